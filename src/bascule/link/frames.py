@@ -1,0 +1,125 @@
+"""The words hub and daemon speak. The same frames cross memory or a socket."""
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bascule.model.commands import AnyCommand
+from bascule.model.errors import Refusal
+from bascule.model.events import snake
+
+PROTOCOL = 1
+
+
+class Frame(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True):
+    """The base of every frame."""
+
+
+class AgentInfo(Struct, frozen=True, omit_defaults=True):
+    """One agent as a device sees it."""
+
+    name: str  # "claude-code"
+    title: str  # "Claude Code"
+    available: bool
+    version: str | None = None
+    path: str | None = None
+    problem: str | None = None  # why it is not available, and what to do
+    demo: bool = False
+    models: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+
+
+# Up: daemon to hub
+
+
+class DaemonConnected(Frame, frozen=True):
+    device: str
+    name: str
+    version: str
+    epoch: int
+    agents: tuple[AgentInfo, ...] = ()
+    protocol: int = PROTOCOL
+    heads: dict[str, int] = {}  # session -> last seq of its log; the hub answers with what it holds
+
+
+class SessionOutput(Frame, frozen=True):
+    """Entries of a log the hub does not share. Absent when both use one store."""
+
+    session_id: str
+    entries: tuple[Raw, ...]
+
+
+class AgentsChanged(Frame, frozen=True):
+    agents: tuple[AgentInfo, ...]
+
+
+class Reply(Frame, frozen=True):
+    """The answer to `Ask`: a result or a refusal."""
+
+    ask: int
+    result: Raw = Raw(b"{}")
+    refusal: Refusal | None = None
+
+
+# Down: hub to daemon
+
+
+class CheckDirectory(Struct, frozen=True, tag_field="type", tag=snake):
+    """Is this a folder a session may run in? Answers with its real path."""
+
+    path: str
+
+
+class ListAgents(Struct, frozen=True, tag_field="type", tag=snake):
+    refresh: bool = False
+
+
+class PauseDevice(Struct, frozen=True, tag_field="type", tag=snake):
+    """Take no new sessions (True) or take them again."""
+
+    paused: bool
+    by: str
+
+
+class EndAll(Struct, frozen=True, tag_field="type", tag=snake):
+    """The panic button: stop every agent on this device."""
+
+    by: str
+
+
+Wish = AnyCommand | CheckDirectory | ListAgents | PauseDevice | EndAll
+
+
+class Ask(Frame, frozen=True):
+    ask: int
+    wish: Wish
+
+
+class Resume(Frame, frozen=True):
+    """What the hub holds of each session, so that the daemon sends the rest."""
+
+    after: dict[str, int]
+
+
+class Ack(Frame, frozen=True):
+    session_id: str
+    seq: int
+
+
+# Both ways
+
+
+class Ping(Frame, frozen=True):
+    n: int
+
+
+class Pong(Frame, frozen=True):
+    n: int
+
+
+AnyFrame = DaemonConnected | SessionOutput | AgentsChanged | Reply | Ask | Resume | Ack | Ping | Pong
+
+_decoder = msgspec.json.Decoder[AnyFrame](AnyFrame)
+
+
+def decode(data: bytes) -> AnyFrame:
+    return _decoder.decode(data)

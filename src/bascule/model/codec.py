@@ -1,0 +1,56 @@
+"""Events to bytes and back. One encoding serves the database, the link and the browser."""
+
+from datetime import UTC, datetime
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bascule.model.events import AnyEvent
+
+
+class Logged(Struct, frozen=True):
+    """An entry of a log: the fact, its number in the session, and when it was written down."""
+
+    seq: int
+    at: str
+    event: AnyEvent
+
+
+class LoggedRaw(Struct, frozen=True):
+    """The same, with the event left as bytes: for those who only pass it on."""
+
+    seq: int
+    at: str
+    event: Raw
+
+
+_encoder = msgspec.json.Encoder()
+_logged = msgspec.json.Decoder(Logged)
+_logged_raw = msgspec.json.Decoder(LoggedRaw)
+_event = msgspec.json.Decoder[AnyEvent](AnyEvent)
+
+
+def encode(value: object) -> bytes:
+    return _encoder.encode(value)
+
+
+def encode_logged(seq: int, at: str, event: AnyEvent) -> bytes:
+    return b'{"seq":%d,"at":"%s","event":%s}' % (seq, at.encode(), _encoder.encode(event))
+
+
+def decode_logged(data: bytes) -> Logged:
+    return _logged.decode(data)
+
+
+def decode_logged_raw(data: bytes) -> LoggedRaw:
+    return _logged_raw.decode(data)
+
+
+def decode_event(data: bytes) -> AnyEvent:
+    return _event.decode(data)
+
+
+def timestamp(moment: float) -> str:
+    """Seconds since the epoch as the ISO form every log uses: UTC, milliseconds, `Z`."""
+    text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")

@@ -1,0 +1,279 @@
+"""The transcript, folded: events become the entries a person reads. Pure, and the same in the page."""
+
+from typing import Literal
+
+from msgspec import Raw, Struct
+
+from bascule.model.codec import Logged
+from bascule.model.events import (
+    EMPTY_OBJECT,
+    AnyEvent,
+    Diff,
+    EntryClosed,
+    EntryOpened,
+    Image,
+    Interrupted,
+    Location,
+    Note,
+    PermissionAnswered,
+    PermissionRequested,
+    PermissionWithdrawn,
+    PlanChanged,
+    PlanItem,
+    PromptSent,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    SessionEnded,
+    SessionFailed,
+    SessionStarted,
+    StderrWritten,
+    TextAppended,
+    TextKind,
+    ToolChanged,
+    ToolKind,
+    ToolStarted,
+    ToolStatus,
+    TurnEnded,
+    Unrecognised,
+)
+
+MAX_OUTPUT = 256 * 1024  # characters of a tool's output kept in its entry; the log keeps the rest
+
+
+class Entry(Struct, tag_field="kind", omit_defaults=True, kw_only=True):
+    """One thing in the transcript. `first_seq` is its name: exactly one event begins an entry."""
+
+    first_seq: int
+    last_seq: int
+    at: str
+    open: bool = False
+
+
+class PromptEntry(Entry, tag="prompt", kw_only=True):
+    prompt_id: str
+    text: str
+    by: str
+    client_message_id: str | None = None
+    images: tuple[Image, ...] = ()
+
+
+class TextEntry(Entry, tag="text", kw_only=True):
+    entry_id: str
+    voice: TextKind
+    text: str = ""
+    parent: str | None = None
+
+
+class ToolEntry(Entry, tag="tool", kw_only=True):
+    tool_id: str
+    name: str
+    title: str
+    tool_kind: ToolKind = "other"
+    input: Raw = EMPTY_OBJECT
+    status: ToolStatus = "running"
+    output: str = ""
+    diffs: tuple[Diff, ...] = ()
+    locations: tuple[Location, ...] = ()
+    images: tuple[Image, ...] = ()
+    parent: str | None = None
+    finished_at: str | None = None
+
+
+class PlanEntry(Entry, tag="plan", kw_only=True):
+    items: tuple[PlanItem, ...]
+
+
+class RequestEntry(Entry, tag="request", kw_only=True):
+    request_id: str
+    state: Literal["open", "answered", "withdrawn"]
+    asked: PermissionRequested | QuestionAsked
+    answer: PermissionAnswered | QuestionAnswered | None = None
+    reason: str | None = None
+
+
+class TurnEntry(Entry, tag="turn", kw_only=True):
+    ended: TurnEnded
+
+
+class EventEntry(Entry, tag="event", kw_only=True):
+    """Anything else worth a line: notes, stderr, endings, what was not understood."""
+
+    event: Note | StderrWritten | SessionStarted | SessionEnded | SessionFailed | Interrupted | Unrecognised
+
+
+AnyEntry = PromptEntry | TextEntry | ToolEntry | PlanEntry | RequestEntry | TurnEntry | EventEntry
+
+
+class Fold:
+    """Turns a session's events into entries, a few at a time.
+
+    `open` holds only what later events may still change, so a fold can be put down and taken up again
+    with its open entries alone. `take_dirty` gives what changed since it was last asked.
+    """
+
+    def __init__(self, open_entries: list[AnyEntry] | None = None) -> None:
+        self.open: dict[str, AnyEntry] = {}
+        self._dirty: dict[int, AnyEntry] = {}
+        for entry in open_entries or []:
+            self.open[_name(entry)] = entry
+
+    def take_dirty(self) -> list[AnyEntry]:
+        changed = list(self._dirty.values())
+        self._dirty = {}
+        return changed
+
+    def apply(self, logged: Logged) -> None:
+        event = logged.event
+        match event:
+            case TextAppended():
+                self._append(event, logged)
+            case EntryClosed():
+                self._close(f"text {event.entry_id}", logged)
+            case ToolChanged():
+                self._change_tool(event, logged)
+            case PlanChanged() if "plan" in self.open:
+                self._change_plan(event, logged)
+            case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
+                self._settle(event, logged)
+            case _:
+                self._begin(logged)
+        if isinstance(event, TurnEnded | SessionEnded | SessionFailed):
+            self._close_all(logged)
+
+    def _begin(self, logged: Logged) -> None:
+        entry = _entry_begun_by(logged.event, logged)
+        if entry is None:
+            return
+        self._dirty[entry.first_seq] = entry
+        if entry.open:
+            self.open[_name(entry)] = entry
+
+    def _append(self, event: TextAppended, logged: Logged) -> None:
+        entry = self._touch(f"text {event.entry_id}", logged)
+        if isinstance(entry, TextEntry):
+            entry.text += event.text
+
+    def _touch(self, name: str, logged: Logged) -> AnyEntry | None:
+        entry = self.open.get(name)
+        if entry is not None:
+            entry.last_seq = logged.seq
+            self._dirty[entry.first_seq] = entry
+        return entry
+
+    def _close(self, name: str, logged: Logged) -> AnyEntry | None:
+        entry = self._touch(name, logged)
+        if entry is not None:
+            entry.open = False
+            del self.open[name]
+        return entry
+
+    def _close_all(self, logged: Logged) -> None:
+        for name in list(self.open):
+            self._close(name, logged)
+
+    def _change_tool(self, event: ToolChanged, logged: Logged) -> None:
+        name = f"tool {event.tool_id}"
+        entry = self._touch(name, logged)
+        if not isinstance(entry, ToolEntry):
+            return
+        entry.status = event.status
+        entry.output = (event.output or entry.output)[:MAX_OUTPUT]
+        entry.diffs = event.diffs or entry.diffs
+        entry.locations = event.locations or entry.locations
+        entry.images = event.images or entry.images
+        if event.status != "running":
+            entry.finished_at = logged.at
+            self._close(name, logged)
+
+    def _change_plan(self, event: PlanChanged, logged: Logged) -> None:
+        entry = self._touch("plan", logged)
+        if isinstance(entry, PlanEntry):
+            entry.items = event.items
+
+    def _settle(
+        self,
+        event: PermissionAnswered | QuestionAnswered | PermissionWithdrawn | QuestionWithdrawn,
+        logged: Logged,
+    ) -> None:
+        entry = self._close(f"request {event.request_id}", logged)
+        if not isinstance(entry, RequestEntry):
+            return
+        match event:
+            case PermissionAnswered() | QuestionAnswered():
+                entry.state, entry.answer = "answered", event
+            case PermissionWithdrawn() | QuestionWithdrawn():
+                entry.state, entry.reason = "withdrawn", event.reason
+
+
+def _name(entry: AnyEntry) -> str:
+    match entry:
+        case TextEntry():
+            return f"text {entry.entry_id}"
+        case ToolEntry():
+            return f"tool {entry.tool_id}"
+        case RequestEntry():
+            return f"request {entry.request_id}"
+        case PlanEntry():
+            return "plan"
+        case PromptEntry() | TurnEntry() | EventEntry():
+            return f"closed {entry.first_seq}"
+
+
+def _entry_begun_by(event: AnyEvent, logged: Logged) -> AnyEntry | None:
+    seq, at = logged.seq, logged.at
+    match event:
+        case PromptSent():
+            return PromptEntry(
+                first_seq=seq,
+                last_seq=seq,
+                at=at,
+                prompt_id=event.prompt_id,
+                text=event.text,
+                by=event.by,
+                client_message_id=event.client_message_id,
+                images=event.images,
+            )
+        case EntryOpened():
+            return TextEntry(
+                first_seq=seq,
+                last_seq=seq,
+                at=at,
+                open=True,
+                entry_id=event.entry_id,
+                voice=event.kind,
+                parent=event.parent,
+            )
+        case ToolStarted():
+            return ToolEntry(
+                first_seq=seq,
+                last_seq=seq,
+                at=at,
+                open=True,
+                tool_id=event.tool_id,
+                name=event.name,
+                title=event.title,
+                tool_kind=event.kind,
+                input=event.input,
+                parent=event.parent,
+            )
+        case PlanChanged():
+            return PlanEntry(first_seq=seq, last_seq=seq, at=at, open=True, items=event.items)
+        case PermissionRequested() | QuestionAsked():
+            return RequestEntry(
+                first_seq=seq,
+                last_seq=seq,
+                at=at,
+                open=True,
+                request_id=event.request_id,
+                state="open",
+                asked=event,
+            )
+        case TurnEnded():
+            return TurnEntry(first_seq=seq, last_seq=seq, at=at, ended=event)
+        case Note() | StderrWritten() | SessionStarted() | SessionEnded() | SessionFailed() | Interrupted():
+            return EventEntry(first_seq=seq, last_seq=seq, at=at, event=event)
+        case Unrecognised():
+            return EventEntry(first_seq=seq, last_seq=seq, at=at, event=event)
+        case _:
+            return None

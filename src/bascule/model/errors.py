@@ -1,0 +1,159 @@
+"""What can go wrong, named by whose fault it is: a code for programs, a sentence for people."""
+
+from typing import ClassVar
+
+from msgspec import Struct
+
+
+class Refusal(Struct, frozen=True, omit_defaults=True):
+    """An error as data, to cross a link or a socket."""
+
+    code: str
+    message: str
+    fields: dict[str, str | int | None] = {}
+
+
+class BasculeError(Exception):
+    """The base of everything we raise on purpose."""
+
+    code: ClassVar[str] = "INTERNAL_ERROR"
+
+    def __init__(self, message: str, **fields: str | int | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fields = fields
+
+    def refusal(self) -> Refusal:
+        return Refusal(self.code, self.message, self.fields)
+
+
+class CallerError(BasculeError):
+    """Whoever asked must change something."""
+
+    code = "INVALID_MESSAGE"
+
+
+class HostError(BasculeError):
+    """This machine can't do it now: disk full, agent missing, keeper gone."""
+
+
+class InvalidInput(CallerError):
+    code = "INVALID_INPUT"
+
+
+class SessionNotFound(CallerError):
+    code = "SESSION_NOT_FOUND"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"There is no session {session_id!r}.", session_id=session_id)
+
+
+class SessionOver(CallerError):
+    """The session has ended: nothing more can be sent to it."""
+
+    code = "SESSION_ENDED"
+
+
+class RequestNotFound(CallerError):
+    code = "REQUEST_NOT_FOUND"
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"There is no request {request_id!r} in this session.", request_id=request_id)
+
+
+class AlreadyAnswered(CallerError):
+    code = "ALREADY_ANSWERED"
+
+    def __init__(self, request_id: str, *, by: str, at: str, decision: str) -> None:
+        super().__init__(
+            f"{by} already answered this request ({decision}) at {at}.",
+            request_id=request_id,
+            by=by,
+            at=at,
+            decision=decision,
+        )
+
+
+class RequestWithdrawn(CallerError):
+    code = "REQUEST_WITHDRAWN"
+
+    def __init__(self, request_id: str, *, reason: str) -> None:
+        super().__init__(
+            f"This request is no longer open ({reason}); nothing was run.",
+            request_id=request_id,
+            reason=reason,
+        )
+
+
+class InputChanged(CallerError):
+    """The answer names another input than the request holds."""
+
+    code = "INPUT_MISMATCH"
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(
+            "The answer was given for another input than this request's; look at it again.",
+            request_id=request_id,
+        )
+
+
+class UnknownOption(CallerError):
+    code = "UNKNOWN_OPTION"
+
+
+class PromptNotFound(CallerError):
+    code = "PROMPT_NOT_FOUND"
+
+
+class KeyReused(CallerError):
+    code = "KEY_REUSED"
+
+    def __init__(self, key: str) -> None:
+        super().__init__("This idempotency key was used for a different request; use a new key.", key=key)
+
+
+class LimitReached(CallerError):
+    code = "LIMIT_REACHED"
+
+
+class UnknownAgent(CallerError):
+    code = "UNKNOWN_AGENT"
+
+
+class BadDirectory(CallerError):
+    code = "INVALID_DIRECTORY"
+
+
+class NotSupported(CallerError):
+    code = "NOT_SUPPORTED"
+
+
+class AgentNotInstalled(HostError):
+    code = "AGENT_NOT_INSTALLED"
+
+
+class AgentFailed(HostError):
+    code = "AGENT_FAILED"
+
+
+class DeviceOffline(HostError):
+    code = "DEVICE_OFFLINE"
+
+
+class StorageFull(HostError):
+    code = "STORAGE_FULL"
+
+
+class StoreDamaged(HostError):
+    code = "STORE_DAMAGED"
+
+
+class Refused(BasculeError):
+    """A refusal that came over a link, raised again on this side with its own code."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message, **refusal.fields)
+        self._refusal = refusal
+
+    def refusal(self) -> Refusal:
+        return self._refusal

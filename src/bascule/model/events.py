@@ -1,0 +1,445 @@
+"""What happened: the facts a session's log is made of, past tense and frozen.
+
+Each event is one JSON object whose `type` is the class name in snake_case. `msgspec.Raw` fields keep the
+agent's own JSON byte for byte, because an answer must be built from exactly what was asked.
+"""
+
+import re
+from typing import Literal
+
+from msgspec import Raw, Struct
+
+EMPTY_OBJECT = Raw(b"{}")
+
+
+def snake(name: str) -> str:
+    """`TextAppended` -> `text_appended`: the wire name of a class."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+class Event(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True):
+    """The base of every fact."""
+
+
+# Life -----------------------------------------------------------------------------------------------
+
+EndReason = Literal[
+    "closed",  # a person ended it
+    "exited",  # the agent went by itself
+    "killed",  # the panic button
+    "idle_limit",
+    "time_limit",
+    "size_limit",
+    "lost",  # the keeper or the machine died under it
+]
+
+
+class SessionStarted(Event, frozen=True):
+    """A session exists: somebody asked for it and its record is durable. The agent may not run yet."""
+
+    agent: str
+    driver: str
+    cwd: str
+    by: str
+    model: str | None = None
+    permission_mode: str = "relay"
+    resumed_from: str | None = None  # the agent's own id of an earlier conversation
+    demo: bool = False
+
+
+class AgentSpawned(Event, frozen=True):
+    """The agent's process runs."""
+
+    pid: int
+    argv0: str  # the binary that was found; its arguments may hold a person's words, so they stay out
+
+
+class SessionReady(Event, frozen=True):
+    """The agent told who it is. Said again when one of these facts changes."""
+
+    agent_session_id: str | None = None
+    model: str | None = None
+    version: str | None = None
+    mode: str | None = None
+
+
+class SessionEnding(Event, frozen=True):
+    reason: EndReason
+    by: str
+
+
+class SessionEnded(Event, frozen=True):
+    reason: EndReason
+    code: int | None = None
+    signal: int | None = None
+    message: str | None = None
+
+
+class SessionFailed(Event, frozen=True):
+    """It never came up: not installed, bad folder, died before its first word."""
+
+    reason: str
+    message: str
+    stderr_tail: str = ""
+    code: int | None = None
+    signal: int | None = None
+
+
+# Turn -----------------------------------------------------------------------------------------------
+
+
+class Image(Struct, frozen=True):
+    media_type: str
+    data: str  # base64
+
+
+class PromptQueued(Event, frozen=True):
+    prompt_id: str
+    text: str
+    by: str
+    client_message_id: str | None = None
+    images: tuple[Image, ...] = ()
+
+
+class PromptEdited(Event, frozen=True):
+    prompt_id: str
+    text: str
+    by: str
+
+
+class PromptsReordered(Event, frozen=True):
+    order: tuple[str, ...]
+    by: str
+
+
+class PromptWithdrawn(Event, frozen=True):
+    prompt_id: str
+    by: str
+
+
+class PromptSent(Event, frozen=True):
+    prompt_id: str
+    text: str
+    by: str
+    client_message_id: str | None = None
+    images: tuple[Image, ...] = ()
+
+
+class Usage(Struct, frozen=True, omit_defaults=True):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+StopReason = Literal["end_turn", "interrupted", "error", "max_tokens", "refusal", "other"]
+
+
+class TurnEnded(Event, frozen=True):
+    stop_reason: StopReason
+    usage: Usage | None = None
+    cost_usd: float | None = None  # of the whole session so far, as the agent counts it
+    duration_ms: int | None = None
+    message: str | None = None  # what went wrong, in the agent's words
+
+
+class Interrupted(Event, frozen=True):
+    by: str
+
+
+# Saying ---------------------------------------------------------------------------------------------
+
+TextKind = Literal["assistant", "thinking"]
+
+
+class EntryOpened(Event, frozen=True):
+    entry_id: str
+    kind: TextKind
+    parent: str | None = None  # the tool call of the sub-agent that speaks
+
+
+class TextAppended(Event, frozen=True):
+    entry_id: str
+    kind: TextKind
+    text: str
+
+
+class EntryClosed(Event, frozen=True):
+    entry_id: str
+
+
+ToolKind = Literal[
+    "execute", "edit", "read", "search", "fetch", "think", "agent", "plan", "question", "other"
+]
+ToolStatus = Literal["running", "done", "failed", "denied"]
+
+
+class Diff(Struct, frozen=True, omit_defaults=True):
+    """One file's change. `patch` is unified-diff hunks (`@@ … @@` and lines), without file headers."""
+
+    path: str
+    patch: str
+    added: int = 0
+    removed: int = 0
+
+
+class Location(Struct, frozen=True, omit_defaults=True):
+    path: str
+    line: int | None = None
+
+
+class ToolStarted(Event, frozen=True):
+    tool_id: str
+    name: str
+    title: str
+    kind: ToolKind = "other"
+    input: Raw = EMPTY_OBJECT
+    parent: str | None = None
+
+
+class ToolChanged(Event, frozen=True):
+    tool_id: str
+    status: ToolStatus
+    output: str = ""
+    diffs: tuple[Diff, ...] = ()
+    locations: tuple[Location, ...] = ()
+    images: tuple[Image, ...] = ()
+
+
+class PlanItem(Struct, frozen=True, omit_defaults=True):
+    text: str
+    status: Literal["pending", "in_progress", "completed"] = "pending"
+    active_form: str | None = None
+
+
+class PlanChanged(Event, frozen=True):
+    items: tuple[PlanItem, ...]
+
+
+# Asking ---------------------------------------------------------------------------------------------
+
+OptionKind = Literal["allow_once", "allow_always", "deny"]
+
+
+class PermissionOption(Struct, frozen=True, omit_defaults=True):
+    """One way to answer. `scope` says in words how far it reaches."""
+
+    option_id: str
+    kind: OptionKind
+    name: str
+    scope: str = ""
+
+
+class PermissionRequested(Event, frozen=True):
+    request_id: str
+    tool: str
+    title: str
+    kind: ToolKind
+    input: Raw
+    input_sha256: str
+    options: tuple[PermissionOption, ...]
+    tool_id: str | None = None
+    note: str = ""  # the agent's own words about it: never Bascule's
+    blocked_path: str | None = None
+    suggestions: Raw | None = None  # as the agent sent them; options refer to them by position
+
+
+class PermissionAnswered(Event, frozen=True):
+    request_id: str
+    decision: Literal["allow", "deny"]
+    by: str
+    option: str | None = None
+    rule: str | None = None  # the rule, in words, when policy answered or one was made
+    message: str | None = None
+
+
+class PermissionWithdrawn(Event, frozen=True):
+    request_id: str
+    reason: str  # "agent", "interrupted", "ended", "lost"
+
+
+class QuestionOption(Struct, frozen=True, omit_defaults=True):
+    label: str
+    description: str = ""
+    preview: str | None = None
+
+
+class Question(Struct, frozen=True, omit_defaults=True):
+    question: str
+    header: str = ""
+    options: tuple[QuestionOption, ...] = ()
+    multi_select: bool = False
+
+
+class QuestionAsked(Event, frozen=True):
+    request_id: str
+    questions: tuple[Question, ...]
+    input: Raw
+    input_sha256: str
+    tool_id: str | None = None
+
+
+class QuestionAnswered(Event, frozen=True):
+    """`answers` maps the full question text to the answer. Empty with a message: declined."""
+
+    request_id: str
+    by: str
+    answers: dict[str, str] = {}
+    notes: dict[str, str] = {}
+    message: str | None = None
+
+
+class QuestionWithdrawn(Event, frozen=True):
+    request_id: str
+    reason: str
+
+
+class AnswerDelivered(Event, frozen=True):
+    """The answer's bytes are in the agent's stdin."""
+
+    request_id: str
+
+
+class RuleAdded(Event, frozen=True):
+    """A session-scoped rule a person made by "remember". `rule` is policy's own encoding."""
+
+    rule: Raw
+    words: str
+    by: str
+
+
+# Other ----------------------------------------------------------------------------------------------
+
+
+class TitleChanged(Event, frozen=True):
+    title: str
+    by: str = ""  # empty: taken from the first prompt or the agent
+
+
+class ArchivedChanged(Event, frozen=True):
+    archived: bool
+    by: str
+
+
+class ModeChanged(Event, frozen=True):
+    """The agent's own mode (default, plan, acceptEdits, …)."""
+
+    mode: str
+    by: str = ""
+
+
+PermissionMode = Literal["relay", "auto_read", "auto", "deny"]
+
+
+class PermissionModeChanged(Event, frozen=True):
+    """How Bascule answers: ask, answer reads itself, answer all itself, refuse all."""
+
+    mode: PermissionMode
+    by: str
+
+
+class ModelChanged(Event, frozen=True):
+    model: str
+    by: str = ""
+
+
+class SlashCommand(Struct, frozen=True, omit_defaults=True):
+    name: str
+    description: str = ""
+    hint: str = ""
+
+
+class CommandsChanged(Event, frozen=True):
+    commands: tuple[SlashCommand, ...]
+
+
+class ModelChoice(Struct, frozen=True, omit_defaults=True):
+    value: str
+    name: str = ""
+    description: str = ""
+
+
+class ModelsChanged(Event, frozen=True):
+    models: tuple[ModelChoice, ...]
+
+
+class UsageChanged(Event, frozen=True):
+    used: int | None = None
+    size: int | None = None
+    cost_usd: float | None = None
+
+
+class StderrWritten(Event, frozen=True):
+    text: str
+    dropped: int = 0  # bytes left out here because the agent wrote more than is kept
+
+
+class Note(Event, frozen=True):
+    """Something worth a line: a retry, a compaction, a limit. `code` is for programs, `text` for people."""
+
+    code: str
+    text: str
+    level: Literal["info", "warning", "error"] = "info"
+
+
+class Unrecognised(Event, frozen=True):
+    """What the agent said that no driver understood, kept and bounded."""
+
+    raw: str
+    reason: str
+    length: int = 0  # bytes of the whole thing, when `raw` is only its head
+    sha256: str = ""
+
+
+class TerminalResized(Event, frozen=True):
+    cols: int
+    rows: int
+    by: str = ""
+
+
+class Bell(Event, frozen=True):
+    pass
+
+
+AnyEvent = (
+    SessionStarted
+    | AgentSpawned
+    | SessionReady
+    | SessionEnding
+    | SessionEnded
+    | SessionFailed
+    | PromptQueued
+    | PromptEdited
+    | PromptsReordered
+    | PromptWithdrawn
+    | PromptSent
+    | TurnEnded
+    | Interrupted
+    | EntryOpened
+    | TextAppended
+    | EntryClosed
+    | ToolStarted
+    | ToolChanged
+    | PlanChanged
+    | PermissionRequested
+    | PermissionAnswered
+    | PermissionWithdrawn
+    | QuestionAsked
+    | QuestionAnswered
+    | QuestionWithdrawn
+    | AnswerDelivered
+    | RuleAdded
+    | TitleChanged
+    | ArchivedChanged
+    | ModeChanged
+    | PermissionModeChanged
+    | ModelChanged
+    | CommandsChanged
+    | ModelsChanged
+    | UsageChanged
+    | StderrWritten
+    | Note
+    | Unrecognised
+    | TerminalResized
+    | Bell
+)

@@ -1,0 +1,236 @@
+"""What a session is right now: small records folded from its log, kept beside it so nobody reads it whole."""
+
+from typing import Literal
+
+from msgspec import Raw, Struct
+
+from bascule.model.codec import Logged, encode
+from bascule.model.events import (
+    AnswerDelivered,
+    AnyEvent,
+    ArchivedChanged,
+    ModeChanged,
+    ModelChanged,
+    PermissionAnswered,
+    PermissionModeChanged,
+    PermissionRequested,
+    PermissionWithdrawn,
+    PromptEdited,
+    PromptQueued,
+    PromptSent,
+    PromptsReordered,
+    PromptWithdrawn,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    RuleAdded,
+    SessionEnded,
+    SessionEnding,
+    SessionFailed,
+    SessionReady,
+    SessionStarted,
+    TitleChanged,
+    ToolChanged,
+    TurnEnded,
+    UsageChanged,
+)
+from bascule.model.lifecycle import Phase, step
+
+TITLE_LENGTH = 80
+
+
+class Write(Struct, frozen=True):
+    """Bytes for an agent's stdin. The id makes a repeated delivery harmless."""
+
+    write_id: str
+    data: bytes
+
+
+class SessionRecord(Struct, omit_defaults=True):
+    """One row of the session list."""
+
+    session_id: str
+    agent: str = ""
+    driver: str = ""
+    cwd: str = ""
+    device: str = ""
+    title: str = ""
+    phase: Phase = Phase.STARTING
+    model: str | None = None
+    mode: str | None = None
+    permission_mode: str = "relay"
+    agent_session_id: str | None = None
+    agent_version: str | None = None
+    created_at: str = ""
+    updated_at: str = ""
+    created_by: str = ""
+    seq: int = 0
+    open_requests: int = 0
+    queued: int = 0
+    turns: int = 0
+    cost_usd: float | None = None
+    context_used: int | None = None
+    context_size: int | None = None
+    end_reason: str | None = None
+    end_message: str | None = None
+    code: int | None = None
+    signal: int | None = None
+    archived: bool = False
+    demo: bool = False
+
+
+class Parked(Struct):
+    """What waits in a session: prompts not yet sent, rules a person made."""
+
+    queue: list[PromptQueued] = []
+    rules: list[RuleAdded] = []
+
+
+RequestState = Literal["open", "answered", "delivered", "confirmed", "withdrawn"]
+
+
+class RequestRecord(Struct, omit_defaults=True):
+    """A permission request or a question, from asked to done. The only place an answer is built from."""
+
+    session_id: str
+    request_id: str
+    kind: Literal["permission", "question"]
+    state: RequestState
+    input_sha256: str
+    asked: Raw  # the event as logged
+    opened_at: str
+    seq: int
+    tool_id: str | None = None
+    answer: Raw | None = None  # the event as logged
+    answered_at: str | None = None
+    answered_by: str | None = None
+    reason: str | None = None  # of a withdrawal
+
+
+def title_from(text: str) -> str:
+    """A session's title, from the first thing it was asked."""
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def advance(record: SessionRecord, parked: Parked, logged: Logged) -> bool:
+    """Fold one event into a session's record. True when `parked` changed."""
+    event = logged.event
+    record.seq = logged.seq
+    record.updated_at = logged.at
+    record.phase = step(record.phase, event)
+    _advance_record(record, logged.at, event)
+    changed = _advance_parked(parked, event)
+    if changed:
+        record.queued = len(parked.queue)
+    return changed
+
+
+def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
+    match event:
+        case SessionStarted():
+            record.agent, record.driver, record.cwd = event.agent, event.driver, event.cwd
+            record.model = event.model or record.model
+            record.permission_mode, record.demo = event.permission_mode, event.demo
+            record.created_at = record.created_at or at
+            record.created_by = record.created_by or event.by
+            record.end_reason = record.end_message = record.code = record.signal = None
+        case SessionReady():
+            record.agent_session_id = event.agent_session_id or record.agent_session_id
+            record.model = event.model or record.model
+            record.agent_version = event.version or record.agent_version
+            record.mode = event.mode or record.mode
+        case PromptSent():
+            record.title = record.title or title_from(event.text)
+            record.turns += 1
+        case TurnEnded():
+            record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
+        case UsageChanged():
+            record.context_used = event.used if event.used is not None else record.context_used
+            record.context_size = event.size if event.size is not None else record.context_size
+            record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
+        case PermissionRequested() | QuestionAsked():
+            record.open_requests += 1
+        case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
+            record.open_requests = max(0, record.open_requests - 1)
+        case TitleChanged():
+            record.title = event.title
+        case ArchivedChanged():
+            record.archived = event.archived
+        case ModeChanged():
+            record.mode = event.mode
+        case PermissionModeChanged():
+            record.permission_mode = event.mode
+        case ModelChanged():
+            record.model = event.model
+        case SessionEnding():
+            record.end_reason = event.reason
+        case SessionEnded():
+            record.end_reason, record.end_message = event.reason, event.message
+            record.code, record.signal = event.code, event.signal
+        case SessionFailed():
+            record.end_reason, record.end_message = event.reason, event.message
+            record.code, record.signal = event.code, event.signal
+        case _:
+            pass
+
+
+def _advance_parked(parked: Parked, event: AnyEvent) -> bool:
+    queue = parked.queue
+    match event:
+        case PromptQueued():
+            queue.append(event)
+        case PromptSent() | PromptWithdrawn():
+            parked.queue = [one for one in queue if one.prompt_id != event.prompt_id]
+        case PromptEdited(prompt_id=prompt_id, text=text):
+            parked.queue = [_edited(one, text) if one.prompt_id == prompt_id else one for one in queue]
+        case PromptsReordered(order=order):
+            place = {prompt_id: n for n, prompt_id in enumerate(order)}
+            parked.queue = sorted(queue, key=lambda one: place.get(one.prompt_id, len(place)))
+        case RuleAdded():
+            parked.rules.append(event)
+        case _:
+            return False
+    return True
+
+
+def _edited(prompt: PromptQueued, text: str) -> PromptQueued:
+    return PromptQueued(prompt.prompt_id, text, prompt.by, prompt.client_message_id, prompt.images)
+
+
+def opened_request(session_id: str, logged: Logged) -> RequestRecord | None:
+    """The record that an asking event begins, if it is one."""
+    event = logged.event
+    match event:
+        case PermissionRequested() | QuestionAsked():
+            return RequestRecord(
+                session_id=session_id,
+                request_id=event.request_id,
+                kind="permission" if isinstance(event, PermissionRequested) else "question",
+                state="open",
+                input_sha256=event.input_sha256,
+                asked=Raw(encode(event)),
+                opened_at=logged.at,
+                seq=logged.seq,
+                tool_id=event.tool_id,
+            )
+        case _:
+            return None
+
+
+def settle(request: RequestRecord, logged: Logged) -> bool:
+    """Fold a later event into a request. True when it changed."""
+    event = logged.event
+    match event:
+        case PermissionAnswered() | QuestionAnswered() if request.state == "open":
+            request.state, request.answer = "answered", Raw(encode(event))
+            request.answered_at, request.answered_by = logged.at, event.by
+        case PermissionWithdrawn() | QuestionWithdrawn() if request.state in ("open", "answered"):
+            request.state, request.reason = "withdrawn", event.reason
+        case AnswerDelivered() if request.state == "answered":
+            request.state = "delivered"
+        case ToolChanged() if request.state in ("answered", "delivered"):
+            request.state = "confirmed"
+        case _:
+            return False
+    return True

@@ -1,0 +1,147 @@
+"""The promise every store keeps: an append-only log per session, with what is folded from it beside it.
+
+Two engines are held to this by one suite (`tests/store/conformance.py`).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Literal, NamedTuple, Protocol
+
+from msgspec import Struct
+
+from bascule.model.events import AnyEvent
+from bascule.model.records import Parked, RequestRecord, SessionRecord, Write
+
+
+class Row(NamedTuple):
+    """One entry of a log, already in the form that goes to a browser (`Logged` as JSON)."""
+
+    seq: int
+    body: bytes
+
+
+class AuditRecord(Struct, frozen=True, omit_defaults=True):
+    """Who did what. The store adds number, time and the hash that chains it to the one before."""
+
+    action: Literal[
+        "session_started",
+        "session_ended",
+        "input",
+        "permission",
+        "question",
+        "rule",
+        "mode",
+        "interrupt",
+        "grant",
+        "refused",
+    ]
+    actor: str
+    session_id: str | None = None
+    grant_id: str = ""
+    address: str = ""
+    user_agent: str = ""
+    request_id: str | None = None
+    decision: str | None = None
+    input_sha256: str | None = None
+    detail: str = ""
+
+
+class StoredReply(Struct, frozen=True):
+    """What was answered to a keyed wish, so that the same wish sent again changes nothing."""
+
+    key: str
+    body_sha256: str
+    reply: bytes
+
+
+class Batch(Struct):
+    """One atomic step of one session: facts, and everything that must be true together with them."""
+
+    session_id: str
+    first_seq: int
+    at: str
+    events: list[AnyEvent]
+    out_offset: int | None = None  # spool bytes that have become events
+    err_offset: int | None = None
+    driver_state: bytes | None = None
+    writes: list[Write] = []  # into the outbox, to be delivered after the commit
+    delivered: list[str] = []  # write ids that leave the outbox
+    audit: list[AuditRecord] = []
+    reply: StoredReply | None = None
+    sync: bool = False  # report the commit only once it would survive a power cut
+
+
+class ResumePoint(Struct):
+    """All that is needed to go on with a session after a restart."""
+
+    record: SessionRecord
+    parked: Parked
+    out_offset: int
+    err_offset: int
+    driver_state: bytes | None
+    outbox: list[Write]
+    requests: list[RequestRecord]  # open, or answered and not yet delivered
+
+
+class Page(NamedTuple):
+    """Some folded entries (as JSON), the newest last, true as of `seq`. `before` reaches the page above."""
+
+    seq: int
+    entries: list[bytes]
+    before: int | None
+
+
+class Committed(NamedTuple):
+    """What a commit made true, for those who listen. Called on the event loop, in commit order."""
+
+    record: SessionRecord
+    rows: list[Row]
+
+
+Listener = Callable[[Committed], None]
+
+
+class EventStore(Protocol):
+    def append(self, batch: Batch) -> "asyncio.Future[None]":
+        """Queue one atomic step. Steps of a session commit in the order they were queued.
+
+        The future fails with `StorageFull` when the disk is full (nothing of the step is kept) and with
+        `StoreConflict` when `first_seq` does not follow the head.
+        """
+        ...
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Be told of every commit from now on; the returned call stops it."""
+        ...
+
+    async def read(self, session_id: str, after: int, limit: int = 1000) -> list[Row]: ...
+
+    def follow(self, session_id: str, after: int) -> AsyncIterator[list[Row]]:
+        """Past and live in one: every row after `after`, in order, once, for ever."""
+        ...
+
+    async def page(self, session_id: str, limit: int = 50, before: int | None = None) -> Page:
+        """Entries whose `first_seq` is below `before` (all when None), the newest `limit` of them."""
+        ...
+
+    async def session(self, session_id: str) -> SessionRecord | None: ...
+
+    async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
+        """Newest activity first."""
+        ...
+
+    async def resume_point(self, session_id: str) -> ResumePoint | None: ...
+
+    async def request(self, session_id: str, request_id: str) -> RequestRecord | None: ...
+
+    async def open_requests(self) -> list[RequestRecord]:
+        """Of all sessions, oldest first."""
+        ...
+
+    async def stored_reply(self, key: str) -> StoredReply | None: ...
+
+    async def audit(self, records: list[AuditRecord]) -> None:
+        """Chain records that belong to no session step; returns once they would survive a power cut."""
+        ...
+
+    async def close(self) -> None: ...
