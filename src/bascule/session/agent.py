@@ -1,0 +1,58 @@
+"""What a session needs of the process behind it. The transport offers it; tests may offer another."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from bascule.model.records import Write
+
+
+class SpawnPlan(Struct, frozen=True):
+    """How to start an agent: all of it decided before a process exists."""
+
+    spawn_id: str  # the same plan carried out twice starts one process
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str
+    cwd_stat: tuple[int, int]  # device and inode, checked again at the moment of the spawn
+    pty: tuple[int, int] | None = None
+
+
+class Exit(Struct, frozen=True):
+    code: int | None
+    signal: int | None
+    out_end: int
+    err_end: int
+    lost: bool = False  # the keeper died: nobody saw the exit
+
+
+class AgentProcess(Protocol):
+    """One agent process, reached through the keeper. All offsets count bytes since its start."""
+
+    async def spawn(self, plan: SpawnPlan) -> int:
+        """Start it (or find it started) and give its pid. Raises `AgentFailed` in words."""
+        ...
+
+    async def write(self, write: Write) -> None:
+        """Returns once every byte is in the agent's stdin; a write seen before is not written again."""
+        ...
+
+    async def end(self) -> None:
+        """Begin the end: stdin closed, then TERM, then KILL of the whole tree. The exit comes later."""
+        ...
+
+    async def forget(self) -> None:
+        """Drop what the keeper holds of a process that is over."""
+        ...
+
+    def read_out(self, offset: int, limit: int) -> bytes: ...
+
+    def read_err(self, offset: int, limit: int) -> bytes: ...
+
+    def position(self, *, out: int, err: int, trim_out: int, trim_err: int) -> None:
+        """Tell how far we have read, and how far it may be forgotten."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files; the process goes on."""
+        ...

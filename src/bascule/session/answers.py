@@ -1,0 +1,89 @@
+"""Decides whether an answer counts, and what it says. Pure checks: the supervisor makes them facts."""
+
+import msgspec
+
+from bascule.model.codec import decode_event
+from bascule.model.commands import AnswerPermission, AnswerQuestion
+from bascule.model.errors import (
+    AlreadyAnswered,
+    InputChanged,
+    InvalidInput,
+    RequestNotFound,
+    RequestWithdrawn,
+    UnknownOption,
+)
+from bascule.model.events import (
+    PermissionAnswered,
+    PermissionRequested,
+    QuestionAnswered,
+    QuestionAsked,
+)
+from bascule.model.records import RequestRecord
+
+MESSAGE_LENGTH = 10_000
+DENIED = "The user denied this."
+
+
+def check_open(request: RequestRecord | None, request_id: str, kind: str, sha256: str | None) -> RequestRecord:
+    """The request, if it is still there to be answered; otherwise the reason why not."""
+    if request is None or request.kind != kind:
+        raise RequestNotFound(request_id)
+    if request.state == "withdrawn":
+        raise RequestWithdrawn(request_id, reason=request.reason or "withdrawn")
+    if request.state != "open":
+        answer = decode_event(bytes(request.answer)) if request.answer is not None else None
+        decision = answer.decision if isinstance(answer, PermissionAnswered) else "answered"
+        raise AlreadyAnswered(
+            request_id, by=request.answered_by or "", at=request.answered_at or "", decision=decision
+        )
+    if sha256 is not None and sha256 != request.input_sha256:
+        raise InputChanged(request_id)
+    return request
+
+
+def asked_permission(request: RequestRecord) -> PermissionRequested:
+    return msgspec.json.decode(request.asked, type=PermissionRequested)
+
+
+def asked_question(request: RequestRecord) -> QuestionAsked:
+    return msgspec.json.decode(request.asked, type=QuestionAsked)
+
+
+def permission_answer(asked: PermissionRequested, wish: AnswerPermission) -> PermissionAnswered:
+    """The fact this wish becomes. An option must be one that was offered, and mean what was decided."""
+    _check_message(wish.message)
+    if wish.option is not None:
+        option = next((one for one in asked.options if one.option_id == wish.option), None)
+        if option is None:
+            raise UnknownOption(f"This request has no option {wish.option!r}.", option=wish.option)
+        if (option.kind == "deny") != (wish.decision == "deny"):
+            raise UnknownOption(
+                f"Option {wish.option!r} does not mean {wish.decision!r}.", option=wish.option
+            )
+        if wish.remember and option.kind == "allow_always":
+            raise InvalidInput("Choose either the agent's own rule or a rule of this session.")
+    if wish.remember and wish.decision == "deny":
+        raise InvalidInput("Only an allowed request can be remembered.")
+    message = wish.message or (DENIED if wish.decision == "deny" else None)
+    return PermissionAnswered(
+        wish.request_id, wish.decision, wish.by.name, option=wish.option, message=message
+    )
+
+
+def question_answer(asked: QuestionAsked, wish: AnswerQuestion) -> QuestionAnswered:
+    """The fact this wish becomes: answers to questions that were asked, or a refusal in words."""
+    _check_message(wish.message)
+    known = {one.question for one in asked.questions}
+    for question in (*wish.answers, *wish.notes):
+        if question not in known:
+            raise InvalidInput(f"There is no question {question[:80]!r} in this request.")
+    if not wish.answers and not wish.message:
+        raise InvalidInput("Answer at least one question, or decline with a message.")
+    return QuestionAnswered(
+        wish.request_id, wish.by.name, answers=wish.answers, notes=wish.notes, message=wish.message
+    )
+
+
+def _check_message(message: str | None) -> None:
+    if message is not None and len(message) > MESSAGE_LENGTH:
+        raise InvalidInput(f"The message is longer than {MESSAGE_LENGTH} characters.")

@@ -1,0 +1,166 @@
+"""A session's facts on their way into the store: numbered, folded at once, committed in order, never skipped.
+
+State changes the moment something is logged, before anything is awaited; that is what makes the first
+answer win. One step is on its way to the store at a time; what is logged meanwhile joins the next step.
+A full disk holds the step back and tries it again: nothing is dropped and nothing later overtakes it.
+"""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+
+from bascule.model.codec import Logged, timestamp
+from bascule.model.errors import StorageFull
+from bascule.model.events import (
+    AnswerDelivered,
+    AnyEvent,
+    PermissionAnswered,
+    PermissionWithdrawn,
+    QuestionAnswered,
+    QuestionWithdrawn,
+    ToolChanged,
+)
+from bascule.model.lifecycle import LIVE
+from bascule.model.records import (
+    Parked,
+    RequestRecord,
+    SessionRecord,
+    Write,
+    advance,
+    opened_request,
+    settle,
+)
+from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, StoredReply
+
+SETTLED_KEPT = 256  # answered requests remembered, to tell a second answer who was first
+RETRY_SECONDS = 0.5
+
+
+class Ledger:
+    def __init__(self, store: EventStore, point: ResumePoint, clock: Callable[[], float]) -> None:
+        self.record: SessionRecord = point.record
+        self.parked: Parked = point.parked
+        self.requests: OrderedDict[str, RequestRecord] = OrderedDict(
+            (request.request_id, request) for request in point.requests
+        )
+        self.storage_full = False
+        self._store = store
+        self._clock = clock
+        self._steps: deque[tuple[Batch, asyncio.Future[None]]] = deque()
+
+    @classmethod
+    def new(cls, store: EventStore, session_id: str, device: str, clock: Callable[[], float]) -> "Ledger":
+        record = SessionRecord(session_id=session_id, device=device)
+        return cls(store, ResumePoint(record, Parked(), 0, 0, None, [], []), clock)
+
+    @property
+    def live(self) -> bool:
+        return self.record.phase in LIVE
+
+    def open_requests(self) -> list[RequestRecord]:
+        return [request for request in self.requests.values() if request.state == "open"]
+
+    def log(
+        self,
+        events: Sequence[AnyEvent],
+        *,
+        out_offset: int | None = None,
+        err_offset: int | None = None,
+        driver_state: bytes | None = None,
+        writes: Sequence[Write] = (),
+        delivered: Sequence[str] = (),
+        audit: Sequence[AuditRecord] = (),
+        reply: StoredReply | None = None,
+        sync: bool = False,
+    ) -> asyncio.Future[None]:
+        """Make these facts true now and durable soon; the future says when."""
+        at = timestamp(self._clock())
+        batch, future = self._step_to_join(at, reply)
+        for event in events:
+            self._fold(Logged(self.record.seq + 1, at, event))
+        batch.events.extend(events)
+        if out_offset is not None:
+            batch.out_offset = out_offset
+        if err_offset is not None:
+            batch.err_offset = err_offset
+        if driver_state is not None:
+            batch.driver_state = driver_state
+        batch.writes.extend(writes)
+        batch.delivered.extend(delivered)
+        batch.audit.extend(audit)
+        batch.reply = reply or batch.reply
+        batch.sync = batch.sync or sync
+        if len(self._steps) == 1:
+            self._send()
+        return future
+
+    async def settled(self) -> None:
+        """Wait until everything logged so far is durable."""
+        if self._steps:
+            await asyncio.shield(self._steps[-1][1])
+
+    def _step_to_join(self, at: str, reply: StoredReply | None) -> tuple[Batch, asyncio.Future[None]]:
+        # The first step is in the writer's hands already; only the ones behind it are still open.
+        if len(self._steps) > 1:
+            batch, future = self._steps[-1]
+            if not (batch.reply and reply):
+                return batch, future
+        batch = Batch(self.record.session_id, self.record.seq + 1, at, [])
+        future = asyncio.get_running_loop().create_future()
+        # A step nobody waits for must not complain when the server stops under it.
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._steps.append((batch, future))
+        return batch, future
+
+    def _fold(self, logged: Logged) -> None:
+        advance(self.record, self.parked, logged)
+        opened = opened_request(self.record.session_id, logged)
+        if opened is not None:
+            self.requests[opened.request_id] = opened
+        event = logged.event
+        match event:
+            case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
+                self._settle(event.request_id, logged)
+            case AnswerDelivered():
+                self._settle(event.request_id, logged)
+            case ToolChanged():
+                for request in self.requests.values():
+                    if request.tool_id == event.tool_id:
+                        settle(request, logged)
+            case _:
+                pass
+
+    def _settle(self, request_id: str, logged: Logged) -> None:
+        request = self.requests.get(request_id)
+        if request is not None:
+            settle(request, logged)
+        done = [one.request_id for one in self.requests.values() if one.state not in ("open", "answered")]
+        for old in done[: max(0, len(done) - SETTLED_KEPT)]:
+            del self.requests[old]
+
+    def _send(self) -> None:
+        self._store.append(self._steps[0][0]).add_done_callback(self._stored)
+
+    def _stored(self, stored: asyncio.Future[None]) -> None:
+        error = asyncio.CancelledError() if stored.cancelled() else stored.exception()
+        if isinstance(error, StorageFull):
+            self.storage_full = True
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._send)
+            return
+        self.storage_full = False
+        if error is not None:
+            self._fail(error)
+            return
+        _, future = self._steps.popleft()
+        future.set_result(None)
+        if self._steps:
+            self._send()
+
+    def _fail(self, error: BaseException) -> None:
+        """The store is broken or gone: everybody who waits is told so."""
+        while self._steps:
+            _, future = self._steps.popleft()
+            if isinstance(error, asyncio.CancelledError):
+                future.cancel()
+            else:
+                future.set_exception(error)

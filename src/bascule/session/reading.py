@@ -1,0 +1,120 @@
+"""Reads an agent's output from the spool, position by position, and hands it on as events."""
+
+import asyncio
+from collections.abc import Callable
+
+from bascule.drivers.base import Driver
+from bascule.model.events import AnyEvent, StderrWritten
+from bascule.session.agent import AgentProcess, Exit
+from bascule.session.ledger import Ledger
+
+CHUNK = 256 * 1024
+TRIM_EVERY = 4 * 1024 * 1024  # bytes between two syncs that let the keeper forget
+STDERR_KEPT = 256 * 1024  # bytes of stderr that become events; the rest is counted
+STDERR_PIECE = 16 * 1024
+TAIL_KEPT = 4096
+
+
+class Reader:
+    """Two streams of one agent: stdout for the driver, stderr for people.
+
+    The next read waits for the last commit. While a commit is under way bytes gather in the spool, so a
+    flood is read in large pieces and a trickle byte by byte, without any timer.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        process: AgentProcess,
+        driver: Driver,
+        admit: Callable[[list[AnyEvent], int], "asyncio.Future[None]"],
+        out_offset: int,
+        err_offset: int,
+    ) -> None:
+        self.out = out_offset
+        self.err = err_offset
+        self.stderr_tail = ""
+        self._ledger = ledger
+        self._process = process
+        self._driver = driver
+        self._admit = admit
+        self._base = out_offset
+        self._committed = out_offset
+        self._err_committed = err_offset
+        self._trimmed = out_offset
+        self._stderr_dropped = 0
+        self._more_out = asyncio.Event()
+        self._more_err = asyncio.Event()
+        self._exit: Exit | None = None
+
+    def wake(self) -> None:
+        """There is, or may be, something to read."""
+        self._more_out.set()
+        self._more_err.set()
+
+    def exited(self, exit: Exit) -> None:
+        self._exit = exit
+        self.wake()
+
+    async def read_out(self) -> None:
+        """Until the process is over and its last byte is read."""
+        while True:
+            chunk = self._process.read_out(self.out, CHUNK)
+            if chunk:
+                await self._take_out(chunk)
+            elif self._exit is not None and self.out >= self._exit.out_end:
+                return
+            else:
+                await self._more_out.wait()
+                self._more_out.clear()
+
+    async def read_err(self) -> None:
+        while True:
+            chunk = self._process.read_err(self.err, CHUNK)
+            if chunk:
+                await self._take_err(chunk)
+            elif self._exit is not None and self.err >= self._exit.err_end:
+                return
+            else:
+                await self._more_err.wait()
+                self._more_err.clear()
+
+    async def _take_out(self, chunk: bytes) -> None:
+        self.out += len(chunk)
+        events = self._driver.receive(chunk)
+        reached = self._base + self._driver.consumed
+        if events or reached - self._committed >= CHUNK:
+            await self._admit(events, reached)
+            self._committed = reached
+        await self._tell_position()
+
+    async def _tell_position(self) -> None:
+        if self._committed - self._trimmed >= TRIM_EVERY:
+            # What the keeper forgets must be on disk here first.
+            await self._ledger.log([], sync=True)
+            self._trimmed = self._committed
+        self._process.position(
+            out=self.out, err=self.err, trim_out=self._trimmed, trim_err=self._err_committed
+        )
+
+    async def _take_err(self, chunk: bytes) -> None:
+        self.err += len(chunk)
+        text = chunk.decode(errors="replace")
+        self.stderr_tail = (self.stderr_tail + text)[-TAIL_KEPT:]
+        room = max(0, STDERR_KEPT - (self.err - len(chunk)))
+        kept, dropped = text[:room], len(chunk) - min(room, len(chunk))
+        events: list[AnyEvent] = [
+            StderrWritten(kept[n : n + STDERR_PIECE]) for n in range(0, len(kept), STDERR_PIECE)
+        ]
+        if dropped and not self._stderr_dropped:
+            events.append(StderrWritten("", dropped=dropped))
+        self._stderr_dropped += dropped
+        await self._ledger.log(events, err_offset=self.err)
+        self._err_committed = self.err
+        self._process.position(
+            out=self.out, err=self.err, trim_out=self._trimmed, trim_err=self._err_committed
+        )
+
+    def dropped_stderr(self) -> list[AnyEvent]:
+        """At the end: how much of stderr was left out, if any."""
+        return [StderrWritten("", dropped=self._stderr_dropped)] if self._stderr_dropped else []
