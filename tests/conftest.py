@@ -1,4 +1,4 @@
-"""What every test may lean on: one event loop, a home folder that is nobody's, and short paths for sockets."""
+"""What every test may lean on: one event loop, a home that is nobody's, and short paths for sockets."""
 
 import importlib.util
 import os
@@ -34,7 +34,7 @@ def borrowed_home() -> Iterator[Path]:
 
 @pytest.fixture
 def short_dir() -> Iterator[Path]:
-    """A private folder with a short path: a unix socket's may not pass about 107 bytes, and tmp_path often does."""
+    """A private folder with a short path: a unix socket's holds about 107 bytes, tmp_path often more."""
     folder = _make_short_dir()
     yield folder
     shutil.rmtree(folder)

@@ -12,12 +12,12 @@ LOCKS = ("requirements/run.txt", "requirements/dev.txt")
 MAX_BYTES = 1_000_000
 
 FORBIDDEN = {
-    "a registry host": r"registry\.npmjs\.org|registry\.yarnpkg\.com|files\.pythonhosted\.org|pypi\.org/simple|"
+    "a registry host": r"registry\.(?:npmjs|yarnpkg)\.|files\.pythonhosted\.org|pypi\.org/simple|"
     r"^\s*--(?:extra-)?index-url|^\s*--find-links|\"resolved\": *\"http",
     "a path of one machine": r"(?<![\w.~/-])/(?:work|opt/(?:wheels|pypi[\w-]*))/|"
     r"/home/(?!dev/|you/|user/)\w+/|/Users/(?!you/)\w+/",
-    "a secret": r"sk-ant-[\w-]{20,}|\bgh[pousr]_\w{36}|\bnpm_\w{36}|\bAKIA[0-9A-Z]{16}\b|\bxox[bpas]-[\w-]{20,}|"
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
+    "a secret": r"sk-ant-[\w-]{20,}|\bgh[pousr]_\w{36}|\bnpm_\w{36}|\bAKIA[0-9A-Z]{16}\b|"
+    r"\bxox[bpas]-[\w-]{20,}|-----BEGIN [A-Z ]*PRIVATE KEY-----",
 }
 
 

@@ -115,5 +115,4 @@ def found_in(files: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delitem(sys.modules, "specimen", raising=False)
     with monkeypatch.context() as patch:
         patch.syspath_prepend(str(folder))
-        found = sorted(breaches(graph_of("specimen"), "specimen"))
-    return found
+        return sorted(breaches(graph_of("specimen"), "specimen"))
