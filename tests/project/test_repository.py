@@ -16,7 +16,7 @@ FORBIDDEN = {
     r"^\s*--(?:extra-)?index-url|^\s*--find-links|\"resolved\": *\"http",
     "a path of one machine": r"(?<![\w.~/-])/(?:work|opt/(?:wheels|pypi[\w-]*))/|"
     r"/home/(?!dev/|you/|user/)\w+/|/Users/(?!you/)\w+/",
-    "a secret": r"sk-ant-[\w-]{20,}|\bgh[pousr]_\w{36}|\bnpm_\w{36}|\bAKIA[0-9A-Z]{16}\b|"
+    "a secret": r"sk-ant-[a-z]+\d\d-[\w-]{20,}|\bgh[pousr]_\w{36}|\bnpm_\w{36}|\bAKIA[0-9A-Z]{16}\b|"
     r"\bxox[bpas]-[\w-]{20,}|-----BEGIN [A-Z ]*PRIVATE KEY-----",
 }
 
@@ -61,7 +61,7 @@ def test_no_tracked_file_holds(what: str, tracked: list[Path]):
         ("a registry host", '"resolved": "https://mirror.example/marked.tgz"'),
         ("a path of one machine", 'open("/home/ana/notes")'),
         ("a path of one machine", "cd /work/here"),
-        ("a secret", "ANTHROPIC_API_KEY=sk-ant-" + "x" * 24),
+        ("a secret", "ANTHROPIC_API_KEY=sk-ant-api03-" + "x" * 24),
         ("a secret", "-----BEGIN RSA PRIVATE KEY-----"),
     ],
 )
