@@ -1,0 +1,83 @@
+# Everything a fresh machine needs: `make run` starts Bascule, `make test` checks it. `make help` lists the rest.
+# Only POSIX sh and GNU make 3.81 are assumed; all paths are relative, so the checkout may live anywhere.
+
+ARGS ?=
+AGENT ?= claude-code
+BENCH ?= relay
+KILLS ?= 100
+JOBS ?= logical
+UV ?= uv
+
+VENV := .venv
+PY := $(VENV)/bin/python
+COMPILE = pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+
+# A user's own PYTHONPATH or `pip install --user` setting must not leak into the project's environment.
+unexport PYTHONPATH PYTHONHOME
+export PIP_USER := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint ruff format types imports bench chaos conformance lock clean FORCE
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+run: $(VENV)/.run ## Start Bascule (ARGS="--port 4000")
+	@$(VENV)/bin/bascule $(ARGS)
+
+test: $(VENV)/.dev ## Run the tests (ARGS="-k keeper")
+	@$(PY) -m pytest -n $(JOBS) $(ARGS)
+
+lint: ruff format types imports ## Check style, types and the import rule
+
+ruff: $(VENV)/.dev
+	@$(VENV)/bin/ruff check --quiet .
+
+format: $(VENV)/.dev
+	@$(VENV)/bin/ruff format --quiet --check . || { echo 'Not formatted. Mend it with: $(VENV)/bin/ruff format .' >&2; exit 1; }
+
+types: $(VENV)/.dev
+	@$(PY) -m pyright
+
+imports: $(VENV)/.dev
+	@$(VENV)/bin/lint-imports --no-cache --no-logo
+
+bench: $(VENV)/.dev ## Measure (BENCH=relay, figures go to docs/benchmarks.md)
+	@$(PY) bench/$(BENCH).py $(ARGS)
+
+chaos: $(VENV)/.dev ## Kill the server KILLS=100 times while sessions stream
+	@CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 tests/chaos $(ARGS)
+
+conformance: $(VENV)/.dev ## Drive a real agent through its protocol (AGENT=claude-code)
+	@$(PY) -m tests.conformance $(AGENT) $(ARGS)
+
+lock: $(VENV)/.made ## Write the lock files again from pyproject.toml (ARGS=--upgrade for newer versions)
+	@uv=$$(command -v $(UV)) || { $(PY) -m pip install -qq uv && uv=$(VENV)/bin/uv; } || exit 1; \
+	"$$uv" $(COMPILE) $(ARGS) pyproject.toml --group build -o requirements/run.txt && \
+	"$$uv" $(COMPILE) $(ARGS) pyproject.toml --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+
+clean: ## Remove the environment and the caches
+	@rm -rf $(VENV) .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# Scripts in an environment hold its absolute path: one that was moved, or whose Python is gone, is made again.
+ifneq ($(shell test -x $(PY) && test "`cat $(VENV)/.made 2>/dev/null`" = "`pwd -P`" && echo yes),yes)
+$(VENV)/.made: FORCE
+endif
+
+$(VENV)/.made:
+	@sh .ci/venv $(VENV)
+	@pwd -P > $@
+
+# The lock lists every package, so pip has nothing to resolve (--no-deps) and nothing to trust (--require-hashes).
+$(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml
+	@echo 'Installing what Bascule needs ...' >&2
+	@$(PY) -m pip install -qq --no-deps --require-hashes -r requirements/run.txt
+	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .
+	@touch $@
+
+# After .run, never beside it: two pips in one environment would trip over each other under `make -j`.
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	@echo 'Installing what the tests need ...' >&2
+	@$(PY) -m pip install -qq --no-deps --require-hashes -r requirements/dev.txt
+	@touch $@

@@ -1,0 +1,120 @@
+"""What is in the repository: nothing of one machine, nothing secret, nothing unpinned, nothing huge."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LOCKS = ("requirements/run.txt", "requirements/dev.txt")
+MAX_BYTES = 1_000_000
+
+FORBIDDEN = {
+    "a registry host": r"registry\.(?:npmjs|yarnpkg)\.|files\.pythonhosted\.org|pypi\.org/simple|"
+    r"^\s*--(?:extra-)?index-url|^\s*--find-links|\"resolved\": *\"http",
+    "a path of one machine": r"(?<![\w.~/-])/(?:work|opt/(?:wheels|pypi[\w-]*))/|"
+    r"/home/(?!dev/|you/|user/)\w+/|/Users/(?!you/)\w+/",
+    "a secret": r"sk-ant-[a-z]+\d\d-[\w-]{20,}|\bgh[pousr]_\w{36}|\bnpm_\w{36}|\bAKIA[0-9A-Z]{16}\b|"
+    r"\bxox[bpas]-[\w-]{20,}|-----BEGIN [A-Z ]*PRIVATE KEY-----",
+}
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[Path]:
+    asked = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached"], capture_output=True, text=True, check=False
+    )
+    if asked.returncode != 0:
+        pytest.skip("not a git checkout")
+    paths = [ROOT / name for name in asked.stdout.split("\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+def requirements(lock: str) -> dict[str, str]:
+    """Each requirement of a lock file by name, with the lines that follow it."""
+    blocks = re.split(r"\n(?=\S)", (ROOT / lock).read_text().strip())
+    return {re.split(r"[=\[ ]", block)[0]: block for block in blocks}
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_tracked_file_holds(what: str, tracked: list[Path]):
+    pattern = re.compile(FORBIDDEN[what], re.MULTILINE)
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group(0).strip()[:60]}"
+        for path in tracked
+        for match in pattern.finditer(path.read_text(errors="replace"))
+        if path != Path(__file__)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [
+        ("a registry host", "--index-url https://mirror.example/simple"),
+        ("a registry host", '"resolved": "https://mirror.example/marked.tgz"'),
+        ("a path of one machine", 'open("/home/ana/notes")'),
+        ("a path of one machine", "cd /work/here"),
+        ("a secret", "ANTHROPIC_API_KEY=sk-ant-api03-" + "x" * 24),
+        ("a secret", "-----BEGIN RSA PRIVATE KEY-----"),
+    ],
+)
+def test_what_must_not_be_tracked_is_recognised(what: str, text: str):
+    assert re.search(FORBIDDEN[what], text, re.MULTILINE)
+
+
+def test_no_tracked_file_is_over_one_megabyte(tracked: list[Path]):
+    assert [path.name for path in tracked if path.stat().st_size > MAX_BYTES] == []
+
+
+def test_no_installed_packages_are_tracked(tracked: list[Path]):
+    installed = {"node_modules", ".venv", "site-packages"}
+    assert [str(path) for path in tracked if installed & set(path.relative_to(ROOT).parts)] == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_requirement_is_pinned_with_hashes(lock: str):
+    loose = [
+        name
+        for name, block in requirements(lock).items()
+        if not re.match(r"[\w.-]+==\S+", block) or "--hash=sha256:" not in block
+    ]
+    assert loose == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_the_lock_holds_what_pyproject_asks_for(lock: str):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    asked = project["project"]["dependencies"] + project["dependency-groups"]["build"]
+    if lock.endswith("dev.txt"):
+        asked += project["dependency-groups"]["dev"]
+    names = {normalised(re.split(r"[\[<>=!~; ]", requirement)[0]) for requirement in asked}
+    assert names - {normalised(name) for name in requirements(lock)} == set()
+
+
+def test_both_locks_agree_on_versions():
+    run, dev = ({name: block.split()[0] for name, block in requirements(lock).items()} for lock in LOCKS)
+    assert {name: dev.get(name) for name in run} == run
+
+
+def test_the_readme_names_the_two_commands():
+    readme = (ROOT / "README.md").read_text()
+    assert "make run" in readme
+    assert "make test" in readme
+
+
+def test_links_between_the_documents_lead_somewhere(tracked: list[Path]):
+    broken = [
+        f"{path.relative_to(ROOT)}: {target}"
+        for path in tracked
+        if path.suffix == ".md"
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text())
+        if "://" not in target and not (path.parent / target).exists()
+    ]
+    assert broken == []
