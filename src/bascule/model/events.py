@@ -43,7 +43,9 @@ class SessionStarted(Event, frozen=True):
     by: str
     model: str | None = None
     permission_mode: str = "relay"
+    mode: str | None = None  # the agent's own mode it was asked to start in
     resumed_from: str | None = None  # the agent's own id of an earlier conversation
+    forked: bool = False
     demo: bool = False
 
 

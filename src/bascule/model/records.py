@@ -6,6 +6,7 @@ from msgspec import Raw, Struct
 
 from bascule.model.codec import Logged, encode
 from bascule.model.events import (
+    AgentSpawned,
     AnswerDelivered,
     AnyEvent,
     ArchivedChanged,
@@ -65,6 +66,8 @@ class SessionRecord(Struct, omit_defaults=True):
     updated_at: str = ""
     created_by: str = ""
     seq: int = 0
+    started_seq: int = 0  # of the newest session_started: names this run of the agent
+    spawned: bool = False  # this run's process has been started
     open_requests: int = 0
     queued: int = 0
     turns: int = 0
@@ -135,6 +138,9 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.created_at = record.created_at or at
             record.created_by = record.created_by or event.by
             record.end_reason = record.end_message = record.code = record.signal = None
+            record.started_seq, record.spawned = record.seq, False
+        case AgentSpawned():
+            record.spawned = True
         case SessionReady():
             record.agent_session_id = event.agent_session_id or record.agent_session_id
             record.model = event.model or record.model

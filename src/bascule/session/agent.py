@@ -4,7 +4,14 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from bascule.model.errors import HostError
 from bascule.model.records import Write
+
+
+class ProcessUnreachable(HostError):
+    """The keeper does not answer just now; whether the agent lives is not known."""
+
+    code = "AGENT_UNREACHABLE"
 
 
 class SpawnPlan(Struct, frozen=True):

@@ -24,7 +24,9 @@ MESSAGE_LENGTH = 10_000
 DENIED = "The user denied this."
 
 
-def check_open(request: RequestRecord | None, request_id: str, kind: str, sha256: str | None) -> RequestRecord:
+def check_open(
+    request: RequestRecord | None, request_id: str, kind: str, sha256: str | None
+) -> RequestRecord:
     """The request, if it is still there to be answered; otherwise the reason why not."""
     if request is None or request.kind != kind:
         raise RequestNotFound(request_id)

@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import Sequence
 
 from bascule.model.errors import HostError
-from bascule.model.events import AnswerDelivered, Note
+from bascule.model.events import AnswerDelivered, AnyEvent, Note
 from bascule.model.records import Write
-from bascule.session.agent import AgentProcess
+from bascule.session.agent import AgentProcess, ProcessUnreachable
 from bascule.session.ledger import Ledger
 
 ANSWER = "answer:"
@@ -20,12 +20,14 @@ class Outbox:
         self._ledger = ledger
         self._process = process
         self._waiting: deque[Write] = deque(waiting)
+        self._undelivered = dict.fromkeys(write.write_id for write in waiting)
         self._wake = asyncio.Event()
         self._wake.set()
 
     def put_after(self, committed: "asyncio.Future[None]", writes: Sequence[Write]) -> None:
         """Deliver these once the step that holds them is durable."""
         kept = tuple(writes)
+        self._undelivered.update(dict.fromkeys(write.write_id for write in kept))
 
         def on_commit(done: "asyncio.Future[None]") -> None:
             if not done.cancelled() and done.exception() is None:
@@ -35,23 +37,40 @@ class Outbox:
         if kept:
             committed.add_done_callback(on_commit)
 
+    def wake(self) -> None:
+        """The way to the agent is open again."""
+        self._wake.set()
+
+    def abandon(self) -> list[str]:
+        """The agent is gone: the ids of all that will never reach it."""
+        left = list(self._undelivered)
+        self._undelivered = {}
+        self._waiting.clear()
+        return left
+
     async def run(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._waiting:
-                await self._deliver(self._waiting.popleft())
+            while self._waiting and await self._deliver(self._waiting[0]):
+                pass
 
-    async def _deliver(self, write: Write) -> None:
+    async def _deliver(self, write: Write) -> bool:
+        """False when it has to be tried again later."""
         try:
             await self._process.write(write)
+        except ProcessUnreachable:
+            return False
         except HostError as error:  # the agent has closed its stdin or is gone; its exit tells the rest
             note = Note("not_delivered", f"The agent did not take it: {error.message}", "warning")
-            self._ledger.log([note], delivered=[write.write_id])
-            return
-        events = (
-            [AnswerDelivered(write.write_id.removeprefix(ANSWER))]
-            if write.write_id.startswith(ANSWER)
-            else []
-        )
+            self._done(write, [note])
+            return True
+        is_answer = write.write_id.startswith(ANSWER)
+        self._done(write, [AnswerDelivered(write.write_id.removeprefix(ANSWER))] if is_answer else [])
+        return True
+
+    def _done(self, write: Write, events: list[AnyEvent]) -> None:
+        if self._waiting and self._waiting[0] is write:
+            self._waiting.popleft()
+        self._undelivered.pop(write.write_id, None)
         self._ledger.log(events, delivered=[write.write_id])

@@ -1,56 +1,23 @@
-"""One live session: steps its lifecycle, sends its prompts, decides which answer counts, and ends it."""
+"""One live session: steps its lifecycle, lets policy speak first, sends the next prompt, and ends it."""
 
 import asyncio
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from msgspec import Raw
-
 from bascule.drivers.base import Driver
-from bascule.model.codec import encode
-from bascule.model.commands import (
-    Actor,
-    AnswerPermission,
-    AnswerQuestion,
-    EditPrompt,
-    EndSession,
-    Interrupt,
-    ReorderPrompts,
-    SendPrompt,
-    SetMode,
-    SetModel,
-    SetPermissionMode,
-    WithdrawPrompt,
-)
-from bascule.model.errors import (
-    AgentFailed,
-    InvalidInput,
-    LimitReached,
-    NotSupported,
-    PromptNotFound,
-    SessionOver,
-    StorageFull,
-)
+from bascule.model.commands import Actor
+from bascule.model.errors import AgentFailed
 from bascule.model.events import (
     AgentSpawned,
     AnyEvent,
     EndReason,
-    Interrupted,
     Note,
     PermissionAnswered,
-    PermissionModeChanged,
     PermissionRequested,
-    PermissionWithdrawn,
-    PromptEdited,
-    PromptQueued,
     PromptSent,
-    PromptsReordered,
-    PromptWithdrawn,
     QuestionAnswered,
     QuestionAsked,
-    QuestionWithdrawn,
-    RuleAdded,
     SessionEnded,
     SessionEnding,
     SessionFailed,
@@ -61,36 +28,312 @@ from bascule.model.records import RequestRecord, Write
 from bascule.model.settings import Limits
 from bascule.policy.decide import decide
 from bascule.policy.limits import TokenBucket
-from bascule.policy.rules import Rule, decode_rule, encode_rule, rule_for, words
+from bascule.policy.rules import Rule, decode_rule
 from bascule.session.agent import AgentProcess, Exit, SpawnPlan
-from bascule.session.answers import (
-    asked_permission,
-    asked_question,
-    check_open,
-    permission_answer,
-    question_answer,
-)
+from bascule.session.answers import asked_permission, asked_question
+from bascule.session.asking import Asking
 from bascule.session.deadlines import Deadlines
 from bascule.session.ledger import Ledger
-from bascule.session.outbox import ANSWER, Outbox
+from bascule.session.outbox import Outbox
 from bascule.session.reading import Reader
-from bascule.store.base import AuditRecord, EventStore, StoredReply
+from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 
 NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it try again."
-POLICY = Actor("policy")
+POLICY = "policy"
+TIMEOUT = "timeout"
 SENDABLE = frozenset({Phase.STARTING, Phase.WAITING})
 
-# A wish the supervisor can carry out.
-SessionWish = (
-    SendPrompt
-    | EditPrompt
-    | ReorderPrompts
-    | WithdrawPrompt
-    | Interrupt
-    | AnswerPermission
-    | AnswerQuestion
-    | SetMode
-    | SetModel
-    | SetPermissionMode
-    | EndSession
-)
+END_WORDS: dict[EndReason, str] = {
+    "idle_limit": "Ended after a time without a message. Everything is kept. Resume goes on from here.",
+    "time_limit": "Ended because it reached the longest time a session may run. Everything is kept.",
+    "size_limit": "Ended because the agent wrote more than a session may. Everything so far is kept.",
+    "lost": "The agent stopped together with the process that kept it. Resume goes on from here.",
+}
+
+
+class Supervisor:
+    def __init__(
+        self,
+        ledger: Ledger,
+        process: AgentProcess,
+        driver: Driver,
+        point: ResumePoint,
+        limits: Limits,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+    ) -> None:
+        self.ledger = ledger
+        self.driver = driver
+        self.limits = limits
+        self.inputs = TokenBucket(limits.inputs_per_minute, limits.inputs_per_minute, steady)
+        self.rules: list[Rule] = [decode_rule(rule.rule) for rule in ledger.parked.rules]
+        self._process = process
+        self._clock = clock
+        self._deadlines = Deadlines()
+        self._base = point.out_offset
+        self._outbox = Outbox(ledger, process, point.outbox)
+        self._reader = Reader(ledger, process, driver, self.admit, point.out_offset, point.err_offset)
+        self._spoke = point.out_offset > 0
+        self._exit: Exit | None = None
+        self._ending: asyncio.Task[None] | None = None
+
+    # Life
+
+    async def run(self, plan: SpawnPlan | None) -> None:
+        """From the spawn (or, without a plan, from wherever it was) to the end."""
+        carrying: asyncio.Task[None] | None = None
+        try:
+            if plan is not None and not await self._spawn(plan):
+                return
+            self._begin_waiting()
+            carrying = asyncio.create_task(self._outbox.run(), name=f"outbox {self._id}")
+            await asyncio.gather(self._reader.read_out(), self._reader.read_err())
+            await self._finish()
+        finally:
+            if carrying is not None:
+                carrying.cancel()
+            self._deadlines.cancel_all()
+            self._process.close()
+
+    def output(self) -> None:
+        """The keeper says there is more to read, or answers again."""
+        self._reader.wake()
+        self._outbox.wake()
+
+    def exited(self, exit: Exit) -> None:
+        self._exit = exit
+        self._reader.exited(exit)
+
+    def deliver_after(self, committed: "asyncio.Future[None]", writes: Sequence[Write]) -> None:
+        """Bytes that were logged before this session was live."""
+        self._outbox.put_after(committed, writes)
+
+    async def _spawn(self, plan: SpawnPlan) -> bool:
+        try:
+            pid = await self._process.spawn(plan)
+        except AgentFailed as error:
+            failed = SessionFailed(str(error.fields.get("reason") or "spawn_failed"), error.message)
+            await self._end_with([failed], "failed to start")
+            return False
+        await self.ledger.log([AgentSpawned(pid, plan.argv[0])])
+        return True
+
+    async def _finish(self) -> None:
+        """Every byte is read and the exit is known: close what is open, say how it ended."""
+        exit = self._exit or Exit(None, None, 0, 0, lost=True)
+        record = self.ledger.record
+        asking = Asking(self.ledger)
+        events = [one for one in self.driver.finish() if asking.follow(one)]
+        events += asking.withdraw_all("lost" if exit.lost else "ended")
+        events += self._reader.dropped_stderr()
+        if record.phase is Phase.ENDING and record.end_reason is not None:
+            reason: EndReason = record.end_reason  # pyright: ignore[reportAssignmentType] - set by SessionEnding
+            events.append(SessionEnded(reason, exit.code, exit.signal, END_WORDS.get(reason)))
+        elif exit.lost:
+            events.append(SessionEnded("lost", message=END_WORDS["lost"]))
+        elif not self._spoke:
+            events.append(self._failure(exit))
+        else:
+            events.append(SessionEnded("exited", exit.code, exit.signal, _exit_words(exit)))
+        await self._end_with(events, record.end_reason or "exited")
+        await self._process.forget()
+
+    def _failure(self, exit: Exit) -> SessionFailed:
+        message = f"The agent stopped before it said anything ({_exit_words(exit) or 'exit code 0'})."
+        return SessionFailed(
+            "exited_early", message, self._reader.stderr_tail.strip(), exit.code, exit.signal
+        )
+
+    async def _end_with(self, events: list[AnyEvent], detail: str) -> None:
+        audit = AuditRecord("session_ended", "agent", self._id, detail=detail)
+        await self.log(events, audit=[audit], delivered=self._outbox.abandon())
+
+    # What the agent says
+
+    def admit(self, events: list[AnyEvent], reached: int) -> "asyncio.Future[None]":
+        """Facts from the driver, with the answers policy has for them, as one step."""
+        self._spoke = True
+        asking = Asking(self.ledger)
+        facts: list[AnyEvent] = []
+        writes: list[Write] = []
+        audit: list[AuditRecord] = []
+        for event in events:
+            if not asking.follow(event):
+                continue
+            if isinstance(event, TurnEnded) and event.stop_reason == "interrupted":
+                facts += asking.withdraw_all("interrupted")
+            facts.append(event)
+            answer = self._policy_answer(event)
+            if answer is not None and isinstance(event, PermissionRequested):
+                asking.follow(answer)
+                facts.append(answer)
+                writes.append(self.driver.answer_permission(event, answer))
+                audit.append(self.audit_answer(event, answer, Actor(POLICY)))
+        writes += self.driver.data_to_send()
+        committed = self.log(facts, writes=writes, audit=audit, sync=bool(audit))
+        self._react(facts)
+        if 0 < self.limits.output_bytes < reached:
+            self.reach("size_limit")
+        return committed
+
+    def log(
+        self,
+        events: Sequence[AnyEvent],
+        *,
+        writes: Sequence[Write] = (),
+        audit: Sequence[AuditRecord] = (),
+        delivered: Sequence[str] = (),
+        reply: StoredReply | None = None,
+        sync: bool = True,
+    ) -> "asyncio.Future[None]":
+        """Log facts together with the driver's position and the bytes they cause."""
+        committed = self.ledger.log(
+            events,
+            out_offset=self._base + self.driver.consumed,
+            driver_state=self.driver.state(),
+            writes=writes,
+            delivered=delivered,
+            audit=audit,
+            reply=reply,
+            sync=sync,
+        )
+        self._outbox.put_after(committed, writes)
+        return committed
+
+    def _policy_answer(self, event: AnyEvent) -> PermissionAnswered | None:
+        if not isinstance(event, PermissionRequested):
+            return None
+        record = self.ledger.record
+        verdict = decide(event, record.permission_mode, self.rules, record.cwd)
+        if verdict is None:
+            return None
+        return PermissionAnswered(
+            event.request_id, verdict.decision, POLICY, rule=verdict.rule, message=verdict.message
+        )
+
+    def audit_answer(
+        self,
+        asked: PermissionRequested | QuestionAsked,
+        answer: PermissionAnswered | QuestionAnswered,
+        by: Actor,
+    ) -> AuditRecord:
+        permission = isinstance(answer, PermissionAnswered)
+        return AuditRecord(
+            "permission" if permission else "question",
+            by.name,
+            self._id,
+            by.grant_id,
+            by.address,
+            by.user_agent,
+            request_id=answer.request_id,
+            decision=answer.decision if isinstance(answer, PermissionAnswered) else "answered",
+            input_sha256=asked.input_sha256,
+            detail=(answer.rule or "") if isinstance(answer, PermissionAnswered) else "",
+        )
+
+    def _react(self, facts: list[AnyEvent]) -> None:
+        for event in facts:
+            match event:
+                case PermissionRequested() | QuestionAsked():
+                    self._expect_answer(event.request_id)
+                case TurnEnded():
+                    self.send_next()
+                case _:
+                    pass
+        self.touch()
+
+    def send_next(self) -> None:
+        """If the agent is free and something waits, send it."""
+        record, queue = self.ledger.record, self.ledger.parked.queue
+        if record.phase not in SENDABLE or not queue:
+            return
+        one = queue[0]
+        sent = PromptSent(one.prompt_id, one.text, one.by, one.client_message_id, one.images)
+        self.log([sent], writes=[self.driver.prompt(sent)])
+
+    # Waiting, and no longer
+
+    def _begin_waiting(self) -> None:
+        """Set every deadline this session has, counting from when it began to run."""
+        for request in self.ledger.open_requests():
+            self._expect_answer(request.request_id)
+        age = self._clock() - _seconds(self.ledger.record.created_at)
+        if self.limits.session_seconds > 0:
+            left = max(1.0, self.limits.session_seconds - age)
+            self._deadlines.set("session", left, lambda: self.reach("time_limit"))
+        self.touch()
+        self.send_next()
+
+    def touch(self) -> None:
+        """Something happened; the idle clock starts again. A person who is being waited for stops it."""
+        idle = self.ledger.record.phase is Phase.WAITING and not self.ledger.open_requests()
+        if idle:
+            self._deadlines.set("idle", self.limits.idle_seconds, lambda: self.reach("idle_limit"))
+        else:
+            self._deadlines.cancel("idle")
+
+    def _expect_answer(self, request_id: str) -> None:
+        request = self.ledger.requests.get(request_id)
+        if request is None or request.state != "open":
+            return
+        allowed = (
+            self.limits.permission_seconds if request.kind == "permission" else self.limits.question_seconds
+        )
+        if allowed > 0:
+            waited = max(0.0, self._clock() - _seconds(request.opened_at))
+            name = f"answer {request_id}"
+            self._deadlines.set(name, max(0.01, allowed - waited), lambda: self._deny_late(request))
+
+    def _deny_late(self, request: RequestRecord) -> None:
+        if request.state != "open":
+            return
+        if request.kind == "permission":
+            asked = asked_permission(request)
+            answer = PermissionAnswered(request.request_id, "deny", TIMEOUT, message=NO_ANSWER)
+            write = self.driver.answer_permission(asked, answer)
+            self.log([answer], writes=[write], audit=[self.audit_answer(asked, answer, Actor(TIMEOUT))])
+        else:
+            question = asked_question(request)
+            reply = QuestionAnswered(request.request_id, TIMEOUT, message=NO_ANSWER)
+            write = self.driver.answer_question(question, reply)
+            self.log([reply], writes=[write], audit=[self.audit_answer(question, reply, Actor(TIMEOUT))])
+
+    # The end
+
+    def reach(self, limit: EndReason) -> None:
+        self.end(limit, "limit")
+
+    def end(self, reason: EndReason, by: str) -> "asyncio.Future[None] | None":
+        """Begin to end. What waits for an answer is withdrawn: nothing runs after this."""
+        if self.ledger.record.phase in (Phase.ENDING, Phase.ENDED, Phase.FAILED):
+            return None
+        events = [*Asking(self.ledger).withdraw_all("ended"), SessionEnding(reason, by)]
+        committed = self.log(events)
+        self._deadlines.cancel_all()
+        self._ending = asyncio.create_task(self._end_process(committed), name=f"end {self._id}")
+        return committed
+
+    async def _end_process(self, committed: "asyncio.Future[None]") -> None:
+        await committed
+        try:
+            await self._process.end()
+        except AgentFailed as error:  # it is gone already; its exit notice finishes the session
+            self.ledger.log([Note("end_failed", error.message, "warning")])
+
+    @property
+    def _id(self) -> str:
+        return self.ledger.record.session_id
+
+
+def new_id() -> str:
+    return secrets.token_hex(8)
+
+
+def _seconds(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp() if at else 0.0
+
+
+def _exit_words(exit: Exit) -> str | None:
+    if exit.signal is not None:
+        return f"stopped by signal {exit.signal}"
+    return f"exit code {exit.code}" if exit.code else None

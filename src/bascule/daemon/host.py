@@ -1,0 +1,216 @@
+"""This machine's end of the link: wishes in, replies out."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Raw
+
+from bascule import __version__
+from bascule.daemon.directories import check_directory
+from bascule.daemon.launching import Launcher
+from bascule.daemon.once import Once
+from bascule.daemon.roster import Roster
+from bascule.daemon.starting import Starter
+from bascule.link.frames import (
+    AnyFrame,
+    Ask,
+    CheckDirectory,
+    DaemonConnected,
+    EndAll,
+    ListAgents,
+    PauseDevice,
+    Ping,
+    Pong,
+    Reply,
+    Wish,
+)
+from bascule.model.codec import encode
+from bascule.model.commands import (
+    AnswerPermission,
+    AnswerQuestion,
+    AnyCommand,
+    ArchiveSession,
+    RenameSession,
+    Resize,
+    ResumeSession,
+    StartSession,
+    TypeKeys,
+)
+from bascule.model.errors import (
+    BasculeError,
+    InvalidInput,
+    LimitReached,
+    NotSupported,
+    Refusal,
+    RequestWithdrawn,
+    SessionNotFound,
+    SessionOver,
+)
+from bascule.model.events import ArchivedChanged, TitleChanged
+from bascule.model.settings import Settings
+from bascule.session.answers import check_open
+from bascule.session.ledger import Ledger
+from bascule.session.supervisor import Supervisor
+from bascule.session.wishes import carry_out
+from bascule.store.base import AuditRecord, EventStore
+
+log = logging.getLogger(__name__)
+
+TITLE_LENGTH = 200
+
+
+class Host:
+    def __init__(
+        self,
+        store: EventStore,
+        launcher: Launcher,
+        settings: Settings,
+        device: str,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+    ) -> None:
+        self.roster = Roster(Path(settings.data_dir) / "keeper", settings.limits, clock, steady)
+        self._store = store
+        self._launcher = launcher
+        self._device = device
+        self._clock = clock
+        self._starter = Starter(store, self.roster, launcher, settings, device, clock)
+        self._once = Once(store)
+        self._pause_mark = Path(settings.data_dir) / "paused"
+        self._send: Callable[[AnyFrame], None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        """Take up every session that was running when we were last here."""
+        kept = await self.roster.open()
+        await self._starter.adopt_all(kept)
+        await self.roster.watch()
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.roster.close()
+
+    async def connect(self, send: Callable[[AnyFrame], None], epoch: int) -> None:
+        """Say who we are on a new link."""
+        self._send = send
+        agents = await self._launcher.agents()
+        send(DaemonConnected(self._device, self._device, __version__, epoch, agents))
+
+    def receive(self, frame: AnyFrame) -> None:
+        match frame:
+            case Ask():
+                task = asyncio.create_task(self._answer(frame), name=f"ask {frame.ask}")
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            case Ping():
+                self._reply(Pong(frame.n))
+            case _:  # what only a hub with its own copy of the logs would say
+                log.debug("ignored %s", type(frame).__name__)
+
+    def _reply(self, frame: AnyFrame) -> None:
+        if self._send is not None:
+            self._send(frame)
+
+    async def _answer(self, frame: Ask) -> None:
+        try:
+            result = await self._do(frame.wish)
+        except BasculeError as error:
+            self._reply(Reply(frame.ask, refusal=error.refusal()))
+        except Exception:
+            log.exception("a wish failed: %s", type(frame.wish).__name__)
+            text = "Bascule failed here; the server log has the details."
+            self._reply(Reply(frame.ask, refusal=Refusal("INTERNAL_ERROR", text)))
+        else:
+            self._reply(Reply(frame.ask, Raw(result)))
+
+    async def _do(self, wish: Wish) -> bytes:
+        match wish:
+            case CheckDirectory():
+                return encode({"path": check_directory(wish.path, self._launcher.roots)[0]})
+            case ListAgents():
+                return encode({"agents": await self._launcher.agents(refresh=wish.refresh)})
+            case PauseDevice():
+                return await self._pause(wish)
+            case EndAll():
+                return await self._end_all(wish)
+            case _:
+                return await self._once.do(wish, self._carry_out)
+
+    async def _carry_out(self, wish: AnyCommand, body_sha256: str) -> bytes:
+        match wish:
+            case StartSession():
+                self._check_not_paused()
+                return await self._starter.start(wish, body_sha256)
+            case ResumeSession():
+                self._check_not_paused()
+                await self._check_exists(wish.session_id)
+                return await self._starter.resume(wish)
+            case RenameSession() | ArchiveSession():
+                return await self._relabel(wish)
+            case TypeKeys() | Resize():
+                raise NotSupported("This session is not a terminal.")
+            case _:
+                supervisor = self.roster.live.get(wish.session_id)
+                if supervisor is None:
+                    return await self._refuse_for_ended(wish)
+                return await carry_out(supervisor, wish, self._store, body_sha256)
+
+    async def _refuse_for_ended(self, wish: AnyCommand) -> bytes:
+        await self._check_exists(wish.session_id)
+        if isinstance(wish, AnswerPermission | AnswerQuestion):
+            kind = "permission" if isinstance(wish, AnswerPermission) else "question"
+            request = await self._store.request(wish.session_id, wish.request_id)
+            check_open(request, wish.request_id, kind, wish.input_sha256)
+            raise RequestWithdrawn(wish.request_id, reason="ended")
+        raise SessionOver("This session has ended. Resume it to go on.")
+
+    async def _relabel(self, wish: RenameSession | ArchiveSession) -> bytes:
+        ledger = await self._ledger(wish.session_id)
+        if isinstance(wish, RenameSession):
+            title = " ".join(wish.title.split())
+            if not title or len(title) > TITLE_LENGTH:
+                raise InvalidInput(f"A title has 1 to {TITLE_LENGTH} characters.")
+            await ledger.log([TitleChanged(title, wish.by.name)])
+        else:
+            await ledger.log([ArchivedChanged(wish.archived, wish.by.name)])
+        return b"{}"
+
+    async def _ledger(self, session_id: str) -> Ledger:
+        supervisor = self.roster.live.get(session_id)
+        if supervisor is not None:
+            return supervisor.ledger
+        point = await self._store.resume_point(session_id)
+        if point is None:
+            raise SessionNotFound(session_id)
+        return Ledger(self._store, point, self._clock)
+
+    async def _check_exists(self, session_id: str) -> None:
+        if await self._store.session(session_id) is None:
+            raise SessionNotFound(session_id)
+
+    def _check_not_paused(self) -> None:
+        if self._pause_mark.exists():
+            raise LimitReached(
+                f"{self._device} is paused and takes no new sessions. `bascule daemon resume` ends that."
+            )
+
+    async def _pause(self, wish: PauseDevice) -> bytes:
+        if wish.paused:
+            self._pause_mark.touch(mode=0o600)
+        else:
+            self._pause_mark.unlink(missing_ok=True)
+        detail = "paused" if wish.paused else "resumed"
+        await self._store.audit([AuditRecord("mode", wish.by, detail=detail)])
+        return b"{}"
+
+    async def _end_all(self, wish: EndAll) -> bytes:
+        """The panic button: everything is told to stop before anything is waited for."""
+        supervisors: list[Supervisor] = list(self.roster.live.values())
+        endings = [supervisor.end("killed", wish.by) for supervisor in supervisors]
+        told = [ending for ending in endings if ending is not None]
+        await asyncio.gather(*told)
+        return encode({"ended": len(told)})

@@ -1,0 +1,87 @@
+"""An agent as a session sees it, held by the keeper."""
+
+from pathlib import Path
+
+from bascule.model.errors import AgentFailed, HostError
+from bascule.model.records import Write
+from bascule.session.agent import ProcessUnreachable, SpawnPlan
+from bascule.transport.errors import KeeperError, KeeperGone
+from bascule.transport.keeper import KeeperConnection
+from bascule.transport.position import Position
+from bascule.transport.spool import SpoolReader
+from bascule.transport.words import PtySize
+
+
+class KeeperHold:
+    """The connection of the moment. It is replaced when the keeper had to be reached again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.connection: KeeperConnection | None = None
+
+    def get(self) -> KeeperConnection:
+        if self.connection is None:
+            raise ProcessUnreachable("The keeper does not answer.")
+        return self.connection
+
+
+class KeptAgent:
+    """`AgentProcess`, spoken to the keeper under one name."""
+
+    def __init__(self, hold: KeeperHold, name: str) -> None:
+        self.name = name
+        self._hold = hold
+        self._out = SpoolReader(hold.folder, name, "out")
+        self._err = SpoolReader(hold.folder, name, "err")
+
+    async def spawn(self, plan: SpawnPlan) -> int:
+        try:
+            spawned = await self._hold.get().spawn(
+                self.name,
+                plan.argv,
+                plan.env,
+                plan.cwd,
+                spawn_id=plan.spawn_id,
+                cwd_stat=plan.cwd_stat,
+                pty=PtySize(*plan.pty) if plan.pty else None,
+            )
+        except KeeperError as error:
+            raise AgentFailed(f"The agent did not start: {error.message}", reason=error.code) from error
+        except (KeeperGone, ProcessUnreachable) as error:
+            raise AgentFailed("The keeper went away while starting the agent. Try again.") from error
+        return spawned.pid
+
+    async def write(self, write: Write) -> None:
+        try:
+            await self._hold.get().write(self.name, write.write_id, write.data)
+        except KeeperError as error:
+            raise HostError(error.message, reason=error.code) from error
+        except KeeperGone as error:
+            raise ProcessUnreachable("The keeper went away.") from error
+
+    async def end(self) -> None:
+        try:
+            await self._hold.get().end(self.name)
+        except (KeeperError, KeeperGone) as error:
+            raise AgentFailed(f"The agent could not be told to stop: {error}") from error
+
+    async def forget(self) -> None:
+        try:
+            await self._hold.get().forget(self.name)
+        except (KeeperError, KeeperGone, ProcessUnreachable):
+            # The next start sweeps whatever the keeper holds of sessions that are over.
+            return
+
+    def read_out(self, offset: int, limit: int) -> bytes:
+        return self._out.read(offset, limit)
+
+    def read_err(self, offset: int, limit: int) -> bytes:
+        return self._err.read(offset, limit)
+
+    def position(self, *, out: int, err: int, trim_out: int, trim_err: int) -> None:
+        if self._hold.connection is not None:
+            self._hold.connection.post_position(self.name, Position(out, err, trim_out, trim_err))
+
+    def close(self) -> None:
+        self._out.close()
+        self._err.close()

@@ -1,0 +1,152 @@
+"""The live sessions of this machine and the keeper that holds their agents."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from bascule.daemon.kept import KeeperHold, KeptAgent
+from bascule.drivers.base import Driver
+from bascule.model.events import SessionFailed
+from bascule.model.settings import Limits
+from bascule.session.agent import Exit, SpawnPlan
+from bascule.session.ledger import Ledger
+from bascule.session.supervisor import Supervisor
+from bascule.store.base import ResumePoint
+from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
+from bascule.transport.keeper import KeeperConnection, ensure_keeper
+from bascule.transport.words import ExitNotice, Notice, OutputNotice, SessionState
+
+log = logging.getLogger(__name__)
+
+RECONNECT_SECONDS = (0.0, 0.5, 1.0, 2.0, 5.0)
+
+
+def kept_name(session_id: str, started_seq: int) -> str:
+    """What the keeper calls one run of a session's agent. A resumed session is a new run."""
+    return f"{session_id}-{started_seq}"
+
+
+class Roster:
+    def __init__(
+        self,
+        keeper_folder: Path,
+        limits: Limits,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+    ) -> None:
+        self.live: dict[str, Supervisor] = {}
+        self._limits = limits
+        self._clock = clock
+        self._steady = steady
+        self._hold = KeeperHold(keeper_folder)
+        self._by_kept_name: dict[str, Supervisor] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: asyncio.Task[None] | None = None
+
+    async def open(self) -> dict[str, SessionState]:
+        """Reach the keeper, started if need be, and learn what it holds."""
+        await ensure_keeper(self._hold.folder)
+        self._hold.connection = await KeeperConnection.connect(self._hold.folder)
+        return {one.session: one for one in await self._hold.connection.list()}
+
+    async def watch(self) -> None:
+        """From now on output and exits reach their sessions, the present state first."""
+        await self._hold.get().watch(self._notice)
+        self._watching = asyncio.create_task(self._keep_watching(), name="keeper watch")
+
+    async def close(self) -> None:
+        """Let go of everything. The agents go on."""
+        tasks = [*self._tasks, *([self._watching] if self._watching else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._hold.connection is not None:
+            await self._hold.connection.aclose()
+
+    def take(self, ledger: Ledger, driver: Driver, point: ResumePoint) -> tuple[Supervisor, KeptAgent]:
+        """Make a session live: from here on it answers wishes and gets its notices."""
+        record = ledger.record
+        process = KeptAgent(self._hold, kept_name(record.session_id, record.started_seq))
+        supervisor = Supervisor(ledger, process, driver, point, self._limits, self._clock, self._steady)
+        self.live[record.session_id] = supervisor
+        self._by_kept_name[process.name] = supervisor
+        return supervisor, process
+
+    def run(self, supervisor: Supervisor, process: KeptAgent, plan: SpawnPlan | None) -> None:
+        task = asyncio.create_task(
+            self._run(supervisor, process, plan), name=f"session {supervisor.ledger.record.session_id}"
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def discard(self, state: SessionState) -> None:
+        """End and forget what the keeper holds of a session that is over."""
+        connection = self._hold.get()
+        try:
+            if state.exit is None:
+                await connection.end(state.session)
+            else:
+                await connection.forget(state.session)
+        except (KeeperError, KeeperGone) as error:
+            log.warning("could not discard %s: %s", state.session, error)
+
+    async def _run(self, supervisor: Supervisor, process: KeptAgent, plan: SpawnPlan | None) -> None:
+        """One session's failure is an event of that session, never its siblings' trouble."""
+        record = supervisor.ledger.record
+        try:
+            await supervisor.run(plan)
+        except Exception:
+            log.exception("session %s failed", record.session_id)
+            failed = SessionFailed("internal", "Bascule failed here; the server log has the details.")
+            supervisor.ledger.log([failed], sync=True)
+            await process.end()
+        finally:
+            self.live.pop(record.session_id, None)
+            self._by_kept_name.pop(process.name, None)
+
+    def _notice(self, notice: Notice) -> None:
+        supervisor = self._by_kept_name.get(notice.session)
+        match notice:
+            case OutputNotice():
+                if supervisor is not None:
+                    supervisor.output()
+            case ExitNotice():
+                if supervisor is not None:
+                    supervisor.exited(
+                        Exit(notice.code, notice.signal, notice.out, notice.err, notice.lost)
+                    )
+            case _:
+                log.warning("the spool of %s: %s", notice.session, notice.error or "written again")
+
+    async def _keep_watching(self) -> None:
+        """When the keeper dies its agents die with it: find that out, say so, and have a keeper again."""
+        while True:
+            await self._hold.get().wait_closed()
+            self._hold.connection = None
+            log.error("the keeper went away")
+            await self._reach_again()
+
+    async def _reach_again(self) -> None:
+        for pause in RECONNECT_SECONDS:
+            await asyncio.sleep(pause)
+            try:
+                kept = await self.open()
+                for name, supervisor in list(self._by_kept_name.items()):
+                    self._after_keeper_loss(name, supervisor, kept)
+                await self._hold.get().watch(self._notice)
+            except (KeeperGone, KeeperError, KeeperNotStarted) as error:
+                log.error("the keeper can't be reached: %s", error)
+            else:
+                return
+        raise KeeperNotStarted("The keeper can't be started again; restart Bascule.")
+
+    def _after_keeper_loss(self, name: str, supervisor: Supervisor, kept: dict[str, SessionState]) -> None:
+        state = kept.get(name)
+        if state is None:
+            supervisor.exited(Exit(None, None, 0, 0, lost=True))
+        elif state.exit is not None:
+            exit = state.exit
+            supervisor.exited(Exit(exit.code, exit.signal, state.out_end, state.err_end, exit.lost))
+        else:
+            supervisor.output()

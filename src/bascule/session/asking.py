@@ -1,0 +1,41 @@
+"""Which requests are open while one step is being put together, before the ledger has folded it."""
+
+from bascule.model.events import (
+    AnyEvent,
+    PermissionAnswered,
+    PermissionRequested,
+    PermissionWithdrawn,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+)
+from bascule.session.ledger import Ledger
+
+
+class Asking:
+    def __init__(self, ledger: Ledger) -> None:
+        self._known = ledger.requests
+        self._open = {one.request_id: one.kind for one in ledger.open_requests()}
+
+    def follow(self, event: AnyEvent) -> bool:
+        """Take one more event into account; False when it says nothing new and is better left out."""
+        match event:
+            case PermissionRequested() | QuestionAsked():
+                if event.request_id in self._known or event.request_id in self._open:
+                    return False
+                kind = "permission" if isinstance(event, PermissionRequested) else "question"
+                self._open[event.request_id] = kind
+                return True
+            case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
+                # An agent may take back what was answered a moment ago; the answer stands.
+                return self._open.pop(event.request_id, None) is not None
+            case _:
+                return True
+
+    def withdraw_all(self, reason: str) -> list[AnyEvent]:
+        withdrawn: list[AnyEvent] = [
+            PermissionWithdrawn(one, reason) if kind == "permission" else QuestionWithdrawn(one, reason)
+            for one, kind in self._open.items()
+        ]
+        self._open = {}
+        return withdrawn

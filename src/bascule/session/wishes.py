@@ -1,0 +1,237 @@
+"""Carries out what people ask of a live session. Each wish is checked, made a fact, and answered."""
+
+from bascule.model.codec import encode
+from bascule.model.commands import (
+    Actor,
+    AnswerPermission,
+    AnswerQuestion,
+    EditPrompt,
+    EndSession,
+    Interrupt,
+    ReorderPrompts,
+    SendPrompt,
+    SetMode,
+    SetModel,
+    SetPermissionMode,
+    WithdrawPrompt,
+)
+from bascule.model.errors import InvalidInput, LimitReached, PromptNotFound, SessionOver, StorageFull
+from bascule.model.events import (
+    AnyEvent,
+    Image,
+    Interrupted,
+    PermissionAnswered,
+    PermissionModeChanged,
+    PromptEdited,
+    PromptQueued,
+    PromptSent,
+    PromptsReordered,
+    PromptWithdrawn,
+    RuleAdded,
+)
+from bascule.model.lifecycle import Phase
+from bascule.model.records import RequestRecord
+from bascule.policy.rules import encode_rule, rule_for, words
+from bascule.session.answers import (
+    asked_permission,
+    asked_question,
+    check_open,
+    permission_answer,
+    question_answer,
+)
+from bascule.session.supervisor import SENDABLE, Supervisor, new_id
+from bascule.store.base import AuditRecord, EventStore, StoredReply
+
+OVER = frozenset({Phase.ENDING, Phase.ENDED, Phase.FAILED})
+IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+MAX_IMAGES = 20
+MAX_QUEUE = 100
+
+SessionWish = (
+    SendPrompt
+    | EditPrompt
+    | ReorderPrompts
+    | WithdrawPrompt
+    | Interrupt
+    | AnswerPermission
+    | AnswerQuestion
+    | SetMode
+    | SetModel
+    | SetPermissionMode
+    | EndSession
+)
+
+
+async def carry_out(supervisor: Supervisor, wish: SessionWish, store: EventStore, body_sha256: str) -> bytes:
+    """Do it, and give the reply (JSON). Returns once the facts would survive a power cut."""
+    if supervisor.ledger.storage_full:
+        raise StorageFull("The disk is full. Nothing was changed; free some space and try again.")
+    match wish:
+        case SendPrompt():
+            return await _send(supervisor, wish, body_sha256)
+        case AnswerPermission():
+            request = await _find(supervisor, wish.request_id, store)
+            await _answer_permission(supervisor, wish, request)
+        case AnswerQuestion():
+            request = await _find(supervisor, wish.request_id, store)
+            await _answer_question(supervisor, wish, request)
+        case Interrupt():
+            await _interrupt(supervisor, wish)
+        case EditPrompt() | WithdrawPrompt() | ReorderPrompts():
+            await _change_queue(supervisor, wish)
+        case SetMode() | SetModel():
+            await _tell_agent(supervisor, wish)
+        case SetPermissionMode():
+            changed = PermissionModeChanged(wish.mode, wish.by.name)
+            await supervisor.log([changed], audit=[_audit("mode", supervisor, wish.by, wish.mode)])
+        case EndSession():
+            ending = supervisor.end(wish.reason, wish.by.name)
+            if ending is not None:
+                await ending
+    return b"{}"
+
+
+def check_prompt(text: str, images: tuple[Image, ...], limit: int) -> None:
+    """What a prompt must be before it is taken."""
+    if not text and not images:
+        raise InvalidInput("The message is empty.")
+    if len(text) > limit:
+        raise InvalidInput(f"The message is longer than {limit} characters.")
+    if "\x00" in text:
+        raise InvalidInput("The message contains a NUL character.")
+    if len(images) > MAX_IMAGES:
+        raise InvalidInput(f"A message may carry {MAX_IMAGES} images at most.")
+    for image in images:
+        if image.media_type not in IMAGE_TYPES:
+            raise InvalidInput(f"Images of type {image.media_type[:40]!r} are not supported.")
+
+
+async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> bytes:
+    _check_running(supervisor)
+    check_prompt(wish.text, wish.images, supervisor.limits.prompt_chars)
+    record, parked = supervisor.ledger.record, supervisor.ledger.parked
+    if len(parked.queue) >= MAX_QUEUE:
+        raise LimitReached(f"{MAX_QUEUE} messages are waiting already. Withdraw some first.")
+    if not supervisor.inputs.take():
+        wait = round(supervisor.inputs.seconds_until_next()) + 1
+        raise LimitReached(
+            f"At most {supervisor.limits.inputs_per_minute} messages a minute. Try again in {wait} s.",
+            retry_after=wait,
+        )
+    prompt_id = new_id()
+    now = record.phase in SENDABLE and not parked.queue
+    result = encode({"prompt_id": prompt_id, "state": "sent" if now else "queued"})
+    reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
+    fact: AnyEvent
+    if now:
+        fact = PromptSent(prompt_id, wish.text, wish.by.name, wish.client_message_id, wish.images)
+        writes = [supervisor.driver.prompt(fact)]
+    else:
+        fact = PromptQueued(prompt_id, wish.text, wish.by.name, wish.client_message_id, wish.images)
+        writes = []
+    audit = _audit("input", supervisor, wish.by, f"{len(wish.text)} characters")
+    committed = supervisor.log([fact], writes=writes, audit=[audit], reply=reply)
+    supervisor.touch()
+    await committed
+    return result
+
+
+async def _answer_permission(
+    supervisor: Supervisor, wish: AnswerPermission, request: RequestRecord | None
+) -> None:
+    request = check_open(request, wish.request_id, "permission", wish.input_sha256)
+    asked = asked_permission(request)
+    answer = permission_answer(asked, wish)
+    facts: list[AnyEvent] = []
+    if wish.remember:
+        rule = rule_for(asked, supervisor.ledger.record.cwd)
+        answer = PermissionAnswered(
+            answer.request_id, answer.decision, answer.by, answer.option, words(rule), answer.message
+        )
+        facts.append(RuleAdded(encode_rule(rule), words(rule), wish.by.name))
+        supervisor.rules.append(rule)
+    facts.append(answer)
+    audit = supervisor.audit_answer(asked, answer, wish.by)
+    write = supervisor.driver.answer_permission(asked, answer)
+    committed = supervisor.log(facts, writes=[write], audit=[audit])
+    supervisor.touch()
+    await committed
+
+
+async def _answer_question(
+    supervisor: Supervisor, wish: AnswerQuestion, request: RequestRecord | None
+) -> None:
+    request = check_open(request, wish.request_id, "question", wish.input_sha256)
+    asked = asked_question(request)
+    answer = question_answer(asked, wish)
+    audit = supervisor.audit_answer(asked, answer, wish.by)
+    write = supervisor.driver.answer_question(asked, answer)
+    committed = supervisor.log([answer], writes=[write], audit=[audit])
+    supervisor.touch()
+    await committed
+
+
+async def _find(supervisor: Supervisor, request_id: str, store: EventStore) -> RequestRecord | None:
+    """The request: from memory while it can be answered, else from the store, to say why not.
+
+    Nothing may be awaited between this look-up and the answer, so an open one is never read from the store.
+    """
+    known = supervisor.ledger.requests.get(request_id)
+    if known is not None:
+        return known
+    return await store.request(supervisor.ledger.record.session_id, request_id)
+
+
+async def _interrupt(supervisor: Supervisor, wish: Interrupt) -> None:
+    _check_running(supervisor)
+    if supervisor.ledger.record.phase is not Phase.RUNNING:
+        return  # nothing runs, or it is being interrupted already: the wish is met
+    write = supervisor.driver.interrupt(f"interrupt:{new_id()}")
+    audit = _audit("interrupt", supervisor, wish.by, "")
+    await supervisor.log([Interrupted(wish.by.name)], writes=[write], audit=[audit])
+
+
+async def _change_queue(supervisor: Supervisor, wish: EditPrompt | WithdrawPrompt | ReorderPrompts) -> None:
+    waiting = {one.prompt_id for one in supervisor.ledger.parked.queue}
+    asked = set(wish.order) if isinstance(wish, ReorderPrompts) else {wish.prompt_id}
+    if not asked <= waiting:
+        missing = ", ".join(sorted(asked - waiting))[:200]
+        raise PromptNotFound(f"No message {missing} waits in this session; it may have been sent.")
+    match wish:
+        case EditPrompt():
+            check_prompt(wish.text, (), supervisor.limits.prompt_chars)
+            await supervisor.log([PromptEdited(wish.prompt_id, wish.text, wish.by.name)])
+        case WithdrawPrompt():
+            await supervisor.log([PromptWithdrawn(wish.prompt_id, wish.by.name)])
+        case ReorderPrompts():
+            await supervisor.log([PromptsReordered(wish.order, wish.by.name)])
+
+
+async def _tell_agent(supervisor: Supervisor, wish: SetMode | SetModel) -> None:
+    """Mode and model are the agent's: it confirms, and its confirmation is the fact."""
+    _check_running(supervisor)
+    word = wish.mode if isinstance(wish, SetMode) else wish.model
+    if not word or len(word) > 200 or not word.isprintable():
+        raise InvalidInput("A mode or model is a short name without control characters.")
+    if isinstance(wish, SetMode):
+        write = supervisor.driver.set_mode(f"mode:{new_id()}", wish.mode)
+    else:
+        write = supervisor.driver.set_model(f"model:{new_id()}", wish.model)
+    await supervisor.log([], writes=[write], audit=[_audit("mode", supervisor, wish.by, word)])
+
+
+def _check_running(supervisor: Supervisor) -> None:
+    if supervisor.ledger.record.phase in OVER:
+        raise SessionOver("This session has ended. Resume it to go on.")
+
+
+def _audit(action: str, supervisor: Supervisor, by: Actor, detail: str) -> AuditRecord:
+    return AuditRecord(
+        action,  # pyright: ignore[reportArgumentType] - one of the literal actions
+        by.name,
+        supervisor.ledger.record.session_id,
+        by.grant_id,
+        by.address,
+        by.user_agent,
+        detail=detail,
+    )
