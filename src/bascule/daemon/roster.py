@@ -113,9 +113,7 @@ class Roster:
                     supervisor.output()
             case ExitNotice():
                 if supervisor is not None:
-                    supervisor.exited(
-                        Exit(notice.code, notice.signal, notice.out, notice.err, notice.lost)
-                    )
+                    supervisor.exited(Exit(notice.code, notice.signal, notice.out, notice.err, notice.lost))
             case _:
                 log.warning("the spool of %s: %s", notice.session, notice.error or "written again")
 

@@ -73,9 +73,7 @@ class Starter:
         ledger = Ledger.new(self._store, wish.session_id, self._device, self._clock)
         facts: list[AnyEvent] = [TitleChanged(wish.title, wish.by.name)] if wish.title else []
         if wish.prompt is not None:
-            facts.append(
-                PromptSent(new_id(), wish.prompt, wish.by.name, wish.client_message_id, wish.images)
-            )
+            facts.append(PromptSent(new_id(), wish.prompt, wish.by.name, wish.client_message_id, wish.images))
         result = encode({"session_id": wish.session_id, "seq": 1 + len(facts)})
         reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
         await self._launch(ledger, started, facts, wish.by, reply)
@@ -88,7 +86,9 @@ class Starter:
             raise InvalidInput("This session is running already.")
         record = point.record
         if record.agent_session_id is None:
-            raise NotSupported("The agent never named its conversation, so it can't be resumed. Start a new one.")
+            raise NotSupported(
+                "The agent never named its conversation, so it can't be resumed. Start a new one."
+            )
         started = await self._checked(
             SessionStarted(
                 agent=record.agent,

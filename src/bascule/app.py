@@ -1,0 +1,124 @@
+"""Joins the rooms: one process that is hub and daemon at once, and starts the keeper when none runs."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from bascule.agents.catalogue import Catalogue
+from bascule.daemon.host import Host
+from bascule.daemon.launching import Launcher
+from bascule.hub.app import build_app
+from bascule.hub.server import HubServer, bind
+from bascule.hub.switchboard import Switchboard
+from bascule.link.frames import AnyFrame
+from bascule.model.settings import Settings
+from bascule.state_folder import ServerNote, held, prepare, remove_note, write_note
+from bascule.store.grants import GrantBook
+from bascule.store.sqlite import SqliteStore
+
+log = logging.getLogger(__name__)
+
+DATABASE = "bascule.db"
+LINK_SECONDS = 30 * 24 * 3600
+THIS_MACHINE = "this machine"
+
+
+async def serve(settings: Settings, *, ready: Callable[[str], None]) -> int:
+    """Run until a signal says stop. `ready` gets the link once sessions can be started."""
+    folder = Path(settings.data_dir)
+    prepare(folder)
+    with held(folder):
+        listening = bind(settings)
+        try:
+            await _serve(settings, folder, listening, ready)
+        finally:
+            listening.close()
+    return 0
+
+
+async def _serve(
+    settings: Settings, folder: Path, listening: socket.socket, ready: Callable[[str], None]
+) -> None:
+    stop = _stop_on_signals()
+    url = _url(settings, listening)
+    async with AsyncExitStack() as closing:
+        store = await SqliteStore.open(folder / DATABASE, clock=time.time)
+        closing.push_async_callback(store.close)
+        grants = await GrantBook.open(store, clock=time.time)
+        switchboard = Switchboard()
+        app = build_app(
+            store=store, grants=grants, switchboard=switchboard, settings=settings, clock=time.time
+        )
+        server = HubServer(app, settings)
+        serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
+        closing.push_async_callback(_stop_serving, server, serving)
+        host = await _host(settings, store, switchboard)
+        closing.push_async_callback(host.close)
+        link = await _links(grants, folder, url)
+        closing.callback(remove_note, folder)
+        ready(link)
+        stopped = asyncio.create_task(stop.wait(), name="stop")
+        await asyncio.wait({stopped, serving}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        log.info("stopping; agents go on")
+
+
+async def _host(settings: Settings, store: SqliteStore, switchboard: Switchboard) -> Host:
+    """This machine's daemon, joined to the hub by a link in memory."""
+    loop = asyncio.get_running_loop()
+    device = settings.device_name or socket.gethostname()
+    launcher = Launcher(Catalogue.load(Path(settings.config_dir)), settings, dict(os.environ))
+    host = Host(store, launcher, settings, device, time.time, time.monotonic)
+    await host.open()
+
+    def down(frame: AnyFrame) -> None:
+        loop.call_soon(host.receive, frame)
+
+    line = switchboard.attach(down)
+
+    def up(frame: AnyFrame) -> None:
+        loop.call_soon(line.receive, frame)
+
+    await host.connect(up, epoch=time.time_ns())
+    return host
+
+
+async def _links(grants: GrantBook, folder: Path, url: str) -> str:
+    """A fresh link for a person, and a key for the command line of this user."""
+    await grants.sweep_unused_start_links()
+    _, secret = await grants.create("owner", "owner", expires_in=LINK_SECONDS, kind="start_link")
+    _, key = await grants.create(THIS_MACHINE, "owner", ephemeral=True)
+    write_note(folder, ServerNote(os.getpid(), url, key))
+    return f"{url}/#token={secret}"
+
+
+def _url(settings: Settings, listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    scheme = "https" if settings.tls_cert else "http"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _stop_on_signals() -> asyncio.Event:
+    """Set by the first signal. The second one ends the process at once."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def on_signal() -> None:
+        if stop.is_set():
+            os._exit(130)
+        stop.set()
+
+    for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(sign, on_signal)
+    return stop
+
+
+async def _stop_serving(server: HubServer, serving: asyncio.Task[None]) -> None:
+    server.stop()
+    await serving

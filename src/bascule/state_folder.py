@@ -1,0 +1,87 @@
+"""The state folder: private, held by one server at a time, with a note on how to reach that server."""
+
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from bascule.model.errors import HostError
+
+LOCK = "server.lock"
+NOTE = "server.json"
+
+
+class ServerNote(msgspec.Struct, frozen=True):
+    """How the local command line reaches the server. The key is made anew at each start."""
+
+    pid: int
+    url: str
+    key: str
+
+
+class AlreadyRunning(HostError):
+    code = "ALREADY_RUNNING"
+
+
+class UnsafeFolder(HostError):
+    code = "UNSAFE_FOLDER"
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder, or make sure that it is ours and private."""
+    os.umask(0o077)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    info = folder.lstat()
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
+        raise UnsafeFolder(f"{folder} is not a folder of this user. Choose another with --data.")
+    if info.st_mode & 0o077:
+        folder.chmod(0o700)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the folder until the block ends; another server gets `AlreadyRunning` with our pid."""
+    path = folder / LOCK
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            pid = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
+            note = read_note(folder)
+            where = f" at {note.url}" if note else ""
+            raise AlreadyRunning(
+                f"Bascule already runs{where} (pid {pid}) with the state folder {folder}. "
+                "Use it, stop it first, or choose another folder with --data."
+            ) from error
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def write_note(folder: Path, note: ServerNote) -> None:
+    """Replace the note in one step, so that nobody ever reads half of one."""
+    fresh = folder / f"{NOTE}.new"
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(msgspec.json.encode(note))
+    fresh.replace(folder / NOTE)
+
+
+def remove_note(folder: Path) -> None:
+    (folder / NOTE).unlink(missing_ok=True)
+
+
+def read_note(folder: Path) -> ServerNote | None:
+    """The note of the last server started here; it may have died without removing it."""
+    try:
+        return msgspec.json.decode((folder / NOTE).read_bytes(), type=ServerNote)
+    except (OSError, msgspec.MsgspecError):
+        return None

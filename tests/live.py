@@ -1,0 +1,198 @@
+"""A real Bascule for tests: the real command, its own state folder, killed and started again at will."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import msgspec
+from websockets.asyncio.client import connect
+
+from bascule.model.codec import Logged, decode_logged
+from bascule.model.events import AnyEvent
+from bascule.state_folder import read_note
+
+START_SECONDS = 30.0
+WAIT_SECONDS = 30.0
+
+
+class LiveServer:
+    """`bascule up` in a process of its own. `folder` must be short: unix sockets live below it."""
+
+    def __init__(self, folder: Path, *, config: str = "", env: dict[str, str] | None = None) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self.config = folder / "config"
+        self.work = folder / "work"
+        self.home = folder / "home"
+        for made in (self.config, self.work, self.home):
+            made.mkdir(mode=0o700, exist_ok=True)
+        # Tests start many sessions at once; a test of the limits sets its own.
+        text = f'roots = ["{folder}"]\n' + (config or "[limits]\nsessions = 0\nspawns_per_minute = 100000\n")
+        (self.config / "config.toml").write_text(text)
+        (self.config / "config.toml").chmod(0o600)
+        self.env = env or {}
+        self.url = ""
+        self.token = ""
+        self.process: asyncio.subprocess.Process | None = None
+        self.output: list[str] = []
+        self._client: httpx.AsyncClient | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+        await self.end_keeper()
+
+    async def start(self, *flags: str) -> None:
+        """Start it and wait for the line with the link."""
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "BASCULE_CONFIG_DIR": str(self.config),
+            **self.env,
+        }
+        port = self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else "0"
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "bascule", "up", "--data", str(self.data), "--port", port, "--no-open", *flags),
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=open(self.folder / "stderr.txt", "ab"),  # noqa: ASYNC230,SIM115 - handed to the child
+        )
+        assert self.process.stdout is not None
+        line = (await asyncio.wait_for(self.process.stdout.readline(), START_SECONDS)).decode().strip()
+        if "#token=" not in line:
+            raise AssertionError(f"no link but {line!r}\n{self.stderr()}")
+        self.output.append(line)
+        self.url, secret = line.split("/#token=")
+        self.token = self.token or secret
+        if self._client is not None:
+            await self._client.aclose()
+        self._client = None
+
+    @property
+    def http(self) -> httpx.AsyncClient:
+        if self._client is None:
+            self._client = httpx.AsyncClient(
+                base_url=self.url,
+                headers={"authorization": f"Bearer {self.token}"},
+                trust_env=False,
+                timeout=WAIT_SECONDS,
+            )
+        return self._client
+
+    def stderr(self) -> str:
+        return (self.folder / "stderr.txt").read_text(errors="replace")
+
+    async def kill(self) -> None:
+        """`kill -9`, and nothing said."""
+        assert self.process is not None
+        self.process.kill()
+        await self.process.wait()
+
+    async def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
+        """The code it ended with."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(sign)
+        return await asyncio.wait_for(self.process.wait(), 20)
+
+    def keeper_pid(self) -> int | None:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            text = (self.data / "keeper" / "keeper.lock").read_text()
+            return int(json.loads(text)["pid"] if text.startswith("{") else text.split()[0])
+        return None
+
+    async def end_keeper(self) -> None:
+        """Stop the keeper, which ends its agents, and wait until it is gone."""
+        pid = self.keeper_pid()
+        if pid is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+            watch = os.pidfd_open(pid)
+            loop = asyncio.get_running_loop()
+            gone = loop.create_future()
+            loop.add_reader(watch, gone.set_result, None)
+            try:
+                await asyncio.wait_for(gone, 20)
+            finally:
+                loop.remove_reader(watch)
+                os.close(watch)
+
+    # Talking to it
+
+    async def create(self, prompt: str | None = None, **body: Any) -> str:
+        """Start a session with the demo agent, unless told otherwise, and give its id."""
+        answer = await self.http.post(
+            "/api/sessions", json={"agent": "demo", "cwd": str(self.work), "prompt": prompt, **body}
+        )
+        assert answer.status_code == 200, answer.text
+        return answer.json()["id"]
+
+    async def post(self, path: str, **body: Any) -> httpx.Response:
+        return await self.http.post(path, json=body)
+
+    async def send(self, session: str, text: str) -> None:
+        answer = await self.post(f"/api/sessions/{session}/send", text=text)
+        assert answer.status_code == 200, answer.text
+
+    async def log(self, session: str, after: int = 0) -> list[Logged]:
+        """All rows there are now."""
+        rows: list[Logged] = []
+        while True:
+            answer = await self.http.get(
+                f"/api/sessions/{session}/events", params={"after": after, "limit": 1000}
+            )
+            assert answer.status_code == 200, answer.text
+            page = [decode_logged(msgspec.json.encode(one)) for one in answer.json()["entries"]]
+            if not page:
+                return rows
+            rows += page
+            after = rows[-1].seq
+
+    async def follow(self, session: str, after: int = 0) -> AsyncIterator[Logged]:
+        """Rows as a browser gets them, until the connection breaks."""
+        url = self.url.replace("http", "ws", 1) + "/ws"
+        headers = {"authorization": f"Bearer {self.token}"}
+        async with connect(url, additional_headers=headers, max_size=None, proxy=None) as socket:
+            await socket.send(
+                json.dumps({"id": 1, "type": "session:subscribe", "sessionId": session, "after": after})
+            )
+            async for message in socket:
+                frame = msgspec.json.decode(message)
+                if frame.get("type") == "session:events" and frame["sessionId"] == session:
+                    for one in frame["entries"]:
+                        yield decode_logged(msgspec.json.encode(one))
+                elif "error" in frame:
+                    raise AssertionError(frame)
+
+    async def wait_for(
+        self, session: str, wanted: type[AnyEvent] | Callable[[AnyEvent], bool], after: int = 0
+    ) -> Logged:
+        """The first row that is (of) what is wanted."""
+        async with asyncio.timeout(WAIT_SECONDS), contextlib.aclosing(self.follow(session, after)) as rows:
+            async for row in rows:
+                if isinstance(row.event, wanted) if isinstance(wanted, type) else wanted(row.event):
+                    return row
+        raise AssertionError(f"the stream of {session} ended before {wanted} came")
+
+    def note_key(self) -> str:
+        note = read_note(self.data)
+        assert note is not None
+        return note.key
