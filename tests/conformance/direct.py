@@ -14,7 +14,7 @@ from msgspec import Struct
 from tests.conformance.environment import clean_environment, make_home
 from tests.conformance.install import Installed
 
-BASE_FLAGS = (
+PLAIN_FLAGS = (
     "-p",
     "--input-format",
     "stream-json",
@@ -23,9 +23,8 @@ BASE_FLAGS = (
     "--verbose",
     "--permission-prompt-tool",
     "stdio",
-    "--include-partial-messages",
-    "--replay-user-messages",
 )
+BASE_FLAGS = (*PLAIN_FLAGS, "--include-partial-messages", "--replay-user-messages")
 LONGEST_LINE = 64 * 1024 * 1024
 PATIENCE = 45.0
 
@@ -183,15 +182,16 @@ async def claude(
     place: Place,
     lines: list[Line],
     *flags: str,
+    base: tuple[str, ...] = BASE_FLAGS,
     folder: Path | None = None,
     environment: dict[str, str] | None = None,
 ) -> AsyncGenerator[Claude]:
     """Run the CLI for the length of the block; whatever is left of it then is killed."""
     make_home(place.home, place.project)
-    lines.append(Line("note", " ".join(("spawn: claude", *BASE_FLAGS, *flags))))
+    lines.append(Line("note", " ".join(("spawn: claude", *base, *flags))))
     process = await asyncio.create_subprocess_exec(
         place.installed.claude,
-        *BASE_FLAGS,
+        *base,
         *flags,
         cwd=folder or place.project,
         env=clean_environment(place.installed, place.home, place.api_url) | (environment or {}),

@@ -1,4 +1,4 @@
-"""The clean environment in which a conformance run starts the real CLI: nothing of the person's own leaks in."""
+"""The clean environment in which the real CLI is started: nothing of the person's own leaks in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUIET = {
 
 def make_home(home: Path, project: Path) -> None:
     """Fill a throw-away HOME: onboarding done, the dummy key accepted, the project trusted."""
-    home.mkdir(parents=True, exist_ok=True)
+    (home / "tmp").mkdir(parents=True, exist_ok=True)
     project.mkdir(parents=True, exist_ok=True)
     settings = {
         "hasCompletedOnboarding": True,
@@ -35,6 +35,7 @@ def clean_environment(installed: Installed, home: Path, api_url: str, retries: i
     """Return the whole environment of the CLI, built from nothing."""
     return {
         "HOME": str(home),
+        "TMPDIR": str(home / "tmp"),
         "PATH": installed.path,
         "LANG": "C.UTF-8",
         "TERM": "dumb",

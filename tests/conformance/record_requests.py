@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
-from tests.conformance.direct import Line, Place, Wire, claude
+from tests.conformance.direct import Line, Place, claude
 from tests.conformance.record_turns import turn_allowing_everything
+from tests.conformance.scenario import CHECKS, COLOUR, Question
 
-COLOUR = {
-    "question": "Which colour should the button be?",
-    "header": "Colour",
-    "multiSelect": False,
-    "options": [
-        {"label": "Blue", "description": "Calm and common"},
-        {"label": "Green", "description": "Signals success"},
-    ],
-}
-CHECKS = {
-    "question": "Which checks should run?",
-    "header": "Checks",
-    "multiSelect": True,
-    "options": [
-        {"label": "Lint", "description": "Fast"},
-        {"label": "Unit", "description": "Medium"},
-        {"label": "E2E", "description": "Slow"},
-    ],
-}
 PLAN = "::plan # Plan\\n\\n1. Write the file.\\n2. Check it. ;; ::write planned.txt | x"
 
 
@@ -90,6 +73,24 @@ async def parallel_tools(place: Place, lines: list[Line]) -> None:
         await turn_allowing_everything(agent)
 
 
+async def parallel_tools_are_asked_one_by_one(place: Place, lines: list[Line]) -> None:
+    async with claude(place, lines) as agent:
+        agent.say("::bash touch q1.txt ++ ::bash touch q2.txt")
+        request = await agent.request()
+        with contextlib.suppress(TimeoutError):
+            await agent.until(lambda seen: seen.get("type") == "control_request", patience=2)
+        lines.append(Line("note", "two seconds pass"))
+        agent.deny(request, "Not the first.")
+        await turn_allowing_everything(agent)
+
+
+async def bad_behavior(place: Place, lines: list[Line]) -> None:
+    async with claude(place, lines) as agent:
+        agent.say("::bash touch no.txt")
+        agent.answer(await agent.request(), {"behavior": "maybe"})
+        await agent.result()
+
+
 async def always_allow_one_rule(place: Place, lines: list[Line]) -> None:
     async with claude(place, lines) as agent:
         agent.say("::bash touch aa.txt ;; ::bash touch aa.txt ;; ::bash touch bb.txt")
@@ -129,7 +130,7 @@ async def answer_to_unknown_request(place: Place, lines: list[Line]) -> None:
         await agent.result()
 
 
-async def _ask(place: Place, lines: list[Line], questions: list[Wire], **answer: Any) -> None:
+async def _ask(place: Place, lines: list[Line], questions: list[Question], **answer: Any) -> None:
     async with claude(place, lines) as agent:
         agent.say(f"::ask {json.dumps(questions)}")
         request = await agent.request()
@@ -139,25 +140,33 @@ async def _ask(place: Place, lines: list[Line], questions: list[Wire], **answer:
 
 
 async def ask_single(place: Place, lines: list[Line]) -> None:
-    await _ask(place, lines, [COLOUR], answers={COLOUR["question"]: "Green"})
+    await _ask(place, lines, [COLOUR], answers={str(COLOUR["question"]): "Green"})
 
 
 async def ask_multi(place: Place, lines: list[Line]) -> None:
-    await _ask(place, lines, [CHECKS], answers={CHECKS["question"]: "Lint, E2E"})
+    await _ask(place, lines, [CHECKS], answers={str(CHECKS["question"]): "Lint, E2E"})
 
 
 async def ask_free_text(place: Place, lines: list[Line]) -> None:
-    await _ask(place, lines, [COLOUR], answers={COLOUR["question"]: 'A warm "orange", please'})
+    await _ask(place, lines, [COLOUR], answers={str(COLOUR["question"]): 'A warm "orange", please'})
 
 
 async def ask_two_questions(place: Place, lines: list[Line]) -> None:
-    answers = {COLOUR["question"]: "Blue", CHECKS["question"]: "Unit"}
-    notes = {COLOUR["question"]: {"notes": "the darker one"}}
+    answers = {str(COLOUR["question"]): "Blue", str(CHECKS["question"]): "Unit"}
+    notes = {str(COLOUR["question"]): {"notes": "the darker one"}}
     await _ask(place, lines, [COLOUR, CHECKS], answers=answers, annotations=notes)
 
 
 async def ask_unanswered(place: Place, lines: list[Line]) -> None:
     await _ask(place, lines, [COLOUR])
+
+
+async def ask_answers_as_array(place: Place, lines: list[Line]) -> None:
+    await _ask(place, lines, [CHECKS], answers={str(CHECKS["question"]): ["Lint", "E2E"]})
+
+
+async def ask_keyed_by_header(place: Place, lines: list[Line]) -> None:
+    await _ask(place, lines, [COLOUR], answers={str(COLOUR["header"]): "Green"})
 
 
 async def ask_deny(place: Place, lines: list[Line]) -> None:
@@ -210,6 +219,8 @@ RECORDINGS = (
     deny_without_message,
     error_reply,
     parallel_tools,
+    parallel_tools_are_asked_one_by_one,
+    bad_behavior,
     always_allow_one_rule,
     always_allow_for_session,
     late_answer,
@@ -219,6 +230,8 @@ RECORDINGS = (
     ask_free_text,
     ask_two_questions,
     ask_unanswered,
+    ask_answers_as_array,
+    ask_keyed_by_header,
     ask_deny,
     plan_allow,
     plan_deny,

@@ -1,8 +1,8 @@
-"""Recordings of ordinary turns: text, thinking, files, images, slash commands, sub-agents, the queue, settings."""
+"""Recordings of ordinary turns: text, thinking, files, images, commands, sub-agents, queue, settings."""
 
 from __future__ import annotations
 
-from tests.conformance.direct import Claude, Line, Place, claude
+from tests.conformance.direct import PLAIN_FLAGS, Claude, Line, Place, claude
 
 # One red pixel.
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
@@ -85,13 +85,24 @@ async def subagent(place: Place, lines: list[Line]) -> None:
         await turn_allowing_everything(agent)
 
 
-async def todo_list(place: Place, lines: list[Line]) -> None:
-    todos = (
-        '{"todos":[{"content":"Write the test","status":"in_progress","activeForm":"Writing the test"},'
-        '{"content":"Make it pass","status":"pending","activeForm":"Making it pass"}]}'
-    )
+async def parallel_subagents(place: Place, lines: list[Line]) -> None:
     async with claude(place, lines) as agent:
-        agent.say(f"::tool TodoWrite {todos}")
+        agent.say("::task One | ::bash touch s1.txt ++ ::task Two | ::bash touch s2.txt")
+        first, second = await agent.request(), await agent.request()
+        agent.allow(second)
+        agent.deny(first, "Not this one.")
+        await turn_allowing_everything(agent)
+
+
+async def unavailable_tool(place: Place, lines: list[Line]) -> None:
+    async with claude(place, lines) as agent:
+        agent.say('::tool NoSuchTool {"x": 1}')
+        await turn_allowing_everything(agent)
+
+
+async def without_partials_or_replay(place: Place, lines: list[Line]) -> None:
+    async with claude(place, lines, base=PLAIN_FLAGS) as agent:
+        agent.say("::think Briefly ++ ::text I make a file. ++ ::bash touch plain.txt")
         await turn_allowing_everything(agent)
 
 
@@ -157,7 +168,9 @@ RECORDINGS = (
     slash_command,
     compact,
     subagent,
-    todo_list,
+    parallel_subagents,
+    unavailable_tool,
+    without_partials_or_replay,
     queued_prompts,
     prompt_during_tool,
     initialize,

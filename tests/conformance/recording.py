@@ -1,4 +1,4 @@
-"""Turns what crossed the pipes into a recording file: no real paths, long lists shortened, every line complete."""
+"""Turns what crossed the pipes into a recording: no real paths, long lists shortened, lines complete."""
 
 from __future__ import annotations
 

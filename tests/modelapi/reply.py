@@ -17,7 +17,7 @@ class Reply(Struct, frozen=True):
     """What the model says: blocks to stream, once the failure (if any) is over."""
 
     blocks: tuple[Text | Think | Slow | Call, ...] = ()
-    cut: bool = False
+    cut: Cut | None = None
     failure: Fail | None = None
 
     @property
@@ -68,7 +68,7 @@ def _reply(step: Step, request: MessagesRequest) -> Reply:
     for directive in step:
         match directive:
             case Cut(text=text):
-                return Reply((*blocks, Text(text)), cut=True)
+                return Reply((*blocks, Text(text)), cut=directive)
             case _:
                 blocks.append(_block(directive, request))
     if all(isinstance(block, Think) for block in blocks):

@@ -15,6 +15,7 @@ INJECTED = (
     "<local-command",
     "<command-",
     "Caveat:",
+    "[Image: source:",
     "Your response above was cut off",
 )
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 FIRST_DIRECTIVE = re.compile(r"(?:^|\s)(::[a-z]+)")
 # Inside `::task` the sub-agent's own script is written with `,,` so that the outer split leaves it whole.
 NESTED_SEPARATOR = " ,, "
+CUT_TEXT = "This answer will be cut off here."
 
 
 class Text(Struct, frozen=True):
@@ -54,9 +55,10 @@ class Fail(Struct, frozen=True):
 
 
 class Cut(Struct, frozen=True):
-    """A stream that breaks off after its first words."""
+    """A stream that stops after its first words: the connection breaks, or ends politely but too early."""
 
     text: str
+    politely: bool
 
 
 Directive = Text | Think | Slow | Call | PlanFile | Fail | Cut
@@ -169,5 +171,6 @@ BUILDERS: dict[str, Callable[[str], Directive]] = {
     "::task": _task,
     "::tool": _tool,
     "::error": _error,
-    "::cut": lambda rest: Cut(rest or "This answer will be cut off here."),
+    "::cut": lambda rest: Cut(rest or CUT_TEXT, politely=False),
+    "::endearly": lambda rest: Cut(rest or CUT_TEXT, politely=True),
 }

@@ -23,6 +23,8 @@ from tests.modelapi.stream import events, message
 
 KEPT_REQUESTS = 200
 BYTES_PER_TOKEN = 4
+# A reset right behind the words would discard them before the agent has read them.
+BEFORE_CUT = 0.2
 ERROR_TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -94,10 +96,12 @@ class _EventStream(Response):
                 if gone.done():
                     return
                 await send({"type": "http.response.body", "body": event.data, "more_body": True})
+            if self._reply.cut is not None:
+                await asyncio.wait([gone], timeout=BEFORE_CUT)
         finally:
             gone.cancel()
         # Returning without a last body makes the server drop the connection: that is the cut.
-        if not self._reply.cut:
+        if self._reply.cut is None or self._reply.cut.politely:
             await send({"type": "http.response.body", "body": b""})
 
 

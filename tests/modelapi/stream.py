@@ -30,8 +30,8 @@ def events(reply: Reply, model: str, input_tokens: int) -> Iterator[Timed]:
     yield _event({"type": "message_start", "message": start})
     for index, block in enumerate(reply.blocks):
         last = index == len(reply.blocks) - 1
-        yield from _block_events(index, block, cut=reply.cut and last)
-    if reply.cut:
+        yield from _block_events(index, block, cut=reply.cut is not None and last)
+    if reply.cut is not None:
         return
     yield _event(
         {
@@ -67,9 +67,8 @@ def _block_events(index: int, block: Text | Think | Slow | Call, *, cut: bool) -
     yield _event({"type": "content_block_start", "index": index, "content_block": _empty(block)})
     for delay, delta in _deltas(block):
         yield _event({"type": "content_block_delta", "index": index, "delta": delta}, delay)
-        if cut:
-            return
-    yield _event({"type": "content_block_stop", "index": index})
+    if not cut:
+        yield _event({"type": "content_block_stop", "index": index})
 
 
 def _deltas(block: Text | Think | Slow | Call) -> Iterator[tuple[float, Json]]:

@@ -120,6 +120,13 @@ async def test_a_cut_stream_breaks_the_connection(client: httpx.AsyncClient) -> 
         await stream(client, "::cut")
 
 
+async def test_a_stream_that_ends_early_is_well_formed_http_without_message_stop(
+    client: httpx.AsyncClient,
+) -> None:
+    events = await stream(client, "::endearly A few words that are not all said")
+    assert [event["type"] for event in events][-1] == "content_block_delta"
+
+
 async def test_requests_without_tools_get_a_harmless_title(client: httpx.AsyncClient) -> None:
     answer = await client.post("/v1/messages", json={"model": "haiku", "messages": [user("::error 400")]})
     assert "title" in json.loads(answer.json()["content"][0]["text"])
