@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bascule.keeper.folder import marker_of
 from bascule.transport.identity import is_alive
 from bascule.transport.keeper import KeeperConnection
 from bascule.transport.position import Position
@@ -170,22 +171,32 @@ def eventually():
 
 
 @pytest.fixture
-def pids_marked():
-    """Pids alive whose environment carries this session's mark under this folder's keeper."""
+def pids_with(world):
+    """Pids alive whose environment holds all these texts, looked up by the test itself, not by the keeper."""
 
-    def find(text):
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    if (
-                        text.encode() in (entry / "environ").read_bytes()
-                        and b") Z" not in (entry / "stat").read_bytes()
-                    ):
-                        found.append(int(entry.name))
-                except OSError:
-                    continue
-        return found
+    def find(*texts):
+        return [
+            int(entry.name)
+            for entry in Path("/proc").iterdir()
+            if entry.name.isdigit() and holds(entry, texts)
+        ]
+
+    def holds(entry, texts):
+        try:
+            environment, stat = (entry / "environ").read_bytes(), (entry / "stat").read_bytes()
+        except OSError:
+            return False
+        return b") Z" not in stat and all(text.encode() in environment for text in texts)
+
+    return find
+
+
+@pytest.fixture
+def members(world, pids_with):
+    """Pids alive that carry the marks of this session of this test's keeper."""
+
+    def find(session):
+        return pids_with(f"BASCULE_SESSION={session}", f"BASCULE_KEEPER={marker_of(str(world.folder))}")
 
     return find
 
