@@ -161,7 +161,7 @@ class SqliteStore(EventStore):
 
     async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
         found, damaged = await self._readers.run(lambda connection: reader.records(connection, archived))
-        self._remember(damaged)
+        self.remember(damaged)
         return found
 
     async def resume_point(self, session_id: str) -> ResumePoint | None:
@@ -176,7 +176,7 @@ class SqliteStore(EventStore):
 
     async def open_requests(self) -> list[RequestRecord]:
         found, damaged = await self._readers.run(reader.open_requests)
-        self._remember(damaged)
+        self.remember(damaged)
         return found
 
     async def stored_reply(self, key: str) -> StoredReply | None:
@@ -193,7 +193,8 @@ class SqliteStore(EventStore):
         """Any other read, on a read-only connection and its thread."""
         return await self._readers.run(work)
 
-    def _remember(self, damaged: list[StoreDamaged]) -> None:
+    def remember(self, damaged: list[StoreDamaged]) -> None:
+        """Keep what was found damaged, for those who ask; the rest is served."""
         for damage in damaged:
             if len(self.damaged) < MAX_DAMAGED:
                 self.damaged[damage.message] = damage
