@@ -90,11 +90,11 @@ def _walk(connection: sqlite3.Connection) -> Iterator[tuple[int, bytes, str, str
         after = block[-1][0]
 
 
-def _fault(n: int, own: str, number: int, body: bytes, before: str, stored: str) -> str:
+def _fault(n: int, own: str, number: int, body: object, before: object, stored: object) -> str:
     if number != n + 1:
         return f"record {n + 1} is missing"
     if before != own:
         return "it does not follow the record before it"
-    if chained(before, body) != stored:
+    if not isinstance(body, bytes) or chained(own, body) != stored:
         return "it was changed after it was written"
     return ""

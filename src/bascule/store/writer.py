@@ -74,6 +74,7 @@ class Writer:
     def __init__(
         self,
         connection: sqlite3.Connection,
+        problem: StorageFailed | None,
         clock: Callable[[], float],
         report: Callable[[Outcome], None],
     ) -> None:
@@ -81,18 +82,21 @@ class Writer:
         self._report = report
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._transaction = Transaction(connection, clock)
-        self._problem: StorageFailed | None = None
+        self._problem = problem
         self._probed_at = 0.0
         self._full_sync: bool | None = None
-        self._ended: Future[None] = Future()
+        self._ended: Future[bool] = Future()
         self._thread = threading.Thread(target=self._run, name="store writer", daemon=True)
         self._thread.start()
 
     def put(self, step: Step) -> None:
         self._queue.put(step)
 
-    def close(self) -> Future[None]:
-        """Write what is queued, fold the write-ahead log into the file, close the connection."""
+    def close(self) -> Future[bool]:
+        """Write what is queued and close the connection. True when all is in the file itself.
+
+        Otherwise (a full disk) some of it is still in the write-ahead log, for the next opening to find.
+        """
         self._queue.put(None)
         return self._ended
 
@@ -100,12 +104,20 @@ class Writer:
         try:
             while self._serve_one_group():
                 pass
-            self._transaction.rollback()
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            folded_in = self._checkpoint()
             self._connection.close()
-            self._ended.set_result(None)
+            self._ended.set_result(folded_in)
         except BaseException as error:  # noqa: BLE001 - whoever closes the store is told
             self._ended.set_exception(error)
+
+    def _checkpoint(self) -> bool:
+        try:
+            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as error:
+            if storage_fault(error) is None:
+                raise
+            return False
+        return busy == 0
 
     def _serve_one_group(self) -> bool:
         try:
