@@ -102,6 +102,23 @@ async def test_r20_a_disk_that_may_not_be_written_is_never_promised_anything(sto
     await store.append(step(2, text()))
 
 
+async def test_r20_a_database_that_was_deleted_is_never_promised_anything(
+    store: SqliteStore, database: Path
+) -> None:
+    await begin(store)
+    await store.read("s1", 0)  # so that a reader has the file open, as one has in real life
+    elsewhere = database.with_name("elsewhere")
+    database.rename(elsewhere)
+    with pytest.raises(StorageFailed, match="removed or replaced"):
+        await store.append(step(2, text()))
+    assert numbers(await store.read("s1", 0)) == [1]
+    elsewhere.rename(database)
+    async with asyncio.timeout(PATIENCE):
+        await store.writable()
+    await store.append(step(2, text()))
+    assert numbers(await store.read("s1", 0)) == [1, 2]
+
+
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="bascule-disk-"))

@@ -60,7 +60,7 @@ class SqliteStore(EventStore):
         if problem is None:
             self._writable.set()
         self._closing: asyncio.Task[None] | None = None
-        self._writer = Writer(connection, problem, clock, self._report)
+        self._writer = Writer(path, connection, problem, clock, self._report)
 
     @classmethod
     def open(

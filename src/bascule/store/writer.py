@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
@@ -73,11 +74,13 @@ class Writer:
 
     def __init__(
         self,
+        path: Path,
         connection: sqlite3.Connection,
         problem: StorageFailed | None,
         clock: Callable[[], float],
         report: Callable[[Outcome], None],
     ) -> None:
+        self._path, self._file = path, _identity(path)
         self._connection = connection
         self._report = report
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
@@ -164,9 +167,16 @@ class Writer:
         sound = [step for step in group if step.error is None]
         try:
             return self._commit(sound)
-        except Exception as error:  # noqa: BLE001 - told to the steps' owners below
+        except Exception as error:  # noqa: BLE001 - told to the steps' owners
+            return self._after_failure(sound, self._undo(error))
+
+    def _undo(self, error: Exception) -> Exception:
+        """Roll back. The error as it is, or a worse one when even that is not possible."""
+        try:
             self._transaction.rollback()
-            return self._after_failure(sound, error)
+        except sqlite3.Error as worse:
+            return StorageFailed(f"The database can't be written ({worse}, after {error}).")
+        return error
 
     def _after_failure(self, steps: list[Step], error: Exception) -> list[Committed]:
         fault = storage_fault(error)
@@ -190,7 +200,7 @@ class Writer:
         if not steps:
             return []
         self._synchronise(any(step.sync for step in steps))
-        self._transaction.begin()
+        self._begin()
         for step in steps:
             if isinstance(step, AppendStep):
                 try:
@@ -201,6 +211,12 @@ class Writer:
                 step.result = step.work(self._transaction)
         return self._transaction.commit()
 
+    def _begin(self) -> None:
+        """SQLite would write on into a file that was deleted; what nobody can find again is not stored."""
+        if _identity(self._path) != self._file:
+            raise StorageFailed(f"{self._path} was removed or replaced while in use; nothing is stored.")
+        self._transaction.begin()
+
     def _synchronise(self, full: bool) -> None:
         """An fsync with the commit, only for groups somebody will be told to rely on."""
         if full != self._full_sync:
@@ -209,7 +225,7 @@ class Writer:
 
     def _fail(self, steps: list[Step], fault: StorageFailed) -> None:
         for step in steps:
-            step.error = step.error or fault
+            step.error = step.error or type(fault)(fault.message)
             if isinstance(step, AppendStep):
                 self._transaction.unsaved[step.batch.session_id] = fault
 
@@ -218,10 +234,17 @@ class Writer:
         self._probed_at = monotonic()
         try:
             for size in (PROBE_BYTES, 0):
-                self._transaction.begin()
+                self._begin()
                 self._connection.execute(_PROBE, (size,))
                 self._connection.execute("COMMIT")
             self._problem = None
-        except sqlite3.Error as error:
-            self._transaction.rollback()
-            self._problem = storage_fault(error) or self._problem
+        except (sqlite3.Error, StorageFailed) as error:
+            self._problem = storage_fault(self._undo(error)) or self._problem
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
