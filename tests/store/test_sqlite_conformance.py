@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.store.conformance import Open, StoreConformance
 from tests.store.conftest import Clock, Opener
-from tests.store.logs import AT, encoded, folded, random_log, step
+from tests.store.logs import AT, encoded, folded, opened, random_log, step, text
 
 from bascule.model.codec import Logged
 from bascule.model.errors import StoreConflict
-from bascule.model.events import AnyEvent
+from bascule.model.events import AnyEvent, EntryClosed
 from bascule.model.records import Parked, SessionRecord, advance
+from bascule.store import projection
 from bascule.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.anyio
@@ -31,12 +32,14 @@ class TestSqliteStore(StoreConformance):
     cuts=st.lists(st.integers(1, 12), min_size=1),
     reopen=st.booleans(),
     limit=st.integers(1, 70),
+    lag=st.sampled_from([1, 3, 512]),
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 async def test_a_page_equals_folding_everything_from_scratch_at_any_cut(
-    log: list[AnyEvent], cuts: list[int], reopen: bool, limit: int
+    log: list[AnyEvent], cuts: list[int], reopen: bool, limit: int, lag: int
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(projection, "MAX_LAG_EVENTS", lag)
         path, clock, loop = Path(folder) / "bascule.db", Clock(), asyncio.get_running_loop()
         store = SqliteStore.open(path, clock=clock, loop=loop)
         done = n = 0
@@ -59,6 +62,19 @@ async def test_a_page_equals_folding_everything_from_scratch_at_any_cut(
         assert (point.record, point.parked) == (record, parked)
         with pytest.raises(StoreConflict):
             await store.append(step(done, *log[:1]))
+        await store.close()
+
+
+async def test_an_entry_whose_name_was_taken_is_left_alone_after_opening_again(
+    open_store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(projection, "MAX_LAG_EVENTS", 1)
+    log: list[AnyEvent] = [opened("a"), text("old", "a"), opened("a"), text("new", "a"), EntryClosed("a")]
+    log += [text("too late", "a"), opened("a"), text("newest", "a")]
+    for seq, event in enumerate(log, 1):
+        store = await open_store()
+        await store.append(step(seq, event))
+        assert (await store.page("s1")).entries == encoded(folded(log[:seq]))
         await store.close()
 
 

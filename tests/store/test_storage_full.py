@@ -11,7 +11,7 @@ import pytest
 from tests.store.conftest import Opener
 from tests.store.logs import PATIENCE, STARTED, begin, numbers, step, text
 
-from bascule.model.errors import StorageFailed, StorageFull
+from bascule.model.errors import StorageFailed, StorageFull, StoreConflict
 from bascule.store import writer
 from bascule.store.base import Committed
 from bascule.store.sqlite import SqliteStore
@@ -71,6 +71,22 @@ async def test_r19_steps_queued_behind_one_that_was_refused_are_told_of_the_disk
     assert all(isinstance(one, StorageFull) for one in results[kept:])
     assert len(results) > kept
     await _is_sound(store, 1 + kept)
+
+
+async def test_r19_a_step_behind_a_lost_one_is_told_of_the_disk_even_when_there_is_room_again(
+    store: SqliteStore,
+) -> None:
+    await begin(store)
+    await _limit_pages(store, 60)
+    head = await _fill(store)
+    store._writer._connection.execute("PRAGMA max_page_count = 1000000")  # pyright: ignore[reportPrivateUsage]
+    async with asyncio.timeout(PATIENCE):
+        await store.writable()
+    with pytest.raises(StorageFull):
+        await store.append(step(head + 2, text()))
+    await store.append(step(head + 1, text()))
+    with pytest.raises(StoreConflict):
+        await store.append(step(head + 3, text()))
 
 
 async def test_r20_a_refusing_disk_is_looked_at_now_and_then_and_not_all_the_time(

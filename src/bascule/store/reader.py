@@ -188,10 +188,7 @@ def page(connection: sqlite3.Connection, session_id: str, limit: int, before: in
         values[0]: entry_body(session_id, *values)
         for values in connection.execute(ENTRIES, (session_id, below, limit + 1))
     }
-    oldest = min(stored, default=0) if len(stored) > limit else 0
-    for first_seq, body in fresh.items():
-        if oldest <= first_seq < below:
-            stored[first_seq] = body
+    stored.update({first_seq: body for first_seq, body in fresh.items() if first_seq < below})
     chosen = sorted(stored)[-limit:] if limit > 0 else []
     more = bool(chosen) and len(stored) > len(chosen)
     return Page(row.record.seq, [stored[first_seq] for first_seq in chosen], chosen[0] if more else None)
