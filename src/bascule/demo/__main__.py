@@ -1,4 +1,4 @@
-"""The demo agent, `python -I -m bascule.demo`: speaks Claude Code's stream-json from a script, without a model."""
+"""The demo agent, `python -I -m bascule.demo`: speaks stream-json from a script, with no model behind it."""
 
 import argparse
 import json
