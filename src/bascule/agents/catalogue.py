@@ -93,7 +93,8 @@ def parse(data: bytes, path: str) -> AgentSpec:
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadAgentFile(path, f"is not TOML: {error}", line=_line_in(str(error))) from error
+        last = text.count("\n") + 1
+        raise BadAgentFile(path, f"is not TOML: {error}", line=_line_in(str(error)) or last) from error
     try:
         spec = msgspec.convert(table, AgentSpec)
     except msgspec.ValidationError as error:
@@ -110,20 +111,25 @@ def _line_in(message: str) -> int | None:
 
 
 def _key_in(message: str) -> str | None:
-    """The key a validation message is about: an unknown or missing field, or the end of its path."""
+    """The key a validation message is about, with the tables it is in: `drivers.name`."""
+    path = re.search(r"at `(?:key in )?\$([^`]*)`", message)
+    names: list[str] = re.findall(r"[A-Za-z_]\w*", path.group(1)) if path else []
     field = re.search(r"field `([^`]+)`", message)
     if field:
-        return field.group(1)
-    path = re.search(r"at `(?:key in )?\$([^`]*)`", message)
-    names = re.findall(r"[A-Za-z_][A-Za-z0-9_]*", path.group(1)) if path else []
-    return names[-1] if names else None
+        names.append(field.group(1))
+    return ".".join(names) or None
 
 
 def _line_of(text: str, key: str | None) -> int | None:
-    if key is None:
-        return None
-    pattern = re.compile(rf"^\s*(?:\[+\s*)?(?:[\w.]+\.)?[\"']?{re.escape(key)}[\"']?\s*[=\].]")
+    """Where a person finds that key: below the headers of its tables, the first time it is set."""
+    *tables, name = (key or "").split(".")
+    found = None
+    wanted = [rf"^\s*\[+\s*{re.escape(table)}\b" for table in tables]
+    wanted.append(rf"^\s*[\"']?{re.escape(name)}[\"']?\s*[=.]")
     for number, line in enumerate(text.splitlines(), 1):
-        if pattern.match(line):
-            return number
-    return None
+        if re.match(wanted[0], line):
+            found = number
+            wanted.pop(0)
+            if not wanted:
+                return found
+    return found

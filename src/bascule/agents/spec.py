@@ -98,12 +98,12 @@ def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
             found.append(("search", f"{path!r} is not the name of a program"))
     try:
         if re.compile(spec.version.pattern).groups < 1:
-            found.append(("pattern", "the version pattern has no group"))
+            found.append(("version.pattern", "the version pattern has no group"))
     except re.error as error:
-        found.append(("pattern", f"not a regular expression: {error}"))
+        found.append(("version.pattern", f"not a regular expression: {error}"))
     for driver in spec.drivers:
         for key in ("model", "mode", "resume"):
             group: tuple[str, ...] = getattr(driver, key)
             if group and not any("{value}" in word for word in group):
-                found.append((key, "no word of it holds {value}"))
+                found.append((f"drivers.{key}", "no word of it holds {value}"))
     return found
