@@ -7,13 +7,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bascule.hub.answers import error_answer, status_of
 from bascule.hub.credentials import Shown, take_credentials, token_in
-from bascule.hub.hosts import Doorway, check_host, check_origin
+from bascule.hub.hosts import check_host, check_origin
 from bascule.hub.intake import ClientGone, header, read_body
-from bascule.hub.roles import Grant, allows, reaches
+from bascule.hub.roles import allows, reaches
 from bascule.hub.services import Hub
 from bascule.hub.table import Match, Row, Table
 from bascule.hub.throttle import Throttle
 from bascule.model.errors import BasculeError, Refusal
+from bascule.store.grants import Grant
 
 
 class Turned(Exception):
@@ -51,9 +52,9 @@ class Admitted:
 class Access:
     """ASGI middleware. Nothing reaches a route but through `_admit`, and its default is no."""
 
-    def __init__(self, app: ASGIApp, hub: Hub, table: Table, doors: Doorway, throttle: Throttle) -> None:
+    def __init__(self, app: ASGIApp, hub: Hub, table: Table, throttle: Throttle) -> None:
         self._app, self._hub, self._table = app, hub, table
-        self._doors, self._throttle = doors, throttle
+        self._throttle = throttle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -73,10 +74,10 @@ class Access:
 
     async def _admit(self, scope: Scope, receive: Receive) -> Admitted:
         shown = take_credentials(scope)
-        status = check_host(self._doors, scope["headers"])
+        status = check_host(self._hub.doors, scope["headers"])
         if status is not None:
             raise Turned(status)
-        if not check_origin(self._doors, scope["headers"], scope["scheme"]):
+        if not check_origin(self._hub.doors, scope["headers"], scope["scheme"]):
             raise Turned(403)
         socket = scope["type"] == "websocket"
         match = self._table.find("WS" if socket else scope["method"], scope["path"])

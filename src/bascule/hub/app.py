@@ -8,22 +8,23 @@ from starlette.middleware import Middleware
 
 from bascule.hub import browser_socket
 from bascule.hub.access import Access
+from bascule.hub.buckets import Buckets
 from bascule.hub.endpoint import routes_of
 from bascule.hub.feed import Feed
 from bascule.hub.headers import SecurityHeaders
-from bascule.hub.hosts import doorway
+from bascule.hub.hosts import Doorway
 from bascule.hub.openapi import description_row
 from bascule.hub.presence import Presence
 from bascule.hub.routes import machine, pages, sessions
-from bascule.hub.services import GrantBook, Hub
+from bascule.hub.services import Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.table import Row, Table
 from bascule.hub.throttle import Throttle
 from bascule.hub.tickets import Tickets
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
-from bascule.policy.limits import Buckets
 from bascule.store.base import EventStore
+from bascule.store.grants import GrantBook
 
 
 def route_table() -> Table:
@@ -40,10 +41,7 @@ def build_app(
     clock: Callable[[], float],
     steady: Callable[[], float] = time.monotonic,
 ) -> Starlette:
-    """`settings.port` must be the port that is really bound: Host is checked against it.
-
-    `clock` tells the time of day; `steady` never jumps and is used for deadlines.
-    """
+    """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
     per_minute = settings.limits.spawns_per_minute
     hub = Hub(
         store=store,
@@ -52,16 +50,16 @@ def build_app(
         settings=settings,
         clock=clock,
         feed=Feed(store),
-        presence=Presence(),
-        tickets=Tickets(steady),
+        presence=Presence(grants, clock),
+        tickets=Tickets(grants, steady),
         spawns=Buckets(per_minute, per_minute, steady),
+        doors=Doorway(settings),
         steady=steady,
     )
     grants.on_revoked(hub.presence.revoked)
-    grants.on_revoked(hub.tickets.forget)
     switchboard.watch(lambda: _tell_devices(hub))
     table = route_table()
-    door = Middleware(Access, hub=hub, table=table, doors=doorway(settings), throttle=Throttle(steady))
+    door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))
     app = Starlette(routes=routes_of(hub, table), middleware=[Middleware(SecurityHeaders), door])
     app.router.redirect_slashes = False
     app.state.hub, app.state.table = hub, table

@@ -5,10 +5,10 @@ from typing import Any, Generic, TypeVar
 
 from starlette.types import Receive, Scope, Send
 
-from bascule.hub.roles import Grant
 from bascule.hub.services import Hub
 from bascule.hub.table import Row
 from bascule.model.commands import Actor
+from bascule.store.grants import Grant
 
 B = TypeVar("B")
 Q = TypeVar("Q")
@@ -28,7 +28,7 @@ class Call(Generic[B, Q]):
     params: dict[str, str]
     query: Q
     body: B
-    key: str | None  # the Idempotency-Key, made the grant's own
+    key: str | None  # the Idempotency-Key; the device makes it the sender's own
 
     @property
     def session_id(self) -> str:

@@ -10,13 +10,14 @@ from bascule.hub.access import Admitted
 from bascule.hub.answers import JsonAnswer, error_answer
 from bascule.hub.call import AnyCall, Call
 from bascule.hub.intake import decode_json, decode_query, header
-from bascule.hub.keys import scoped_key
 from bascule.hub.services import Hub
 from bascule.hub.table import Row, Table
 from bascule.model.commands import Actor
-from bascule.model.errors import BasculeError, Refusal
+from bascule.model.errors import BasculeError, InvalidInput, Refusal
 
 log = logging.getLogger("bascule.hub")
+
+KEY_LENGTH = 200
 
 
 class Endpoint:
@@ -52,7 +53,6 @@ class Endpoint:
 
     def _call(self, admitted: Admitted, scope: Scope, receive: Receive, send: Send) -> AnyCall:
         row = self._row
-        key = header(scope["headers"], b"idempotency-key")
         return Call(
             hub=self._hub,
             row=row,
@@ -64,7 +64,7 @@ class Endpoint:
             params=admitted.params,
             query=decode_query(scope["query_string"], row.query),
             body=decode_json(admitted.body, row.body) if row.body is not None else None,
-            key=scoped_key(admitted.grant, key) if admitted.grant is not None else None,
+            key=_key(header(scope["headers"], b"idempotency-key")),
         )
 
 
@@ -84,6 +84,12 @@ def _actor(admitted: Admitted, scope: Scope) -> Actor:
     if admitted.grant is None:
         return Actor("", address=admitted.address, user_agent=agent)
     return Actor(admitted.grant.name, admitted.grant.id, admitted.address, agent)
+
+
+def _key(key: str | None) -> str | None:
+    if key is not None and (not 0 < len(key) <= KEY_LENGTH or not key.isprintable()):
+        raise InvalidInput(f"Idempotency-Key has 1 to {KEY_LENGTH} printable characters.")
+    return key
 
 
 def _retry(error: BasculeError) -> dict[str, str] | None:

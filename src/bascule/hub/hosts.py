@@ -2,7 +2,6 @@
 
 import ipaddress
 import re
-from typing import NamedTuple
 
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
@@ -16,15 +15,29 @@ EXACT_HOST = re.compile(r"(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::[0-9
 Headers = list[tuple[bytes, bytes]]
 
 
-class Doorway(NamedTuple):
+class Doorway:
     """What a request must name to be let in, before anybody asks who sends it."""
 
-    hosts: frozenset[str]
-    origins: frozenset[str]
+    def __init__(self, settings: Settings) -> None:
+        """A pattern where an exact value belongs stops the start."""
+        _check_exact(settings)
+        self._settings = settings
+        self.origins = frozenset(settings.allowed_origins)
+        self.bound(settings.port)
+
+    def bound(self, port: int) -> None:
+        """The port that is really listened on, when the settings left it open."""
+        self.port = port
+        self.hosts = frozenset(_hosts(self._settings, port))
+
+    @property
+    def url(self) -> str:
+        host = self._settings.host
+        scheme = "https" if self._settings.tls_cert else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 
-def doorway(settings: Settings) -> Doorway:
-    """The exact lists for these settings; a pattern where a value belongs stops the start."""
+def _check_exact(settings: Settings) -> None:
     for origin in settings.allowed_origins:
         if not EXACT_ORIGIN.fullmatch(origin):
             raise InvalidInput(
@@ -33,16 +46,15 @@ def doorway(settings: Settings) -> Doorway:
     for host in settings.allowed_hosts:
         if not EXACT_HOST.fullmatch(host):
             raise InvalidInput(f"allowed_hosts: {host!r} is not an exact host such as bascule.example:8443.")
-    return Doorway(frozenset(_hosts(settings)), frozenset(settings.allowed_origins))
 
 
-def _hosts(settings: Settings) -> list[str]:
+def _hosts(settings: Settings, port: int) -> list[str]:
     names = [*LOOPBACK_NAMES]
     if settings.host not in ("0.0.0.0", "::", ""):
         names.append(f"[{settings.host}]" if ":" in settings.host else settings.host)
-    hosts = [f"{name}:{settings.port}" for name in names]
+    hosts = [f"{name}:{port}" for name in names]
     # A browser leaves the scheme's own port out.
-    if settings.port == (443 if settings.tls_cert else 80):
+    if port == (443 if settings.tls_cert else 80):
         hosts += names
     return [*hosts, *settings.allowed_hosts]
 

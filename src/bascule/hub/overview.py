@@ -4,7 +4,6 @@ import msgspec
 from msgspec import Raw
 
 from bascule.hub.bodies import GrantBody
-from bascule.hub.roles import Grant
 from bascule.hub.services import Hub
 from bascule.hub.views import (
     AgentList,
@@ -23,7 +22,6 @@ from bascule.hub.views import (
 from bascule.link.frames import EndAll, ListAgents, PauseDevice
 from bascule.model.commands import Actor
 from bascule.model.errors import CallerError, InvalidInput
-from bascule.store.base import AuditRecord
 
 
 class GrantNotFound(CallerError):
@@ -72,43 +70,23 @@ async def pause(hub: Hub, by: Actor, *, paused: bool) -> None:
     await hub.switchboard.ask(PauseDevice(paused, by.name))
 
 
-async def list_grants(hub: Hub) -> GrantList:
-    return GrantList(grants=[grant_view(grant) for grant in await hub.grants.list()])
+def list_grants(hub: Hub) -> GrantList:
+    return GrantList(grants=[grant_view(grant) for grant in hub.grants.list()])
 
 
 async def make_grant(hub: Hub, by: Actor, body: GrantBody) -> GrantMade:
-    if (body.role == "session") != (body.session_id is not None):
-        raise InvalidInput("A session's grant names its sessionId, and no other grant does.")
     if body.session_id is not None and await hub.store.session(body.session_id) is None:
         raise InvalidInput("There is no such session.")
     grant, secret = await hub.grants.create(
-        body.name, body.role, session_id=body.session_id, expires_in=body.expires_in
+        body.name, body.role, session_id=body.session_id, expires_in=body.expires_in, by=by.name
     )
-    await _audit_grant(hub, by, f"created {grant.role} {grant.name!r} ({grant.id})", grant.session_id)
-    return GrantMade(grant=grant_view(grant), token=secret, link=f"{own_url(hub)}/#token={secret}")
+    return GrantMade(grant=grant_view(grant), token=secret, link=f"{hub.doors.url}/#token={secret}")
 
 
 async def revoke_grant(hub: Hub, by: Actor, grant_id: str) -> None:
-    known: list[Grant] = [grant for grant in await hub.grants.list() if grant.id == grant_id]
-    if not known:
+    if all(grant.id != grant_id for grant in hub.grants.list()):
         raise GrantNotFound("There is no such grant.")
-    await hub.grants.revoke(grant_id)
-    await _audit_grant(
-        hub, by, f"revoked {known[0].role} {known[0].name!r} ({grant_id})", known[0].session_id
-    )
-
-
-async def _audit_grant(hub: Hub, by: Actor, detail: str, session_id: str | None) -> None:
-    record = AuditRecord(
-        action="grant",
-        actor=by.name,
-        session_id=session_id,
-        grant_id=by.grant_id,
-        address=by.address,
-        user_agent=by.user_agent,
-        detail=detail,
-    )
-    await hub.store.audit([record])
+    await hub.grants.revoke(grant_id, by=by.name)
 
 
 async def audit_page(hub: Hub, after: int, limit: int) -> AuditPage:
@@ -121,10 +99,3 @@ async def audit_verdict(hub: Hub) -> AuditVerdict:
     return AuditVerdict(
         ok=check.bad is None and not check.fault, count=check.checked, problem=check.fault or None
     )
-
-
-def own_url(hub: Hub) -> str:
-    settings = hub.settings
-    scheme = "https" if settings.tls_cert else "http"
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"{scheme}://{host}:{settings.port}"

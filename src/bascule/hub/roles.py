@@ -1,8 +1,8 @@
 """Who may do what: one small table from a grant's role to what a route needs."""
 
-from typing import Literal, Protocol
+from typing import Literal
 
-Role = Literal["owner", "operator", "viewer", "session", "daemon"]
+from bascule.store.grants import Grant
 
 Need = Literal[
     "public",  # anybody who passes Host and Origin
@@ -21,23 +21,6 @@ ALLOWED: dict[str, frozenset[Need]] = {
     "session": frozenset(("public", "any", "session_read", "session_write")),
     "daemon": frozenset(("public",)),
 }
-
-
-class Grant(Protocol):
-    """A named right to come in, as the grant book hands it out."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def role(self) -> str: ...
-    @property
-    def session_id(self) -> str | None: ...
-    @property
-    def created_at(self) -> str: ...
-    @property
-    def expires_at(self) -> str | None: ...
 
 
 def allows(grant: Grant, need: Need) -> bool:

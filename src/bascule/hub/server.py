@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from bascule.hub.census import Census, WireLimits
 from bascule.hub.hosts import check_bind
 from bascule.hub.http_protocol import BoundedHttp
-from bascule.hub.presence import Presence
+from bascule.hub.services import Hub
 from bascule.hub.ws_protocol import BoundedSocket
 from bascule.model.settings import Settings
 
@@ -38,14 +38,19 @@ class HubServer(uvicorn.Server):
 
     def __init__(self, app: Starlette, settings: Settings, limits: WireLimits | None = None) -> None:
         self.census = Census(limits or WireLimits())
-        self._presence: Presence = app.state.hub.presence
+        self._hub: Hub = app.state.hub
         super().__init__(_config(app, settings, self.census))
 
     def stop(self) -> None:
         self.should_exit = True
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        for listening in sockets or []:
+            self._hub.doors.bound(listening.getsockname()[1])
+        await super().startup(sockets)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._presence.shut_down()
+        self._hub.presence.shut_down()
         await super().shutdown(sockets)
         for connection in list(self.server_state.connections):
             connection.transport.abort()

@@ -3,12 +3,12 @@
 from msgspec import Raw
 
 from bascule.hub.bodies import CreateBody, EventsQuery, PageQuery
-from bascule.hub.roles import Grant
 from bascule.hub.services import Hub
 from bascule.hub.views import Created, EntriesPage, EventsPage, SessionList, session_view
 from bascule.hub.wishes import start
 from bascule.model.codec import timestamp
 from bascule.model.commands import Actor
+from bascule.store.grants import Grant
 
 
 async def create_session(hub: Hub, grant: Grant, by: Actor, key: str | None, body: CreateBody) -> Created:
@@ -16,7 +16,7 @@ async def create_session(hub: Hub, grant: Grant, by: Actor, key: str | None, bod
     started, _ = await start(hub, grant, by, key, body)
     record = await hub.store.session(started.session_id)
     name = f"session {started.session_id}"
-    _, token = await hub.grants.create(name, "session", session_id=started.session_id)
+    _, token = await hub.grants.create(name, "session", session_id=started.session_id, by=by.name)
     return Created(
         id=started.session_id,
         session_id=started.session_id,

@@ -5,13 +5,12 @@ from typing import Any, Protocol
 
 from bascule.hub import overview, sessions
 from bascule.hub.call import AnyCall
-from bascule.hub.keys import scoped_key
-from bascule.hub.roles import Grant
 from bascule.hub.services import Hub
 from bascule.hub.socket_messages import Message
 from bascule.hub.views import session_view
 from bascule.hub.wishes import act
 from bascule.model.records import SessionRecord
+from bascule.store.grants import Grant
 
 
 class Asker(Protocol):
@@ -31,8 +30,7 @@ Answer = Callable[[Asker, Message, Any], Awaitable[object]]
 async def answer_to(asker: Asker, message: Message, record: SessionRecord | None) -> object:
     if message.kind.verb is not None:
         assert record is not None
-        key = scoped_key(asker.grant, message.key)
-        return await act(asker.hub, message.kind.verb, record, asker.call.by, key, message.body)
+        return await act(asker.hub, message.kind.verb, record, asker.call.by, message.key, message.body)
     return await ANSWERS[message.kind.name](asker, message, record)
 
 
@@ -41,8 +39,7 @@ async def _list(asker: Asker, message: Message, _: None) -> object:
 
 
 async def _create(asker: Asker, message: Message, _: None) -> object:
-    key = scoped_key(asker.grant, message.key)
-    return await sessions.create_session(asker.hub, asker.grant, asker.call.by, key, message.body)
+    return await sessions.create_session(asker.hub, asker.grant, asker.call.by, message.key, message.body)
 
 
 async def _open(asker: Asker, message: Message, record: SessionRecord) -> object:
@@ -86,7 +83,7 @@ async def _devices(asker: Asker, message: Message, _: None) -> object:
 
 
 async def _grants(asker: Asker, message: Message, _: None) -> object:
-    return await overview.list_grants(asker.hub)
+    return overview.list_grants(asker.hub)
 
 
 async def _make_grant(asker: Asker, message: Message, _: None) -> object:

@@ -21,8 +21,7 @@ from bascule.hub.roles import Need
 from bascule.hub.wishes import VERBS, Verb
 from bascule.model.errors import CallerError
 
-
-Key = Annotated[str | None, Meta(max_length=200)]
+Key = Annotated[str | None, Meta(min_length=1, max_length=200)]
 
 
 class Subscribe(Body, kw_only=True, frozen=True):

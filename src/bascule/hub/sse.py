@@ -57,7 +57,7 @@ class _Reader:
             self._changed.set()
 
     def end(self, ending: Ending) -> None:
-        self.stop(sse_message("shutdown" if ending is Ending.SHUTDOWN else "revoked", b"{}"))
+        self.stop(sse_message(ending.value, b"{}"))
 
     async def take(self) -> bytes:
         """All that waits; a comment when there was nothing for a while."""

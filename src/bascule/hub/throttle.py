@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 
-from bascule.policy.limits import Buckets
+from bascule.hub.buckets import Buckets
 
 log = logging.getLogger("bascule.access")
 

@@ -2,11 +2,12 @@
 
 from msgspec import Raw, Struct, field, structs
 
-from bascule.hub.roles import Grant
 from bascule.hub.switchboard import DeviceStatus
 from bascule.link.frames import AgentInfo
+from bascule.model.codec import timestamp
 from bascule.model.lifecycle import chat_status
 from bascule.model.records import RequestRecord, SessionRecord
+from bascule.store.grants import Grant
 
 
 class View(Struct, frozen=True, rename="camel", kw_only=True):
@@ -104,8 +105,10 @@ class GrantView(View, frozen=True, kw_only=True):
     name: str
     role: str
     session_id: str | None
+    kind: str
     created_at: str
     expires_at: str | None
+    last_used_at: str | None
 
 
 class GrantList(View, frozen=True, kw_only=True):
@@ -169,6 +172,12 @@ def grant_view(grant: Grant) -> GrantView:
         name=grant.name,
         role=grant.role,
         session_id=grant.session_id,
-        created_at=grant.created_at,
-        expires_at=grant.expires_at,
+        kind=grant.kind,
+        created_at=timestamp(grant.created_at),
+        expires_at=_moment(grant.expires_at),
+        last_used_at=_moment(grant.last_used_at),
     )
+
+
+def _moment(seconds: float | None) -> str | None:
+    return None if seconds is None else timestamp(seconds)

@@ -2,6 +2,7 @@
 
 import binascii
 import os
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +25,7 @@ from bascule.hub.bodies import (
     TitleBody,
 )
 from bascule.hub.intake import LARGE, SMALL
-from bascule.hub.keys import new_session_id
-from bascule.hub.roles import Grant, Need
+from bascule.hub.roles import Need
 from bascule.hub.services import Hub
 from bascule.model.commands import (
     Actor,
@@ -49,6 +49,7 @@ from bascule.model.commands import (
 from bascule.model.errors import InvalidInput, LimitReached, SessionNotFound, UnknownAgent
 from bascule.model.events import Image
 from bascule.model.records import SessionRecord
+from bascule.store.grants import Grant
 
 Make = Callable[[str, Actor, str | None, Any], AnyCommand]
 
@@ -218,7 +219,7 @@ async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: Create
     agent = body.agent or default_agent(hub)
     take_spawn(hub, grant.id)
     wish = StartSession(
-        session_id=new_session_id(key),
+        session_id=secrets.token_hex(8),
         by=by,
         key=key,
         agent=agent,
@@ -240,7 +241,7 @@ async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: Create
 def take_spawn(hub: Hub, grant_id: str) -> None:
     bucket = hub.spawns.of(grant_id)
     if not bucket.take():
-        seconds = int(bucket.wait()) + 1
+        seconds = int(bucket.seconds_until_next()) + 1
         raise LimitReached(
             f"Too many sessions were started in the last minute; try again in {seconds} s.",
             retry_after=seconds,

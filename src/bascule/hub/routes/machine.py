@@ -65,7 +65,7 @@ async def ticket(call: Call[TicketBody, NoQuery]) -> TicketMade:
 
 
 async def grants(call: AnyCall) -> GrantList:
-    return await overview.list_grants(call.hub)
+    return overview.list_grants(call.hub)
 
 
 async def make_grant(call: Call[GrantBody, NoQuery]) -> GrantMade:

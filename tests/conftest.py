@@ -1,0 +1,46 @@
+"""What every test may lean on: one event loop, a home that is nobody's, and short paths for sockets."""
+
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# Settings of the person running the tests must not decide their outcome.
+SCRUBBED_NAMES = {"HOST", "PORT", "TERMINAL", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"}
+SCRUBBED_PREFIXES = ("BASCULE_", "CLAUDE", "ANTHROPIC_", "CODEX_", "ACP_", "XDG_")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    return "asyncio", {"use_uvloop": importlib.util.find_spec("uvloop") is not None}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def borrowed_home() -> Iterator[Path]:
+    """Give the whole run an empty home and none of the user's own settings."""
+    home = _make_short_dir()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name in SCRUBBED_NAMES or name.startswith(SCRUBBED_PREFIXES):
+                patch.delenv(name)
+        patch.setenv("HOME", str(home))
+        yield home
+    shutil.rmtree(home)
+
+
+@pytest.fixture
+def short_dir() -> Iterator[Path]:
+    """A private folder with a short path: a unix socket's holds about 107 bytes, tmp_path often more."""
+    folder = _make_short_dir()
+    yield folder
+    shutil.rmtree(folder)
+
+
+def _make_short_dir() -> Path:
+    # Not TMPDIR: on macOS and under some runners that is long itself.
+    base = "/tmp" if os.access("/tmp", os.W_OK) else None
+    return Path(tempfile.mkdtemp(prefix="b-", dir=base)).resolve()
