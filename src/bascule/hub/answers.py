@@ -28,6 +28,7 @@ STATUS: dict[str, int] = {
     "LIMIT_REACHED": 429,
     "TOO_MANY_ATTEMPTS": 429,
     "STORAGE_FULL": 507,
+    "STORAGE_FAILED": 507,
     "DEVICE_OFFLINE": 503,
 }
 

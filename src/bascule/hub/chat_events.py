@@ -1,9 +1,10 @@
 """The chat API's names for our events: one SSE message for each row of a log. Pure."""
 
-from msgspec import Raw, Struct
+import msgspec
+from msgspec import Raw, Struct, ValidationError
 
 from bascule.hub.feed import Delivery
-from bascule.model.codec import decode_logged, encode
+from bascule.model.codec import decode_logged, decode_logged_raw, encode
 from bascule.model.events import (
     AnyEvent,
     PermissionRequested,
@@ -19,8 +20,6 @@ from bascule.model.events import (
 )
 from bascule.model.lifecycle import Phase, chat_status
 from bascule.model.records import SessionRecord
-
-NO_SUGGESTIONS = Raw(b"[]")
 
 
 class ChatData(Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -47,7 +46,7 @@ class PermissionRequest(Struct, frozen=True, rename="camel"):
     request_id: str
     tool_name: str
     input: Raw
-    suggestions: Raw
+    suggestions: tuple[Raw, ...]
     tool_use_id: str | None
     input_sha256: str
 
@@ -88,9 +87,8 @@ def chat_event(event: AnyEvent) -> tuple[str, Struct]:
 
 
 def _permission(event: PermissionRequested) -> PermissionRequest:
-    suggestions = NO_SUGGESTIONS if event.suggestions is None else event.suggestions
     return PermissionRequest(
-        event.request_id, event.tool, event.input, suggestions, event.tool_id, event.input_sha256
+        event.request_id, event.tool, event.input, event.suggestions, event.tool_id, event.input_sha256
     )
 
 
@@ -114,6 +112,20 @@ def sse_messages(delivery: Delivery) -> bytes:
 
 
 def _row_message(body: bytes) -> bytes:
-    logged = decode_logged(body)
+    try:
+        logged = decode_logged(body)
+    except ValidationError:
+        return _unknown_message(body)
     name, data = chat_event(logged.event)
     return sse_message(name, encode(data), logged.seq)
+
+
+class _Tag(Struct):
+    type: str
+
+
+def _unknown_message(body: bytes) -> bytes:
+    """An event this version does not know, written by a newer one: passed on under its own name."""
+    logged = decode_logged_raw(body)
+    name = msgspec.json.decode(logged.event, type=_Tag).type
+    return sse_message(snake(name), bytes(logged.event), logged.seq)

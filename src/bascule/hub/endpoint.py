@@ -4,7 +4,7 @@ import logging
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from bascule.hub.access import Admitted
 from bascule.hub.answers import JsonAnswer, error_answer
@@ -30,9 +30,20 @@ class Endpoint:
         admitted: Admitted = scope["bascule.admitted"]
         if admitted.row is not self._row:
             raise RuntimeError("The router and the door disagree about a route.")
-        answer = await self._answer(admitted, scope, receive, send)
-        if answer is not None:
-            await answer(scope, receive, send)
+        begun = False
+
+        async def noting_send(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        answer = await self._answer(admitted, scope, receive, noting_send)
+        if answer is None:
+            return
+        if begun:  # it broke in the middle of a stream: there is no saying why any more, only an end
+            scope["bascule.connection"].abort()
+            return
+        await answer(scope, receive, send)
 
     async def _answer(
         self, admitted: Admitted, scope: Scope, receive: Receive, send: Send

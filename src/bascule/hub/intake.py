@@ -66,8 +66,12 @@ def _check_type(headers: Headers, body: bytes) -> None:
 
 def decode_json(data: bytes | str, kind: type[T]) -> T:
     """Strict: no NaN, no lone surrogate, no bottomless nesting. A repeated key's last value wins."""
+    return decode_with(data, msgspec.json.Decoder(kind))
+
+
+def decode_with(data: bytes | str, decoder: "msgspec.json.Decoder[T]") -> T:
     try:
-        return msgspec.json.decode(data or b"{}", type=kind)
+        return decoder.decode(data or b"{}")
     except (msgspec.DecodeError, UnicodeError) as error:
         raise InvalidInput(f"The message is not what is expected here: {error}.") from None
     except RecursionError:

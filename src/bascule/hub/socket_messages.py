@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from bascule.hub.bodies import (
     AgentsQuery,
@@ -16,12 +16,10 @@ from bascule.hub.bodies import (
     Name,
     PageQuery,
 )
-from bascule.hub.intake import decode_json
+from bascule.hub.intake import decode_json, decode_with
 from bascule.hub.roles import Need
 from bascule.hub.wishes import VERBS, Verb
 from bascule.model.errors import CallerError
-
-Key = Annotated[str | None, Meta(min_length=1, max_length=200)]
 
 
 class Subscribe(Body, kw_only=True, frozen=True):
@@ -96,12 +94,24 @@ class Message(Struct, frozen=True):
     body: Any
 
 
-def _struct_of(kind: Kind) -> type[Struct]:
-    """The body's struct with the envelope's fields, so that one strict decode checks all."""
-    fields: list[Any] = [("id", int | None, None), ("type", str), ("key", Key, None)]
+class _Around(Struct):
+    """The fields around every body."""
+
+    id: int | None
+    type: str
+    key: Name | None
+    session_id: Name
+
+
+_TYPES = {one.name: one.type for one in structs.fields(_Around)}
+
+
+def _decoder_of(kind: Kind) -> "msgspec.json.Decoder[Any]":
+    """For the body's struct with the fields around it, so that one strict decode checks all."""
+    fields: list[Any] = [("id", _TYPES["id"], None), ("type", _TYPES["type"]), ("key", _TYPES["key"], None)]
     if kind.in_session:
-        fields.append(("session_id", Name))
-    return msgspec.defstruct(
+        fields.append(("session_id", _TYPES["session_id"]))
+    made = msgspec.defstruct(
         f"Socket{kind.body.__name__}",
         fields,
         bases=(kind.body,),
@@ -110,9 +120,10 @@ def _struct_of(kind: Kind) -> type[Struct]:
         kw_only=True,
         frozen=True,
     )
+    return msgspec.json.Decoder(made)
 
 
-_STRUCTS = {name: _struct_of(kind) for name, kind in KINDS.items()}
+_DECODERS = {name: _decoder_of(kind) for name, kind in KINDS.items()}
 
 
 def decode_message(text: str | bytes) -> Message:
@@ -125,7 +136,7 @@ def decode_message(text: str | bytes) -> Message:
     if kind is None:
         raise BadMessage(f"There is no message type {envelope.type[:60]!r}.", id=envelope.id)
     try:
-        body: Any = decode_json(text, _STRUCTS[kind.name])
+        body: Any = decode_with(text, _DECODERS[kind.name])
     except CallerError as error:
         raise BadMessage(error.message, id=envelope.id) from None
     return Message(kind, envelope.id, getattr(body, "session_id", None) or "", body.key, body)

@@ -3,6 +3,7 @@
 import struct
 from typing import Any, ClassVar
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 from websockets.http11 import Request
@@ -78,6 +79,12 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         super().handle_connect(event)
         if hasattr(self, "scope"):
             self.scope["bascule.connection"] = self  # type: ignore[typeddict-unknown-key]
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        # Without this a refused upgrade would be logged as an app that forgot its handshake.
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            self.handshake_complete = True
 
     def handle_cont(self, event: Frame) -> None:
         super().handle_cont(event)
