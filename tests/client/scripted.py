@@ -1,12 +1,14 @@
 """A server for tests: a real websocket on 127.0.0.1 whose answers are written in the test."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 TOKEN = "token-of-the-test"
@@ -88,7 +90,11 @@ class ScriptedServer:
     async def _talk(self, socket: ServerConnection) -> None:
         seat = Seat(socket)
         self.seats.append(seat)
-        async for message in socket:
+        with contextlib.suppress(ConnectionClosed):
+            await self._listen(seat)
+
+    async def _listen(self, seat: Seat) -> None:
+        async for message in seat.socket:
             frame = json.loads(message)
             async with self.changed:
                 self.asked.append(frame)
@@ -102,9 +108,11 @@ class ScriptedServer:
             handler = self.handlers.get(frame["type"])
             result = {} if handler is None else await handler(seat, frame)
         except Denied as denied:
-            await seat.push(id=frame["id"], error=denied.body)
+            reply = {"error": denied.body}
         else:
-            await seat.push(id=frame["id"], ok={} if result is None else result)
+            reply = {"ok": {} if result is None else result}
+        with contextlib.suppress(ConnectionClosed):  # a script may hang up on the client
+            await seat.push(id=frame["id"], **reply)
 
 
 @asynccontextmanager

@@ -251,38 +251,41 @@ class Client:
         if session_id in self._feeds:
             raise InvalidInput(f"This client already follows session {session_id}.")
         last, gap_at = after, -1
-        waits, lost_since = delays(), None
+        waits, lost_since = delays(), time.monotonic()
         try:
             while True:
                 self._feeds[session_id] = feed = Feed()
-                try:
-                    await self._request("session:subscribe", {"sessionId": session_id, "after": last})
-                except Unreachable as error:
-                    lost_since = time.monotonic() if lost_since is None else lost_since
-                    if time.monotonic() - lost_since > self.patience:
-                        raise
-                    await self._pause(next(waits), error, lost_since)
-                    continue
-                waits, lost_since = delays(), None
-                while (batch := await feed.take()) is not None:
-                    for logged in batch:
-                        if logged.seq <= last:
-                            continue
-                        if logged.seq > last + 1:
-                            break
+                trouble = await self._subscribe(session_id, last, feed)
+                began = last
+                async for logged in feed:
+                    if logged.seq > last + 1:
+                        if gap_at == last:
+                            raise BasculeError(f"The server skips entries after {last} of {session_id}.")
+                        gap_at = last
+                        break
+                    if logged.seq == last + 1:
                         last = logged.seq
                         yield logged
-                    else:
-                        continue
-                    if gap_at == last:
-                        raise BasculeError(f"The server skips entries after {last} of session {session_id}.")
-                    gap_at = last
-                    break
+                if trouble is None or last > began:
+                    waits, lost_since = delays(), time.monotonic()
+                elif time.monotonic() - lost_since > self.patience:
+                    raise trouble
+                else:
+                    await self._pause(next(waits), lost_since)
         finally:
             self._feeds.pop(session_id, None)
             await self._unsubscribe(session_id)
 
-    async def _pause(self, delay: float, error: Unreachable, lost_since: float) -> None:
+    async def _subscribe(self, session_id: str, after: int, feed: Feed) -> Unreachable | None:
+        """Ask for the entries after `after`. Those that came before the connection broke still count."""
+        try:
+            await self._request("session:subscribe", {"sessionId": session_id, "after": after})
+        except Unreachable as error:
+            feed.end()
+            return error
+        return None
+
+    async def _pause(self, delay: float, lost_since: float) -> None:
         """Wait before the next try. A local server that came back may have left a new address."""
         left = self.patience - (time.monotonic() - lost_since)
         await asyncio.sleep(min(delay, max(left, 0.05)))

@@ -25,10 +25,10 @@ class Incoming(Struct, frozen=True, rename="camel"):
 
     id: int | None = None
     ok: Raw | UnsetType = UNSET
-    error: Raw | None = None
+    error: Raw | UnsetType = UNSET  # not `Raw | None`: that decodes null alone
     type: str = ""
     session_id: str = ""
-    entries: Raw | None = None
+    entries: Raw | UnsetType = UNSET
     after: int = 0
 
 
@@ -116,7 +116,7 @@ class Connection:
         reply = self._waiting.get(frame.id)
         if reply is None or reply.done():
             return
-        if frame.error is not None:
+        if not isinstance(frame.error, UnsetType):
             reply.set_exception(Refused(refusal_of(bytes(frame.error))))
         else:
             reply.set_result(b"{}" if isinstance(frame.ok, UnsetType) else bytes(frame.ok))
@@ -136,7 +136,7 @@ def _is_plain(value: object) -> bool:
 
 def entries_of(frame: Incoming) -> list[Logged]:
     """The entries of a push. An event of a newer server is kept as `Unrecognised`, not lost."""
-    data = bytes(frame.entries) if frame.entries is not None else b"[]"
+    data = b"[]" if isinstance(frame.entries, UnsetType) else bytes(frame.entries)
     try:
         return _entries.decode(data)
     except msgspec.ValidationError:

@@ -33,13 +33,13 @@ class Feed:
         self._ended = True
         self._changed.set()
 
-    async def take(self) -> list[Logged] | None:
-        """All that waits, as soon as there is something; None when the feed has ended."""
+    def __aiter__(self) -> "Feed":
+        return self
+
+    async def __anext__(self) -> Logged:
         while not self._waiting:
             if self._ended:
-                return None
+                raise StopAsyncIteration
             self._changed.clear()
             await self._changed.wait()
-        entries = list(self._waiting)
-        self._waiting.clear()
-        return entries
+        return self._waiting.popleft()
