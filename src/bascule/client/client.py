@@ -37,8 +37,8 @@ class Client:
     """A conversation with one server that outlives its connections.
 
     Calls raise `bascule.model.errors.Refused` when the server says no, and `Unreachable` when it says
-    nothing. A call that only reads is tried again once on a new connection; a wish is not, because the
-    server may have heard it.
+    nothing. A call that only reads is tried again once on a new connection, and so are `start` and `send`,
+    which carry a key by which the server knows them again; other wishes are not, for they may be done.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Client:
             "title": title,
             "clientMessageId": client_message_id,
         }
-        return await self._wish("session:create", fields, replies.Created)
+        return await self._keyed("session:create", fields, replies.Created)
 
     async def send(self, session_id: str, text: str, *, client_message_id: str | None = None) -> replies.Sent:
         """Say something to a session; while its agent is busy the prompt waits in the queue."""
@@ -116,7 +116,7 @@ class Client:
             "text": text,
             "clientMessageId": client_message_id or secrets.token_hex(8),
         }
-        return await self._wish("session:send", fields, replies.Sent)
+        return await self._keyed("session:send", fields, replies.Sent)
 
     async def interrupt(self, session_id: str) -> None:
         await self._wish("session:interrupt", {"sessionId": session_id})
@@ -146,6 +146,9 @@ class Client:
     async def sessions(self, *, archived: bool = False) -> list[replies.Session]:
         fields = {"archived": archived or None}
         return (await self._read("session:list", fields, replies.Sessions)).sessions
+
+    async def session(self, session_id: str) -> replies.Session:
+        return (await self._read("session:show", {"sessionId": session_id}, replies.Shown)).session
 
     async def entries(self, session_id: str, *, limit: int = 50, before: int | None = None) -> replies.Page:
         """A page of the transcript, the newest last, true as of `seq`: then follow `events` after it."""
@@ -223,19 +226,15 @@ class Client:
     async def create_grant(
         self, name: str, role: str, *, days: int | None = 30, session_id: str | None = None
     ) -> replies.NewGrant:
-        fields = {"name": name, "role": role, "days": days, "sessionId": session_id}
+        seconds = None if days is None else days * 86400
+        fields = {"name": name, "role": role, "expiresIn": seconds, "sessionId": session_id}
         return await self._wish("grants:create", fields, replies.NewGrant)
-
-    def link_of(self, made: replies.NewGrant) -> str:
-        """The link that hands a new grant to somebody."""
-        return f"{self.address.url}/#token={made.secret}"
 
     async def revoke_grant(self, grant_id: str) -> None:
         await self._wish("grants:revoke", {"grantId": grant_id})
 
-    async def audit(self, *, after: int = 0, limit: int = 200) -> list[msgspec.Raw]:
-        fields = {"after": after, "limit": limit}
-        return (await self._read("audit:list", fields, replies.AuditPage)).records
+    async def audit(self, *, after: int = 0, limit: int = 200) -> replies.AuditPage:
+        return await self._read("audit:list", {"after": after, "limit": limit}, replies.AuditPage)
 
     async def verify_audit(self) -> replies.AuditVerdict:
         return await self._read("audit:verify", {}, replies.AuditVerdict)
@@ -328,6 +327,10 @@ class Client:
 
     async def _wish(self, kind: str, fields: dict[str, Any], result: type[T] = dict[str, Any]) -> T:
         return _decoded(kind, await self._request(kind, fields), result)
+
+    async def _keyed(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:
+        """A wish that may be sent twice: its key lets the server know it again."""
+        return await self._read(kind, {**fields, "key": secrets.token_hex(16)}, result)
 
     async def _read(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:
         try:

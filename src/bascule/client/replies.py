@@ -16,6 +16,7 @@ class Created(Reply, frozen=True, kw_only=True):
 
     id: str
     token: str = ""
+    seq: int = 0
     model: str | None = None
     created_at: str = ""
 
@@ -58,6 +59,10 @@ class Session(Reply, frozen=True, kw_only=True):
 
 class Sessions(Reply, frozen=True, kw_only=True):
     sessions: list[Session]
+
+
+class Shown(Reply, frozen=True, kw_only=True):
+    session: Session
 
 
 class Request(Reply, frozen=True, kw_only=True):
@@ -109,7 +114,8 @@ class NewGrant(Reply, frozen=True, kw_only=True):
     """A grant just made. The secret is shown this once and never again."""
 
     grant: Grant
-    secret: str
+    token: str
+    link: str
 
 
 class Page(Reply, frozen=True, kw_only=True):
@@ -121,7 +127,10 @@ class Page(Reply, frozen=True, kw_only=True):
 
 
 class AuditPage(Reply, frozen=True, kw_only=True):
+    """Some of the audit log, oldest first; `last` is the number to ask for the next page after."""
+
     records: list[Raw]
+    last: int
 
 
 class AuditVerdict(Reply, frozen=True, kw_only=True):
