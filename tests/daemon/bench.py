@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from tests.daemon.scripted import Scripted
 
+from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.link.frames import AnyFrame, Ask, Reply, Wish
 from bascule.model.codec import Logged, decode_logged
@@ -43,7 +44,9 @@ class World:
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
         self.store = SqliteStore.open(self.folder / "data" / "bascule.db", clock=self.clock, loop=loop)
-        self.host = Host(self.store, self.launcher, self.settings, "here", self.clock, time.monotonic)
+        self.host = Host(
+            self.store, self.launcher, self.settings, Device("here", "here"), self.clock, time.monotonic
+        )
         await self.host.open()
         self.host.connect(self._heard, 1)
 
