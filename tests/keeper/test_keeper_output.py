@@ -86,7 +86,7 @@ async def test_a_child_that_keeps_the_pipe_open_delays_the_exit_by_a_second_only
         "import os, time, signal\n"
         "signal.signal(signal.SIGTERM, lambda *a: (os.write(1, b'late'), os._exit(0)))\n"
         "if os.fork(): os._exit(0)\n"
-        "signal.pause()"
+        "while True: time.sleep(0.05)"
     )
     await client.spawn("a", code)
     assert (await client.exit_of("a", 5)).code == 0
