@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from bascule.hub.app import build_app
 from bascule.hub.census import WireLimits
@@ -207,7 +208,7 @@ async def stage(
 
 async def until(done: Callable[[], bool], seconds: float = 10) -> None:
     async with asyncio.timeout(seconds):
-        while not done():
+        while not done():  # noqa: ASYNC110 - what it waits for has no event of its own
             await asyncio.sleep(0.005)
 
 
@@ -234,6 +235,16 @@ async def entries(socket: ClientConnection, until_seq: int) -> list[dict[str, An
             if message.get("type") == "session:events":
                 rows += message["entries"]
     return rows
+
+
+async def rest_of(socket: ClientConnection, seconds: float = 10) -> list[str]:
+    """What the server still says until it closes."""
+    said: list[str] = []
+    with contextlib.suppress(ConnectionClosed):
+        async with asyncio.timeout(seconds):
+            while True:
+                said.append(str(await socket.recv()))
+    return said
 
 
 async def raw_exchange(port: int, data: bytes, seconds: float = 5) -> bytes:
