@@ -83,7 +83,12 @@ class ScriptedDevice:
         match wish:
             case StartSession():
                 begun = SessionStarted(
-                    wish.agent, "stream_json", wish.cwd, wish.by.name, wish.model, wish.permission_mode
+                    agent=wish.agent,
+                    driver="stream_json",
+                    cwd=wish.cwd,
+                    by=wish.by.name,
+                    model=wish.model,
+                    permission_mode=wish.permission_mode,
                 )
                 await append(self._store, wish.session_id, begun)
                 return {"session_id": wish.session_id, "seq": 1}
@@ -157,7 +162,11 @@ class Stage:
 
     async def session(self, session_id: str = "s1") -> str:
         """A session in the log, with nobody behind it but the scripted device."""
-        await append(self.store, session_id, SessionStarted("scripted", "stream_json", "/tmp", "ana"))
+        await append(
+            self.store,
+            session_id,
+            SessionStarted(agent="scripted", driver="stream_json", cwd="/tmp", by="ana"),
+        )
         return session_id
 
     async def say(self, session_id: str, *texts: str) -> None:

@@ -27,7 +27,7 @@ ASKED = PermissionRequested(
     "r1", "Bash", "Bash", "execute", Raw(b'{"command":\n"ls"}'), "ab", (), "t1", suggestions=(Raw(b"{}"),)
 )
 CASES: list[tuple[AnyEvent, str, dict[str, object]]] = [
-    (SessionStarted("a", "d", "/", "ana"), "session_status", {"status": "starting"}),
+    (SessionStarted(agent="a", driver="d", cwd="/", by="ana"), "session_status", {"status": "starting"}),
     (SessionEnded("exited", 1, 9), "session_status", {"status": "exited", "code": 1, "signal": 9}),
     (SessionEnded("closed"), "session_status", {"status": "closed"}),
     (
