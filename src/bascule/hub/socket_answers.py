@@ -45,7 +45,14 @@ async def _create(asker: Asker, message: Message, _: None) -> object:
 async def _open(asker: Asker, message: Message, record: SessionRecord) -> object:
     """A page of the transcript and where the log stands: subscribe after `seq` and nothing is missing."""
     page = await sessions.entries_page(asker.hub, message.session_id, message.body)
-    return {"session": session_view(record), "seq": page.seq, "entries": page.entries, "before": page.before}
+    waiting = await sessions.waiting_prompts(asker.hub, message.session_id)
+    return {
+        "session": session_view(record),
+        "seq": page.seq,
+        "entries": page.entries,
+        "before": page.before,
+        "queue": waiting.queue,
+    }
 
 
 async def _show(asker: Asker, message: Message, record: SessionRecord) -> object:

@@ -14,6 +14,7 @@ from bascule.hub.views import (
     Done,
     EntriesPage,
     EventsPage,
+    Queue,
     SessionList,
     SessionView,
     Spawned,
@@ -51,6 +52,11 @@ async def show(call: Call[None, NoQuery]) -> SessionView:
 async def entries(call: Call[None, PageQuery]) -> EntriesPage:
     await require_session(call.hub, call.session_id)
     return await sessions.entries_page(call.hub, call.session_id, call.query)
+
+
+async def queue(call: Call[None, NoQuery]) -> Queue:
+    await require_session(call.hub, call.session_id)
+    return await sessions.waiting_prompts(call.hub, call.session_id)
 
 
 async def events(call: Call[None, EventsQuery]) -> EventsPage:
@@ -114,6 +120,14 @@ ROWS = [
         summary="A page of the transcript, the newest last",
         query=PageQuery,
         answer=EntriesPage,
+    ),
+    Row(
+        method="GET",
+        path=ONE + "/queue",
+        need="session_read",
+        serve=queue,
+        summary="The prompts that wait",
+        answer=Queue,
     ),
     Row(
         method="GET",
