@@ -28,13 +28,13 @@ def replies(body: Any) -> Handler:
 def open_request(command: str) -> dict[str, Any]:
     asked = permission("r1", command)
     return {
-        "sessionId": SESSION,
-        "sessionTitle": "t",
-        "requestId": "r1",
+        "session_id": SESSION,
+        "session_title": "t",
+        "request_id": "r1",
         "kind": "permission",
         "state": "open",
-        "inputSha256": asked["input_sha256"],
-        "openedAt": "",
+        "input_sha256": asked["input_sha256"],
+        "opened_at": "",
         "seq": 1,
         "asked": asked,
     }

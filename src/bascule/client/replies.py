@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Raw, Struct, field
+from msgspec import Raw, Struct
 
 from bascule.model.lifecycle import Phase
 
@@ -65,14 +65,14 @@ class Shown(Reply, frozen=True, kw_only=True):
     session: Session
 
 
-class Request(Reply, frozen=True, kw_only=True):
-    """Something that waits for a person; `asked` is the event as logged."""
+class Request(Struct, frozen=True, kw_only=True):
+    """Something that waits for a person; `asked` is the event as logged. A record, so in snake_case."""
 
     session_id: str
     request_id: str
     kind: Literal["permission", "question"]
     state: str
-    input_sha256: str = field(name="inputSha256")
+    input_sha256: str
     asked: Raw
     opened_at: str = ""
     seq: int = 0
