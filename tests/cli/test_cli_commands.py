@@ -112,7 +112,13 @@ async def test_s10_an_open_door_is_refused_before_anything_listens(tmp_path: Pat
 
 async def test_the_list_shows_phase_title_and_what_waits(tmp_path: Path):
     async with play(tmp_path) as scene:
-        row = {"id": SESSION, "phase": "running", "agent": "demo", "title": "a\u202eb", "openRequests": 2}
+        row = {
+            "session_id": SESSION,
+            "phase": "running",
+            "agent": "demo",
+            "title": "a\u202eb",
+            "open_requests": 2,
+        }
         scene.server.handlers["session:list"] = replies({"sessions": [row]})
         done = await bascule(tmp_path, "sessions", "list")
         assert SESSION in done.out
@@ -120,14 +126,14 @@ async def test_the_list_shows_phase_title_and_what_waits(tmp_path: Path):
         assert "a\\u{202e}b" in done.out
         assert "2 waiting for you" in done.out
         done = await bascule(tmp_path, "sessions", "list", "--json")
-        assert json.loads(done.out)[0]["id"] == SESSION
+        assert json.loads(done.out)[0]["session_id"] == SESSION
 
 
 async def test_show_prints_the_transcript_and_returns(tmp_path: Path):
     async with play(tmp_path) as scene:
         await scene.add(*said("what was said"))
         scene.server.handlers["session:show"] = replies(
-            {"session": {"id": SESSION, "phase": "waiting", "seq": 3}}
+            {"session": {"session_id": SESSION, "phase": "waiting", "seq": 3}}
         )
         scene.server.handlers["requests:list"] = replies({"requests": []})
         done = await bascule(tmp_path, "sessions", "show", SESSION)

@@ -36,7 +36,7 @@ async def test_x12_a_session_is_started_followed_spoken_to_and_ended(tmp_path: P
             await world.say(created.id, "a", "b")
             texts = [(await anext(events)).event for _ in range(2)]
             assert [one.text for one in texts if isinstance(one, TextAppended)] == ["a", "b"]
-        assert [one.id for one in await client.sessions()] == [created.id]
+        assert [one.session_id for one in await client.sessions()] == [created.id]
         assert (await client.session(created.id)).agent == "scripted"
         assert (await client.entries(created.id)).seq == 4
         await client.interrupt(created.id)
@@ -53,6 +53,7 @@ async def test_a_permission_is_listed_answered_and_refused_the_second_time(tmp_p
     async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(20):
         session_id = await world.session()
         await world.ask_permission(session_id)
+        assert (await client.session(session_id)).open_requests == 1
         (request,) = await client.requests()
         assert isinstance(decode_event(bytes(request.asked)), PermissionRequested)
         await client.answer(session_id, "r1", "allow", input_sha256=request.input_sha256, option="once")
