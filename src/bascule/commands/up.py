@@ -30,6 +30,7 @@ def up(args: argparse.Namespace) -> int:
 
     def ready(link: str) -> None:
         print(link, flush=True)
+        print("Open the link in a browser. Ctrl-C stops the server; agents go on.", file=sys.stderr)
         if settings.insecure_bind and settings.tls_cert is None and not is_loopback(settings.host):
             print("warning: this link crosses the network unencrypted.", file=sys.stderr)
         if not args.no_open and _has_browser():
