@@ -114,7 +114,7 @@ async def test_resume_goes_on_in_a_session_of_this_server(tmp_path: Path):
         await scene.add(*said("old words"))
 
         async def listing(*_: object) -> object:
-            return {"sessions": [{"id": SESSION, "phase": "ended", "seq": 3}]}
+            return {"sessions": [{"session_id": SESSION, "phase": "ended", "seq": 3}]}
 
         async def sent(_: object, frame: dict[str, str]) -> object:
             scene.message_id = frame["clientMessageId"]
