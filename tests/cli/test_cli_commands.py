@@ -149,7 +149,7 @@ async def test_end_and_kill_all(tmp_path: Path):
     assert scene.server.kinds() == ["session:end", "kill-all"]
 
 
-async def test_s42_allowing_by_words_needs_the_input_that_was_seen(tmp_path: Path):
+async def test_allowing_by_words_needs_the_input_that_was_seen(tmp_path: Path):
     sha = sha256(b"rm x").hexdigest()
     async with play(tmp_path) as scene:
         scene.server.handlers["requests:list"] = replies({"requests": [open_request("rm x")]})
@@ -302,7 +302,7 @@ async def test_doctor_finds_nothing_wrong_on_a_fresh_machine(tmp_path: Path):
     assert "fail" not in done.out
 
 
-async def test_s60_doctor_names_folders_and_files_that_are_open_to_others(tmp_path: Path):
+async def test_doctor_names_folders_and_files_that_are_open_to_others(tmp_path: Path):
     data = tmp_path / "d"
     await write_audit(data, 2)
     (data / "loose.txt").touch(0o644)

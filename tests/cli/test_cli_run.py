@@ -177,7 +177,7 @@ async def test_s44_a_permission_is_shown_exactly_and_allowed_once_by_y(tmp_path:
     assert len(answer["inputSha256"]) == 64
 
 
-async def test_s45_enter_alone_and_keys_typed_ahead_never_allow(tmp_path: Path):
+async def test_enter_alone_and_keys_typed_ahead_never_allow(tmp_path: Path):
     async with play(tmp_path) as scene, OnTerminal(tmp_path, "run", "hello") as screen:
         screen.type("y")
         await scene.begin()

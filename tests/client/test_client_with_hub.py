@@ -83,7 +83,7 @@ async def test_grants_audit_agents_and_the_panic_button(tmp_path: Path):
         await client.ping()
 
 
-async def test_r06_a_feed_goes_on_after_the_hub_cut_its_connection(tmp_path: Path):
+async def test_a_feed_goes_on_after_the_hub_cut_its_connection(tmp_path: Path):
     async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(30):
         session_id = await world.session()
         await world.say(session_id, *(str(n) for n in range(50)))
