@@ -31,7 +31,7 @@ class World:
 
     def __init__(self, folder: Path, limits: Limits, launcher: Scripted) -> None:
         self.folder = folder
-        self.work = folder / "work"
+        self.work = folder / "repo"
         self.work.mkdir(exist_ok=True)
         self.launcher = launcher
         self.settings = Settings(
@@ -109,6 +109,12 @@ class World:
                     if hit and seen == times:
                         return event
         raise AssertionError("the log ended")
+
+    async def over(self, session_id: str = "s1") -> None:
+        """Wait until the host has let go of a session that ended."""
+        async with asyncio.timeout(WAIT):
+            while session_id in self.host.roster.live:  # noqa: ASYNC110 - the roster tells nobody, by design
+                await asyncio.sleep(0)
 
     def _heard(self, frame: AnyFrame) -> None:
         if isinstance(frame, Reply):
