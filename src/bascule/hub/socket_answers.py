@@ -68,6 +68,7 @@ async def _events(asker: Asker, message: Message, record: SessionRecord) -> obje
 
 
 async def _subscribe(asker: Asker, message: Message, record: SessionRecord) -> object:
+    sessions.check_place(record, message.body.after)
     asker.watch(message.session_id, message.body.after)
     return {"seq": record.seq}
 
