@@ -115,6 +115,16 @@ async def _kill_all(asker: Asker, message: Message, _: None) -> object:
     return await overview.end_all(asker.hub, asker.call.by)
 
 
+async def _pause(asker: Asker, message: Message, _: None) -> object:
+    await overview.pause(asker.hub, asker.call.by, paused=True)
+    return {}
+
+
+async def _resume(asker: Asker, message: Message, _: None) -> object:
+    await overview.pause(asker.hub, asker.call.by, paused=False)
+    return {}
+
+
 async def _ping(asker: Asker, message: Message, _: None) -> object:
     return {}
 
@@ -137,5 +147,7 @@ ANSWERS: dict[str, Answer] = {
     "audit:list": _audit,
     "audit:verify": _verify,
     "kill-all": _kill_all,
+    "daemon:pause": _pause,
+    "daemon:resume": _resume,
     "ping": _ping,
 }
