@@ -1,0 +1,106 @@
+"""What must hold after every scene, whatever it was: a whole log, closed tools, a clean end, no strange words."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from datetime import datetime
+
+from msgspec import Struct
+from tests.conformance.talk import Talk, alive, holds
+
+from bascule.model.events import (
+    AgentSpawned,
+    AnyEvent,
+    PromptSent,
+    SessionEnded,
+    SessionFailed,
+    SessionReady,
+    SessionStarted,
+    StderrWritten,
+    TextAppended,
+    ToolChanged,
+    ToolStarted,
+    TurnEnded,
+    Unrecognised,
+)
+
+
+class Figures(Struct):
+    """What one scene measured, in seconds."""
+
+    ready: float | None = None  # from the wish to `session_ready`
+    text: float | None = None  # from the wish, or the prompt when it came later, to the first text
+    end: float | None = None  # from the wish to `session_ended`
+    exit: str = ""
+
+
+async def end_and_check(talk: Talk) -> Figures:
+    """End the session if it lives, and look at all of its log."""
+    figures = Figures()
+    if (await talk.record())["phase"] not in ("ended", "failed"):
+        begun = time.monotonic()
+        answer = await talk.live.http.delete(f"/api/sessions/{talk.session}")
+        holds(answer.status_code == 200, f"ending was answered {answer.text}")
+        await talk.next(SessionEnded)
+        figures.end = time.monotonic() - begun
+    for ended in talk.events(SessionEnded)[-1:]:
+        figures.exit = f"{ended.reason}, code {ended.code}, signal {ended.signal}"
+    await _check_log(talk)
+    _check_words(talk)
+    _check_tools(talk)
+    _check_turns(talk)
+    _check_processes(talk)
+    _measure(talk, figures)
+    return figures
+
+
+async def _check_log(talk: Talk) -> None:
+    numbers = [row.seq for row in talk.rows]
+    holds(numbers == list(range(1, len(numbers) + 1)), "rows came twice or not at all over the socket")
+    stored = await talk.live.log(talk.session)
+    holds([row.seq for row in stored][: len(numbers)] == numbers, "the stored log differs from the followed one")
+
+
+def _check_words(talk: Talk) -> None:
+    strange = Counter(f"{one.reason}: {one.raw[:160]}" for one in talk.events(Unrecognised))
+    holds(not strange, f"not recognised: {dict(strange)}")
+    noise = "".join(one.text for one in talk.events(StderrWritten)).strip()
+    if noise:
+        talk.notes.append(f"stderr: {noise[:300]}")
+
+
+def _check_tools(talk: Talk) -> None:
+    started = Counter(one.tool_id for one in talk.events(ToolStarted))
+    closed = Counter(one.tool_id for one in talk.events(ToolChanged) if one.status != "running")
+    holds(started == closed, f"tools started {dict(started)}, ended {dict(closed)}")
+
+
+def _check_turns(talk: Talk) -> None:
+    holds(len(talk.events(TurnEnded)) <= len(talk.events(PromptSent)), "more turns ended than were begun")
+    costs = [one.cost_usd for one in talk.events(TurnEnded)]
+    holds(None not in costs, f"a turn has no cost: {costs}")
+    asked = len(talk.requests())
+    if asked and talk.events(TurnEnded):
+        holds((costs[-1] or 0) > 0, f"the session cost {costs[-1]}")
+        holds(any(one.usage for one in talk.events(TurnEnded)), "no turn has usage")
+
+
+def _check_processes(talk: Talk) -> None:
+    left = [one.pid for one in talk.events(AgentSpawned) if alive(one.pid)]
+    holds(not left, f"processes {left} are left")
+
+
+def _measure(talk: Talk, figures: Figures) -> None:
+    begun = _moment(talk, SessionStarted)
+    ready, prompt, text = _moment(talk, SessionReady), _moment(talk, PromptSent), _moment(talk, TextAppended)
+    failed = talk.events(SessionFailed)
+    if begun is not None and ready is not None and not failed:
+        figures.ready = ready - begun
+    if prompt is not None and text is not None and begun is not None:
+        figures.text = text - prompt
+
+
+def _moment(talk: Talk, kind: type[AnyEvent]) -> float | None:
+    at = next((row.at for row in talk.rows if isinstance(row.event, kind)), None)
+    return None if at is None else datetime.fromisoformat(at).timestamp()
