@@ -222,6 +222,23 @@ def test_how_a_turn_ended_is_told_by_is_error_and_its_reasons(result: dict[str, 
     assert ended.stop_reason == reason
 
 
+def test_an_api_error_is_told_once_by_the_end_of_its_turn() -> None:
+    failed = assistant("m", text("API Error: 529")) | {"is_api_error_message": True}
+    result = {"type": "result", "is_error": True, "result": "API Error: 529"}
+    events = StreamJsonDriver().receive(lines(failed, result))
+    assert [(type(one), getattr(one, "message", None)) for one in events] == [(TurnEnded, "API Error: 529")]
+
+
+def test_an_api_error_that_no_turn_tells_is_a_note() -> None:
+    failed = assistant("m", text("API Error: 529")) | {"is_api_error_message": True}
+    driver = StreamJsonDriver()
+    first = driver.receive(lines(failed, {"type": "result", "is_error": False, "stop_reason": "end_turn"}))
+    assert first[0] == Note("api_error", "API Error: 529", "error")
+    driver.receive(lines(failed))
+    resumed = StreamJsonDriver.restore(driver.state())
+    assert resumed.finish() == [Note("api_error", "API Error: 529", "error")]
+
+
 def test_an_oversized_line_is_kept_as_unrecognised_and_the_next_is_read() -> None:
     driver = StreamJsonDriver()
     chunk = b'{"type":"user","x":"' + b"y" * 1_000_000

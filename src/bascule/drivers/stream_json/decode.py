@@ -88,6 +88,7 @@ class Decoder:
 
     def finish(self) -> None:
         self._messages.close_open(sub_agents=True)
+        turns.tell_failure(self._state, self._out)
         for tool_id in self._state.tools:
             self._out.put(ToolChanged(tool_id, "failed", "The agent went before this tool reported back."))
         self._state.tools.clear()
