@@ -205,6 +205,19 @@ def test_a_tools_pictures_and_long_output_are_kept_within_bounds() -> None:
     assert "more characters" in changed.output
 
 
+def test_a_sub_agents_report_is_shown_without_the_frame_around_it() -> None:
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [text("[hand-back] I looked. <usage>")]}
+    outcome = {"agentId": "a", "harnessNoteCount": 1, "content": [text("<tools-used/>"), text("I looked.")]}
+    said = {"type": "user", "message": {"role": "user", "content": [result]}, "tool_use_result": outcome}
+    (changed,) = StreamJsonDriver().receive(lines(said))
+    assert isinstance(changed, ToolChanged)
+    assert changed.output == "I looked."
+    del outcome["content"]
+    (unreported,) = StreamJsonDriver().receive(lines(said))
+    assert isinstance(unreported, ToolChanged)
+    assert unreported.output == "[hand-back] I looked. <usage>"
+
+
 @pytest.mark.parametrize(
     ("result", "reason"),
     [
