@@ -135,7 +135,7 @@ async def test_s46_an_interrupted_request_is_withdrawn_and_a_late_answer_gets_41
         await here.ask(Interrupt(session_id="s1", by=ANA))
         await here.until(TurnEnded)
         assert await refused(here.ask(allow(request.request_id))) == "REQUEST_WITHDRAWN"
-        assert len(await here.events(PermissionWithdrawn)) == 1
+        assert [one.reason for one in await here.events(PermissionWithdrawn)] == ["interrupted"]
         assert len(await here.events(Interrupted)) == 1
         assert not await here.events(ToolChanged) or "answered" not in await said(here)
 
