@@ -50,6 +50,25 @@ async def test_a_turn_that_went_wrong_is_a_status(tmp_path: Path, reason: str, c
     assert "the API is down" in done.out
 
 
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        ({"reason": "closed", "code": 143}, "The session was closed."),
+        ({"reason": "exited", "code": 1}, "The session ended (exited, status 1)"),
+    ],
+)
+async def test_a_session_that_ends_is_said_to_have_ended_as_a_person_would_put_it(
+    tmp_path: Path, ended: dict[str, object], words: str
+):
+    async with play(tmp_path) as scene:
+        running = asyncio.create_task(bascule(tmp_path, "run", "hello"))
+        await scene.begin()
+        await scene.add(event("session_ended", **ended))
+        done = await running
+    assert words in done.out
+    assert "143" not in done.out
+
+
 async def test_a_session_that_fails_shows_its_last_words(tmp_path: Path):
     async with play(tmp_path) as scene:
         running = asyncio.create_task(bascule(tmp_path, "run", "hello"))

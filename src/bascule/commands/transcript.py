@@ -133,6 +133,8 @@ def diff_style(line: str) -> Style:
 
 
 def _end_words(event: SessionEnded) -> str:
+    if event.reason in ("closed", "killed"):  # a person ended it: how the process took it says nothing
+        return f"The session was {event.reason}."
     how = f"signal {event.signal}" if event.signal is not None else f"status {event.code}"
     why = f": {one_line(event.message)}" if event.message else ""
     return f"The session ended ({event.reason}, {how}){why}"
