@@ -235,6 +235,17 @@ def test_how_a_turn_ended_is_told_by_is_error_and_its_reasons(result: dict[str, 
     assert ended.stop_reason == reason
 
 
+def test_a_hook_that_ran_unasked_is_a_note() -> None:
+    hook = {"type": "system", "hook_name": "SessionStart:startup", "hook_event": "SessionStart"}
+    ended = hook | {"subtype": "hook_response", "outcome": "success", "exit_code": 0}
+    failed = ended | {"outcome": "error", "exit_code": 3, "stderr": "no such tool"}
+    notes = StreamJsonDriver().receive(lines(hook | {"subtype": "hook_started"}, ended, failed))
+    assert notes == [
+        Note("hook", "The hook SessionStart:startup of the agent's settings ran."),
+        Note("hook_failed", "The hook SessionStart:startup failed (status 3): no such tool", "warning"),
+    ]
+
+
 def test_an_api_error_is_told_once_by_the_end_of_its_turn() -> None:
     failed = assistant("m", text("API Error: 529")) | {"is_api_error_message": True}
     result = {"type": "result", "is_error": True, "result": "API Error: 529"}

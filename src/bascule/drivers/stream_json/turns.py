@@ -174,6 +174,16 @@ def note_compaction(state: DriverState, out: Outlet, said: JsonObject) -> None:
         out.put(UsageChanged(after, state.facts.size, state.facts.cost_usd))
 
 
+def note_hook(out: Outlet, said: JsonObject) -> None:
+    """A command of the settings, which nobody is asked about: that it ran is worth a line."""
+    name, status = words(said, "hook_name", 200) or "unnamed", whole(said, "exit_code")
+    if text(said, "outcome") == "success":
+        out.put(Note("hook", f"The hook {name} of the agent's settings ran."))
+    else:
+        told = words(said, "stderr", 1000) or words(said, "stdout", 1000)
+        out.put(Note("hook_failed", f"The hook {name} failed (status {status}): {told}", "warning"))
+
+
 def note_rate_limit(out: Outlet, said: JsonObject) -> None:
     about = mapping(said, "rate_limit_info")
     status = text(about, "status")
