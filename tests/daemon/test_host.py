@@ -193,12 +193,21 @@ async def test_r13_when_the_keeper_dies_sessions_end_as_lost_and_can_be_resumed(
         await here.kill_keeper(signal.SIGKILL)
         ended = await here.until(SessionEnded)
         assert ended.reason == "lost"
-        while "s1" in here.host.roster.live:
-            await asyncio.sleep(0)
         await here.ask(ResumeSession(session_id="s1", by=ANA))
         assert len(await here.events(SessionStarted)) == 2
         await here.ask(prompt("back?"))
         await here.until(lambda event: isinstance(event, TextAppended) and "back?" in event.text)
+
+
+async def test_a_session_is_resumed_the_moment_it_is_seen_to_have_ended(short_dir: Path):
+    async with world(short_dir, sessions=1) as here:
+        await here.start(prompt="hello")
+        await here.until(TurnEnded)
+        for run in range(2, 5):
+            await here.ask(EndSession(session_id="s1", by=ANA))
+            await here.until(SessionEnded, times=run - 1)
+            await here.ask(ResumeSession(session_id="s1", by=ANA))
+            assert len(await here.events(SessionStarted)) == run
 
 
 async def test_queued_prompts_are_sent_one_by_one_in_the_order_people_chose(short_dir: Path):
