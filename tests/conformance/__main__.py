@@ -1,4 +1,4 @@
-"""`python -m tests.conformance claude-code`: the real CLI, driven through a real Bascule, in every scenario."""
+"""`python -m tests.conformance claude-code`: the real CLI driven through a real Bascule, scene by scene."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from msgspec import Struct
 from tests.conformance import report
-from tests.conformance.afterwards import Figures, end_and_check
+from tests.conformance.afterwards import end_and_check
 from tests.conformance.environment import clean_environment, make_home
 from tests.conformance.install import Installed, install
+from tests.conformance.outcome import Figures, Outcome
 from tests.conformance.scenario import SCENARIOS
 from tests.conformance.scenes_asking import ASKING
 from tests.conformance.scenes_living import FORBIDDEN, LIVING
@@ -32,16 +32,6 @@ SCENES: dict[str, Scene] = {
     **ASKING,
     **LIVING,
 }
-
-
-class Outcome(Struct):
-    """How one scene went."""
-
-    name: str
-    seconds: float
-    fault: str | None
-    figures: Figures
-    notes: list[str]
 
 
 async def run(installed: Installed, names: list[str], keep: bool) -> list[Outcome]:

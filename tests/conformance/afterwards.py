@@ -1,4 +1,4 @@
-"""What must hold after every scene, whatever it was: a whole log, closed tools, a clean end, no strange words."""
+"""What must hold after every scene, whatever it was: a whole log, closed tools, a clean end, plain words."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import time
 from collections import Counter
 from datetime import datetime
 
-from msgspec import Struct
+from tests.conformance.outcome import Figures
 from tests.conformance.talk import Talk, alive, holds
 
 from bascule.model.events import (
     AgentSpawned,
     AnyEvent,
+    PermissionAnswered,
+    PermissionRequested,
     PromptSent,
     SessionEnded,
-    SessionFailed,
     SessionReady,
-    SessionStarted,
     StderrWritten,
     TextAppended,
     ToolChanged,
@@ -24,15 +24,6 @@ from bascule.model.events import (
     TurnEnded,
     Unrecognised,
 )
-
-
-class Figures(Struct):
-    """What one scene measured, in seconds."""
-
-    ready: float | None = None  # from the wish to `session_ready`
-    text: float | None = None  # from the wish, or the prompt when it came later, to the first text
-    end: float | None = None  # from the wish to `session_ended`
-    exit: str = ""
 
 
 async def end_and_check(talk: Talk) -> Figures:
@@ -45,7 +36,8 @@ async def end_and_check(talk: Talk) -> Figures:
         await talk.next(SessionEnded)
         figures.end = time.monotonic() - begun
     for ended in talk.events(SessionEnded)[-1:]:
-        figures.exit = f"{ended.reason}, code {ended.code}, signal {ended.signal}"
+        how = f"code {ended.code}" if ended.signal is None else f"signal {ended.signal}"
+        figures.exit = f"{ended.reason}, {how}"
     await _check_log(talk)
     _check_words(talk)
     _check_tools(talk)
@@ -59,7 +51,9 @@ async def _check_log(talk: Talk) -> None:
     numbers = [row.seq for row in talk.rows]
     holds(numbers == list(range(1, len(numbers) + 1)), "rows came twice or not at all over the socket")
     stored = await talk.live.log(talk.session)
-    holds([row.seq for row in stored][: len(numbers)] == numbers, "the stored log differs from the followed one")
+    holds(
+        [row.seq for row in stored][: len(numbers)] == numbers, "the stored log differs from the followed one"
+    )
 
 
 def _check_words(talk: Talk) -> None:
@@ -74,10 +68,17 @@ def _check_tools(talk: Talk) -> None:
     started = Counter(one.tool_id for one in talk.events(ToolStarted))
     closed = Counter(one.tool_id for one in talk.events(ToolChanged) if one.status != "running")
     holds(started == closed, f"tools started {dict(started)}, ended {dict(closed)}")
+    tool_of = {one.request_id: one.tool_id for one in talk.events(PermissionRequested)}
+    status_of = {one.tool_id: one.status for one in talk.events(ToolChanged)}
+    for answer in talk.events(PermissionAnswered):
+        status = status_of.get(tool_of[answer.request_id] or "")
+        right = ("denied",) if answer.decision == "deny" else ("done", "failed")
+        holds(status in right, f"a tool that was answered {answer.decision} is shown as {status}")
 
 
 def _check_turns(talk: Talk) -> None:
-    holds(len(talk.events(TurnEnded)) <= len(talk.events(PromptSent)), "more turns ended than were begun")
+    begun = len(talk.events(PromptSent)) + talk.unprompted_turns
+    holds(len(talk.events(TurnEnded)) <= begun, "more turns ended than were begun")
     costs = [one.cost_usd for one in talk.events(TurnEnded)]
     holds(None not in costs, f"a turn has no cost: {costs}")
     asked = len(talk.requests())
@@ -92,13 +93,18 @@ def _check_processes(talk: Talk) -> None:
 
 
 def _measure(talk: Talk, figures: Figures) -> None:
-    begun = _moment(talk, SessionStarted)
-    ready, prompt, text = _moment(talk, SessionReady), _moment(talk, PromptSent), _moment(talk, TextAppended)
-    failed = talk.events(SessionFailed)
-    if begun is not None and ready is not None and not failed:
-        figures.ready = ready - begun
-    if prompt is not None and text is not None and begun is not None:
-        figures.text = text - prompt
+    spawned, ready = _moment(talk, AgentSpawned), _moment(talk, SessionReady)
+    if spawned is None or ready is None:
+        return
+    figures.ready = ready - spawned
+    # Only where the prompt came with the start, and nobody was waited for in between.
+    prompt_first = isinstance(talk.rows[1].event, PromptSent)
+    first = next(
+        (r.event for r in talk.rows if isinstance(r.event, TextAppended | PermissionRequested)), None
+    )
+    text = _moment(talk, TextAppended)
+    if prompt_first and isinstance(first, TextAppended) and text is not None:
+        figures.text = text - spawned
 
 
 def _moment(talk: Talk, kind: type[AnyEvent]) -> float | None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+from tests.conformance.scenario import COLOUR
 from tests.conformance.talk import Talk, holds
 from tests.conformance.through import unanswered_by_policy
 
 from bascule.model.events import (
     AnswerDelivered,
     ModeChanged,
+    Note,
     PermissionAnswered,
     PermissionRequested,
+    QuestionAsked,
     RuleAdded,
     SessionReady,
     ToolChanged,
@@ -52,7 +58,9 @@ async def a_suggestion_of_the_agent(talk: Talk) -> None:
     await talk.answer(asked, "allow", option=rule.option_id)
     await talk.next(AnswerDelivered)
     second = await talk.next(PermissionRequested)
-    holds("other.txt" in second.title or "other.txt" in str(bytes(second.input)), f"asked about {second.title}")
+    holds(
+        "other.txt" in second.title or "other.txt" in str(bytes(second.input)), f"asked about {second.title}"
+    )
     await talk.answer(second, "deny", message="Only the first.")
     await talk.turn_ends()
     talk.made("first.txt")
@@ -93,11 +101,49 @@ async def plan_kept(talk: Talk) -> None:
     asked = await talk.next(PermissionRequested)
     await talk.answer(asked, "deny", option="deny", message="Smaller steps, please.")
     await talk.turn_ends()
-    holds("Smaller steps, please." in (talk.requests()[-1].last_tool_result() or ""), "the model heard nothing")
+    holds(
+        "Smaller steps, please." in (talk.requests()[-1].last_tool_result() or ""), "the model heard nothing"
+    )
     record = await talk.record()
     holds(record["mode"] == "plan", f"mode is {record['mode']}")
     statuses = {one.tool_id: one.status for one in talk.events(ToolChanged)}
     holds(statuses[asked.tool_id or ""] == "denied", f"the plan's tool is {statuses}")
+
+
+async def question_declined(talk: Talk) -> None:
+    """A question nobody wants to answer: the agent hears why and goes on."""
+    await talk.open(f"::ask {json.dumps(COLOUR)}")
+    asked = await talk.next(QuestionAsked)
+    await talk.post("questions", requestId=asked.request_id, message="Ask me later.")
+    await talk.turn_ends()
+    heard = talk.requests()[-1].last_tool_result() or ""
+    holds("Ask me later." in heard, f"the model heard {heard!r}")
+
+
+async def settings_that_ask_less(talk: Talk) -> None:
+    """Neither the project's settings nor the person's make the agent act unasked; a hook that ran is told."""
+    hook = {"hooks": [{"type": "command", "command": "true"}]}
+    rules = {"defaultMode": "acceptEdits", "allow": ["Bash(touch:*)"]}
+    settings = {"permissions": rules, "hooks": {"SessionStart": [hook]}}
+    _write_settings(talk.project, settings)
+    _write_settings(talk.live.home, {"permissions": {"defaultMode": "acceptEdits"}})
+    try:
+        await talk.open("::bash touch asked.txt ;; ::write asked.txt | x")
+        for tool in ("Bash", "Write"):
+            asked = await talk.next(PermissionRequested)
+            holds(asked.tool == tool, f"{asked.tool} was asked about, not {tool}")
+            talk.not_made("asked.txt")
+            await talk.answer(asked, "deny")
+        await talk.turn_ends()
+    finally:
+        (talk.live.home / ".claude/settings.json").unlink()
+    holds((await talk.record())["mode"] == "default", f"the mode is {(await talk.record())['mode']}")
+    holds([one.code for one in talk.events(Note)] == ["hook"], f"notes: {talk.events(Note)}")
+
+
+def _write_settings(folder: Path, settings: dict[str, object]) -> None:
+    (folder / ".claude").mkdir(exist_ok=True)
+    (folder / ".claude/settings.json").write_text(json.dumps(settings))
 
 
 async def two_tools_at_once(talk: Talk) -> None:
@@ -132,17 +178,19 @@ async def two_sub_agents_at_once(talk: Talk) -> None:
 
 async def sub_agent(talk: Talk) -> None:
     """A sub-agent's tools and words hang below the call that started it."""
-    await talk.open("::task Look around | ::bash touch below.txt ,, ::text Below is done. ;; ::text Above too.")
+    await talk.open(
+        "::task Look around | ::bash touch below.txt ,, ::text Below is done. ;; ::text Above too."
+    )
     await talk.answer(await talk.next(PermissionRequested), "allow")
     await talk.turn_ends()
     talk.made("below.txt")
     tools = {one.name: one for one in talk.events(ToolStarted)}
     above = next(one for one in talk.events(ToolStarted) if one.kind == "agent")
     holds(tools["Bash"].parent == above.tool_id, f"the command's parent is {tools['Bash'].parent}")
-    entries = [one for one in await talk.entries() if one["kind"] == "text" and one.get("voice") == "assistant"]
-    parents = {one["text"]: one.get("parent") for one in entries}
-    holds(parents.get("Above too.", "") is None, f"texts and their parents: {parents}")
-    holds(parents.get("Below is done.") == above.tool_id, f"texts and their parents: {parents}")
+    report = next(one.output for one in talk.events(ToolChanged) if one.tool_id == above.tool_id)
+    holds(report == "Below is done.", f"the sub-agent's report is {report!r}")
+    texts = {one["text"]: one.get("parent") for one in await talk.entries() if one["kind"] == "text"}
+    holds(texts == {"Above too.": None}, f"texts and their parents: {texts}")
 
 
 async def deny_mode(talk: Talk) -> None:
@@ -197,6 +245,8 @@ async def model_and_mode_while_running(talk: Talk) -> None:
 
 ASKING = {
     "only reading is unasked": only_reading_is_unasked,
+    "settings that ask less": settings_that_ask_less,
+    "question declined": question_declined,
     "rule of this session": a_rule_of_this_session,
     "the agent's own suggestion": a_suggestion_of_the_agent,
     "plan approved with edits": plan_with_edits,

@@ -26,8 +26,13 @@ from bascule.model.events import (
 )
 
 # What is set in the server's own environment and must never be seen by an agent.
-FORBIDDEN = {"BASCULE_PROBE": "ours", "CLAUDECODE": "1", "PYTHONPATH": "", "AWS_SECRET_ACCESS_KEY": "not-real"}
-MARKERS = {"BASCULE_SESSION", "BASCULE_KEEPER", "BASCULE_SPAWN"}
+FORBIDDEN = {
+    "BASCULE_PROBE": "ours",
+    "CLAUDECODE": "1",
+    "PYTHONPATH": "",
+    "AWS_SECRET_ACCESS_KEY": "not-real",
+}
+MARKERS = {"BASCULE_SESSION", "BASCULE_KEEPER"}  # by which the keeper knows its own again
 
 
 async def ready_before_a_prompt(talk: Talk) -> None:
@@ -63,7 +68,7 @@ def _check_environment(talk: Talk) -> None:
     leaked = names & set(FORBIDDEN)
     holds(not leaked, f"the agent's environment holds {sorted(leaked)}")
     ours = {name for name in names if name.startswith("BASCULE")}
-    talk.notes.append(f"environment: {', '.join(sorted(names - ours))}; markers: {', '.join(sorted(ours))}")
+    holds(ours == MARKERS, f"the agent's environment holds {sorted(ours)}")
 
 
 async def slash_command(talk: Talk) -> None:
@@ -78,7 +83,9 @@ async def slash_command(talk: Talk) -> None:
 
 async def files_and_diffs(talk: Talk) -> None:
     """A new file and an edit show what they change."""
-    await talk.open("::write poem.txt | one\\ntwo\\nthree\\n ;; ::edit poem.txt | two | TWO ;; ::read poem.txt")
+    await talk.open(
+        "::write poem.txt | one\\ntwo\\nthree\\n ;; ::edit poem.txt | two | TWO ;; ::read poem.txt"
+    )
     for _ in range(2):
         await talk.answer(await talk.next(PermissionRequested), "allow")
     await talk.turn_ends()
@@ -137,7 +144,7 @@ async def interrupt_with_a_request_open(talk: Talk) -> None:
     await talk.wish("session:interrupt")
     gone = await talk.next(PermissionWithdrawn)
     await talk.turn_ends("interrupted")
-    holds(gone.request_id == asked.request_id, f"withdrawn: {gone}")
+    holds((gone.request_id, gone.reason) == (asked.request_id, "interrupted"), f"withdrawn: {gone}")
     closed = [(one.tool_id, one.status) for one in talk.events(ToolChanged)]
     holds(len(closed) == 1 and closed[0][1] in ("denied", "failed"), f"the tool is shown as {closed}")
     late = await talk.live.post(
@@ -174,7 +181,7 @@ async def killed_mid_turn(talk: Talk) -> None:
 
 
 async def killed_with_a_request_open(talk: Talk) -> None:
-    """kill -9 while a permission is open: it is still open, and the first thing after the start answers it."""
+    """kill -9 while a permission is open: it stays open, and the first thing after the start answers it."""
     await talk.open("::bash touch survived.txt")
     asked = await talk.next(PermissionRequested)
     await talk.live.kill()
@@ -226,7 +233,7 @@ async def unknown_conversation(talk: Talk) -> None:
     holds("No conversation found" in shown, f"the reason is not shown: {row.event}")
     pid = talk.events(AgentSpawned)[-1].pid
     holds(not alive(pid), f"process {pid} still runs")
-    talk.notes.append(f"shown as {type(row.event).__name__}: {row.event}")
+    talk.unprompted_turns = 1
 
 
 LIVING = {

@@ -1,4 +1,4 @@
-"""One session with the real CLI, as a person has it: wishes over HTTP and the socket, facts over the socket."""
+"""One session with the real CLI, as a person has it: wishes by HTTP and socket, facts by socket."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Talk:
         self.session = ""
         self.rows: list[Logged] = []
         self.notes: list[str] = []  # worth a line in the report, not a failure
-        self.unrecognised_expected = False
+        self.unprompted_turns = 0  # ends of turns that no prompt began
         self._cursor = 0
         self._changed = asyncio.Condition()
         self._socket: ClientConnection | None = None

@@ -76,13 +76,13 @@ async def restart_and_resume(talk: Talk) -> None:
 
 
 async def _check(scenario: Scenario, talk: Talk) -> None:
-    said = [str(entry.get("text", "")) for entry in await talk.entries() if entry["kind"] == "text"]
-    shown = "\n".join([*said, *_asked(talk)])
+    shown = [str(entry.get("text", "")) for entry in await talk.entries() if entry["kind"] == "text"]
+    shown += [*_plans(talk), *(one.message or "" for one in talk.events(TurnEnded))]
     for text in scenario.says:
-        times = shown.count(text)
-        holds(times == 1, f"{text!r} is shown {times} times")
+        places = sum(text in one for one in shown)
+        holds(places == 1, f"{text!r} is shown in {places} places")
     for text in scenario.never_says:
-        holds(text not in shown, f"{text!r} is shown")
+        holds(not any(text in one for one in shown), f"{text!r} is shown")
     for name in scenario.makes:
         talk.made(name)
     for name in scenario.never_makes:
@@ -97,7 +97,7 @@ def unanswered_by_policy(talk: Talk) -> list[PermissionRequested]:
     return [one for one in talk.events(PermissionRequested) if one.request_id not in by_policy]
 
 
-def _asked(talk: Talk) -> list[str]:
+def _plans(talk: Talk) -> list[str]:
     """Plans are shown where they are approved."""
     inputs = [bytes(one.input).decode() for one in talk.events(PermissionRequested) if one.kind == "plan"]
     return [one.replace("\\n", "\n") for one in inputs]
