@@ -193,6 +193,8 @@ async def test_r13_when_the_keeper_dies_sessions_end_as_lost_and_can_be_resumed(
         await here.kill_keeper(signal.SIGKILL)
         ended = await here.until(SessionEnded)
         assert ended.reason == "lost"
+        while "s1" in here.host.roster.live:
+            await asyncio.sleep(0)
         await here.ask(ResumeSession(session_id="s1", by=ANA))
         assert len(await here.events(SessionStarted)) == 2
         await here.ask(prompt("back?"))
