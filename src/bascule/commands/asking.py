@@ -45,7 +45,7 @@ def permission_text(asked: PermissionRequested, terminal: Terminal, *, whole: bo
     if asked.note and not _shown_already(asked, value):
         lines.append(terminal.style(f"  the agent says: {flat(asked.note)}", "dim"))
     for number, option in enumerate(lasting_options(asked), 1):
-        reach = f"; {flat(option.scope)}" if option.scope else ""
+        reach = f" ({flat(option.scope)})" if option.scope else ""
         lines.append(f"  a{number} = {flat(option.name)}{reach}")
     return "\n".join(lines) + "\n"
 
