@@ -83,6 +83,7 @@ class Starter:
 
     async def resume(self, wish: ResumeSession) -> bytes:
         """An ended session's agent, brought back on the same log, asking again before it acts."""
+        await self._roster.put_away(wish.session_id)
         point = await self._store.resume_point(wish.session_id)
         if point is None or wish.session_id in self._roster.live:
             raise InvalidInput("This session is running already.")
@@ -125,7 +126,7 @@ class Starter:
     async def _checked(self, wanted: SessionStarted) -> SessionStarted:
         """Everything that can be refused before a session exists."""
         limit = self._settings.limits.sessions
-        if 0 < limit <= len(self._roster.live):
+        if 0 < limit <= self._roster.running():
             raise LimitReached(
                 f"{self._device.name} already runs {limit} sessions. End one, or raise the limit in Settings."
             )

@@ -15,9 +15,11 @@ from bascule.model.events import (
     Note,
     PermissionAnswered,
     PermissionRequested,
+    PermissionWithdrawn,
     PromptSent,
     QuestionAnswered,
     QuestionAsked,
+    QuestionWithdrawn,
     SessionEnded,
     SessionEnding,
     SessionFailed,
@@ -165,7 +167,7 @@ class Supervisor:
                 facts += asking.withdraw_all("interrupted")
             elif isinstance(event, ToolChanged) and event.status != "running":
                 facts += asking.withdraw_of(event.tool_id)
-            facts.append(event)
+            facts.append(self._as_it_was_meant(event))
             answer = self._policy_answer(event)
             if answer is not None and isinstance(event, PermissionRequested):
                 asking.follow(answer)
@@ -178,6 +180,18 @@ class Supervisor:
         if 0 < self.limits.output_bytes < reached:
             self.reach("size_limit")
         return committed
+
+    def _as_it_was_meant(self, event: AnyEvent) -> AnyEvent:
+        """What the agent takes back because a person stopped it, the person took back."""
+        if self.ledger.record.phase is not Phase.INTERRUPTED:
+            return event
+        match event:
+            case PermissionWithdrawn(request_id=request_id):
+                return PermissionWithdrawn(request_id, "interrupted")
+            case QuestionWithdrawn(request_id=request_id):
+                return QuestionWithdrawn(request_id, "interrupted")
+            case _:
+                return event
 
     def log(
         self,
