@@ -21,13 +21,23 @@ from bascule.state_folder import read_note
 
 START_SECONDS = 30.0
 WAIT_SECONDS = 30.0
+FAKES = Path(__file__).parent / "fakes"
+LIMITS = "[limits]\nsessions = 0\nspawns_per_minute = 100000\ninputs_per_minute = 100000\noutput_bytes = 0\n"
 
 
 class LiveServer:
     """`bascule up` in a process of its own. `folder` must be short: unix sockets live below it."""
 
-    def __init__(self, folder: Path, *, config: str = "", env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        config: str = "",
+        env: dict[str, str] | None = None,
+        under: tuple[str, ...] = (),
+    ) -> None:
         self.folder = folder
+        self.under = under  # a program and its arguments that start ours, such as a tracer
         self.data = folder / "data"
         self.config = folder / "config"
         self.work = folder / "work"
@@ -35,7 +45,7 @@ class LiveServer:
         for made in (self.config, self.work, self.home):
             made.mkdir(mode=0o700, exist_ok=True)
         # Tests start many sessions at once; a test of the limits sets its own.
-        text = f'roots = ["{folder}"]\n' + (config or "[limits]\nsessions = 0\nspawns_per_minute = 100000\n")
+        text = f'roots = ["{folder}"]\n' + (config or LIMITS)
         (self.config / "config.toml").write_text(text)
         (self.config / "config.toml").chmod(0o600)
         self.env = env or {}
@@ -66,6 +76,7 @@ class LiveServer:
         port = self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else "0"
         with open(self.folder / "stderr.txt", "ab") as stderr:  # noqa: ASYNC230 - handed to the child
             self.process = await asyncio.create_subprocess_exec(
+                *self.under,
                 sys.executable,
                 *("-m", "bascule", "up", "--data", str(self.data), "--port", port, "--no-open", *flags),
                 env=environment,
@@ -135,6 +146,46 @@ class LiveServer:
             finally:
                 loop.remove_reader(watch)
                 os.close(watch)
+
+    # What it costs
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def memory(self) -> int:
+        """Bytes of memory it has now; the peak is counted from here."""
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+        return self._status("VmRSS")
+
+    def peak(self) -> int:
+        """The most bytes it had since `memory` was asked."""
+        return self._status("VmHWM")
+
+    def _status(self, name: str) -> int:
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+    # Agents of its own
+
+    def add_agent(
+        self, name: str, script: str | Path, *words: str, passed: tuple[str, ...] = (), argv0: str = ""
+    ) -> None:
+        """A script of `tests/fakes` as a person's own agent. To be called before the start."""
+        folder = self.config / "agents"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        args = [] if argv0 else ["-E", "-S", str(FAKES / script)]
+        text = (
+            f"name = {json.dumps(name)}\ntitle = {json.dumps(name)}\n"
+            f"search = {json.dumps([argv0 or sys.executable])}\n"
+            f"[environment]\npass = {json.dumps(passed)}\n"
+            f'[[drivers]]\nname = "stream_json"\nargs = {json.dumps([*args, *words])}\n'
+            'model = ["--model={value}"]\nresume = ["--resume={value}"]\n'
+        )
+        path = folder / f"{name}.toml"
+        path.write_text(text)
+        path.chmod(0o600)
 
     # Talking to it
 

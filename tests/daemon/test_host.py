@@ -409,7 +409,7 @@ async def test_s49_x3_each_decision_is_in_the_audit_with_who_and_which_input(sho
         request = await here.until(PermissionRequested)
         await here.ask(allow(request.request_id))
         await here.until(TurnEnded)
-        lines = [json.loads(line)["entry"] for line in await here.store.audit_lines()]
+        lines = [json.loads(line)["entry"]["record"] for line in await here.store.audit_lines()]
         decision = next(one for one in lines if one["action"] == "permission")
         assert decision["actor"] == "ana"
         assert decision["grant_id"] == "grant-1"
