@@ -13,7 +13,7 @@ from bascule.daemon.directories import check_directory
 from bascule.daemon.launching import Launching
 from bascule.daemon.once import Once
 from bascule.daemon.roster import Roster
-from bascule.daemon.starting import Starter
+from bascule.daemon.starting import Starter, tidy_title
 from bascule.link.frames import (
     AgentsChanged,
     AnyFrame,
@@ -42,7 +42,6 @@ from bascule.model.commands import (
 )
 from bascule.model.errors import (
     BasculeError,
-    InvalidInput,
     LimitReached,
     NotSupported,
     Refusal,
@@ -59,8 +58,6 @@ from bascule.session.wishes import carry_out
 from bascule.store.base import AuditRecord, EventStore
 
 log = logging.getLogger(__name__)
-
-TITLE_LENGTH = 200
 
 
 class Host:
@@ -180,10 +177,7 @@ class Host:
     async def _relabel(self, wish: RenameSession | ArchiveSession) -> bytes:
         ledger = await self._ledger(wish.session_id)
         if isinstance(wish, RenameSession):
-            title = " ".join(wish.title.split())
-            if not title or len(title) > TITLE_LENGTH:
-                raise InvalidInput(f"A title has 1 to {TITLE_LENGTH} characters.")
-            await ledger.log([TitleChanged(title, wish.by.name)])
+            await ledger.log([TitleChanged(tidy_title(wish.title), wish.by.name)])
         else:
             await ledger.log([ArchivedChanged(wish.archived, wish.by.name)])
         return b"{}"
