@@ -1,4 +1,4 @@
-"""`forks.py N FILE`: starts N children, one that leaves by a double fork and one under nohup; lists them all."""
+"""`forks.py N FILE`: starts N children, one more by a double fork and one under nohup, and lists them."""
 
 import os
 import signal
