@@ -33,10 +33,10 @@ class Pulse:
         return time.monotonic() - began
 
     async def during(self, work: Awaitable[T]) -> tuple[T, list[float]]:
-        """Beats until the work is done, and what came of it."""
+        """What came of the work, and the beats while it was done: some at least, however short it was."""
         task = asyncio.ensure_future(work)
-        beats = [await self.beat()]
-        while not task.done():
+        beats: list[float] = []
+        while not task.done() or len(beats) < 10:
             beats.append(await self.beat())
         return await task, beats
 
