@@ -34,6 +34,7 @@ from bascule.model.commands import (
     AnswerQuestion,
     AnyCommand,
     ArchiveSession,
+    EndSession,
     RenameSession,
     Resize,
     ResumeSession,
@@ -48,12 +49,13 @@ from bascule.model.errors import (
     RequestWithdrawn,
     SessionNotFound,
     SessionOver,
+    StorageFull,
 )
 from bascule.model.events import ArchivedChanged, TitleChanged
 from bascule.model.settings import Settings
 from bascule.session.answers import check_open
 from bascule.session.ledger import Ledger
-from bascule.session.supervisor import Supervisor
+from bascule.session.supervisor import STORE_SECONDS, Supervisor
 from bascule.session.wishes import carry_out
 from bascule.store.base import AuditRecord, EventStore
 
@@ -144,6 +146,7 @@ class Host:
             case EndAll():
                 return await self._end_all(wish)
             case _:
+                self._check_storage(wish)
                 return await self._once.do(wish, self._carry_out)
 
     async def _carry_out(self, wish: AnyCommand, body_sha256: str) -> bytes:
@@ -195,6 +198,12 @@ class Host:
         if await self._store.session(session_id) is None:
             raise SessionNotFound(session_id)
 
+    def _check_storage(self, wish: AnyCommand) -> None:
+        """What can't be stored is refused at once, before it is a fact that waits. Stopping never is."""
+        problem = self._store.storage_problem
+        if problem is not None and not isinstance(wish, EndSession):
+            raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
+
     def _check_not_paused(self) -> None:
         if self._pause_mark.exists():
             raise LimitReached(
@@ -215,5 +224,6 @@ class Host:
         supervisors: list[Supervisor] = list(self.roster.live.values())
         endings = [supervisor.end("killed", wish.by) for supervisor in supervisors]
         told = [ending for ending in endings if ending is not None]
-        await asyncio.gather(*told)
+        if told:  # the agents stop even when a full disk does not take the news
+            await asyncio.wait(told, timeout=STORE_SECONDS)
         return encode({"ended": len(told)})
