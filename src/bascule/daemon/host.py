@@ -13,7 +13,7 @@ from bascule.daemon.directories import check_directory
 from bascule.daemon.launching import Launching
 from bascule.daemon.once import Once
 from bascule.daemon.roster import Roster
-from bascule.daemon.starting import Starter
+from bascule.daemon.starting import Starter, tidy_title
 from bascule.link.frames import (
     AgentsChanged,
     AnyFrame,
@@ -34,6 +34,7 @@ from bascule.model.commands import (
     AnswerQuestion,
     AnyCommand,
     ArchiveSession,
+    EndSession,
     RenameSession,
     Resize,
     ResumeSession,
@@ -42,25 +43,23 @@ from bascule.model.commands import (
 )
 from bascule.model.errors import (
     BasculeError,
-    InvalidInput,
     LimitReached,
     NotSupported,
     Refusal,
     RequestWithdrawn,
     SessionNotFound,
     SessionOver,
+    StorageFull,
 )
 from bascule.model.events import ArchivedChanged, TitleChanged
 from bascule.model.settings import Settings
 from bascule.session.answers import check_open
 from bascule.session.ledger import Ledger
-from bascule.session.supervisor import Supervisor
+from bascule.session.supervisor import STORE_SECONDS, Supervisor
 from bascule.session.wishes import carry_out
 from bascule.store.base import AuditRecord, EventStore
 
 log = logging.getLogger(__name__)
-
-TITLE_LENGTH = 200
 
 
 class Host:
@@ -149,6 +148,7 @@ class Host:
             case EndAll():
                 return await self._end_all(wish)
             case _:
+                self._check_storage(wish)
                 return await self._once.do(wish, self._carry_out)
 
     async def _carry_out(self, wish: AnyCommand, body_sha256: str) -> bytes:
@@ -190,10 +190,7 @@ class Host:
     async def _relabel(self, wish: RenameSession | ArchiveSession) -> bytes:
         ledger = await self._ledger(wish.session_id)
         if isinstance(wish, RenameSession):
-            title = " ".join(wish.title.split())
-            if not title or len(title) > TITLE_LENGTH:
-                raise InvalidInput(f"A title has 1 to {TITLE_LENGTH} characters.")
-            await ledger.log([TitleChanged(title, wish.by.name)])
+            await ledger.log([TitleChanged(tidy_title(wish.title), wish.by.name)])
         else:
             await ledger.log([ArchivedChanged(wish.archived, wish.by.name)])
         return b"{}"
@@ -210,6 +207,12 @@ class Host:
     async def _check_exists(self, session_id: str) -> None:
         if await self._store.session(session_id) is None:
             raise SessionNotFound(session_id)
+
+    def _check_storage(self, wish: AnyCommand) -> None:
+        """What can't be stored is refused at once, before it is a fact that waits. Stopping never is."""
+        problem = self._store.storage_problem
+        if problem is not None and not isinstance(wish, EndSession):
+            raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
 
     def _check_not_paused(self) -> None:
         if self._pause_mark.exists():
@@ -231,5 +234,6 @@ class Host:
         supervisors: list[Supervisor] = list(self.roster.live.values())
         endings = [supervisor.end("killed", wish.by) for supervisor in supervisors]
         told = [ending for ending in endings if ending is not None]
-        await asyncio.gather(*told)
+        if told:  # the agents stop even when a full disk does not take the news
+            await asyncio.wait(told, timeout=STORE_SECONDS)
         return encode({"ended": len(told)})

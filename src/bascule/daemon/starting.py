@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 STRONG_MODES = frozenset({"auto", "auto_read"})
 RESTART = "restart"
+TITLE_LENGTH = 200
 
 
 class Starter:
@@ -73,7 +74,7 @@ class Starter:
             )
         )
         ledger = Ledger.new(self._store, wish.session_id, self._clock)
-        facts: list[AnyEvent] = [TitleChanged(wish.title, wish.by.name)] if wish.title else []
+        facts: list[AnyEvent] = [TitleChanged(tidy_title(wish.title), wish.by.name)] if wish.title else []
         if wish.prompt is not None:
             facts.append(PromptSent(new_id(), wish.prompt, wish.by.name, wish.client_message_id, wish.images))
         result = encode({"session_id": wish.session_id, "seq": 1 + len(facts)})
@@ -208,6 +209,14 @@ class Starter:
         event = decode_logged(rows[0].body).event
         assert isinstance(event, SessionStarted), "started_seq names a session_started"
         return event
+
+
+def tidy_title(title: str) -> str:
+    """A title is one line: it stands in lists, tabs and notifications."""
+    tidy = " ".join(title.split())
+    if not tidy or len(tidy) > TITLE_LENGTH:
+        raise InvalidInput(f"A title has 1 to {TITLE_LENGTH} characters.")
+    return tidy
 
 
 def _audit(session_id: str, started: SessionStarted, by: Actor) -> AuditRecord:

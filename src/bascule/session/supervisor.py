@@ -44,6 +44,7 @@ from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it try again."
 POLICY = "policy"
 TIMEOUT = "timeout"
+STORE_SECONDS = 2.0  # that an end waits to be stored before the agent is stopped all the same
 SENDABLE = frozenset({Phase.STARTING, Phase.WAITING})
 
 END_WORDS: dict[EndReason, str] = {
@@ -331,7 +332,8 @@ class Supervisor:
         return committed
 
     async def _end_process(self, committed: "asyncio.Future[None]") -> None:
-        await committed
+        # A disk that takes nothing must not keep an agent alive that a person wants stopped.
+        await asyncio.wait([committed], timeout=STORE_SECONDS)
         try:
             await self._process.end()
         except HostError as error:  # it is gone already; its exit notice finishes the session
