@@ -11,6 +11,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from tests.live import LiveServer
 
 from bascule.model.codec import Logged
 from bascule.model.events import (
@@ -22,7 +23,6 @@ from bascule.model.events import (
     ToolChanged,
     TurnEnded,
 )
-from tests.live import LiveServer
 
 pytestmark = pytest.mark.anyio
 
@@ -52,7 +52,7 @@ class Viewer:
                             self.changed.notify_all()
             except (OSError, EOFError, asyncio.IncompleteReadError) as error:
                 self.last_error = error
-            except Exception as error:  # noqa: BLE001 - websockets' own closing errors
+            except Exception as error:
                 if isinstance(error, AssertionError):
                     raise
                 self.last_error = error
