@@ -42,9 +42,7 @@ class Writer(threading.Thread):
         database = sqlite3.connect(self._path, isolation_level=None)
         database.execute("PRAGMA journal_mode=WAL")
         database.execute("PRAGMA synchronous=NORMAL")
-        database.execute(
-            "CREATE TABLE events (session TEXT, seq INTEGER, body BLOB, PRIMARY KEY (session, seq)) WITHOUT ROWID"
-        )
+        database.execute("CREATE TABLE events (session, seq, body, PRIMARY KEY (session, seq)) WITHOUT ROWID")
         while True:
             rows = [self.rows.get()]
             while len(rows) < MOST_IN_A_COMMIT:

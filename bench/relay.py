@@ -38,9 +38,10 @@ def _said(name: str, measure: Callable[[], Iterator[Figure]]) -> Iterator[Figure
 
 
 def machine() -> str:
+    system, python = f"{platform.system()} {platform.release()}", platform.python_version()
     return (
-        f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}, "
-        f"SQLite {sqlite3.sqlite_version}, load {os.getloadavg()[0]:.1f} at the start"
+        f"{os.cpu_count()} cores, {system}, Python {python}, SQLite {sqlite3.sqlite_version}, "
+        f"load {os.getloadavg()[0]:.1f} at the start"
     )
 
 

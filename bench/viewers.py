@@ -1,6 +1,7 @@
-"""A process full of viewers: each counts the markers it is shown and how late they came; one report at the end.
+"""A process full of viewers: each counts the markers it is shown and how late they came.
 
-The order is one JSON object as the only argument. "ready" is printed once all have subscribed.
+The order is one JSON object as the only argument. "ready" is printed once all have subscribed,
+and one JSON object with what they saw at the end.
 """
 
 import asyncio

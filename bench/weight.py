@@ -34,7 +34,8 @@ def idle_sessions(sizes: Sizes) -> Iterator[Figure]:
             _wait_for_turn(bascule, session)
         after = [resident(bascule.pid), resident(keeper)]
     grown = [(now - then) / sizes.sessions / MB for now, then in zip(after, before, strict=True)]
-    seen = f"server {before[0] / MB:.1f} → {after[0] / MB:.1f} MB, keeper {before[1] / MB:.1f} → {after[1] / MB:.1f} MB"
+    server, keepers = (f"{then / MB:.1f} → {now / MB:.1f} MB" for then, now in zip(before, after, strict=True))
+    seen = f"server {server}, keeper {keepers}"
     yield Figure(f"an idle session, of {sizes.sessions}", sum(grown), " MB", seen, most=0.5)
 
 
@@ -57,5 +58,6 @@ def stalled(sizes: Sizes) -> Iterator[Figure]:
                 if report["short"]:
                     fault = f"the viewer that reads got {report['markers']} of {markers}"
             after, most = resident(bascule.pid), most_resident(bascule.pid)
-    seen = f"{idle / MB:.1f} MB idle, {after / MB:.1f} after, {most / MB:.1f} at most, {sizes.flood * 1.1:,.0f} lines"
+    sizes_seen = f"{idle / MB:.1f} MB idle, {after / MB:.1f} after, {most / MB:.1f} at most"
+    seen = f"{sizes_seen}; {sizes.flood:,} pieces and {sizes.flood // 10:,} tool calls"
     yield Figure("a stalled viewer in a flood", after / idle, " ×", seen, most=2.0, fault=fault)
