@@ -243,7 +243,7 @@ class PermissionRequested(Event, frozen=True):
     tool_id: str | None = None
     note: str = ""  # the agent's own words about it: never Bascule's
     blocked_path: str | None = None
-    suggestions: Raw | None = None  # as the agent sent them; options refer to them by position
+    suggestions: tuple[Raw, ...] = ()  # as the agent sent them; options refer to them by position
 
 
 class PermissionAnswered(Event, frozen=True):

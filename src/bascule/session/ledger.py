@@ -2,7 +2,7 @@
 
 State changes the moment something is logged, before anything is awaited; that is what makes the first
 answer win. One step is on its way to the store at a time; what is logged meanwhile joins the next step.
-A full disk holds the step back and tries it again: nothing is dropped and nothing later overtakes it.
+A failing disk holds the step back and tries it again: nothing is dropped, nothing later overtakes it.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 
 from bascule.model.codec import Logged, timestamp
-from bascule.model.errors import StorageFull
+from bascule.model.errors import StorageFailed
 from bascule.model.events import (
     AnswerDelivered,
     AnyEvent,
@@ -143,7 +143,7 @@ class Ledger:
 
     def _stored(self, stored: asyncio.Future[None]) -> None:
         error = asyncio.CancelledError() if stored.cancelled() else stored.exception()
-        if isinstance(error, StorageFull):
+        if isinstance(error, StorageFailed):
             self.storage_full = True
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self._send)
             return
