@@ -26,7 +26,7 @@ def _entry(n: int) -> list[AnyEvent]:
     """Every third entry is a tool call, the others are text."""
     if n % 3 == 2:
         tool = f"tool-{n}"
-        return [ToolStarted(tool, "Bash", f"printf {n}"), ToolChanged(tool, "completed", f"{n} {TEXT}")]
+        return [ToolStarted(tool, "Bash", f"printf {n}"), ToolChanged(tool, "done", f"{n} {TEXT}")]
     name = f"entry-{n}"
     return [EntryOpened(name, "assistant"), TextAppended(name, "assistant", f"{n} {TEXT}"), EntryClosed(name)]
 
@@ -50,7 +50,7 @@ def _started(session: str) -> SessionStarted:
 
 async def write_logs(data: Path, sizes: list[int]) -> list[str]:
     """One session per size; their ids."""
-    store = await SqliteStore.open(data / "bascule.db", clock=time.time)
+    store = SqliteStore.open(data / "bascule.db", clock=time.time, loop=asyncio.get_running_loop())
     try:
         names = [f"{n:016x}" for n in range(len(sizes))]
         for name, entries in zip(names, sizes, strict=True):

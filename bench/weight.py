@@ -34,7 +34,9 @@ def idle_sessions(sizes: Sizes) -> Iterator[Figure]:
             _wait_for_turn(bascule, session)
         after = [resident(bascule.pid), resident(keeper)]
     grown = [(now - then) / sizes.sessions / MB for now, then in zip(after, before, strict=True)]
-    server, keepers = (f"{then / MB:.1f} → {now / MB:.1f} MB" for then, now in zip(before, after, strict=True))
+    server, keepers = (
+        f"{then / MB:.1f} → {now / MB:.1f} MB" for then, now in zip(before, after, strict=True)
+    )
     seen = f"server {server}, keeper {keepers}"
     yield Figure(f"an idle session, of {sizes.sessions}", sum(grown), " MB", seen, most=0.5)
 
