@@ -133,14 +133,18 @@ class Bare:
 
 
 def _agent_file() -> str:
-    """The emitter as a user's own agent, whose program is this very script."""
-    command = json.dumps(EMITTER[0])
+    """The emitter as a user's own agent."""
+    program, *words = (json.dumps(word) for word in EMITTER)
+    args = ", ".join(words)
     return f"""
 name = "{AGENT}"
 title = "Emitter"
-driver = "stream_json"
-command = {command}
-args = {json.dumps(EMITTER[1:])}
+search = [{program}]
+[version]
+args = [{args}, "--version"]
+[[drivers]]
+name = "stream_json"
+args = [{args}]
 """
 
 
