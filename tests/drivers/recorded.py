@@ -50,11 +50,12 @@ def merged(events: list[AnyEvent]) -> list[AnyEvent]:
     result: list[AnyEvent] = []
     for event in events:
         last = result[-1] if result else None
-        if isinstance(event, TextAppended) and isinstance(last, TextAppended):
-            if last.entry_id == event.entry_id:
-                result[-1] = TextAppended(last.entry_id, last.kind, last.text + event.text)
-                continue
-        result.append(event)
+        if not isinstance(event, TextAppended) or not isinstance(last, TextAppended):
+            result.append(event)
+        elif last.entry_id == event.entry_id:
+            result[-1] = TextAppended(last.entry_id, last.kind, last.text + event.text)
+        else:
+            result.append(event)
     return result
 
 

@@ -1,4 +1,4 @@
-"""Writes the expected events of every recording anew: `python -m tests.drivers.regolden`, then read the diff."""
+"""Writes every recording's expected events anew: `python -m tests.drivers.regolden`, then read the diff."""
 
 import sys
 

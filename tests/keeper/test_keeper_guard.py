@@ -147,7 +147,12 @@ async def test_a_killed_keeper_leaves_its_output_readable_and_its_agents_are_swe
 async def test_sigterm_ends_the_sessions_and_removes_the_socket(world, alive):
     process = await world.start()
     client = await world.client()
-    code = "import signal, sys, time\nsignal.signal(15, lambda *a: sys.exit(0))\nprint('up', flush=True)\ntime.sleep(600)"
+    code = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *a: sys.exit(0))\n"
+        "print('up', flush=True)\n"
+        "time.sleep(600)"
+    )
     spawned = await client.spawn("a", code)
     await client.output("a", b"up")
     process.send_signal(signal.SIGTERM)

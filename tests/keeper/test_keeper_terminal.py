@@ -21,7 +21,8 @@ async def test_a_terminal_session_sees_a_terminal_of_the_size_asked(client):
 async def test_a_resize_reaches_the_program_clamped(client):
     code = (
         "import os, signal, time\n"
-        "signal.signal(signal.SIGWINCH, lambda *a: print(*os.get_terminal_size(), flush=True))\n"
+        "tell = lambda *a: os.write(1, b'%d %d\\n' % tuple(os.get_terminal_size()))\n"
+        "signal.signal(signal.SIGWINCH, tell)\n"
         "print('up', flush=True)\n"
         "while True: time.sleep(600)"
     )

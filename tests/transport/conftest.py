@@ -15,9 +15,9 @@ from bascule.transport.keeper import KeeperConnection
 from bascule.transport.words import Spawned
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
+@pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request):
+    return "asyncio", {"use_uvloop": request.param}
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bascule.keeper.frames import MAX_BLOB
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
 from bascule.transport.position import Position, PositionPost
@@ -97,6 +98,9 @@ async def test_a_refusal_carries_its_code_and_words(folder):
     assert "nobody" in refusal.value.message
     with pytest.raises(KeeperError):
         await connection.position("nobody", Position(0, 0, 0, 0))
+    with pytest.raises(KeeperError) as too_large:
+        await connection.write("nobody", "w", bytes(MAX_BLOB + 1))
+    assert too_large.value.code == "too_large"
     await connection.aclose()
 
 

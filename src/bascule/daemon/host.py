@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from bascule import __version__
 from bascule.daemon.directories import check_directory
-from bascule.daemon.launching import Launcher
+from bascule.daemon.launching import Launching
 from bascule.daemon.once import Once
 from bascule.daemon.roster import Roster
 from bascule.daemon.starting import Starter
@@ -65,7 +65,7 @@ class Host:
     def __init__(
         self,
         store: EventStore,
-        launcher: Launcher,
+        launcher: Launching,
         settings: Settings,
         device: str,
         clock: Callable[[], float],

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 
 from bascule.daemon.directories import check_directory
-from bascule.daemon.launching import Launcher
+from bascule.daemon.launching import Launching
 from bascule.daemon.roster import Roster, kept_name
 from bascule.model.codec import decode_logged, encode
 from bascule.model.commands import Actor, ResumeSession, StartSession
@@ -39,7 +39,7 @@ class Starter:
         self,
         store: EventStore,
         roster: Roster,
-        launcher: Launcher,
+        launcher: Launching,
         settings: Settings,
         device: str,
         clock: Callable[[], float],

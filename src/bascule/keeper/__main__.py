@@ -8,7 +8,7 @@ import traceback
 
 from bascule.keeper import folder as place
 from bascule.keeper import procs
-from bascule.keeper.launch import ChildSettings
+from bascule.keeper.launch import ChildSettings, close_above
 from bascule.keeper.layout import LOG, SOCKET
 from bascule.keeper.log import Log
 from bascule.keeper.operations import handle
@@ -20,6 +20,8 @@ _OPEN_FILES = 65_536
 
 def main() -> int:
     options = _options()
+    # Some starters leak descriptors into us; held for our long life, they would keep their pipes from closing.
+    close_above(2)
     settings = ChildSettings(os.umask(0o077), resource.getrlimit(resource.RLIMIT_NOFILE))
     try:
         folder = place.prepare(options.dir)

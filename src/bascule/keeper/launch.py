@@ -115,7 +115,7 @@ def _become(request: SpawnRequest, settings: ChildSettings, theirs: list[int], n
         for number, fd in enumerate(high[:3]):
             os.dup2(fd, number)
         notice = os.dup2(high[3], 3, inheritable=False)
-        _close_above(3)
+        close_above(3)
         stage = "cwd"
         _enter(request)
         stage = "exec"
@@ -157,7 +157,7 @@ def _exec(request: SpawnRequest) -> NoReturn:
     raise failure
 
 
-def _close_above(last: int) -> None:
+def close_above(last: int) -> None:
     try:
         numbers = [int(name) for name in os.listdir("/proc/self/fd")]
     except OSError:

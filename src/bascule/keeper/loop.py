@@ -11,6 +11,7 @@ from bascule.keeper.log import Log
 
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
+_MAX_FAILURES = 100
 
 
 class Timer:
@@ -28,6 +29,7 @@ class Loop:
         self._timers: list[tuple[float, int, Timer]] = []
         self._order = itertools.count()
         self._log = log
+        self._failures: dict[int, int] = {}
         self.now = time.monotonic
 
     def watch(self, fd: int, events: int, call: Callable[[], None]) -> None:
@@ -37,6 +39,7 @@ class Loop:
             self._selector.register(fd, events, call)
 
     def unwatch(self, fd: int) -> None:
+        self._failures.pop(fd, None)
         if fd in self._selector.get_map():
             self._selector.unregister(fd)
 
@@ -50,19 +53,28 @@ class Loop:
         for key, _ in self._selector.select(self._wait()):
             # An earlier call of this round may have closed the descriptor, or given its number to another.
             current = self._selector.get_map().get(key.fd)
-            if current is not None and current.data == key.data and not self._safely(key.data):
-                self.unwatch(key.fd)
+            if current is not None and current.data == key.data:
+                self._turn(key.fd, key.data)
         while self._timers and self._timers[0][0] <= self.now():
             timer = heapq.heappop(self._timers)[2]
             if not timer.cancelled:
-                self._safely(timer.call)
+                self.safely(timer.call)
+
+    def _turn(self, fd: int, call: Callable[[], None]) -> None:
+        """One failure is logged; a descriptor that does nothing but fail would make the loop spin."""
+        if self.safely(call):
+            self._failures.pop(fd, None)
+            return
+        self._failures[fd] = self._failures.get(fd, 0) + 1
+        if self._failures[fd] >= _MAX_FAILURES:
+            self.unwatch(fd)
 
     def _wait(self) -> float | None:
         while self._timers and self._timers[0][2].cancelled:
             heapq.heappop(self._timers)
         return max(0.0, self._timers[0][0] - self.now()) if self._timers else None
 
-    def _safely(self, call: Callable[[], None]) -> bool:
+    def safely(self, call: Callable[[], None]) -> bool:
         try:
             call()
         except Exception:  # noqa: BLE001 - whatever one session meets, the others' agents must keep their keeper

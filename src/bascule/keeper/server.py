@@ -57,7 +57,7 @@ class Keeper:
         while not self._stopped:
             self._loop.step()
             for client in list(self._clients):
-                client.flush()
+                self._loop.safely(client.flush)
 
     def spawn(self, request: SpawnRequest) -> Session:
         """Start a session, or find the one this very request started before."""

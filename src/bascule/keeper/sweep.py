@@ -122,16 +122,20 @@ class Sweeper:
 
     def _tick(self) -> None:
         began = self._loop.now()
-        snapshot = procs.everyone()
+        try:
+            self._step(procs.everyone())
+        finally:
+            if self._sweeps:
+                # With very many processes a scan is slow: never spend more than a fifth of the time on it.
+                self._loop.after(max(_TICK, 4 * (self._loop.now() - began)), self._tick)
+
+    def _step(self, snapshot: list[Proc]) -> None:
         for sweep in list(self._sweeps.values()):
             if sweep.step(snapshot, self._alone(sweep.session), self._loop.now()):
                 del self._sweeps[sweep.session]
                 if sweep.survivors:
                     self._log.write(f"session {sweep.session}: could not end {sweep.survivors}")
                 self._done(sweep)
-        if self._sweeps:
-            # On a machine with very many processes a scan is slow: never spend more than a fifth on it.
-            self._loop.after(max(_TICK, 4 * (self._loop.now() - began)), self._tick)
 
 
 def sweep_leftovers(keeper: str, log: Log) -> None:

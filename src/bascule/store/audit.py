@@ -42,23 +42,26 @@ def chained(prev_hash: str, body: bytes) -> str:
 
 
 class AuditChain:
-    """The writer's end of the chain. `reload` after a rollback: the head may have gone back."""
+    """The writer's end of the chain."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._n, self._hash = 0, FIRST
-        self.reload()
+        self._head: tuple[int, str] | None = None
 
-    def reload(self) -> None:
-        self._n, self._hash = self._connection.execute(_HEAD).fetchone() or (0, FIRST)
+    def forget(self) -> None:
+        """After a rollback: the head is read again when it is next needed."""
+        self._head = None
 
     def add(self, records: Iterable[AuditRecord], at: str) -> None:
+        n, before = self._head or self._connection.execute(_HEAD).fetchone() or (0, FIRST)
         for record in records:
-            body = _canonical.encode(AuditEntry(self._n + 1, at, record))
-            before, self._n, self._hash = self._hash, self._n + 1, chained(self._hash, body)
-            self._connection.execute(_INSERT, (self._n, body, before, self._hash))
+            body = _canonical.encode(AuditEntry(n + 1, at, record))
+            n, own = n + 1, chained(before, body)
+            self._connection.execute(_INSERT, (n, body, before, own))
+            before = own
         # Kept apart, so that rows cut off the end are missed too.
-        self._connection.execute(_KEEP_HEAD, (f"{self._n} {self._hash}".encode(),))
+        self._connection.execute(_KEEP_HEAD, (f"{n} {before}".encode(),))
+        self._head = (n, before)
 
 
 def lines(connection: sqlite3.Connection, after: int, limit: int) -> list[bytes]:
@@ -90,11 +93,11 @@ def _walk(connection: sqlite3.Connection) -> Iterator[tuple[int, bytes, str, str
         after = block[-1][0]
 
 
-def _fault(n: int, own: str, number: int, body: bytes, before: str, stored: str) -> str:
+def _fault(n: int, own: str, number: int, body: object, before: object, stored: object) -> str:
     if number != n + 1:
         return f"record {n + 1} is missing"
     if before != own:
         return "it does not follow the record before it"
-    if chained(before, body) != stored:
+    if not isinstance(body, bytes) or chained(own, body) != stored:
         return "it was changed after it was written"
     return ""

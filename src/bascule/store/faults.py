@@ -21,13 +21,15 @@ def _code(error: BaseException) -> int:
 
 def storage_fault(error: BaseException) -> StorageFailed | None:
     """The error as a problem of the disk, if it is one: it may pass, and then the same step succeeds."""
+    if isinstance(error, StorageFailed):
+        return error
     if not isinstance(error, sqlite3.Error):
         return None
     code = _code(error)
     if code == sqlite3.SQLITE_FULL:
         return StorageFull("The disk is full: nothing is stored until there is room again.")
     if code in _DISK:
-        return StorageFailed(f"The database can't be written ({error}); nothing of this was stored.")
+        return StorageFailed(f"The database file can't be used right now ({error}).")
     return None
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bascule.model.errors import StoreDamaged, StoreRefused
-from bascule.store.faults import storage_fault
+from bascule.model.errors import StorageFailed, StoreDamaged, StoreRefused
+from bascule.store.faults import in_our_words, storage_fault
 from bascule.store.lock import Lock
 from bascule.store.rows import lenient_text
 from bascule.store.schema import APPLICATION_ID, VERSION, migrate, version_of
@@ -19,8 +19,13 @@ BUSY_SECONDS = 5
 ESSENTIAL = ("meta", "sessions", "requests", "outbox", "replies", "grants")
 
 
-def open_sound(path: Path, lock: Lock, clock: Callable[[], float]) -> sqlite3.Connection:
-    """The connection that will write. Raises `StoreDamaged` (put aside) or `StoreRefused` (left alone)."""
+def open_sound(
+    path: Path, lock: Lock, clock: Callable[[], float]
+) -> tuple[sqlite3.Connection, StorageFailed | None]:
+    """The connection that will write, and what keeps it from writing (a full disk), if anything does.
+
+    Raises `StoreDamaged` (the file was put aside), `StoreRefused` (it was left alone), or `StorageFailed`.
+    """
     try:
         _examine_files(path, lock)
         if not path.exists():
@@ -30,11 +35,15 @@ def open_sound(path: Path, lock: Lock, clock: Callable[[], float]) -> sqlite3.Co
         try:
             _examine_contents(path, connection)
             migrate(connection)
-            _begin_wal(connection, path)
+            problem = _begin_wal(connection, path)
         except BaseException:
             connection.close()
             raise
-        return connection
+        if _wal(path).exists():
+            lock.opened()
+        return connection, problem
+    except sqlite3.Error as error:
+        raise in_our_words(error) from error
     except _Unsound as unsound:
         moved = quarantine(path, clock())
         raise StoreDamaged(
@@ -45,6 +54,10 @@ def open_sound(path: Path, lock: Lock, clock: Callable[[], float]) -> sqlite3.Co
 
 class _Unsound(Exception):
     """What is wrong with the file, as the rest of a sentence that begins with its name."""
+
+
+def _wal(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
 
 
 def sidecars(path: Path) -> list[Path]:
@@ -71,7 +84,7 @@ def quarantined(path: Path) -> list[Path]:
 
 
 def _examine_files(path: Path, lock: Lock) -> None:
-    wal = path.with_name(path.name + "-wal")
+    wal = _wal(path)
     if not path.exists():
         if wal.exists() and wal.stat().st_size:
             raise _Unsound(f"is gone, though its write-ahead log {wal.name} is still there")
@@ -150,13 +163,20 @@ def _examine_contents(path: Path, connection: sqlite3.Connection) -> None:
         raise _Unsound(f"is damaged ({error})") from error
 
 
-def _begin_wal(connection: sqlite3.Connection, path: Path) -> None:
+def _begin_wal(connection: sqlite3.Connection, path: Path) -> StorageFailed | None:
     """From here on the write-ahead log is there, for good: a run that ends without it has lost it."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA journal_size_limit = 67108864")
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('opened', zeroblob(0))")
+    try:
+        connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('opened', zeroblob(0))")
+    except sqlite3.Error as error:
+        problem = storage_fault(error)
+        if problem is None:
+            raise
+        return problem  # what is stored can still be read
     _sync_directory(path.parent)
+    return None
 
 
 def _sync_directory(folder: Path) -> None:

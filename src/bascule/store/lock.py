@@ -14,15 +14,16 @@ class Lock:
         self.path = database.with_name(database.name + ".lock")
         self._descriptor = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         os.fchmod(self._descriptor, 0o600)
-        words = os.read(self._descriptor, 100).decode("ascii", "replace").split()
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
+            words = self._words()
             os.close(self._descriptor)
             pid = int(words[0]) if words and words[0].isdigit() else None
             raise AlreadyRunning(
                 f"Bascule is already running (pid {pid or 'unknown'}) with {database}.", pid=pid
             ) from error
+        words = self._words()
         self._before = words[1] if len(words) > 1 else "closed"
         self._say("open" if self.left_open else "starting")
 
@@ -39,6 +40,9 @@ class Lock:
 
     def release(self) -> None:
         os.close(self._descriptor)
+
+    def _words(self) -> list[str]:
+        return os.pread(self._descriptor, 100, 0).decode("ascii", "replace").split()
 
     def _say(self, state: str) -> None:
         text = f"{os.getpid()} {state}\n".encode()

@@ -1,7 +1,8 @@
 """Everything that is read from the database, and the small pool of read-only connections it is read with.
 
-Reads go through threads, also the small ones: a read from memory takes some 20 µs less on the event loop, but
-one that must wait for the disk would hold up every session, and nobody can tell the two apart beforehand.
+Reads go through threads, also the small ones. A record that is in memory takes 8 µs on the event loop and
+130 µs through a thread; but one that must wait for the disk would hold up every session for milliseconds, and
+nobody can tell the two apart beforehand. What is live never comes from here.
 """
 
 import asyncio
@@ -187,10 +188,7 @@ def page(connection: sqlite3.Connection, session_id: str, limit: int, before: in
         values[0]: entry_body(session_id, *values)
         for values in connection.execute(ENTRIES, (session_id, below, limit + 1))
     }
-    oldest = min(stored, default=0) if len(stored) > limit else 0
-    for first_seq, body in fresh.items():
-        if oldest <= first_seq < below:
-            stored[first_seq] = body
+    stored.update({first_seq: body for first_seq, body in fresh.items() if first_seq < below})
     chosen = sorted(stored)[-limit:] if limit > 0 else []
     more = bool(chosen) and len(stored) > len(chosen)
     return Page(row.record.seq, [stored[first_seq] for first_seq in chosen], chosen[0] if more else None)

@@ -41,6 +41,7 @@ class SqliteStore(EventStore):
         self,
         path: Path,
         connection: sqlite3.Connection,
+        problem: StorageFailed | None,
         lock: Lock,
         clock: Callable[[], float],
         loop: asyncio.AbstractEventLoop,
@@ -54,11 +55,12 @@ class SqliteStore(EventStore):
         self._readers = Readers(path, loop)
         self._followers = Followers(self._read_some)
         self._listeners: dict[object, Listener] = {}
-        self._problem: StorageFailed | None = None
+        self._problem = problem
         self._writable = asyncio.Event()
-        self._writable.set()
+        if problem is None:
+            self._writable.set()
         self._closing: asyncio.Task[None] | None = None
-        self._writer = Writer(connection, clock, self._report)
+        self._writer = Writer(path, connection, problem, clock, self._report)
 
     @classmethod
     def open(
@@ -69,12 +71,11 @@ class SqliteStore(EventStore):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = Lock(path)
         try:
-            connection = open_sound(path, lock, clock)
+            connection, problem = open_sound(path, lock, clock)
         except BaseException:
             lock.release()
             raise
-        lock.opened()
-        return cls(path, connection, lock, clock, loop)
+        return cls(path, connection, problem, lock, clock, loop)
 
     # Writing ------------------------------------------------------------------------------------------
 
@@ -210,8 +211,8 @@ class SqliteStore(EventStore):
         self._followers.close()
         await self._readers.close()  # first: the last connection to close is the one that may tidy up
         try:
-            await asyncio.wrap_future(self._writer.close())
-            self._lock.closed()
+            if await asyncio.wrap_future(self._writer.close()):
+                self._lock.closed()
         finally:
             self._lock.release()
 

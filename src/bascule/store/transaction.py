@@ -7,7 +7,7 @@ from copy import copy
 from zlib import crc32
 
 from bascule.model.codec import encode, timestamp
-from bascule.model.errors import StorageFailed, StorageFull, StoreConflict
+from bascule.model.errors import StorageFailed, StoreConflict
 from bascule.model.records import Parked, SessionRecord
 from bascule.store import reader
 from bascule.store.audit import AuditChain
@@ -64,12 +64,12 @@ class Transaction:
 
     def rollback(self) -> None:
         """Forget what was begun, in the database and in memory."""
-        if self.connection.in_transaction:
-            self.connection.execute("ROLLBACK")
         for session_id in self._touched:
             self._sessions.pop(session_id, None)
         self._touched = {}
-        self._chain.reload()
+        self._chain.forget()
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
 
     def commit(self) -> list[Committed]:
         """Write what the steps left in memory, commit, and say what has become true."""
@@ -139,8 +139,7 @@ class Transaction:
         earlier = self.unsaved.get(batch.session_id)
         if earlier is not None and batch.first_seq > head + 1:
             # It was queued behind a step that could not be stored: the fault is the disk's, not its owner's.
-            kind = StorageFull if isinstance(earlier, StorageFull) else StorageFailed
-            raise kind(earlier.message, session_id=batch.session_id, head=head)
+            raise type(earlier)(earlier.message, session_id=batch.session_id, head=head)
         raise StoreConflict(
             f"Session {batch.session_id} is at {head}; a step from {batch.first_seq} on does not follow.",
             session_id=batch.session_id,

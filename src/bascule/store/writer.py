@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
@@ -73,26 +74,32 @@ class Writer:
 
     def __init__(
         self,
+        path: Path,
         connection: sqlite3.Connection,
+        problem: StorageFailed | None,
         clock: Callable[[], float],
         report: Callable[[Outcome], None],
     ) -> None:
+        self._path, self._file = path, _identity(path)
         self._connection = connection
         self._report = report
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._transaction = Transaction(connection, clock)
-        self._problem: StorageFailed | None = None
+        self._problem = problem
         self._probed_at = 0.0
         self._full_sync: bool | None = None
-        self._ended: Future[None] = Future()
+        self._ended: Future[bool] = Future()
         self._thread = threading.Thread(target=self._run, name="store writer", daemon=True)
         self._thread.start()
 
     def put(self, step: Step) -> None:
         self._queue.put(step)
 
-    def close(self) -> Future[None]:
-        """Write what is queued, fold the write-ahead log into the file, close the connection."""
+    def close(self) -> Future[bool]:
+        """Write what is queued and close the connection. True when all is in the file itself.
+
+        Otherwise (a full disk) some of it is still in the write-ahead log, for the next opening to find.
+        """
         self._queue.put(None)
         return self._ended
 
@@ -100,12 +107,20 @@ class Writer:
         try:
             while self._serve_one_group():
                 pass
-            self._transaction.rollback()
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            folded_in = self._checkpoint()
             self._connection.close()
-            self._ended.set_result(None)
+            self._ended.set_result(folded_in)
         except BaseException as error:  # noqa: BLE001 - whoever closes the store is told
             self._ended.set_exception(error)
+
+    def _checkpoint(self) -> bool:
+        try:
+            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as error:
+            if storage_fault(error) is None:
+                raise
+            return False
+        return busy == 0
 
     def _serve_one_group(self) -> bool:
         try:
@@ -152,9 +167,16 @@ class Writer:
         sound = [step for step in group if step.error is None]
         try:
             return self._commit(sound)
-        except Exception as error:  # noqa: BLE001 - told to the steps' owners below
+        except Exception as error:  # noqa: BLE001 - told to the steps' owners
+            return self._after_failure(sound, self._undo(error))
+
+    def _undo(self, error: Exception) -> Exception:
+        """Roll back. The error as it is, or a worse one when even that is not possible."""
+        try:
             self._transaction.rollback()
-            return self._after_failure(sound, error)
+        except sqlite3.Error as worse:
+            return StorageFailed(f"The database can't be written ({worse}, after {error}).")
+        return error
 
     def _after_failure(self, steps: list[Step], error: Exception) -> list[Committed]:
         fault = storage_fault(error)
@@ -178,7 +200,7 @@ class Writer:
         if not steps:
             return []
         self._synchronise(any(step.sync for step in steps))
-        self._transaction.begin()
+        self._begin()
         for step in steps:
             if isinstance(step, AppendStep):
                 try:
@@ -189,6 +211,12 @@ class Writer:
                 step.result = step.work(self._transaction)
         return self._transaction.commit()
 
+    def _begin(self) -> None:
+        """SQLite would write on into a file that was deleted; what nobody can find again is not stored."""
+        if _identity(self._path) != self._file:
+            raise StorageFailed(f"{self._path} was removed or replaced while in use; nothing is stored.")
+        self._transaction.begin()
+
     def _synchronise(self, full: bool) -> None:
         """An fsync with the commit, only for groups somebody will be told to rely on."""
         if full != self._full_sync:
@@ -197,7 +225,7 @@ class Writer:
 
     def _fail(self, steps: list[Step], fault: StorageFailed) -> None:
         for step in steps:
-            step.error = step.error or fault
+            step.error = step.error or type(fault)(fault.message)
             if isinstance(step, AppendStep):
                 self._transaction.unsaved[step.batch.session_id] = fault
 
@@ -206,10 +234,17 @@ class Writer:
         self._probed_at = monotonic()
         try:
             for size in (PROBE_BYTES, 0):
-                self._transaction.begin()
+                self._begin()
                 self._connection.execute(_PROBE, (size,))
                 self._connection.execute("COMMIT")
             self._problem = None
-        except sqlite3.Error as error:
-            self._transaction.rollback()
-            self._problem = storage_fault(error) or self._problem
+        except (sqlite3.Error, StorageFailed) as error:
+            self._problem = storage_fault(self._undo(error)) or self._problem
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -32,8 +32,13 @@ class FrameProtocol(asyncio.Protocol):
             answer.set_exception(KeeperGone(self._reason))
             return answer
         self._last_id += 1
+        try:
+            frame = encode({"id": self._last_id, **message}, blob)
+        except FrameError as error:
+            answer.set_exception(KeeperError("too_large", str(error)))
+            return answer
         self._waiting[self._last_id] = answer
-        self._transport.write(encode({"id": self._last_id, **message}, blob))
+        self._transport.write(frame)
         return answer
 
     async def request(self, message: Message, blob: bytes = b"") -> Message:
@@ -47,8 +52,8 @@ class FrameProtocol(asyncio.Protocol):
             await self.closed
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # uvloop's transports are transports by their methods, not by their class.
+        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         self._frames.feed(data)

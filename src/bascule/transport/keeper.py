@@ -1,6 +1,7 @@
 """The daemon's hold on the keeper: find or start it, and one method for each thing it does."""
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -151,7 +152,8 @@ async def _start(folder: Path) -> str:
     try:
         _, words = await asyncio.wait_for(starter.communicate(), _START_SECONDS)
     except TimeoutError:
-        starter.kill()
+        with contextlib.suppress(ProcessLookupError):
+            starter.kill()
         await starter.wait()
         return f"no answer within {_START_SECONDS:.0f} s"
     return words.decode(errors="replace").strip() if starter.returncode else ""
