@@ -170,12 +170,20 @@ class Bascule:
         path.chmod(0o600)
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.remove()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """Leave nothing behind: no process and no folder."""
         self.stop()
         self.end_keeper()
         shutil.rmtree(self.folder)

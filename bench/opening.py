@@ -66,9 +66,7 @@ def _start_bascule() -> float:
         process.stdout.readline()
         return taken
     finally:
-        bascule.stop()
-        bascule.end_keeper()
-        shutil.rmtree(bascule.folder)
+        bascule.remove()
 
 
 def cold_start(sizes: Sizes) -> Iterator[Figure]:
