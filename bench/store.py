@@ -21,7 +21,6 @@ ROUNDS = 5
 BATCH = 64
 IN_FLIGHT = 64
 ONE_BY_ONE = 300
-PAGES = 200
 AT = timestamp(1_800_000_000.0)
 
 

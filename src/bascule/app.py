@@ -100,7 +100,7 @@ async def _host(settings: Settings, store: SqliteStore, switchboard: Switchboard
     def up(frame: AnyFrame) -> None:
         loop.call_soon(line.receive, frame)
 
-    await host.connect(up, epoch=time.time_ns())
+    host.connect(up, epoch=time.time_ns())
     return host
 
 

@@ -28,6 +28,10 @@ def write(folder: Path, text: str | bytes, *, name: str = "mine.toml", mode: int
     return path
 
 
+def with_table(header: str, row: str) -> str:
+    return GOOD.replace("[[drivers]]", f"{header}\n{row}\n\n[[drivers]]")
+
+
 def test_the_shipped_agents_load(tmp_path: Path) -> None:
     catalogue = Catalogue.load(tmp_path)
     assert catalogue.names() == ["claude-code", "demo"]

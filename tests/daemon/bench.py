@@ -45,7 +45,7 @@ class World:
         self.store = SqliteStore.open(self.folder / "data" / "bascule.db", clock=self.clock, loop=loop)
         self.host = Host(self.store, self.launcher, self.settings, "here", self.clock, time.monotonic)
         await self.host.open()
-        await self.host.connect(self._heard, 1)
+        self.host.connect(self._heard, 1)
 
     async def close(self) -> None:
         await self.host.close()

@@ -26,6 +26,9 @@ class Scripted:
         self.argv: dict[str, Sequence[str]] = {"mini": [sys.executable, str(MINI)], **(scripts or {})}
 
     async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]:
+        return self.at_first_glance()
+
+    def at_first_glance(self) -> tuple[AgentInfo, ...]:
         return tuple(AgentInfo(name, name.title(), True) for name in self.argv)
 
     async def complete(self, wanted: SessionStarted, cwd: str) -> SessionStarted:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bascule.drivers.lines import LineSplitter
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.model.events import (
     EntryClosed,
@@ -70,6 +71,9 @@ def permission(request_id: str, tool: str = "Bash", **fields: Any) -> dict[str, 
         (b'{"type":"news"}', "unknown message 'news'"),
         (b'{"type":"system","subtype":"news"}', "unknown system message 'news'"),
         (b"{}", "a message without a type"),
+        (b'{"type":"user"}', "a user message without content"),
+        (b'{"type":"user","message":{"content":[{"type":"tool_result"}]}}', "a tool result without"),
+        (b'{"type":"user","message":{"content":[{"type":"news"}]}}', "unknown user content"),
         (b'{"type":"control_cancel_request","request_id":"never"}', "withdraws a request"),
         (b'{"type":"control_response","response":{"request_id":"never"}}', "an answer to nothing"),
     ],
@@ -224,6 +228,20 @@ def test_an_oversized_line_is_kept_as_unrecognised_and_the_next_is_read() -> Non
     events = [event for _ in range(20) for event in driver.receive(chunk)]
     events += driver.receive(b'"}\n' + lines(start("m"), delta("a")))
     assert [type(event) for event in events] == [Unrecognised, EntryOpened, TextAppended]
+
+
+def test_a_line_that_never_ends_is_skipped_across_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LineSplitter, "MAX_LINE", 500)
+    monkeypatch.setattr(LineSplitter, "GIVE_UP", 1000)
+    driver = StreamJsonDriver()
+    (kept,) = driver.receive(b"x" * 1500)
+    assert isinstance(kept, Unrecognised)
+    assert driver.consumed == 1500
+    driver = StreamJsonDriver.restore(driver.state())
+    assert driver.receive(b"x" * 2000) == []
+    assert driver.consumed == 2000
+    events = driver.receive(b"xx\n" + lines(start("m"), delta("a")))
+    assert [type(event) for event in events] == [EntryOpened, TextAppended]
 
 
 def test_deltas_are_read_faster_than_any_agent_writes_them() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from msgspec import Raw
@@ -14,6 +14,7 @@ from bascule.daemon.once import Once
 from bascule.daemon.roster import Roster
 from bascule.daemon.starting import Starter
 from bascule.link.frames import (
+    AgentsChanged,
     AnyFrame,
     Ask,
     CheckDirectory,
@@ -94,18 +95,25 @@ class Host:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.roster.close()
 
-    async def connect(self, send: Callable[[AnyFrame], None], epoch: int) -> None:
-        """Say who we are on a new link."""
+    def connect(self, send: Callable[[AnyFrame], None], epoch: int) -> None:
+        """Say who we are on a new link; the agents' versions follow when they are known."""
         self._send = send
-        agents = await self._launcher.agents()
+        agents = self._launcher.at_first_glance()
         send(DaemonConnected(self._device, self._device, __version__, epoch, agents))
+        self._do_later(self._tell_versions(), "agent versions")
+
+    async def _tell_versions(self) -> None:
+        self._reply(AgentsChanged(await self._launcher.agents()))
+
+    def _do_later(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def receive(self, frame: AnyFrame) -> None:
         match frame:
             case Ask():
-                task = asyncio.create_task(self._answer(frame), name=f"ask {frame.ask}")
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._do_later(self._answer(frame), f"ask {frame.ask}")
             case Ping():
                 self._reply(Pong(frame.n))
             case _:  # what only a hub with its own copy of the logs would say

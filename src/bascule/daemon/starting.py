@@ -63,7 +63,7 @@ class Starter:
                 driver="",
                 cwd=wish.cwd,
                 by=wish.by.name,
-                model=wish.model or self._settings.default_model or None,
+                model=wish.model,
                 permission_mode=wish.permission_mode,
                 mode=wish.mode,
                 resumed_from=wish.resume,

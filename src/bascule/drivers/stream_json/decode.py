@@ -11,6 +11,7 @@ from bascule.drivers.stream_json.asking import Asking, ControlRequest
 from bascule.drivers.stream_json.encode import our_subtype
 from bascule.drivers.stream_json.lenient import (
     DECODE_ERRORS,
+    MAX_ID,
     JsonObject,
     items,
     mapping,
@@ -121,7 +122,7 @@ class Decoder:
     def _other(self, kind: str, said: JsonObject) -> str | None:
         match kind:
             case "user":
-                turns.hear_user(self._state, self._out, said, self._asking.settled_by_tool)
+                return turns.hear_user(self._state, self._out, said, self._asking.settled_by_tool)
             case "result":
                 self._messages.close_open(sub_agents=False)
                 turns.end_turn(self._state, self._out, said)
@@ -186,7 +187,7 @@ class Decoder:
         facts = self._state.facts
         changed = False
         for name, value in news.items():
-            if value is not None and len(value) <= 256 and value != getattr(facts, name):
+            if value is not None and len(value) <= MAX_ID and value != getattr(facts, name):
                 setattr(facts, name, value)
                 changed = True
         if changed:
@@ -201,7 +202,7 @@ class Decoder:
         self._mode(text(said, "permissionMode"))
 
     def _mode(self, mode: str | None) -> None:
-        if mode is not None and len(mode) <= 256 and mode != self._state.facts.mode:
+        if mode is not None and len(mode) <= MAX_ID and mode != self._state.facts.mode:
             self._state.facts.mode = mode
             self._out.put(ModeChanged(mode))
 
@@ -228,7 +229,7 @@ class Decoder:
                 self._mode(text(answer, "mode"))
             case "set_model":
                 model = text(answer, "model")
-                if model is not None and len(model) <= 256 and model != self._state.facts.model:
+                if model is not None and len(model) <= MAX_ID and model != self._state.facts.model:
                     self._state.facts.model = model
                     self._out.put(ModelChanged(model))
             case _:

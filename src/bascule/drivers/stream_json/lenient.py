@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Meta
 
 JsonObject = dict[str, object]
-Id = Annotated[str, Meta(max_length=256)]  # ids are remembered, so they must be short
+MAX_ID = 256  # ids are remembered, so they must be short
+Id = Annotated[str, Meta(max_length=MAX_ID)]
 
 _generic = msgspec.json.Decoder()
 

@@ -7,6 +7,8 @@ from bascule.model.events import Image, ToolChanged, ToolStatus
 MAX_OUTPUT = 1024 * 1024
 MAX_IMAGES = 20
 
+_STOPPED_RUNNING = "this call was stopped while running"
+
 
 def change_by(result: JsonObject, outcome: JsonObject, meta: JsonObject) -> ToolChanged:
     """`result` is the content block, `outcome` the structured result beside it, `meta` how it was decided."""
@@ -24,6 +26,10 @@ def change_by(result: JsonObject, outcome: JsonObject, meta: JsonObject) -> Tool
 def _status(result: JsonObject, meta: JsonObject) -> ToolStatus:
     if text(mapping(meta, "permission_decision"), "decision") == "reject":
         return "denied"
+    # The agent marks a call it stopped halfway like one that never ran; only its words tell them apart, and
+    # nobody may be told that something did not run when it did.
+    if _STOPPED_RUNNING in _output(result):
+        return "failed"
     if text(meta, "non_execution_kind") in ("user-rejected", "permission-rule"):
         return "denied"
     return "failed" if true(result, "is_error") else "done"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from bascule.drivers.stream_json.lenient import (
+    MAX_ID,
     JsonObject,
     as_object,
     clip,
@@ -92,22 +93,39 @@ def _context_window(by_model: JsonObject, model: str | None) -> int | None:
     return max(sizes, default=0) or None
 
 
-def hear_user(state: DriverState, out: Outlet, said: JsonObject, settled: Callable[[str], None]) -> None:
-    """A `user` message: results of tools, echoes of our own words, and what the agent says to itself."""
+def hear_user(
+    state: DriverState, out: Outlet, said: JsonObject, settled: Callable[[str], None]
+) -> str | None:
+    """A `user` message: results of tools, echoes of our own words, and what the agent says to itself.
+
+    Returns what about it was not understood.
+    """
     message = mapping(said, "message")
     whole_text = text(message, "content")
     if whole_text is not None:
         _hear_text(state, out, said, whole_text)
-        return
+        return None
+    if not isinstance(message.get("content"), list):
+        return "a user message without content"
     metas = {text(one, "id"): one for one in objects(said, "tool_result_meta")}
+    why = None
     for block in objects(message, "content"):
-        if text(block, "type") == "tool_result":
-            tool_id = text(block, "tool_use_id") or ""
-            state.tools.pop(tool_id, None)
-            out.put(change_by(block, mapping(said, "tool_use_result"), metas.get(tool_id) or {}))
-            settled(tool_id)
-        elif text(block, "type") == "text":
-            _hear_text(state, out, said, text(block, "text") or "")
+        match text(block, "type"):
+            case "tool_result":
+                tool_id = text(block, "tool_use_id")
+                if not tool_id or len(tool_id) > MAX_ID:
+                    why = "a tool result without the id of its call"
+                    continue
+                state.tools.pop(tool_id, None)
+                out.put(change_by(block, mapping(said, "tool_use_result"), metas.get(tool_id) or {}))
+                settled(tool_id)
+            case "text":
+                _hear_text(state, out, said, text(block, "text") or "")
+            case "image" | "document":
+                pass  # part of a prompt that is echoed
+            case other:
+                why = f"unknown user content {clip(other or 'without a type', 80)!r}"
+    return why
 
 
 def _hear_text(state: DriverState, out: Outlet, said: JsonObject, words_said: str) -> None:
