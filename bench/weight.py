@@ -10,11 +10,12 @@ from table import Figure
 MB = 1024 * 1024
 
 
-def _wait_for_turn(bascule: Bascule, session: str, turns: int = 1) -> None:
+def _wait_for_turn(bascule: Bascule, session: str) -> None:
+    """Until its first turn is over."""
     deadline = time.monotonic() + WAIT_SECONDS
-    while bascule.session(session).get("turns", 0) < turns:
+    while (now := bascule.session(session)).get("phase") != "waiting" or not now.get("turns"):
         if time.monotonic() > deadline:
-            raise RuntimeError(f"session {session} is not done: {bascule.session(session)}")
+            raise RuntimeError(f"session {session} is not done: {now}")
         time.sleep(0.02)
 
 
