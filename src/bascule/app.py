@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from bascule.agents.catalogue import Catalogue
+from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.launching import Launcher
 from bascule.hub.app import build_app
@@ -87,7 +88,7 @@ async def _serve(
 async def _host(settings: Settings, store: SqliteStore, switchboard: Switchboard) -> Host:
     """This machine's daemon, joined to the hub by a link in memory."""
     loop = asyncio.get_running_loop()
-    device = settings.device_name or socket.gethostname()
+    device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
     launcher = Launcher(Catalogue.load(Path(settings.config_dir)), settings, dict(os.environ))
     host = Host(store, launcher, settings, device, time.time, time.monotonic)
     await host.open()

@@ -85,6 +85,6 @@ def set_up(data_dir: str | Path, *, level: int = logging.INFO, stderr: TextIO | 
     root.setLevel(level)
     root.addHandler(file)
     root.addHandler(person)
-    # Access lines carry query strings; our own routes log what matters.
-    for noisy in ("uvicorn.access", "websockets"):
+    # A line for every connection says nothing to a person; our own rooms log what matters.
+    for noisy in ("uvicorn", "websockets"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -102,7 +102,7 @@ async def test_x1_r01_r13_nothing_is_lost_when_the_server_is_killed_again_and_ag
             await server.start()
 
         open_now = (await server.http.get("/api/requests")).json()["requests"]
-        assert [one["requestId"] for one in open_now] == [request.request_id]
+        assert [one["request_id"] for one in open_now] == [request.request_id]
         answer = await server.post(
             f"/api/sessions/{asking}/permissions",
             requestId=request.request_id,

@@ -114,7 +114,7 @@ async def test_resume_goes_on_in_a_session_of_this_server(tmp_path: Path):
         await scene.add(*said("old words"))
 
         async def listing(*_: object) -> object:
-            return {"sessions": [{"id": SESSION, "phase": "ended", "seq": 3}]}
+            return {"sessions": [{"session_id": SESSION, "phase": "ended", "seq": 3}]}
 
         async def sent(_: object, frame: dict[str, str]) -> object:
             scene.message_id = frame["clientMessageId"]
@@ -177,7 +177,7 @@ async def test_s44_a_permission_is_shown_exactly_and_allowed_once_by_y(tmp_path:
     assert len(answer["inputSha256"]) == 64
 
 
-async def test_s45_enter_alone_and_keys_typed_ahead_never_allow(tmp_path: Path):
+async def test_enter_alone_and_keys_typed_ahead_never_allow(tmp_path: Path):
     async with play(tmp_path) as scene, OnTerminal(tmp_path, "run", "hello") as screen:
         screen.type("y")
         await scene.begin()

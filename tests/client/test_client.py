@@ -126,7 +126,7 @@ async def test_past_and_live_come_in_order_and_once():
             await server.wait_for(lambda: "session:unsubscribe" in server.kinds())
 
 
-async def test_r06_a_lost_connection_is_made_again_after_the_last_entry():
+async def test_a_lost_connection_is_made_again_after_the_last_entry():
     async with scripted_server() as server:
 
         @server.on("session:subscribe")
@@ -310,7 +310,7 @@ def test_a_file_left_by_a_dead_server_counts_as_none(tmp_path: Path):
         address.local(tmp_path)
 
 
-def test_s60_a_server_file_others_can_read_is_not_trusted(tmp_path: Path):
+def test_a_server_file_others_can_read_is_not_trusted(tmp_path: Path):
     write_server_file(tmp_path).chmod(0o644)
     with pytest.raises(Unreachable, match="not trusted"):
         address.local(tmp_path)

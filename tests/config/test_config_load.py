@@ -8,7 +8,7 @@ import pytest
 
 from bascule.config.load import ConfigError, Document, combine, load
 
-HOME = {"HOME": "/home/ana"}
+HOME = {"HOME": "/h/ana"}
 
 
 def settings_of(text: str = "", environ: dict[str, str] | None = None, **flags: Any):
@@ -24,8 +24,8 @@ def refusal_of(text: str = "", environ: dict[str, str] | None = None, **flags: A
 
 def test_without_anything_the_defaults_hold():
     settings = settings_of()
-    assert settings.data_dir == "/home/ana/.local/state/bascule"
-    assert settings.config_dir == "/home/ana/.config/bascule"
+    assert settings.data_dir == "/h/ana/.local/state/bascule"
+    assert settings.config_dir == "/h/ana/.config/bascule"
     assert (settings.host, settings.port) == ("127.0.0.1", 3333)
 
 
@@ -53,7 +53,7 @@ def test_the_seeds_names_and_our_own_work_and_ours_win():
     assert settings.limits.sessions == 7
     assert settings.allowed_origins == ("https://a.example", "https://b.example:8443")
     assert settings.insecure_bind is True
-    assert settings.data_dir == "/home/ana/d"
+    assert settings.data_dir == "/h/ana/d"
 
 
 def test_a_table_of_limits_in_the_file_is_joined_with_one_from_the_environment():
@@ -64,7 +64,7 @@ def test_a_table_of_limits_in_the_file_is_joined_with_one_from_the_environment()
 def test_state_and_config_homes_are_honoured_only_when_absolute():
     settings = settings_of("", {"XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "relative"})
     assert settings.data_dir == "/s/bascule"
-    assert settings.config_dir == "/home/ana/.config/bascule"
+    assert settings.config_dir == "/h/ana/.config/bascule"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from tests.daemon.scripted import Scripted
 
+from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.link.frames import AnyFrame, Ask, Reply, Wish
 from bascule.model.codec import Logged, decode_logged
@@ -30,7 +31,7 @@ class World:
 
     def __init__(self, folder: Path, limits: Limits, launcher: Scripted) -> None:
         self.folder = folder
-        self.work = folder / "work"
+        self.work = folder / "repo"
         self.work.mkdir(exist_ok=True)
         self.launcher = launcher
         self.settings = Settings(
@@ -43,7 +44,9 @@ class World:
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
         self.store = SqliteStore.open(self.folder / "data" / "bascule.db", clock=self.clock, loop=loop)
-        self.host = Host(self.store, self.launcher, self.settings, "here", self.clock, time.monotonic)
+        self.host = Host(
+            self.store, self.launcher, self.settings, Device("here", "here"), self.clock, time.monotonic
+        )
         await self.host.open()
         self.host.connect(self._heard, 1)
 
@@ -106,6 +109,12 @@ class World:
                     if hit and seen == times:
                         return event
         raise AssertionError("the log ended")
+
+    async def over(self, session_id: str = "s1") -> None:
+        """Wait until the host has let go of a session that ended."""
+        async with asyncio.timeout(WAIT):
+            while session_id in self.host.roster.live:  # noqa: ASYNC110 - the roster tells nobody, by design
+                await asyncio.sleep(0)
 
     def _heard(self, frame: AnyFrame) -> None:
         if isinstance(frame, Reply):

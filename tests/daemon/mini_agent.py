@@ -37,10 +37,8 @@ def lines():
 
 
 def main() -> None:
-    number = 0
     stdin = lines()
-    for message in stdin:
-        number += 1
+    for number, message in enumerate(stdin, 1):
         if message["type"] == "control_request":
             answer = {"subtype": "success", "request_id": message["request_id"], "response": {}}
             say({"type": "control_response", "response": answer})

@@ -193,8 +193,7 @@ async def test_r13_when_the_keeper_dies_sessions_end_as_lost_and_can_be_resumed(
         await here.kill_keeper(signal.SIGKILL)
         ended = await here.until(SessionEnded)
         assert ended.reason == "lost"
-        while "s1" in here.host.roster.live:
-            await asyncio.sleep(0)
+        await here.over()
         await here.ask(ResumeSession(session_id="s1", by=ANA))
         assert len(await here.events(SessionStarted)) == 2
         await here.ask(prompt("back?"))
@@ -367,23 +366,23 @@ async def test_r20_the_panic_button_ends_everything_and_a_paused_device_starts_n
 
 async def test_s21_a_session_runs_only_in_a_real_folder_below_a_root(short_dir: Path):
     async with world(short_dir) as here:
-        (short_dir / "work" / "file").write_text("")
-        (short_dir / "work" / "out").symlink_to("/etc")
-        (short_dir / "work" / "in").symlink_to(short_dir / "work")
+        (short_dir / "repo" / "file").write_text("")
+        (short_dir / "repo" / "out").symlink_to("/etc")
+        (short_dir / "repo" / "in").symlink_to(short_dir / "repo")
         bad = [
             "/",
             "/etc",
-            f"{short_dir}/work/out",
-            f"{short_dir}/work/file",
+            f"{short_dir}/repo/out",
+            f"{short_dir}/repo/file",
             f"{short_dir}/none",
             "work",
             "~root",
         ]
-        bad += [f"{short_dir}/work/../../etc", "x" * 5000, f"{short_dir}-evil", ""]
+        bad += [f"{short_dir}/repo/../../etc", "x" * 5000, f"{short_dir}-evil", ""]
         for number, cwd in enumerate(bad):
             assert await refused(here.start(f"bad{number}", cwd=cwd)) == "INVALID_DIRECTORY"
-        answer = await here.ask(CheckDirectory(f"{short_dir}/work/in"))
-        assert answer["path"] == f"{short_dir}/work"
+        answer = await here.ask(CheckDirectory(f"{short_dir}/repo/in"))
+        assert answer["path"] == f"{short_dir}/repo"
         assert await here.store.sessions() == []
 
 
@@ -393,8 +392,8 @@ async def test_s21_a_folder_swapped_before_the_spawn_is_not_entered(short_dir: P
 
         def swapped(started: Any, spawn_id: str) -> Any:
             plan = before(started, spawn_id)
-            (short_dir / "work").rename(short_dir / "moved")
-            (short_dir / "work").symlink_to("/etc")
+            (short_dir / "repo").rename(short_dir / "moved")
+            (short_dir / "repo").symlink_to("/etc")
             return plan
 
         here.launcher.plan = swapped  # pyright: ignore
@@ -409,7 +408,7 @@ async def test_s49_x3_each_decision_is_in_the_audit_with_who_and_which_input(sho
         request = await here.until(PermissionRequested)
         await here.ask(allow(request.request_id))
         await here.until(TurnEnded)
-        lines = [json.loads(line) for line in await here.store.audit_lines()]
+        lines = [json.loads(line)["entry"]["record"] for line in await here.store.audit_lines()]
         decision = next(one for one in lines if one["action"] == "permission")
         assert decision["actor"] == "ana"
         assert decision["grant_id"] == "grant-1"

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from bascule.hub.app import build_app
 from bascule.hub.census import WireLimits
@@ -82,7 +83,12 @@ class ScriptedDevice:
         match wish:
             case StartSession():
                 begun = SessionStarted(
-                    wish.agent, "stream_json", wish.cwd, wish.by.name, wish.model, wish.permission_mode
+                    agent=wish.agent,
+                    driver="stream_json",
+                    cwd=wish.cwd,
+                    by=wish.by.name,
+                    model=wish.model,
+                    permission_mode=wish.permission_mode,
                 )
                 await append(self._store, wish.session_id, begun)
                 return {"session_id": wish.session_id, "seq": 1}
@@ -156,7 +162,11 @@ class Stage:
 
     async def session(self, session_id: str = "s1") -> str:
         """A session in the log, with nobody behind it but the scripted device."""
-        await append(self.store, session_id, SessionStarted("scripted", "stream_json", "/tmp", "ana"))
+        await append(
+            self.store,
+            session_id,
+            SessionStarted(agent="scripted", driver="stream_json", cwd="/tmp", by="ana"),
+        )
         return session_id
 
     async def say(self, session_id: str, *texts: str) -> None:
@@ -207,7 +217,7 @@ async def stage(
 
 async def until(done: Callable[[], bool], seconds: float = 10) -> None:
     async with asyncio.timeout(seconds):
-        while not done():
+        while not done():  # noqa: ASYNC110 - what it waits for has no event of its own
             await asyncio.sleep(0.005)
 
 
@@ -234,6 +244,16 @@ async def entries(socket: ClientConnection, until_seq: int) -> list[dict[str, An
             if message.get("type") == "session:events":
                 rows += message["entries"]
     return rows
+
+
+async def rest_of(socket: ClientConnection, seconds: float = 10) -> list[str]:
+    """What the server still says until it closes."""
+    said: list[str] = []
+    with contextlib.suppress(ConnectionClosed):
+        async with asyncio.timeout(seconds):
+            while True:
+                said.append(str(await socket.recv()))
+    return said
 
 
 async def raw_exchange(port: int, data: bytes, seconds: float = 5) -> bytes:

@@ -2,9 +2,10 @@
 
 import msgspec
 import pytest
-from tests.hub.stage import Stage
+from tests.hub.stage import Stage, append
 
 from bascule.model.commands import Interrupt, SendPrompt, StartSession
+from bascule.model.events import PromptQueued
 
 pytestmark = pytest.mark.anyio
 
@@ -167,6 +168,16 @@ async def test_pages_of_entries_and_events(world: Stage) -> None:
     assert events["last"] == 3
     assert page["seq"] == 4
     assert wrong.status_code == 400
+
+
+async def test_r8_the_queue_is_shown_in_its_order(world: Stage) -> None:
+    session, token = await made(world)
+    await append(
+        world.store, session, PromptQueued("p1", "first", "ana"), PromptQueued("p2", "second", "ana")
+    )
+    async with world.client(token) as client:
+        queue = (await client.get(f"/api/sessions/{session}/queue")).json()["queue"]
+    assert [one["text"] for one in queue] == ["first", "second"]
 
 
 async def test_the_inbox_lists_open_requests_of_all_sessions(world: Stage) -> None:

@@ -163,3 +163,21 @@ async def test_a_stopped_agent_can_be_ended(client):
     await client.output("a", b"up")
     await client.keeper.end("a", grace_stdin=0, grace_term=3)
     assert (await client.exit_of("a", 5)).signal == signal.SIGTERM
+
+
+async def test_sessions_ending_together_signal_each_child_once(client):
+    code = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGTERM, lambda *a: os.write(1, b'TERM.'))\n"
+        "ready, tell = os.pipe()\n"
+        "if os.fork(): os.read(ready, 1), os._exit(0)\n"
+        "os.setsid(); os.write(tell, b'.')\n"
+        "while True: time.sleep(0.05)"
+    )
+    names = [f"s{number}" for number in range(8)]
+    for name in names:
+        await client.spawn(name, code)
+    for name in names:
+        await client.exit_of(name)
+        await client.output(name, b"TERM.")
+    assert [client.read(name) for name in names] == [b"TERM."] * 8

@@ -85,8 +85,10 @@ async def test_a_child_that_keeps_the_pipe_open_delays_the_exit_by_a_second_only
     code = (
         "import os, time, signal\n"
         "signal.signal(signal.SIGTERM, lambda *a: (os.write(1, b'late'), os._exit(0)))\n"
-        "if os.fork(): os._exit(0)\n"
-        "signal.pause()"
+        "ready, tell = os.pipe()\n"
+        "if os.fork(): os.read(ready, 1), os._exit(0)\n"
+        "os.write(tell, b'.')\n"
+        "while True: time.sleep(0.05)"
     )
     await client.spawn("a", code)
     assert (await client.exit_of("a", 5)).code == 0

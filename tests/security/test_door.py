@@ -223,8 +223,8 @@ async def test_s07_only_the_exact_listed_origin_passes(tmp_path) -> None:  # typ
         for origin in NEARLY:
             assert (await client.get("/api/sessions", headers={"origin": origin})).status_code == 403, origin
         twice = (
-            f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{world.port}\r\nOrigin: {LISTED}\r\nOrigin: {LISTED}\r\n"
-            "Connection: close\r\n\r\n"
+            f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{world.port}\r\n"
+            f"Origin: {LISTED}\r\nOrigin: {LISTED}\r\nConnection: close\r\n\r\n"
         )
         assert status_of(await raw_exchange(world.port, twice.encode())) == 403
 

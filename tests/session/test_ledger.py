@@ -34,7 +34,7 @@ class SlowStore:
 
 def make() -> tuple[SlowStore, Ledger]:
     store = SlowStore()
-    return store, Ledger.new(store, "s", "here", lambda: 0.0)  # pyright: ignore
+    return store, Ledger.new(store, "s", lambda: 0.0)  # pyright: ignore
 
 
 def note(text: str) -> Note:

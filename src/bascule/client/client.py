@@ -18,6 +18,7 @@ from bascule.client.connection import Connection, Incoming, entries_of
 from bascule.client.feed import Feed
 from bascule.model.codec import Logged
 from bascule.model.errors import BasculeError, InvalidInput
+from bascule.model.records import SessionRecord
 
 REPLY_SECONDS = 60
 FIRST_DELAY, LAST_DELAY = 1.0, 30.0
@@ -143,11 +144,11 @@ class Client:
     async def archive(self, session_id: str, archived: bool = True) -> None:
         await self._wish("session:archive", {"sessionId": session_id, "archived": archived})
 
-    async def sessions(self, *, archived: bool = False) -> list[replies.Session]:
+    async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
         fields = {"archived": archived or None}
         return (await self._read("session:list", fields, replies.Sessions)).sessions
 
-    async def session(self, session_id: str) -> replies.Session:
+    async def session(self, session_id: str) -> SessionRecord:
         return (await self._read("session:show", {"sessionId": session_id}, replies.Shown)).session
 
     async def entries(self, session_id: str, *, limit: int = 50, before: int | None = None) -> replies.Page:

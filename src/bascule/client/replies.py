@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from msgspec import Raw, Struct, field
+from msgspec import Raw, Struct
 
-from bascule.model.lifecycle import Phase
+from bascule.model.records import SessionRecord
 
 
 class Reply(Struct, frozen=True, rename="camel", kw_only=True):
@@ -26,53 +26,22 @@ class Sent(Reply, frozen=True, kw_only=True):
     state: str | None = None  # "sent", or "queued" while the agent is busy
 
 
-class Session(Reply, frozen=True, kw_only=True):
-    """One row of the session list."""
-
-    id: str
-    status: str = ""
-    phase: Phase
-    agent: str = ""
-    cwd: str = ""
-    device: str = ""
-    title: str = ""
-    model: str | None = None
-    mode: str | None = None
-    permission_mode: str = "relay"
-    agent_session_id: str | None = None
-    agent_version: str | None = None
-    created_at: str = ""
-    updated_at: str = ""
-    created_by: str = ""
-    seq: int = 0
-    open_requests: int = 0
-    queued: int = 0
-    turns: int = 0
-    cost_usd: float | None = None
-    end_reason: str | None = None
-    end_message: str | None = None
-    code: int | None = None
-    signal: int | None = None
-    archived: bool = False
-    demo: bool = False
-
-
 class Sessions(Reply, frozen=True, kw_only=True):
-    sessions: list[Session]
+    sessions: list[SessionRecord]
 
 
 class Shown(Reply, frozen=True, kw_only=True):
-    session: Session
+    session: SessionRecord
 
 
-class Request(Reply, frozen=True, kw_only=True):
-    """Something that waits for a person; `asked` is the event as logged."""
+class Request(Struct, frozen=True, kw_only=True):
+    """Something that waits for a person; `asked` is the event as logged. A record, so in snake_case."""
 
     session_id: str
     request_id: str
     kind: Literal["permission", "question"]
     state: str
-    input_sha256: str = field(name="inputSha256")
+    input_sha256: str
     asked: Raw
     opened_at: str = ""
     seq: int = 0
@@ -102,8 +71,10 @@ class Grant(Reply, frozen=True, kw_only=True):
     name: str
     role: str
     session_id: str | None = None
+    kind: str = ""
     created_at: str = ""
     expires_at: str | None = None
+    last_used_at: str | None = None
 
 
 class Grants(Reply, frozen=True, kw_only=True):

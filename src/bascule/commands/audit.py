@@ -86,7 +86,7 @@ def verify_file(path: Path) -> replies.AuditVerdict | None:
     connection = connect_read_only(path)
     try:
         check = verify_chain(connection)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, TypeError) as error:  # a row whose body is no longer bytes is a TypeError
         return replies.AuditVerdict(ok=False, problem=f"{path} can't be read ({error})")
     finally:
         connection.close()

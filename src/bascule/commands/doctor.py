@@ -13,6 +13,8 @@ from typing import Literal
 from msgspec import Struct
 
 import bascule
+from bascule.agents.catalogue import Catalogue
+from bascule.agents.locate import find
 from bascule.client import Client, Unreachable
 from bascule.client.address import read_server_file
 from bascule.commands import exits
@@ -155,7 +157,7 @@ async def _server(settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(
                 "fail", f"server: {error or 'no answer'}", f"look at {settings.data_dir}/server.log"
             )
-        for finding in _agents_without_server(settings):
+        async for finding in _agents_without_server(settings):
             yield finding
         return
     except BasculeError as error:
@@ -171,12 +173,23 @@ async def _server(settings: Settings) -> AsyncIterator[Finding]:
             yield Finding("warn", f"agent: {agent.title or agent.name} is not available", agent.problem or "")
 
 
-def _agents_without_server(settings: Settings) -> Iterator[Finding]:
-    found = shutil.which(settings.claude_bin or "claude")
-    if found:
-        yield Finding("ok", f"agent: Claude Code {found}")
-    else:
-        yield Finding("warn", "agent: Claude Code is not on PATH", "install it, or set claude_bin")
+async def _agents_without_server(settings: Settings) -> AsyncIterator[Finding]:
+    """The same search the server makes, here."""
+    environ = dict(os.environ)
+    if settings.claude_bin:
+        environ["CLAUDE_BIN"] = settings.claude_bin
+    try:
+        catalogue = Catalogue.load(settings.config_dir)
+    except BasculeError as error:
+        yield Finding("fail", f"agents: {error.message}", "correct or remove that file")
+        return
+    for spec in catalogue:
+        try:
+            found = await find(spec, environ)
+        except BasculeError as error:
+            yield Finding("warn", f"agent: {spec.title} is not available", error.message)
+        else:
+            yield Finding("ok", f"agent: {spec.title} {found.version or ''} {found.path}")
 
 
 def _audit(settings: Settings) -> Finding:

@@ -15,6 +15,7 @@ from bascule.commands.server import connected
 from bascule.commands.terminal import Terminal
 from bascule.model.errors import BasculeError
 from bascule.model.lifecycle import LIVE
+from bascule.model.records import SessionRecord
 
 MAX_PROMPT = 1_048_576
 
@@ -37,7 +38,7 @@ async def _run(client: Client, args: argparse.Namespace, prompt: str) -> int:
         created = await _start(client, args, prompt, message_id)
         session_id, after = created.id, 0
     else:
-        session_id, after = known.id, known.seq
+        session_id, after = known.session_id, known.seq
         if known.phase not in LIVE:
             await client.reconnect(session_id)
         await client.send(session_id, prompt, client_message_id=message_id)
@@ -66,10 +67,10 @@ async def _start(client: Client, args: argparse.Namespace, prompt: str, message_
     )
 
 
-async def _known_session(client: Client, name: str) -> replies.Session | None:
+async def _known_session(client: Client, name: str) -> SessionRecord | None:
     """A session of this server by its id; any other name is the agent's own and goes to the agent."""
     everything = [*await client.sessions(), *await client.sessions(archived=True)]
-    return next((one for one in everything if one.id == name), None)
+    return next((one for one in everything if one.session_id == name), None)
 
 
 async def _until_done(conversation: Conversation, after: int) -> int:

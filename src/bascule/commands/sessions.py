@@ -32,7 +32,9 @@ async def list_sessions(args: argparse.Namespace) -> int:
             terminal.style(f"  {one.open_requests} waiting for you", "yellow") if one.open_requests else ""
         )
         phase = terminal.style(f"{one.phase.value:<11}", _PHASE_STYLES.get(one.phase.value, "plain"))
-        terminal.line(f"{one.id}  {phase}  {one_line(one.agent, 16):<12}  {one_line(one.title, 60)}{waiting}")
+        terminal.line(
+            f"{one.session_id}  {phase}  {one_line(one.agent, 16):<12}  {one_line(one.title, 60)}{waiting}"
+        )
     return exits.OK
 
 
@@ -44,12 +46,12 @@ async def show(args: argparse.Namespace) -> int:
         transcript = Transcript(terminal)
         if session.seq == 0 and not args.follow:
             return exits.OK
-        async for logged in client.events(session.id):
+        async for logged in client.events(args.session):
             transcript.show(logged)
             if logged.seq >= session.seq and not args.follow:
                 break
         for request in await client.requests():
-            if request.session_id == session.id:
+            if request.session_id == args.session:
                 _print_request(terminal, request)
     return exits.OK
 

@@ -39,7 +39,8 @@ async def list_grants(args: argparse.Namespace) -> int:
     for grant in grants:
         where = f"  session {grant.session_id}" if grant.session_id else ""
         until = f"until {grant.expires_at}" if grant.expires_at else "for ever"
-        terminal.line(f"{grant.id}  {grant.role:<8}  {flat(grant.name)}  {until}{where}")
+        used = f"  last used {grant.last_used_at}" if grant.last_used_at else ""
+        terminal.line(f"{grant.id}  {grant.role:<8}  {flat(grant.name)}  {until}{where}{used}")
     return exits.OK
 
 

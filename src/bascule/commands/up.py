@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from bascule import app, logs
+from bascule import logs
 from bascule.commands import exits
 from bascule.config import load
 from bascule.config.rules import is_loopback
@@ -30,6 +30,7 @@ def up(args: argparse.Namespace) -> int:
 
     def ready(link: str) -> None:
         print(link, flush=True)
+        print("Open the link in a browser. Ctrl-C stops the server; agents go on.", file=sys.stderr)
         if settings.insecure_bind and settings.tls_cert is None and not is_loopback(settings.host):
             print("warning: this link crosses the network unencrypted.", file=sys.stderr)
         if not args.no_open and _has_browser():
@@ -47,7 +48,10 @@ def up(args: argparse.Namespace) -> int:
 
 
 def _serve(settings: Settings, ready: Callable[[str], None]) -> int:
+    # Last, so that a wrong setting is named before the server's rooms are loaded.
     import uvloop
+
+    from bascule import app
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(app.serve(settings, ready=ready))

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Raw
 
 from bascule import __version__
+from bascule.daemon.device import Device
 from bascule.daemon.directories import check_directory
 from bascule.daemon.launching import Launching
 from bascule.daemon.once import Once
@@ -68,7 +69,7 @@ class Host:
         store: EventStore,
         launcher: Launching,
         settings: Settings,
-        device: str,
+        device: Device,
         clock: Callable[[], float],
         steady: Callable[[], float],
     ) -> None:
@@ -99,7 +100,7 @@ class Host:
         """Say who we are on a new link; the agents' versions follow when they are known."""
         self._send = send
         agents = self._launcher.at_first_glance()
-        send(DaemonConnected(self._device, self._device, __version__, epoch, agents))
+        send(DaemonConnected(self._device.id, self._device.name, __version__, epoch, agents))
         self._do_later(self._tell_versions(), "agent versions")
 
     async def _tell_versions(self) -> None:
@@ -203,7 +204,7 @@ class Host:
     def _check_not_paused(self) -> None:
         if self._pause_mark.exists():
             raise LimitReached(
-                f"{self._device} is paused and takes no new sessions. `bascule daemon resume` ends that."
+                f"{self._device.name} is paused and takes no new sessions. `bascule daemon resume` ends that."
             )
 
     async def _pause(self, wish: PauseDevice) -> bytes:

@@ -27,15 +27,21 @@ class Turned(Exception):
         self.status, self.refusal, self.headers = status, refusal, headers
 
 
-NO_GRANT = Turned(
-    401,
-    Refusal("UNAUTHENTICATED", "Show a valid token: Authorization: Bearer <token>."),
-    {"www-authenticate": "Bearer"},
-)
-NOT_ENOUGH = Turned(403, Refusal("FORBIDDEN", "This token may not do that."))
-TOO_MANY = Turned(
-    429, Refusal("TOO_MANY_ATTEMPTS", "Too many wrong tokens; wait a minute."), {"retry-after": "60"}
-)
+# Made anew each time: an exception that is raised again and again keeps every frame it ever passed.
+
+
+def no_grant() -> Turned:
+    words = "Show a valid token: Authorization: Bearer <token>."
+    return Turned(401, Refusal("UNAUTHENTICATED", words), {"www-authenticate": "Bearer"})
+
+
+def not_enough() -> Turned:
+    return Turned(403, Refusal("FORBIDDEN", "This token may not do that."))
+
+
+def too_many() -> Turned:
+    words = "Too many wrong tokens; wait a minute."
+    return Turned(429, Refusal("TOO_MANY_ATTEMPTS", words), {"retry-after": "60"})
 
 
 @dataclass(frozen=True)
@@ -102,10 +108,10 @@ class Access:
             body = await _body_of(row, scope, receive)
             shown = Shown(None, None, token_in(body))
         if shown.nothing:
-            raise NO_GRANT
+            raise no_grant()
         grant = self._look_up(shown, row, scope["path"])
         if grant is None:
-            raise NO_GRANT if self._throttle.wrong(address) else TOO_MANY
+            raise no_grant() if self._throttle.wrong(address) else too_many()
         return grant, body
 
     def _look_up(self, shown: Shown, row: Row | None, path: str) -> Grant | None:
@@ -126,10 +132,10 @@ def _check_role(match: Match, grant: Grant) -> Row:
     if row is None:
         raise Turned(404, Refusal("NOT_FOUND", "There is nothing here."))
     if not allows(grant, row.need):
-        raise NOT_ENOUGH
+        raise not_enough()
     # For another session its token is not a valid one, whether that session exists or not.
     if "id" in match.params and row.need.startswith("session") and not reaches(grant, match.params["id"]):
-        raise NO_GRANT
+        raise no_grant()
     return row
 
 

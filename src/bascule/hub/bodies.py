@@ -13,6 +13,9 @@ Title = Annotated[str, Meta(min_length=1, max_length=500)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
+Place = Annotated[int, Meta(ge=0, le=2**53)]  # in a log
+
+
 class Body(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The base of all: a field that is not named here is refused, never ignored."""
 
@@ -127,12 +130,12 @@ class GrantBody(Body, kw_only=True, frozen=True):
 
 
 class PageQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    before: Annotated[int, Meta(ge=1)] | None = None
+    before: Place | None = None
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
 class EventsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    after: Annotated[int, Meta(ge=0)] = 0
+    after: Place = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 200
 
 
@@ -141,7 +144,7 @@ class ListQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True)
 
 
 class StreamQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    after: Annotated[int, Meta(ge=0)] | None = None
+    after: Place | None = None
 
 
 class AgentsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):

@@ -74,6 +74,10 @@ class BoundedHttp(HttpToolsProtocol):
                 return
         super().data_received(data)
 
+    def handle_websocket_upgrade(self) -> None:
+        self._disarm()
+        super().handle_websocket_upgrade()
+
     # Parser callbacks
 
     def on_message_begin(self) -> None:

@@ -24,6 +24,7 @@ class Presence:
     def __init__(self, grants: GrantBook, clock: Callable[[], float]) -> None:
         self._grants, self._clock = grants, clock
         self._streams: dict[object, tuple[str, End]] = {}
+        self._timers: dict[object, asyncio.TimerHandle] = {}
         self.closing = False
 
     def enter(self, grant: Grant, end: End) -> Callable[[], None]:
@@ -35,7 +36,7 @@ class Presence:
         elif self._grants.get(grant.id) is None:
             end(Ending.REVOKED)
         self._watch_expiry(mark, grant)
-        return lambda: self._streams.pop(mark, None) and None
+        return lambda: self._leave(mark)
 
     def __len__(self) -> int:
         return len(self._streams)
@@ -58,4 +59,12 @@ class Presence:
         if left <= 0:
             self._streams[mark][1](Ending.EXPIRED)
         else:
-            asyncio.get_running_loop().call_later(min(left + 0.05, 3600), self._watch_expiry, mark, grant)
+            wait = min(left + 0.05, 3600)
+            loop = asyncio.get_running_loop()
+            self._timers[mark] = loop.call_later(wait, self._watch_expiry, mark, grant)
+
+    def _leave(self, mark: object) -> None:
+        self._streams.pop(mark, None)
+        timer = self._timers.pop(mark, None)
+        if timer is not None:
+            timer.cancel()

@@ -45,7 +45,14 @@ async def _create(asker: Asker, message: Message, _: None) -> object:
 async def _open(asker: Asker, message: Message, record: SessionRecord) -> object:
     """A page of the transcript and where the log stands: subscribe after `seq` and nothing is missing."""
     page = await sessions.entries_page(asker.hub, message.session_id, message.body)
-    return {"session": session_view(record), "seq": page.seq, "entries": page.entries, "before": page.before}
+    waiting = await sessions.waiting_prompts(asker.hub, message.session_id)
+    return {
+        "session": session_view(record),
+        "seq": page.seq,
+        "entries": page.entries,
+        "before": page.before,
+        "queue": waiting.queue,
+    }
 
 
 async def _show(asker: Asker, message: Message, record: SessionRecord) -> object:
@@ -61,6 +68,7 @@ async def _events(asker: Asker, message: Message, record: SessionRecord) -> obje
 
 
 async def _subscribe(asker: Asker, message: Message, record: SessionRecord) -> object:
+    sessions.check_place(record, message.body.after)
     asker.watch(message.session_id, message.body.after)
     return {"seq": record.seq}
 
@@ -107,6 +115,16 @@ async def _kill_all(asker: Asker, message: Message, _: None) -> object:
     return await overview.end_all(asker.hub, asker.call.by)
 
 
+async def _pause(asker: Asker, message: Message, _: None) -> object:
+    await overview.pause(asker.hub, asker.call.by, paused=True)
+    return {}
+
+
+async def _resume(asker: Asker, message: Message, _: None) -> object:
+    await overview.pause(asker.hub, asker.call.by, paused=False)
+    return {}
+
+
 async def _ping(asker: Asker, message: Message, _: None) -> object:
     return {}
 
@@ -129,5 +147,7 @@ ANSWERS: dict[str, Answer] = {
     "audit:list": _audit,
     "audit:verify": _verify,
     "kill-all": _kill_all,
+    "daemon:pause": _pause,
+    "daemon:resume": _resume,
     "ping": _ping,
 }

@@ -1,10 +1,10 @@
 """Every message a browser may send over its socket: a struct each, made from the same bodies as HTTP."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct, structs
+from msgspec import Struct, structs
 
 from bascule.hub.bodies import (
     AgentsQuery,
@@ -15,6 +15,7 @@ from bascule.hub.bodies import (
     ListQuery,
     Name,
     PageQuery,
+    Place,
 )
 from bascule.hub.intake import decode_json, decode_with
 from bascule.hub.roles import Need
@@ -23,7 +24,7 @@ from bascule.model.errors import CallerError
 
 
 class Subscribe(Body, kw_only=True, frozen=True):
-    after: Annotated[int, Meta(ge=0)] = 0
+    after: Place = 0
 
 
 class Plain(Body, kw_only=True, frozen=True):
@@ -74,6 +75,8 @@ KINDS: dict[str, Kind] = {
         Kind("audit:list", "owner", EventsQuery, False),
         Kind("audit:verify", "owner", Plain, False),
         Kind("kill-all", "owner", Plain, False),
+        Kind("daemon:pause", "owner", Plain, False),
+        Kind("daemon:resume", "owner", Plain, False),
         Kind("ping", "any", Plain, False),
     )
 }

@@ -5,6 +5,7 @@ from msgspec import Raw, Struct, field, structs
 from bascule.hub.switchboard import DeviceStatus
 from bascule.link.frames import AgentInfo
 from bascule.model.codec import timestamp
+from bascule.model.events import PromptQueued
 from bascule.model.lifecycle import chat_status
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.grants import Grant
@@ -61,6 +62,12 @@ class EntriesPage(View, frozen=True, kw_only=True):
     seq: int
     entries: list[Raw]
     before: int | None
+
+
+class Queue(View, frozen=True, kw_only=True):
+    """The prompts that wait, in the order they will be sent."""
+
+    queue: list[PromptQueued]
 
 
 class EventsPage(View, frozen=True, kw_only=True):

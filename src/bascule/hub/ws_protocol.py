@@ -87,8 +87,11 @@ class BoundedSocket(WebSocketsSansIOProtocol):
             self.handshake_complete = True
 
     def handle_cont(self, event: Frame) -> None:
+        if self.close_sent:
+            return  # what still comes after our goodbye is not kept
         super().handle_cont(event)
         if len(self.frames) > self.census.limits.fragments:
+            self.frames = []
             self.end(1009, "too many fragments")
 
     def handle_ping(self) -> None:

@@ -20,7 +20,7 @@ _OPEN_FILES = 65_536
 
 def main() -> int:
     options = _options()
-    # Some starters leak descriptors into us; held for our long life, they would keep their pipes from closing.
+    # Some starters leak descriptors into us; held for our long life, they would keep pipes from closing.
     close_above(2)
     settings = ChildSettings(os.umask(0o077), resource.getrlimit(resource.RLIMIT_NOFILE))
     try:

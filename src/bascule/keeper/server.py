@@ -129,7 +129,8 @@ class Keeper:
             self._stop("ended all sessions")
 
     def _is_alone(self, session: str) -> bool:
-        return not any(other.alive for other in self._unreaped.values() if other.id != session)
+        # One that has ended but is still being swept counts too: the orphan may be its own.
+        return all(other.id == session for other in self._unreaped.values())
 
     def _children_changed(self) -> None:
         for session in list(self._unreaped.values()):

@@ -65,7 +65,7 @@ class Sweep:
         if self.leader.pid in (proc.group, proc.session) or self._known.get(proc.pid) == proc.started:
             return True
         if alone and proc.parent == me:
-            # An orphan that hid its marks: with no other session alive it can only be this one's.
+            # An orphan that hid its marks: with no other session left it can only be this one's.
             return True
         marks = procs.marks(proc.pid)
         return marks.get(procs.SESSION_MARK) == self.session and marks.get(procs.KEEPER_MARK) == self._keeper

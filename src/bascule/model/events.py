@@ -41,6 +41,7 @@ class SessionStarted(Event, frozen=True):
     driver: str
     cwd: str
     by: str
+    device: str = ""  # the machine it runs on, by its lasting id
     model: str | None = None
     permission_mode: str = "relay"
     mode: str | None = None  # the agent's own mode it was asked to start in

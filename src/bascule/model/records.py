@@ -145,6 +145,7 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
     match event:
         case SessionStarted():
             record.agent, record.driver, record.cwd = event.agent, event.driver, event.cwd
+            record.device = event.device
             record.model = event.model or record.model
             record.permission_mode, record.demo = event.permission_mode, event.demo
             record.created_at = record.created_at or at

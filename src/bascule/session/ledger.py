@@ -76,8 +76,8 @@ class Ledger:
         self._steps: deque[_Step] = deque()
 
     @classmethod
-    def new(cls, store: EventStore, session_id: str, device: str, clock: Callable[[], float]) -> "Ledger":
-        record = SessionRecord(session_id=session_id, device=device)
+    def new(cls, store: EventStore, session_id: str, clock: Callable[[], float]) -> "Ledger":
+        record = SessionRecord(session_id=session_id)
         return cls(store, ResumePoint(record, Parked(), 0, 0, None, [], []), clock)
 
     @property

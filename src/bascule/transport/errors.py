@@ -1,5 +1,7 @@
 """What can go wrong on the way to the keeper, by whose fault it is."""
 
+from bascule.model.errors import HostError
+
 
 class KeeperError(Exception):
     """The keeper refused a request; `code` is one of its words, such as `exists` or `stdin_closed`."""
@@ -14,8 +16,10 @@ class KeeperGone(Exception):
     """The connection is lost: what was asked may or may not have been done; ask again by the same id."""
 
 
-class KeeperNotStarted(Exception):
+class KeeperNotStarted(HostError):
     """No keeper runs and none could be started; the message ends with its log's last lines."""
+
+    code = "KEEPER_NOT_STARTED"
 
 
 class SpoolTrimmed(Exception):

@@ -14,6 +14,7 @@ from bascule.hub.views import (
     Done,
     EntriesPage,
     EventsPage,
+    Queue,
     SessionList,
     SessionView,
     Spawned,
@@ -53,6 +54,11 @@ async def entries(call: Call[None, PageQuery]) -> EntriesPage:
     return await sessions.entries_page(call.hub, call.session_id, call.query)
 
 
+async def queue(call: Call[None, NoQuery]) -> Queue:
+    await require_session(call.hub, call.session_id)
+    return await sessions.waiting_prompts(call.hub, call.session_id)
+
+
 async def events(call: Call[None, EventsQuery]) -> EventsPage:
     await require_session(call.hub, call.session_id)
     return await sessions.events_page(call.hub, call.session_id, call.query)
@@ -62,6 +68,7 @@ async def stream(call: Call[None, StreamQuery]) -> None:
     record = await require_session(call.hub, call.session_id)
     last = header(call.scope["headers"], b"last-event-id") or ""
     after = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else call.query.after or 0
+    sessions.check_place(record, after)
     await stream_session(call, record, after)
 
 
@@ -114,6 +121,14 @@ ROWS = [
         summary="A page of the transcript, the newest last",
         query=PageQuery,
         answer=EntriesPage,
+    ),
+    Row(
+        method="GET",
+        path=ONE + "/queue",
+        need="session_read",
+        serve=queue,
+        summary="The prompts that wait",
+        answer=Queue,
     ),
     Row(
         method="GET",
