@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from tests.live import LiveServer
 
 from bascule.client import Client
 from bascule.model.errors import Refused
-from tests.live import LiveServer
 
 pytestmark = pytest.mark.anyio
 

@@ -80,6 +80,8 @@ class Host:
         self._clock = clock
         self._starter = Starter(store, self.roster, launcher, settings, device, clock)
         self._once = Once(store)
+        # Sessions that are not running have no supervisor to keep their wishes in order; this does.
+        self._one_at_a_time = asyncio.Lock()
         self._pause_mark = Path(settings.data_dir) / "paused"
         self._send: Callable[[AnyFrame], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -151,6 +153,21 @@ class Host:
 
     async def _carry_out(self, wish: AnyCommand, body_sha256: str) -> bytes:
         match wish:
+            case StartSession() | ResumeSession() | RenameSession() | ArchiveSession():
+                async with self._one_at_a_time:
+                    return await self._begin_or_relabel(wish, body_sha256)
+            case TypeKeys() | Resize():
+                raise NotSupported("This session is not a terminal.")
+            case _:
+                supervisor = self.roster.live.get(wish.session_id)
+                if supervisor is None:
+                    return await self._refuse_for_ended(wish)
+                return await carry_out(supervisor, wish, self._store, body_sha256)
+
+    async def _begin_or_relabel(
+        self, wish: StartSession | ResumeSession | RenameSession | ArchiveSession, body_sha256: str
+    ) -> bytes:
+        match wish:
             case StartSession():
                 self._check_not_paused()
                 return await self._starter.start(wish, body_sha256)
@@ -160,13 +177,6 @@ class Host:
                 return await self._starter.resume(wish)
             case RenameSession() | ArchiveSession():
                 return await self._relabel(wish)
-            case TypeKeys() | Resize():
-                raise NotSupported("This session is not a terminal.")
-            case _:
-                supervisor = self.roster.live.get(wish.session_id)
-                if supervisor is None:
-                    return await self._refuse_for_ended(wish)
-                return await carry_out(supervisor, wish, self._store, body_sha256)
 
     async def _refuse_for_ended(self, wish: AnyCommand) -> bytes:
         await self._check_exists(wish.session_id)

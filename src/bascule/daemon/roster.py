@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bascule.daemon.kept import KeeperHold, KeptAgent
 from bascule.drivers.base import Driver
+from bascule.model.errors import HostError
 from bascule.model.events import SessionFailed
 from bascule.model.settings import Limits
 from bascule.session.agent import Exit, SpawnPlan
@@ -100,10 +101,16 @@ class Roster:
             log.exception("session %s failed", record.session_id)
             failed = SessionFailed("internal", "Bascule failed here; the server log has the details.")
             supervisor.ledger.log([failed], sync=True)
-            await process.end()
+            await self._stop(process)
         finally:
             self.live.pop(record.session_id, None)
             self._by_kept_name.pop(process.name, None)
+
+    async def _stop(self, process: KeptAgent) -> None:
+        try:
+            await process.end()
+        except HostError as error:
+            log.warning("%s", error.message)
 
     def _notice(self, notice: Notice) -> None:
         supervisor = self._by_kept_name.get(notice.session)

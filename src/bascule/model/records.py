@@ -76,6 +76,7 @@ class SessionRecord(Struct, omit_defaults=True):
     updated_at: str = ""
     created_by: str = ""
     seq: int = 0
+    started_at: str = ""  # when this run of the agent began
     started_seq: int = 0  # of the newest session_started: names this run of the agent
     spawned: bool = False  # this run's process has been started
     open_requests: int = 0
@@ -151,7 +152,7 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.created_at = record.created_at or at
             record.created_by = record.created_by or event.by
             record.end_reason = record.end_message = record.code = record.signal = None
-            record.started_seq, record.spawned = record.seq, False
+            record.started_at, record.started_seq, record.spawned = at, record.seq, False
         case AgentSpawned():
             record.spawned = True
         case SessionReady():

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bascule.drivers.base import Driver
 from bascule.model.commands import Actor
-from bascule.model.errors import AgentFailed
+from bascule.model.errors import AgentFailed, HostError
 from bascule.model.events import (
     AgentSpawned,
     AnyEvent,
@@ -260,7 +260,7 @@ class Supervisor:
         """Set every deadline this session has, counting from when it began to run."""
         for request in self.ledger.open_requests():
             self._expect_answer(request.request_id)
-        age = self._clock() - _seconds(self.ledger.record.created_at)
+        age = self._clock() - _seconds(self.ledger.record.started_at)
         if self.limits.session_seconds > 0:
             left = max(1.0, self.limits.session_seconds - age)
             self._deadlines.set("session", left, lambda: self.reach("time_limit"))
@@ -320,7 +320,7 @@ class Supervisor:
         await committed
         try:
             await self._process.end()
-        except AgentFailed as error:  # it is gone already; its exit notice finishes the session
+        except HostError as error:  # it is gone already; its exit notice finishes the session
             self.ledger.log([Note("end_failed", error.message, "warning")])
 
     @property
