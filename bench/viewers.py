@@ -105,7 +105,6 @@ async def watch(order: dict[str, Any]) -> dict[str, Any]:
     await asyncio.wait([viewer.done for viewer in viewers], timeout=order["seconds"])
     # A marker too many is a doubled event: give it a moment to show itself.
     await asyncio.sleep(0.05)
-    late = sorted(one for viewer in viewers for one in viewer.late)
     return {
         "short": sum(viewer.markers < order["markers"] for viewer in viewers),
         "over": sum(viewer.markers > order["markers"] for viewer in viewers),
@@ -113,8 +112,7 @@ async def watch(order: dict[str, Any]) -> dict[str, Any]:
         "messages": sum(viewer.messages for viewer in viewers),
         "bytes": sum(viewer.bytes for viewer in viewers),
         "seconds": max((viewer.ended - viewer.began) / 1e9 if viewer.ended else 0.0 for viewer in viewers),
-        "p50": late[len(late) // 2] / 1e6 if late else 0.0,
-        "p99": late[len(late) * 99 // 100] / 1e6 if late else 0.0,
+        "late": [one for viewer in viewers for one in viewer.late],
         "closed": sorted({viewer.closed for viewer in viewers if viewer.closed}),
     }
 
