@@ -130,7 +130,7 @@ class Roster:
         match notice:
             case OutputNotice():
                 if supervisor is not None:
-                    supervisor.output()
+                    supervisor.output(notice.err)
             case ExitNotice():
                 if supervisor is not None:
                     supervisor.exited(Exit(notice.code, notice.signal, notice.out, notice.err, notice.lost))

@@ -10,6 +10,9 @@ from bascule.model.events import (
     AnswerDelivered,
     AnyEvent,
     ArchivedChanged,
+    EntryClosed,
+    EntryOpened,
+    Event,
     ModeChanged,
     ModelChanged,
     PermissionAnswered,
@@ -30,14 +33,21 @@ from bascule.model.events import (
     SessionFailed,
     SessionReady,
     SessionStarted,
+    TextAppended,
     TitleChanged,
     ToolChanged,
+    ToolStarted,
     TurnEnded,
     UsageChanged,
 )
 from bascule.model.lifecycle import Phase, step
 
 TITLE_LENGTH = 80
+
+# Most of a log is these, and nothing about the session as a whole follows from them.
+PASSING: frozenset[type[Event]] = frozenset(
+    {EntryOpened, TextAppended, EntryClosed, ToolStarted, ToolChanged}
+)
 
 
 class Write(Struct, frozen=True):
@@ -122,6 +132,8 @@ def advance(record: SessionRecord, parked: Parked, logged: Logged) -> bool:
     event = logged.event
     record.seq = logged.seq
     record.updated_at = logged.at
+    if type(event) in PASSING:
+        return False
     record.phase = step(record.phase, event)
     _advance_record(record, logged.at, event)
     changed = _advance_parked(parked, event)

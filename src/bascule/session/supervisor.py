@@ -99,9 +99,9 @@ class Supervisor:
             self._deadlines.cancel_all()
             self._process.close()
 
-    def output(self) -> None:
+    def output(self, err_end: int | None = None) -> None:
         """The keeper says there is more to read, or answers again."""
-        self._reader.wake()
+        self._reader.wake(err_end)
         self._outbox.wake()
 
     def exited(self, exit: Exit) -> None:
