@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,6 +54,24 @@ def alive(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state != "Z"
+
+
+async def gone(pid: int, seconds: float = 5.0) -> bool:
+    """Whether the process ends in time."""
+    try:
+        watch = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(watch, ended.set)
+    try:
+        await asyncio.wait_for(ended.wait(), seconds)
+    except TimeoutError:
+        return False
+    finally:
+        loop.remove_reader(watch)
+        os.close(watch)
+    return True
 
 
 class Talk:
