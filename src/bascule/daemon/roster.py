@@ -41,7 +41,7 @@ class Roster:
         self._steady = steady
         self._hold = KeeperHold(keeper_folder)
         self._by_kept_name: dict[str, Supervisor] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> dict[str, SessionState]:
@@ -57,7 +57,7 @@ class Roster:
 
     async def close(self) -> None:
         """Let go of everything. The agents go on."""
-        tasks = [*self._tasks.values(), *([self._watching] if self._watching else [])]
+        tasks = [*self._tasks, *([self._watching] if self._watching else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -74,16 +74,11 @@ class Roster:
         return supervisor, process
 
     def run(self, supervisor: Supervisor, process: KeptAgent, plan: SpawnPlan | None) -> None:
-        session_id = supervisor.ledger.record.session_id
-        self._tasks[session_id] = asyncio.create_task(
-            self._run(supervisor, process, plan), name=f"session {session_id}"
+        task = asyncio.create_task(
+            self._run(supervisor, process, plan), name=f"session {supervisor.ledger.record.session_id}"
         )
-
-    async def let_finish(self, session_id: str) -> None:
-        """Wait until a session whose end is logged is cleaned up here too; one that runs is left alone."""
-        supervisor, task = self.live.get(session_id), self._tasks.get(session_id)
-        if supervisor is not None and task is not None and not supervisor.ledger.live:
-            await asyncio.wait([task])
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def discard(self, state: SessionState) -> None:
         """End and forget what the keeper holds of a session that is over."""
@@ -108,7 +103,6 @@ class Roster:
             await process.end()
         finally:
             self.live.pop(record.session_id, None)
-            self._tasks.pop(record.session_id, None)
             self._by_kept_name.pop(process.name, None)
 
     def _notice(self, notice: Notice) -> None:

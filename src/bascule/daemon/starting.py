@@ -84,7 +84,6 @@ class Starter:
 
     async def resume(self, wish: ResumeSession) -> bytes:
         """An ended session's agent, brought back on the same log, asking again before it acts."""
-        await self._roster.let_finish(wish.session_id)
         point = await self._store.resume_point(wish.session_id)
         if point is None or wish.session_id in self._roster.live:
             raise InvalidInput("This session is running already.")
