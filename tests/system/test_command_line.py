@@ -1,6 +1,7 @@
 """The command line against the running server: found by its note, without a token typed anywhere."""
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import AsyncIterator
@@ -40,7 +41,7 @@ async def test_x12_a_prompt_is_run_listed_shown_and_audited_from_the_command_lin
     assert "1 2 3 4 5" in said
     code, listed = await bascule(server, "sessions", "list", "--json")
     assert code == 0
-    (session,) = [one["session_id"] for one in map(json.loads, listed.splitlines()) if "session_id" in one]
+    session = next(one["session_id"] for one in json.loads(listed) if one["title"] == "count 5 1")
     code, shown = await bascule(server, "sessions", "show", session)
     assert code == 0
     assert "1 2 3 4 5" in shown
@@ -71,9 +72,12 @@ async def test_x12_x2_a_waiting_request_is_answered_from_the_command_line(server
 async def test_x12_the_python_client_follows_a_session_of_the_running_server(server: LiveServer):
     session = await server.create("count 50 1")
     await server.wait_for(session, TurnEnded)
-    async with Client(server.url, server.token) as client:
-        seen: list[int] = []
-        async for row in client.follow(session):
+    seen: list[int] = []
+    async with (
+        await Client.connect(server.url, server.token) as client,
+        contextlib.aclosing(client.events(session)) as rows,
+    ):
+        async for row in rows:
             seen.append(row.seq)
             if isinstance(row.event, TurnEnded):
                 break

@@ -21,6 +21,7 @@ from bascule.model.events import (
     PermissionAnswered,
     PermissionRequested,
     PromptSent,
+    SessionEnded,
     SessionEnding,
     SessionStarted,
     TextAppended,
@@ -222,3 +223,17 @@ async def test_s46_a_fossil_is_not_answered_after_the_keeper_died(make_server: M
     again = await server.http.post(f"/api/sessions/{session}/permissions", json=body)
     assert again.status_code == 410
     assert Path(ledger).read_text().count('"executed"') == 0
+
+
+async def test_c6_an_ended_session_can_be_resumed_the_moment_its_end_is_seen(make_server: Make):
+    server = make_server()
+    await server.start()
+    session = await server.create("count 1 1")
+    seen = (await server.wait_for(session, TurnEnded)).seq
+    for _ in range(5):
+        await server.http.delete(f"/api/sessions/{session}")
+        await server.wait_for(session, SessionEnded, seen)
+        resumed = await server.post(f"/api/sessions/{session}/resume")
+        assert resumed.status_code == 200, resumed.text
+        await server.send(session, "count 1 1")
+        seen = (await server.wait_for(session, TurnEnded, seen)).seq
