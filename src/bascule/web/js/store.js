@@ -2,7 +2,13 @@
 
 /**
  * @template {object} S
+ * @typedef {{get: () => S, set: (patch: Partial<S> | ((state: S) => Partial<S>)) => void, flush: () => void, subscribe: (listener: (now: S, before: S) => void) => () => void}} Store
+ */
+
+/**
+ * @template {object} S
  * @param {S} initial
+ * @returns {Store<S>}
  */
 export function createStore(initial) {
   let state = initial;
@@ -35,7 +41,7 @@ export function createStore(initial) {
     /** @param {(now: S, before: S) => void} listener */
     subscribe(listener) {
       listeners.add(listener);
-      return () => listeners.delete(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }
