@@ -64,13 +64,14 @@ class LiveServer:
             **self.env,
         }
         port = self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else "0"
-        self.process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "bascule", "up", "--data", str(self.data), "--port", port, "--no-open", *flags),
-            env=environment,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=open(self.folder / "stderr.txt", "ab"),  # noqa: ASYNC230,SIM115 - handed to the child
-        )
+        with open(self.folder / "stderr.txt", "ab") as stderr:  # noqa: ASYNC230 - handed to the child
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *("-m", "bascule", "up", "--data", str(self.data), "--port", port, "--no-open", *flags),
+                env=environment,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=stderr,
+            )
         assert self.process.stdout is not None
         line = (await asyncio.wait_for(self.process.stdout.readline(), START_SECONDS)).decode().strip()
         if "#token=" not in line:
@@ -128,7 +129,7 @@ class LiveServer:
             watch = os.pidfd_open(pid)
             loop = asyncio.get_running_loop()
             gone = loop.create_future()
-            loop.add_reader(watch, gone.set_result, None)
+            loop.add_reader(watch, lambda: gone.done() or gone.set_result(None))
             try:
                 await asyncio.wait_for(gone, 20)
             finally:
@@ -160,7 +161,7 @@ class LiveServer:
                 f"/api/sessions/{session}/events", params={"after": after, "limit": 1000}
             )
             assert answer.status_code == 200, answer.text
-            page = [decode_logged(msgspec.json.encode(one)) for one in answer.json()["entries"]]
+            page = [decode_logged(msgspec.json.encode(one)) for one in answer.json()["events"]]
             if not page:
                 return rows
             rows += page

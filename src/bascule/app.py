@@ -11,14 +11,16 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from bascule.agents.catalogue import Catalogue
+from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.launching import Launcher
 from bascule.hub.app import build_app
 from bascule.hub.server import HubServer, bind
 from bascule.hub.switchboard import Switchboard
 from bascule.link.frames import AnyFrame
+from bascule.model.errors import AlreadyRunning
 from bascule.model.settings import Settings
-from bascule.state_folder import ServerNote, held, prepare, remove_note, write_note
+from bascule.state_folder import ServerNote, prepare, read_note, remove_note, write_note
 from bascule.store.grants import GrantBook
 from bascule.store.sqlite import SqliteStore
 
@@ -33,24 +35,38 @@ async def serve(settings: Settings, *, ready: Callable[[str], None]) -> int:
     """Run until a signal says stop. `ready` gets the link once sessions can be started."""
     folder = Path(settings.data_dir)
     prepare(folder)
-    with held(folder):
+    async with AsyncExitStack() as closing:
+        store = _open_store(folder)
+        closing.push_async_callback(store.close)
         listening = bind(settings)
-        try:
-            await _serve(settings, folder, listening, ready)
-        finally:
-            listening.close()
+        closing.callback(listening.close)
+        await _serve(settings, folder, store, listening, ready)
     return 0
 
 
+def _open_store(folder: Path) -> SqliteStore:
+    try:
+        return SqliteStore.open(folder / DATABASE, clock=time.time, loop=asyncio.get_running_loop())
+    except AlreadyRunning as error:
+        note = read_note(folder)
+        where = f" at {note.url}" if note else ""
+        raise AlreadyRunning(
+            f"Bascule already runs{where} (pid {error.fields.get('pid')}) with the state folder {folder}. "
+            "Use it, stop it first, or choose another folder with --data."
+        ) from error
+
+
 async def _serve(
-    settings: Settings, folder: Path, listening: socket.socket, ready: Callable[[str], None]
+    settings: Settings,
+    folder: Path,
+    store: SqliteStore,
+    listening: socket.socket,
+    ready: Callable[[str], None],
 ) -> None:
     stop = _stop_on_signals()
     url = _url(settings, listening)
     async with AsyncExitStack() as closing:
-        store = await SqliteStore.open(folder / DATABASE, clock=time.time)
-        closing.push_async_callback(store.close)
-        grants = await GrantBook.open(store, clock=time.time)
+        grants = await GrantBook.open(store)
         switchboard = Switchboard()
         app = build_app(
             store=store, grants=grants, switchboard=switchboard, settings=settings, clock=time.time
@@ -72,7 +88,7 @@ async def _serve(
 async def _host(settings: Settings, store: SqliteStore, switchboard: Switchboard) -> Host:
     """This machine's daemon, joined to the hub by a link in memory."""
     loop = asyncio.get_running_loop()
-    device = settings.device_name or socket.gethostname()
+    device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
     launcher = Launcher(Catalogue.load(Path(settings.config_dir)), settings, dict(os.environ))
     host = Host(store, launcher, settings, device, time.time, time.monotonic)
     await host.open()
@@ -85,14 +101,14 @@ async def _host(settings: Settings, store: SqliteStore, switchboard: Switchboard
     def up(frame: AnyFrame) -> None:
         loop.call_soon(line.receive, frame)
 
-    await host.connect(up, epoch=time.time_ns())
+    host.connect(up, epoch=time.time_ns())
     return host
 
 
 async def _links(grants: GrantBook, folder: Path, url: str) -> str:
     """A fresh link for a person, and a key for the command line of this user."""
     await grants.sweep_unused_start_links()
-    _, secret = await grants.create("owner", "owner", expires_in=LINK_SECONDS, kind="start_link")
+    _, secret = await grants.create("owner", "owner", expires_in=LINK_SECONDS, start_link=True)
     _, key = await grants.create(THIS_MACHINE, "owner", ephemeral=True)
     write_note(folder, ServerNote(os.getpid(), url, key))
     return f"{url}/#token={secret}"

@@ -1,17 +1,13 @@
-"""The state folder: private, held by one server at a time, with a note on how to reach that server."""
+"""The state folder: private, with a note on how the local command line reaches the server."""
 
-import fcntl
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from bascule.model.errors import HostError
 
-LOCK = "server.lock"
 NOTE = "server.json"
 
 
@@ -21,10 +17,6 @@ class ServerNote(msgspec.Struct, frozen=True):
     pid: int
     url: str
     key: str
-
-
-class AlreadyRunning(HostError):
-    code = "ALREADY_RUNNING"
 
 
 class UnsafeFolder(HostError):
@@ -40,29 +32,6 @@ def prepare(folder: Path) -> None:
         raise UnsafeFolder(f"{folder} is not a folder of this user. Choose another with --data.")
     if info.st_mode & 0o077:
         folder.chmod(0o700)
-
-
-@contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold the folder until the block ends; another server gets `AlreadyRunning` with our pid."""
-    path = folder / LOCK
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            pid = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
-            note = read_note(folder)
-            where = f" at {note.url}" if note else ""
-            raise AlreadyRunning(
-                f"Bascule already runs{where} (pid {pid}) with the state folder {folder}. "
-                "Use it, stop it first, or choose another folder with --data."
-            ) from error
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def write_note(folder: Path, note: ServerNote) -> None:

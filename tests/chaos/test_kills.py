@@ -11,6 +11,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from tests.live import LiveServer
 
 from bascule.model.codec import Logged
 from bascule.model.events import (
@@ -22,7 +23,6 @@ from bascule.model.events import (
     ToolChanged,
     TurnEnded,
 )
-from tests.live import LiveServer
 
 pytestmark = pytest.mark.anyio
 
@@ -52,7 +52,7 @@ class Viewer:
                             self.changed.notify_all()
             except (OSError, EOFError, asyncio.IncompleteReadError) as error:
                 self.last_error = error
-            except Exception as error:  # noqa: BLE001 - websockets' own closing errors
+            except Exception as error:
                 if isinstance(error, AssertionError):
                     raise
                 self.last_error = error
@@ -102,7 +102,7 @@ async def test_x1_r01_r13_nothing_is_lost_when_the_server_is_killed_again_and_ag
             await server.start()
 
         open_now = (await server.http.get("/api/requests")).json()["requests"]
-        assert [one["requestId"] for one in open_now] == [request.request_id]
+        assert [one["request_id"] for one in open_now] == [request.request_id]
         answer = await server.post(
             f"/api/sessions/{asking}/permissions",
             requestId=request.request_id,

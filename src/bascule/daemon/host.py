@@ -2,18 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from msgspec import Raw
 
 from bascule import __version__
+from bascule.daemon.device import Device
 from bascule.daemon.directories import check_directory
-from bascule.daemon.launching import Launcher
+from bascule.daemon.launching import Launching
 from bascule.daemon.once import Once
 from bascule.daemon.roster import Roster
 from bascule.daemon.starting import Starter
 from bascule.link.frames import (
+    AgentsChanged,
     AnyFrame,
     Ask,
     CheckDirectory,
@@ -65,9 +67,9 @@ class Host:
     def __init__(
         self,
         store: EventStore,
-        launcher: Launcher,
+        launcher: Launching,
         settings: Settings,
-        device: str,
+        device: Device,
         clock: Callable[[], float],
         steady: Callable[[], float],
     ) -> None:
@@ -94,18 +96,25 @@ class Host:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.roster.close()
 
-    async def connect(self, send: Callable[[AnyFrame], None], epoch: int) -> None:
-        """Say who we are on a new link."""
+    def connect(self, send: Callable[[AnyFrame], None], epoch: int) -> None:
+        """Say who we are on a new link; the agents' versions follow when they are known."""
         self._send = send
-        agents = await self._launcher.agents()
-        send(DaemonConnected(self._device, self._device, __version__, epoch, agents))
+        agents = self._launcher.at_first_glance()
+        send(DaemonConnected(self._device.id, self._device.name, __version__, epoch, agents))
+        self._do_later(self._tell_versions(), "agent versions")
+
+    async def _tell_versions(self) -> None:
+        self._reply(AgentsChanged(await self._launcher.agents()))
+
+    def _do_later(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def receive(self, frame: AnyFrame) -> None:
         match frame:
             case Ask():
-                task = asyncio.create_task(self._answer(frame), name=f"ask {frame.ask}")
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._do_later(self._answer(frame), f"ask {frame.ask}")
             case Ping():
                 self._reply(Pong(frame.n))
             case _:  # what only a hub with its own copy of the logs would say
@@ -195,7 +204,7 @@ class Host:
     def _check_not_paused(self) -> None:
         if self._pause_mark.exists():
             raise LimitReached(
-                f"{self._device} is paused and takes no new sessions. `bascule daemon resume` ends that."
+                f"{self._device.name} is paused and takes no new sessions. `bascule daemon resume` ends that."
             )
 
     async def _pause(self, wish: PauseDevice) -> bytes:

@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Callable
 
+from bascule.daemon.device import Device
 from bascule.daemon.directories import check_directory
-from bascule.daemon.launching import Launcher
+from bascule.daemon.launching import Launching
 from bascule.daemon.roster import Roster, kept_name
 from bascule.model.codec import decode_logged, encode
 from bascule.model.commands import Actor, ResumeSession, StartSession
@@ -39,9 +40,9 @@ class Starter:
         self,
         store: EventStore,
         roster: Roster,
-        launcher: Launcher,
+        launcher: Launching,
         settings: Settings,
-        device: str,
+        device: Device,
         clock: Callable[[], float],
     ) -> None:
         self._store = store
@@ -63,14 +64,15 @@ class Starter:
                 driver="",
                 cwd=wish.cwd,
                 by=wish.by.name,
-                model=wish.model or self._settings.default_model or None,
+                device=self._device.id,
+                model=wish.model,
                 permission_mode=wish.permission_mode,
                 mode=wish.mode,
                 resumed_from=wish.resume,
                 forked=wish.fork,
             )
         )
-        ledger = Ledger.new(self._store, wish.session_id, self._device, self._clock)
+        ledger = Ledger.new(self._store, wish.session_id, self._clock)
         facts: list[AnyEvent] = [TitleChanged(wish.title, wish.by.name)] if wish.title else []
         if wish.prompt is not None:
             facts.append(PromptSent(new_id(), wish.prompt, wish.by.name, wish.client_message_id, wish.images))
@@ -95,6 +97,7 @@ class Starter:
                 driver="",
                 cwd=record.cwd,
                 by=wish.by.name,
+                device=self._device.id,
                 model=record.model,
                 permission_mode="relay",
                 mode=None,
@@ -124,7 +127,7 @@ class Starter:
         limit = self._settings.limits.sessions
         if 0 < limit <= len(self._roster.live):
             raise LimitReached(
-                f"{self._device} already runs {limit} sessions. End one, or raise the limit in Settings."
+                f"{self._device.name} already runs {limit} sessions. End one, or raise the limit in Settings."
             )
         cwd, _ = check_directory(wanted.cwd, self._launcher.roots)
         return await self._launcher.complete(wanted, cwd)
@@ -168,7 +171,7 @@ class Starter:
     async def _live_records(self) -> list[SessionRecord]:
         found = {one.session_id: one for one in await self._store.sessions(archived=False)}
         found |= {one.session_id: one for one in await self._store.sessions(archived=True)}
-        return [one for one in found.values() if one.phase in LIVE and one.device == self._device]
+        return [one for one in found.values() if one.phase in LIVE and one.device == self._device.id]
 
     async def _adopt(self, record: SessionRecord, kept: dict[str, SessionState]) -> str:
         point = await self._store.resume_point(record.session_id)

@@ -147,6 +147,7 @@ class Fold:
             return
         self._dirty[entry.first_seq] = entry
         if entry.open:
+            self._close(_name(entry), logged)  # a name said twice: the older one is over
             self.open[_name(entry)] = entry
 
     def _append(self, event: TextAppended, logged: Logged) -> None:

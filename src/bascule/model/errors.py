@@ -140,12 +140,36 @@ class DeviceOffline(HostError):
     code = "DEVICE_OFFLINE"
 
 
-class StorageFull(HostError):
+class StorageFailed(HostError):
+    """The disk would not take it: nothing of the step was kept."""
+
+    code = "STORAGE_FAILED"
+
+
+class StorageFull(StorageFailed):
     code = "STORAGE_FULL"
 
 
 class StoreDamaged(HostError):
+    """What is stored does not match its checksum or is no database any more. Names what, and where it is."""
+
     code = "STORE_DAMAGED"
+
+
+class StoreRefused(HostError):
+    """The file is sound but not ours to open: another program's, a newer version's, or in use."""
+
+    code = "STORE_REFUSED"
+
+
+class AlreadyRunning(StoreRefused):
+    code = "ALREADY_RUNNING"
+
+
+class StoreConflict(BasculeError):
+    """A step that does not follow what is stored: its owner must look at the head again."""
+
+    code = "STORE_CONFLICT"
 
 
 class Refused(BasculeError):

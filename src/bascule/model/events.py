@@ -41,6 +41,7 @@ class SessionStarted(Event, frozen=True):
     driver: str
     cwd: str
     by: str
+    device: str = ""  # the machine it runs on, by its lasting id
     model: str | None = None
     permission_mode: str = "relay"
     mode: str | None = None  # the agent's own mode it was asked to start in
@@ -243,7 +244,7 @@ class PermissionRequested(Event, frozen=True):
     tool_id: str | None = None
     note: str = ""  # the agent's own words about it: never Bascule's
     blocked_path: str | None = None
-    suggestions: Raw | None = None  # as the agent sent them; options refer to them by position
+    suggestions: tuple[Raw, ...] = ()  # as the agent sent them; options refer to them by position
 
 
 class PermissionAnswered(Event, frozen=True):

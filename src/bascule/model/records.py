@@ -104,7 +104,7 @@ class RequestRecord(Struct, omit_defaults=True):
     opened_at: str
     seq: int
     tool_id: str | None = None
-    answer: Raw | None = None  # the event as logged
+    answer: PermissionAnswered | QuestionAnswered | None = None
     answered_at: str | None = None
     answered_by: str | None = None
     reason: str | None = None  # of a withdrawal
@@ -133,6 +133,7 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
     match event:
         case SessionStarted():
             record.agent, record.driver, record.cwd = event.agent, event.driver, event.cwd
+            record.device = event.device
             record.model = event.model or record.model
             record.permission_mode, record.demo = event.permission_mode, event.demo
             record.created_at = record.created_at or at
@@ -229,7 +230,7 @@ def settle(request: RequestRecord, logged: Logged) -> bool:
     event = logged.event
     match event:
         case PermissionAnswered() | QuestionAnswered() if request.state == "open":
-            request.state, request.answer = "answered", Raw(encode(event))
+            request.state, request.answer = "answered", event
             request.answered_at, request.answered_by = logged.at, event.by
         case PermissionWithdrawn() | QuestionWithdrawn() if request.state in ("open", "answered"):
             request.state, request.reason = "withdrawn", event.reason

@@ -15,7 +15,7 @@ def problem_with(text: str) -> str | None:
     if not text.isprintable():
         return "The folder's path holds hidden or control characters."
     if not text.startswith("/"):
-        return "The folder must be an absolute path, such as /home/me/project."
+        return "The folder must be an absolute path, such as /home/you/project."
     if ".." in PurePosixPath(text).parts:
         return "The folder's path must not contain '..'."
     return None

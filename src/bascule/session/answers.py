@@ -2,7 +2,6 @@
 
 import msgspec
 
-from bascule.model.codec import decode_event
 from bascule.model.commands import AnswerPermission, AnswerQuestion
 from bascule.model.errors import (
     AlreadyAnswered,
@@ -33,8 +32,8 @@ def check_open(
     if request.state == "withdrawn":
         raise RequestWithdrawn(request_id, reason=request.reason or "withdrawn")
     if request.state != "open":
-        answer = decode_event(bytes(request.answer)) if request.answer is not None else None
-        decision = answer.decision if isinstance(answer, PermissionAnswered) else "answered"
+        given = request.answer
+        decision = given.decision if isinstance(given, PermissionAnswered) else "answered"
         raise AlreadyAnswered(
             request_id, by=request.answered_by or "", at=request.answered_at or "", decision=decision
         )

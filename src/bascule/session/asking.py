@@ -16,6 +16,7 @@ class Asking:
     def __init__(self, ledger: Ledger) -> None:
         self._known = ledger.requests
         self._open = {one.request_id: one.kind for one in ledger.open_requests()}
+        self._tools = {one.request_id: one.tool_id for one in ledger.open_requests()}
 
     def follow(self, event: AnyEvent) -> bool:
         """Take one more event into account; False when it says nothing new and is better left out."""
@@ -25,6 +26,7 @@ class Asking:
                     return False
                 kind = "permission" if isinstance(event, PermissionRequested) else "question"
                 self._open[event.request_id] = kind
+                self._tools[event.request_id] = event.tool_id
                 return True
             case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
                 # An agent may take back what was answered a moment ago; the answer stands.
@@ -32,10 +34,15 @@ class Asking:
             case _:
                 return True
 
+    def withdraw_of(self, tool_id: str) -> list[AnyEvent]:
+        """A tool that is over needs no permission any more, even if the agent did not say so."""
+        moot = [one for one in self._open if self._tools.get(one) == tool_id]
+        return [self._withdraw(one, "agent") for one in moot]
+
     def withdraw_all(self, reason: str) -> list[AnyEvent]:
-        withdrawn: list[AnyEvent] = [
-            PermissionWithdrawn(one, reason) if kind == "permission" else QuestionWithdrawn(one, reason)
-            for one, kind in self._open.items()
-        ]
-        self._open = {}
-        return withdrawn
+        return [self._withdraw(one, reason) for one in list(self._open)]
+
+    def _withdraw(self, request_id: str, reason: str) -> AnyEvent:
+        kind = self._open.pop(request_id)
+        gone = PermissionWithdrawn if kind == "permission" else QuestionWithdrawn
+        return gone(request_id, reason)

@@ -2,7 +2,7 @@
 
 State changes the moment something is logged, before anything is awaited; that is what makes the first
 answer win. One step is on its way to the store at a time; what is logged meanwhile joins the next step.
-A full disk holds the step back and tries it again: nothing is dropped and nothing later overtakes it.
+A failing disk holds the step back and tries it again: nothing is dropped, nothing later overtakes it.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 
 from bascule.model.codec import Logged, timestamp
-from bascule.model.errors import StorageFull
+from bascule.model.errors import StorageFailed
 from bascule.model.events import (
     AnswerDelivered,
     AnyEvent,
@@ -36,6 +36,32 @@ SETTLED_KEPT = 256  # answered requests remembered, to tell a second answer who 
 RETRY_SECONDS = 0.5
 
 
+class _Step:
+    """One batch on its way, and everybody who waits for it, each with a future of their own to cancel."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def promise(self) -> asyncio.Future[None]:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # A step nobody waits for must not complain when the server stops under it.
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._waiting.append(future)
+        return future
+
+    def settle(self, error: BaseException | None) -> None:
+        for future in self._waiting:
+            if future.done():
+                continue
+            if error is None:
+                future.set_result(None)
+            elif isinstance(error, asyncio.CancelledError):
+                future.cancel()
+            else:
+                future.set_exception(error)
+
+
 class Ledger:
     def __init__(self, store: EventStore, point: ResumePoint, clock: Callable[[], float]) -> None:
         self.record: SessionRecord = point.record
@@ -46,11 +72,11 @@ class Ledger:
         self.storage_full = False
         self._store = store
         self._clock = clock
-        self._steps: deque[tuple[Batch, asyncio.Future[None]]] = deque()
+        self._steps: deque[_Step] = deque()
 
     @classmethod
-    def new(cls, store: EventStore, session_id: str, device: str, clock: Callable[[], float]) -> "Ledger":
-        record = SessionRecord(session_id=session_id, device=device)
+    def new(cls, store: EventStore, session_id: str, clock: Callable[[], float]) -> "Ledger":
+        record = SessionRecord(session_id=session_id)
         return cls(store, ResumePoint(record, Parked(), 0, 0, None, [], []), clock)
 
     @property
@@ -75,7 +101,8 @@ class Ledger:
     ) -> asyncio.Future[None]:
         """Make these facts true now and durable soon; the future says when."""
         at = timestamp(self._clock())
-        batch, future = self._step_to_join(at, reply)
+        step = self._step_to_join(at, reply)
+        batch = step.batch
         for event in events:
             self._fold(Logged(self.record.seq + 1, at, event))
         batch.events.extend(events)
@@ -92,25 +119,20 @@ class Ledger:
         batch.sync = batch.sync or sync
         if len(self._steps) == 1:
             self._send()
-        return future
+        return step.promise()
 
     async def settled(self) -> None:
         """Wait until everything logged so far is durable."""
         if self._steps:
-            await asyncio.shield(self._steps[-1][1])
+            await self._steps[-1].promise()
 
-    def _step_to_join(self, at: str, reply: StoredReply | None) -> tuple[Batch, asyncio.Future[None]]:
+    def _step_to_join(self, at: str, reply: StoredReply | None) -> "_Step":
         # The first step is in the writer's hands already; only the ones behind it are still open.
-        if len(self._steps) > 1:
-            batch, future = self._steps[-1]
-            if not (batch.reply and reply):
-                return batch, future
-        batch = Batch(self.record.session_id, self.record.seq + 1, at, [])
-        future = asyncio.get_running_loop().create_future()
-        # A step nobody waits for must not complain when the server stops under it.
-        future.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._steps.append((batch, future))
-        return batch, future
+        if len(self._steps) > 1 and not (self._steps[-1].batch.reply and reply):
+            return self._steps[-1]
+        step = _Step(Batch(self.record.session_id, self.record.seq + 1, at, []))
+        self._steps.append(step)
+        return step
 
     def _fold(self, logged: Logged) -> None:
         advance(self.record, self.parked, logged)
@@ -139,11 +161,11 @@ class Ledger:
             del self.requests[old]
 
     def _send(self) -> None:
-        self._store.append(self._steps[0][0]).add_done_callback(self._stored)
+        self._store.append(self._steps[0].batch).add_done_callback(self._stored)
 
     def _stored(self, stored: asyncio.Future[None]) -> None:
         error = asyncio.CancelledError() if stored.cancelled() else stored.exception()
-        if isinstance(error, StorageFull):
+        if isinstance(error, StorageFailed):
             self.storage_full = True
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self._send)
             return
@@ -151,16 +173,11 @@ class Ledger:
         if error is not None:
             self._fail(error)
             return
-        _, future = self._steps.popleft()
-        future.set_result(None)
+        self._steps.popleft().settle(None)
         if self._steps:
             self._send()
 
     def _fail(self, error: BaseException) -> None:
         """The store is broken or gone: everybody who waits is told so."""
         while self._steps:
-            _, future = self._steps.popleft()
-            if isinstance(error, asyncio.CancelledError):
-                future.cancel()
-            else:
-                future.set_exception(error)
+            self._steps.popleft().settle(error)

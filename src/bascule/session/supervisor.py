@@ -21,6 +21,7 @@ from bascule.model.events import (
     SessionEnded,
     SessionEnding,
     SessionFailed,
+    ToolChanged,
     TurnEnded,
 )
 from bascule.model.lifecycle import Phase
@@ -162,6 +163,8 @@ class Supervisor:
                 continue
             if isinstance(event, TurnEnded) and event.stop_reason == "interrupted":
                 facts += asking.withdraw_all("interrupted")
+            elif isinstance(event, ToolChanged) and event.status != "running":
+                facts += asking.withdraw_of(event.tool_id)
             facts.append(event)
             answer = self._policy_answer(event)
             if answer is not None and isinstance(event, PermissionRequested):

@@ -65,7 +65,8 @@ SessionWish = (
 async def carry_out(supervisor: Supervisor, wish: SessionWish, store: EventStore, body_sha256: str) -> bytes:
     """Do it, and give the reply (JSON). Returns once the facts would survive a power cut."""
     if supervisor.ledger.storage_full:
-        raise StorageFull("The disk is full. Nothing was changed; free some space and try again.")
+        problem = store.storage_problem or "The disk takes nothing just now."
+        raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
     match wish:
         case SendPrompt():
             return await _send(supervisor, wish, body_sha256)

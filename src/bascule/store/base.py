@@ -4,7 +4,7 @@ Two engines are held to this by one suite (`tests/store/conformance.py`).
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Literal, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -91,8 +91,20 @@ class Page(NamedTuple):
     before: int | None
 
 
+class AuditCheck(Struct, frozen=True):
+    """What a walk along the audit chain found."""
+
+    checked: int  # records that hold, from the first
+    head: str  # the hash of the last of them
+    bad: int | None = None  # the number of the first record that does not hold
+    fault: str = ""
+
+
 class Committed(NamedTuple):
-    """What a commit made true, for those who listen. Called on the event loop, in commit order."""
+    """What a commit made true for one session, for those who listen.
+
+    Called on the event loop, in commit order. Steps that were committed together come as one.
+    """
 
     record: SessionRecord
     rows: list[Row]
@@ -102,11 +114,21 @@ Listener = Callable[[Committed], None]
 
 
 class EventStore(Protocol):
+    @property
+    def storage_problem(self) -> str | None:
+        """Why nothing can be stored right now (a full disk, say); None when all is well."""
+        ...
+
+    async def writable(self) -> None:
+        """Wait until nothing keeps the store from storing."""
+        ...
+
     def append(self, batch: Batch) -> "asyncio.Future[None]":
         """Queue one atomic step. Steps of a session commit in the order they were queued.
 
-        The future fails with `StorageFull` when the disk is full (nothing of the step is kept) and with
-        `StoreConflict` when `first_seq` does not follow the head.
+        The future fails with `StorageFull` when the disk is full (nothing of the step is kept), with
+        `StorageFailed` when it can't be written otherwise, with `StoreConflict` when `first_seq` does not
+        follow the head or the reply's key is taken, and with `StoreDamaged` when the session can't be read.
         """
         ...
 
@@ -116,12 +138,18 @@ class EventStore(Protocol):
 
     async def read(self, session_id: str, after: int, limit: int = 1000) -> list[Row]: ...
 
-    def follow(self, session_id: str, after: int) -> AsyncIterator[list[Row]]:
-        """Past and live in one: every row after `after`, in order, once, for ever."""
+    def follow(self, session_id: str, after: int) -> AsyncGenerator[list[Row], None]:
+        """Past and live in one: every row after `after`, in order, once, until the store closes.
+
+        A slow consumer costs a bounded amount of memory: it is read to from the log again.
+        """
         ...
 
     async def page(self, session_id: str, limit: int = 50, before: int | None = None) -> Page:
-        """Entries whose `first_seq` is below `before` (all when None), the newest `limit` of them."""
+        """Entries whose `first_seq` is below `before` (all when None), the newest `limit` of them.
+
+        Raises `SessionNotFound`. Give a page's `before` to reach the entries above it.
+        """
         ...
 
     async def session(self, session_id: str) -> SessionRecord | None: ...
@@ -144,4 +172,14 @@ class EventStore(Protocol):
         """Chain records that belong to no session step; returns once they would survive a power cut."""
         ...
 
-    async def close(self) -> None: ...
+    async def verify_audit(self) -> AuditCheck:
+        """Walk the audit chain from its first record."""
+        ...
+
+    async def audit_lines(self, after: int = 0, limit: int = 1000) -> list[bytes]:
+        """Audit records numbered above `after`, as lines of the export."""
+        ...
+
+    async def close(self) -> None:
+        """Commit what is queued, end every follower, and let go of the files."""
+        ...

@@ -1,0 +1,93 @@
+"""The words an agent is started with, and the environment it gets: nothing that was not listed."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from bascule.agents.spec import AgentSpec, Found
+from bascule.model.errors import InvalidInput, NotSupported
+
+MAX_VALUE = 256
+
+_ALLOWED = frozenset(
+    {"HOME", "PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"}
+)
+_ALLOWED_PREFIXES = ("LC_", "XDG_")
+# Ours, and what would make another program run code or believe it runs inside itself. In any spelling.
+_NEVER = re.compile(r"(BASCULE_|LD_|DYLD_|PYTHON)|CLAUDECODE$", re.IGNORECASE)
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """How this one start differs from the plain one."""
+
+    driver: str | None = None
+    model: str | None = None
+    mode: str | None = None
+    resume: str | None = None
+    fork: bool = False
+
+
+def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
+    try:
+        driver = spec.driver(launch.driver)
+    except KeyError as error:
+        raise NotSupported(f"{spec.title} does not speak {launch.driver}.", agent=spec.name) from error
+    argv = [found.path, *driver.args]
+    argv += _group(spec, "model", driver.model, launch.model)
+    argv += _group(spec, "mode", driver.mode, _mode(spec, launch.mode))
+    argv += _group(spec, "resume", driver.resume, launch.resume)
+    if launch.fork:
+        if not driver.fork or launch.resume is None:
+            raise NotSupported(f"{spec.title} can't fork without an earlier conversation.", agent=spec.name)
+        argv += driver.fork
+    return argv
+
+
+def _mode(spec: AgentSpec, mode: str | None) -> str | None:
+    if mode is None:
+        return None
+    if mode not in spec.modes:
+        known = ", ".join(spec.modes) or "none"
+        raise InvalidInput(f"{spec.title} can't start in mode {mode[:80]!r}; modes: {known}.", field="mode")
+    return spec.modes[mode]
+
+
+def _group(spec: AgentSpec, name: str, words: tuple[str, ...], value: str | None) -> list[str]:
+    if value is None:
+        return []
+    if not words:
+        raise NotSupported(f"{spec.title} takes no {name}.", agent=spec.name)
+    _check_value(name, value)
+    return [word.replace("{value}", value) for word in words]
+
+
+def _check_value(name: str, value: str) -> None:
+    """A value is data: it can't begin like a flag, nor hold what no name holds."""
+    if not value or len(value) > MAX_VALUE:
+        raise InvalidInput(f"The {name} must have 1 to {MAX_VALUE} characters.", field=name)
+    if value.startswith("-"):
+        raise InvalidInput(f"The {name} can't begin with a dash.", field=name)
+    if not value.isprintable():
+        raise InvalidInput(f"The {name} holds control or invisible characters.", field=name)
+
+
+def child_environment(spec: AgentSpec, parent_env: Mapping[str, str]) -> dict[str, str]:
+    """What the agent, and its version probe, may see of our environment."""
+    kept = {
+        name: value
+        for name, value in parent_env.items()
+        if not _NEVER.match(name) and (_is_common(name) or _is_listed(name, spec.environment.passed))
+    }
+    kept.update({name: value for name, value in spec.environment.set.items() if not _NEVER.match(name)})
+    return kept
+
+
+def _is_common(name: str) -> bool:
+    return name in _ALLOWED or name.startswith(_ALLOWED_PREFIXES)
+
+
+def _is_listed(name: str, patterns: Iterable[str]) -> bool:
+    return any(
+        name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns
+    )

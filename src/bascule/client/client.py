@@ -1,0 +1,348 @@
+"""`Client`: everything a person can do with a server, from Python; the command line is made of it."""
+
+import asyncio
+import contextlib
+import random
+import secrets
+import time
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+import msgspec
+
+from bascule.client import replies
+from bascule.client.address import Address, Unreachable, local, parse
+from bascule.client.connection import Connection, Incoming, entries_of
+from bascule.client.feed import Feed
+from bascule.model.codec import Logged
+from bascule.model.errors import BasculeError, InvalidInput
+from bascule.model.records import SessionRecord
+
+REPLY_SECONDS = 60
+FIRST_DELAY, LAST_DELAY = 1.0, 30.0
+
+T = TypeVar("T")
+
+
+def delays() -> Iterator[float]:
+    """How long to wait before each new try: 1, 2, 4 … 30 s, each a little off so that clients spread."""
+    delay = FIRST_DELAY
+    while True:
+        yield delay * random.uniform(0.8, 1.2)
+        delay = min(delay * 2, LAST_DELAY)
+
+
+class Client:
+    """A conversation with one server that outlives its connections.
+
+    Calls raise `bascule.model.errors.Refused` when the server says no, and `Unreachable` when it says
+    nothing. A call that only reads is tried again once on a new connection, and so are `start` and `send`,
+    which carry a key by which the server knows them again; other wishes are not, for they may be done.
+    """
+
+    def __init__(
+        self, address: Address, *, patience: float = 600, data_dir: str | Path | None = None
+    ) -> None:
+        self.address = address
+        self.patience = patience  # seconds without a connection before `events` gives up
+        self._data_dir = data_dir  # a local server that restarts leaves a new key there
+        self._connection: Connection | None = None
+        self._connecting = asyncio.Lock()
+        self._feeds: dict[str, Feed] = {}
+
+    @classmethod
+    async def connect(cls, url: str, token: str = "", *, patience: float = 600) -> Self:
+        """By address and token, or by a whole link (`http://…/#token=…`)."""
+        client = cls(parse(url, token), patience=patience)
+        await client._connected()
+        return client
+
+    @classmethod
+    async def local(cls, data_dir: str | Path, *, patience: float = 600) -> Self:
+        """To the server of this machine that keeps its data in `data_dir`."""
+        client = cls(local(data_dir), patience=patience, data_dir=data_dir)
+        await client._connected()
+        return client
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None
+
+    # Sessions ---------------------------------------------------------------------------------------
+
+    async def start(
+        self,
+        *,
+        agent: str = "",
+        cwd: str = "",
+        prompt: str | None = None,
+        model: str | None = None,
+        mode: str | None = None,
+        permission_mode: Literal["relay", "auto_read", "auto", "deny"] = "relay",
+        resume: str | None = None,
+        fork: bool = False,
+        title: str | None = None,
+        client_message_id: str | None = None,
+    ) -> replies.Created:
+        """Start a session; an empty agent means the server's default one."""
+        fields = {
+            "agent": agent or None,
+            "cwd": cwd or None,
+            "prompt": prompt,
+            "model": model,
+            "mode": mode,
+            "permissionMode": permission_mode,
+            "resume": resume,
+            "fork": fork or None,
+            "title": title,
+            "clientMessageId": client_message_id,
+        }
+        return await self._keyed("session:create", fields, replies.Created)
+
+    async def send(self, session_id: str, text: str, *, client_message_id: str | None = None) -> replies.Sent:
+        """Say something to a session; while its agent is busy the prompt waits in the queue."""
+        fields = {
+            "sessionId": session_id,
+            "text": text,
+            "clientMessageId": client_message_id or secrets.token_hex(8),
+        }
+        return await self._keyed("session:send", fields, replies.Sent)
+
+    async def interrupt(self, session_id: str) -> None:
+        await self._wish("session:interrupt", {"sessionId": session_id})
+
+    async def end(self, session_id: str) -> None:
+        await self._wish("session:end", {"sessionId": session_id})
+
+    async def reconnect(self, session_id: str) -> None:
+        """Bring an ended session's agent back, on the same log."""
+        await self._wish("session:reconnect", {"sessionId": session_id})
+
+    async def set_mode(self, session_id: str, mode: str) -> None:
+        await self._wish("session:mode", {"sessionId": session_id, "mode": mode})
+
+    async def set_model(self, session_id: str, model: str) -> None:
+        await self._wish("session:model", {"sessionId": session_id, "model": model})
+
+    async def set_permission_mode(self, session_id: str, mode: str) -> None:
+        await self._wish("session:permission-mode", {"sessionId": session_id, "mode": mode})
+
+    async def rename(self, session_id: str, title: str) -> None:
+        await self._wish("session:title", {"sessionId": session_id, "title": title})
+
+    async def archive(self, session_id: str, archived: bool = True) -> None:
+        await self._wish("session:archive", {"sessionId": session_id, "archived": archived})
+
+    async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
+        fields = {"archived": archived or None}
+        return (await self._read("session:list", fields, replies.Sessions)).sessions
+
+    async def session(self, session_id: str) -> SessionRecord:
+        return (await self._read("session:show", {"sessionId": session_id}, replies.Shown)).session
+
+    async def entries(self, session_id: str, *, limit: int = 50, before: int | None = None) -> replies.Page:
+        """A page of the transcript, the newest last, true as of `seq`: then follow `events` after it."""
+        fields = {"sessionId": session_id, "limit": limit, "before": before}
+        return await self._read("session:open", fields, replies.Page)
+
+    # Answers ----------------------------------------------------------------------------------------
+
+    async def answer(
+        self,
+        session_id: str,
+        request_id: str,
+        decision: Literal["allow", "deny"],
+        *,
+        input_sha256: str,
+        option: str | None = None,
+        remember: bool = False,
+        message: str | None = None,
+    ) -> None:
+        """Answer a permission request; `input_sha256` says which input the person has seen."""
+        fields = {
+            "sessionId": session_id,
+            "requestId": request_id,
+            "decision": decision,
+            "inputSha256": input_sha256,
+            "option": option,
+            "remember": remember or None,
+            "message": message,
+        }
+        await self._wish("session:permission", fields)
+
+    async def answer_question(
+        self,
+        session_id: str,
+        request_id: str,
+        answers: dict[str, str],
+        *,
+        notes: dict[str, str] | None = None,
+        input_sha256: str | None = None,
+        message: str | None = None,
+    ) -> None:
+        """Answer a question by its full text; no answers with a message declines it."""
+        fields = {
+            "sessionId": session_id,
+            "requestId": request_id,
+            "answers": answers,
+            "notes": notes,
+            "inputSha256": input_sha256,
+            "message": message,
+        }
+        await self._wish("session:question", fields)
+
+    async def requests(self) -> list[replies.Request]:
+        """Everything that waits for a person, in all sessions, oldest first."""
+        return (await self._read("requests:list", {}, replies.Requests)).requests
+
+    # The machine and who may use it -----------------------------------------------------------------
+
+    async def agents(self) -> list[replies.Agent]:
+        return (await self._read("agents:list", {}, replies.Agents)).agents
+
+    async def ping(self) -> None:
+        await self._read("ping", {}, dict[str, Any])
+
+    async def kill_all(self) -> int:
+        return (await self._wish("kill-all", {}, replies.Ended)).ended
+
+    async def pause(self, paused: bool = True) -> None:
+        """Take no new sessions, or take them again."""
+        await self._wish("daemon:pause" if paused else "daemon:resume", {})
+
+    async def grants(self) -> list[replies.Grant]:
+        return (await self._read("grants:list", {}, replies.Grants)).grants
+
+    async def create_grant(
+        self, name: str, role: str, *, days: int | None = 30, session_id: str | None = None
+    ) -> replies.NewGrant:
+        seconds = None if days is None else days * 86400
+        fields = {"name": name, "role": role, "expiresIn": seconds, "sessionId": session_id}
+        return await self._wish("grants:create", fields, replies.NewGrant)
+
+    async def revoke_grant(self, grant_id: str) -> None:
+        await self._wish("grants:revoke", {"grantId": grant_id})
+
+    async def audit(self, *, after: int = 0, limit: int = 200) -> replies.AuditPage:
+        return await self._read("audit:list", {"after": after, "limit": limit}, replies.AuditPage)
+
+    async def verify_audit(self) -> replies.AuditVerdict:
+        return await self._read("audit:verify", {}, replies.AuditVerdict)
+
+    # Following --------------------------------------------------------------------------------------
+
+    async def events(self, session_id: str, after: int = 0) -> AsyncGenerator[Logged, None]:
+        """Every entry of a session's log after `after`, past and live, in order, each once, for ever.
+
+        Lost connections are made again; the caller sees only a pause. Raises `Unreachable` when that has
+        failed for `patience` seconds, and `Refused` when the server says no.
+        """
+        if session_id in self._feeds:
+            raise InvalidInput(f"This client already follows session {session_id}.")
+        last, gap_at = after, -1
+        waits, lost_since = delays(), time.monotonic()
+        try:
+            while True:
+                self._feeds[session_id] = feed = Feed()
+                trouble = await self._subscribe(session_id, last, feed)
+                began = last
+                async for logged in feed:
+                    if logged.seq > last + 1:
+                        if gap_at == last:
+                            raise BasculeError(f"The server skips entries after {last} of {session_id}.")
+                        gap_at = last
+                        break
+                    if logged.seq == last + 1:
+                        last = logged.seq
+                        yield logged
+                if trouble is None or last > began:
+                    waits, lost_since = delays(), time.monotonic()
+                elif time.monotonic() - lost_since > self.patience:
+                    raise trouble
+                else:
+                    await self._pause(next(waits), lost_since)
+        finally:
+            self._feeds.pop(session_id, None)
+            await self._unsubscribe(session_id)
+
+    async def _subscribe(self, session_id: str, after: int, feed: Feed) -> Unreachable | None:
+        """Ask for the entries after `after`. Those that came before the connection broke still count."""
+        try:
+            await self._request("session:subscribe", {"sessionId": session_id, "after": after})
+        except Unreachable as error:
+            feed.end()
+            return error
+        return None
+
+    async def _pause(self, delay: float, lost_since: float) -> None:
+        """Wait before the next try. A local server that came back may have left a new address."""
+        left = self.patience - (time.monotonic() - lost_since)
+        await asyncio.sleep(min(delay, max(left, 0.05)))
+        if self._data_dir is not None:
+            with contextlib.suppress(Unreachable):  # still down: the next try says so
+                self.address = local(self._data_dir)
+
+    async def _unsubscribe(self, session_id: str) -> None:
+        connection = self._connection
+        if connection is not None and not connection.lost:
+            # Only a courtesy: a connection that goes unsubscribes as well.
+            with contextlib.suppress(BasculeError):
+                await connection.request("session:unsubscribe", {"sessionId": session_id}, timeout=5)
+
+    # The wire ---------------------------------------------------------------------------------------
+
+    async def _connected(self) -> Connection:
+        async with self._connecting:
+            if self._connection is None or self._connection.lost:
+                self._connection = await Connection.open(self.address, self._pushed, self._end_feeds)
+            return self._connection
+
+    def _pushed(self, frame: Incoming) -> None:
+        feed = self._feeds.get(frame.session_id)
+        if feed is None:
+            return
+        if frame.type == "session:events":
+            feed.put(entries_of(frame))
+        elif frame.type == "resync":
+            feed.end()
+
+    def _end_feeds(self) -> None:
+        for feed in self._feeds.values():
+            feed.end()
+
+    async def _request(self, kind: str, fields: dict[str, Any]) -> bytes:
+        connection = await self._connected()
+        given = {name: value for name, value in fields.items() if value is not None}
+        return await connection.request(kind, given, REPLY_SECONDS)
+
+    async def _wish(self, kind: str, fields: dict[str, Any], result: type[T] = dict[str, Any]) -> T:
+        return _decoded(kind, await self._request(kind, fields), result)
+
+    async def _keyed(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:
+        """A wish that may be sent twice: its key lets the server know it again."""
+        return await self._read(kind, {**fields, "key": secrets.token_hex(16)}, result)
+
+    async def _read(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:
+        try:
+            reply = await self._request(kind, fields)
+        except Unreachable:
+            reply = await self._request(kind, fields)
+        return _decoded(kind, reply, result)
+
+
+def _decoded(kind: str, reply: bytes, result: type[T]) -> T:
+    try:
+        return msgspec.json.decode(reply, type=result)
+    except msgspec.MsgspecError as error:
+        raise BasculeError(f"The server's answer to {kind} was not understood: {error}") from error

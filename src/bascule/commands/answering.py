@@ -1,0 +1,79 @@
+"""Puts what waits for a person to the person at this terminal, and sends the answer."""
+
+from bascule.client import Client
+from bascule.commands.asking import (
+    permission_keys,
+    permission_text,
+    question_keys,
+    question_text,
+    read_answer,
+    read_verdict,
+)
+from bascule.commands.terminal import Keyboard, Terminal
+from bascule.model.events import PermissionRequested, QuestionAsked
+
+Asked = PermissionRequested | QuestionAsked
+
+
+class Answerer:
+    def __init__(self, client: Client, terminal: Terminal, keyboard: Keyboard) -> None:
+        self._client = client
+        self._terminal = terminal
+        self._keyboard = keyboard
+
+    async def ask(self, session_id: str, asked: Asked) -> None:
+        """Show it, wait for an answer that means one, send it. Closed stdin leaves it open."""
+        self._keyboard.forget_typed_ahead()
+        if isinstance(asked, PermissionRequested):
+            await self._permission(session_id, asked)
+        else:
+            await self._questions(session_id, asked)
+
+    async def _permission(self, session_id: str, asked: PermissionRequested) -> None:
+        self._terminal.say(permission_text(asked, self._terminal))
+        while (typed := await self._typed(permission_keys(asked))) is not None:
+            if typed.strip().lower() == "v":
+                self._terminal.say(permission_text(asked, self._terminal, whole=True))
+                continue
+            verdict = read_verdict(typed, asked)
+            if verdict is None:
+                self._terminal.say("Nothing was answered. ")
+                continue
+            await self._client.answer(
+                session_id,
+                asked.request_id,
+                verdict.decision,
+                input_sha256=asked.input_sha256,
+                option=verdict.option,
+                remember=verdict.remember,
+                message=verdict.message,
+            )
+            return
+
+    async def _questions(self, session_id: str, asked: QuestionAsked) -> None:
+        answers: dict[str, str] = {}
+        for question in asked.questions:
+            self._terminal.say(question_text(question, self._terminal))
+            answer = None
+            while answer is None:
+                typed = await self._typed(question_keys(question))
+                if typed is None:
+                    return
+                if typed.strip() == "-":
+                    await self._client.answer_question(
+                        session_id,
+                        asked.request_id,
+                        {},
+                        input_sha256=asked.input_sha256,
+                        message="The user declined to answer.",
+                    )
+                    return
+                answer = read_answer(typed, question)
+            answers[question.question] = answer
+        await self._client.answer_question(
+            session_id, asked.request_id, answers, input_sha256=asked.input_sha256
+        )
+
+    async def _typed(self, keys: str) -> str | None:
+        self._terminal.say(keys)
+        return await self._keyboard.line()

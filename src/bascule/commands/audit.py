@@ -1,0 +1,95 @@
+"""`bascule audit …`: who did what, and whether the record of it still holds."""
+
+import argparse
+import sqlite3
+import sys
+from pathlib import Path
+
+import msgspec
+
+from bascule.client import NotRunning, replies
+from bascule.commands import exits
+from bascule.commands.server import connected, data_dir_of
+from bascule.commands.terminal import Terminal
+from bascule.commands.transcript import one_line
+from bascule.store.audit import verify as verify_chain
+from bascule.store.base import AuditRecord
+from bascule.store.reader import connect_read_only
+
+DATABASE = "bascule.db"
+PAGE = 500
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    n: int
+    at: str
+    record: AuditRecord
+
+
+class _Line(msgspec.Struct, frozen=True):
+    entry: _Entry
+
+
+async def list_records(args: argparse.Namespace) -> int:
+    terminal = Terminal()
+    async with await connected(args) as client:
+        after = args.after
+        while (page := await client.audit(after=after, limit=PAGE)).records:
+            for raw in page.records:
+                entry = msgspec.json.decode(bytes(raw), type=_Line).entry
+                terminal.line(_words(entry))
+            after = page.last
+    return exits.OK
+
+
+def _words(entry: _Entry) -> str:
+    record = entry.record
+    parts = [record.action, record.decision, record.session_id, record.detail, record.address]
+    details = "  ".join(one_line(part, 100) for part in parts if part)
+    return f"{entry.n:>6}  {entry.at}  {one_line(record.actor, 40)}  {details}"
+
+
+async def export(args: argparse.Namespace) -> int:
+    """Every record as one JSON line with its hashes, on stdout: the chain can be walked with it."""
+    async with await connected(args) as client:
+        after = 0
+        while (page := await client.audit(after=after, limit=PAGE)).records:
+            for raw in page.records:
+                sys.stdout.buffer.write(bytes(raw) + b"\n")
+            after = page.last
+    sys.stdout.buffer.flush()
+    return exits.OK
+
+
+async def verify(args: argparse.Namespace) -> int:
+    """Ask the server, or walk the file itself when none runs."""
+    try:
+        async with await connected(args) as client:
+            verdict = await client.verify_audit()
+    except NotRunning:
+        verdict = verify_file(Path(data_dir_of(args)) / DATABASE)
+        if verdict is None:
+            print("There is no audit log yet.")
+            return exits.OK
+    if verdict.ok:
+        print(f"ok: {verdict.count} records, each follows from the one before.")
+        return exits.OK
+    print(f"The audit log does not hold after record {verdict.count}: {verdict.problem}.", file=sys.stderr)
+    print("Keep a copy of the state folder and compare it with a backup.", file=sys.stderr)
+    return exits.FAILED
+
+
+def verify_file(path: Path) -> replies.AuditVerdict | None:
+    """Walk the chain in a database nobody serves, without changing it. None when there is none."""
+    if not path.exists():
+        return None
+    connection = connect_read_only(path)
+    try:
+        check = verify_chain(connection)
+    except (sqlite3.Error, TypeError) as error:  # a row whose body is no longer bytes is a TypeError
+        return replies.AuditVerdict(ok=False, problem=f"{path} can't be read ({error})")
+    finally:
+        connection.close()
+    return replies.AuditVerdict(
+        ok=check.bad is None and not check.fault, count=check.checked, problem=check.fault or None
+    )

@@ -1,0 +1,201 @@
+"""`bascule doctor`: looks at everything a start needs and says, line by line, what to do next."""
+
+import argparse
+import asyncio
+import os
+import platform
+import shutil
+import stat
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+import bascule
+from bascule.agents.catalogue import Catalogue
+from bascule.agents.locate import find
+from bascule.client import Client, Unreachable
+from bascule.client.address import read_server_file
+from bascule.commands import exits
+from bascule.commands.asking import flat
+from bascule.commands.audit import DATABASE, verify_file
+from bascule.commands.terminal import Style, Terminal
+from bascule.config import ConfigError, load
+from bascule.model.errors import BasculeError
+from bascule.model.settings import Settings
+from bascule.transport.errors import KeeperError, KeeperGone
+from bascule.transport.keeper import KeeperConnection
+
+LITTLE_SPACE, NO_SPACE = 1024**3, 100 * 1024**2
+ANSWER_SECONDS = 5
+
+Level = Literal["ok", "warn", "fail"]
+_STYLES: dict[Level, Style] = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+class Finding(Struct, frozen=True):
+    level: Level
+    what: str
+    advice: str = ""
+
+
+async def doctor(args: argparse.Namespace) -> int:
+    terminal = Terminal()
+    worst = "ok"
+    async for finding in _examine(args):
+        mark = terminal.style(f"{finding.level:<4}", _STYLES[finding.level])
+        advice = terminal.style(f"  → {flat(finding.advice)}", "bold") if finding.advice else ""
+        terminal.line(f"{mark}  {flat(finding.what)}{advice}")
+        worst = "fail" if finding.level == "fail" else worst
+    return exits.FAILED if worst == "fail" else exits.OK
+
+
+async def _examine(args: argparse.Namespace) -> AsyncIterator[Finding]:
+    yield Finding("ok", f"bascule {bascule.__version__}, Python {platform.python_version()}")
+    try:
+        settings = load({"data_dir": args.data})
+    except ConfigError as error:
+        yield Finding("fail", f"settings: {error.message}")
+        return
+    for finding in (*_settings(settings), *_folders(settings), *_space(settings)):
+        yield finding
+    yield await _keeper(settings)
+    async for finding in _server(settings):
+        yield finding
+    yield await asyncio.to_thread(_audit, settings)
+
+
+def _settings(settings: Settings) -> Iterator[Finding]:
+    file = Path(settings.config_dir) / "config.toml"
+    yield Finding("ok", f"settings: {file}" if file.exists() else f"settings: defaults (no {file})")
+
+
+# Files ----------------------------------------------------------------------------------------------
+
+
+def _folders(settings: Settings) -> Iterator[Finding]:
+    config = Path(settings.config_dir)
+    if config.exists():
+        yield _folder("config folder", config, 0o022, "chmod go-w")
+    data = Path(settings.data_dir)
+    if not data.exists():
+        yield Finding("ok", f"state folder: {data} (made at the first start)")
+        return
+    yield _folder("state folder", data, 0o077, "chmod 700")
+    loose = sorted(_loose_files(data))
+    if loose:
+        names = ", ".join(str(path.relative_to(data)) for path in loose[:5])
+        more = f" and {len(loose) - 5} more" if len(loose) > 5 else ""
+        yield Finding("warn", f"others may read {names}{more}", f"chmod -R go= {data}")
+
+
+def _folder(name: str, path: Path, forbidden: int, command: str) -> Finding:
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        return Finding("fail", f"{name}: {path} is no folder", "move it away")
+    if status.st_uid != os.getuid():
+        return Finding("fail", f"{name}: {path} belongs to another user", "choose another folder")
+    mode = stat.S_IMODE(status.st_mode)
+    if mode & forbidden:
+        return Finding("fail", f"{name}: {path} is open to others (mode {mode:o})", f"{command} {path}")
+    return Finding("ok", f"{name}: {path} (mode {mode:o})")
+
+
+def _loose_files(data: Path) -> Iterator[Path]:
+    for path in data.rglob("*"):
+        try:
+            mode = path.lstat().st_mode
+        except FileNotFoundError:  # a running server makes and removes files
+            continue
+        if (stat.S_ISREG(mode) or stat.S_ISSOCK(mode)) and mode & 0o077:
+            yield path
+
+
+def _space(settings: Settings) -> Iterator[Finding]:
+    folder = Path(settings.data_dir)
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    words = f"disk: {free / 1024**3:.1f} GB free for {settings.data_dir}"
+    level: Level = "ok" if free >= LITTLE_SPACE else "warn" if free >= NO_SPACE else "fail"
+    yield Finding(level, words, "" if level == "ok" else "make room; sessions stop being recorded at zero")
+
+
+# Processes ------------------------------------------------------------------------------------------
+
+
+async def _keeper(settings: Settings) -> Finding:
+    folder = Path(settings.data_dir) / "keeper"
+    if not (folder / "keeper.sock").exists():
+        return Finding("ok", "keeper: not running (the server starts it)")
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            connection = await KeeperConnection.connect(folder)
+            hello = await connection.hello()
+            sessions = await connection.list()
+            await connection.aclose()
+    except KeeperGone:
+        return Finding("ok", "keeper: not running (it left a socket behind; the next start clears it)")
+    except (KeeperError, TimeoutError) as error:
+        why = str(error) or "no answer"
+        return Finding("fail", f"keeper: does not answer ({why})", f"look at {folder / 'keeper.log'}")
+    return Finding("ok", f"keeper: running (pid {hello.pid}, {hello.version}), {len(sessions)} agents kept")
+
+
+async def _server(settings: Settings) -> AsyncIterator[Finding]:
+    try:
+        note = read_server_file(settings.data_dir)
+        async with asyncio.timeout(ANSWER_SECONDS):
+            async with await Client.local(settings.data_dir) as client:
+                await client.ping()
+                agents = await client.agents()
+    except (Unreachable, TimeoutError) as error:
+        if isinstance(error, Unreachable) and error.code == "SERVER_NOT_RUNNING":
+            yield Finding("ok", "server: not running", "start it with: bascule")
+        else:
+            yield Finding(
+                "fail", f"server: {error or 'no answer'}", f"look at {settings.data_dir}/server.log"
+            )
+        async for finding in _agents_without_server(settings):
+            yield finding
+        return
+    except BasculeError as error:
+        yield Finding("fail", f"server: {error.message}", "stop it and start it again")
+        return
+    yield Finding("ok", f"server: running at {client.address.url} (pid {note.pid if note else 'unknown'})")
+    for agent in agents:
+        if agent.available:
+            yield Finding(
+                "ok", f"agent: {agent.title or agent.name} {agent.version or ''} {agent.path or ''}"
+            )
+        else:
+            yield Finding("warn", f"agent: {agent.title or agent.name} is not available", agent.problem or "")
+
+
+async def _agents_without_server(settings: Settings) -> AsyncIterator[Finding]:
+    """The same search the server makes, here."""
+    environ = dict(os.environ)
+    if settings.claude_bin:
+        environ["CLAUDE_BIN"] = settings.claude_bin
+    try:
+        catalogue = Catalogue.load(settings.config_dir)
+    except BasculeError as error:
+        yield Finding("fail", f"agents: {error.message}", "correct or remove that file")
+        return
+    for spec in catalogue:
+        try:
+            found = await find(spec, environ)
+        except BasculeError as error:
+            yield Finding("warn", f"agent: {spec.title} is not available", error.message)
+        else:
+            yield Finding("ok", f"agent: {spec.title} {found.version or ''} {found.path}")
+
+
+def _audit(settings: Settings) -> Finding:
+    verdict = verify_file(Path(settings.data_dir) / DATABASE)
+    if verdict is None:
+        return Finding("ok", "audit log: none yet")
+    if verdict.ok:
+        return Finding("ok", f"audit log: {verdict.count} records hold")
+    return Finding("fail", f"audit log: {verdict.problem}", "keep a copy of the state folder")

@@ -1,0 +1,100 @@
+"""`bascule run "prompt"`: one prompt, its turn shown as it happens, its questions answered here."""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import sys
+
+from bascule.client import Client, replies
+from bascule.commands import exits
+from bascule.commands.conversation import Conversation
+from bascule.commands.server import connected
+from bascule.commands.terminal import Terminal
+from bascule.model.errors import BasculeError
+from bascule.model.lifecycle import LIVE
+from bascule.model.records import SessionRecord
+
+MAX_PROMPT = 1_048_576
+
+
+async def run(args: argparse.Namespace) -> int:
+    prompt = args.prompt
+    if prompt == "-":
+        prompt = sys.stdin.read(MAX_PROMPT + 1)
+    if not prompt.strip():
+        print("The prompt is empty.", file=sys.stderr)
+        return exits.USAGE
+    async with await connected(args) as client:
+        return await _run(client, args, prompt)
+
+
+async def _run(client: Client, args: argparse.Namespace, prompt: str) -> int:
+    message_id = secrets.token_hex(8)
+    known = await _known_session(client, args.resume) if args.resume else None
+    if known is None:
+        created = await _start(client, args, prompt, message_id)
+        session_id, after = created.id, 0
+    else:
+        session_id, after = known.session_id, known.seq
+        if known.phase not in LIVE:
+            await client.reconnect(session_id)
+        await client.send(session_id, prompt, client_message_id=message_id)
+    if args.detach:
+        print(session_id)
+        print(f"Runs in the background; follow it with: bascule sessions show {session_id}", file=sys.stderr)
+        return exits.OK
+    terminal = Terminal(interactive=False if args.json else None)
+    conversation = Conversation(client, session_id, terminal, message_id, as_json=args.json)
+    code = await _until_done(conversation, after)
+    if known is None and not args.keep and not conversation.detached:
+        await _end(client, session_id)
+    return code
+
+
+async def _start(client: Client, args: argparse.Namespace, prompt: str, message_id: str) -> replies.Created:
+    return await client.start(
+        agent=args.agent or "",
+        cwd=os.path.abspath(args.cwd or os.getcwd()),
+        prompt=prompt,
+        model=args.model,
+        mode=args.mode,
+        permission_mode=args.permission_mode.replace("-", "_"),
+        resume=args.resume,
+        client_message_id=message_id,
+    )
+
+
+async def _known_session(client: Client, name: str) -> SessionRecord | None:
+    """A session of this server by its id; any other name is the agent's own and goes to the agent."""
+    everything = [*await client.sessions(), *await client.sessions(archived=True)]
+    return next((one for one in everything if one.session_id == name), None)
+
+
+async def _until_done(conversation: Conversation, after: int) -> int:
+    """Ctrl-C interrupts the turn; a second one leaves the session running."""
+    loop = asyncio.get_running_loop()
+    following = asyncio.create_task(conversation.follow(after), name="follow")
+
+    def pressed() -> None:
+        if not conversation.interrupt():
+            following.cancel()
+
+    loop.add_signal_handler(signal.SIGINT, pressed)
+    try:
+        return await following
+    except asyncio.CancelledError:
+        if not following.cancelled():
+            raise
+        conversation.say_detached()
+        return exits.INTERRUPTED
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+async def _end(client: Client, session_id: str) -> None:
+    # It may have ended by itself in the meantime; then there is nothing to do.
+    with contextlib.suppress(BasculeError):
+        await client.end(session_id)

@@ -1,0 +1,138 @@
+"""A session's events as a person reads them in a terminal: text as it comes, a tool on one line."""
+
+from bascule.commands.terminal import Style, Terminal
+from bascule.model.codec import Logged
+from bascule.model.events import (
+    Diff,
+    EntryClosed,
+    EntryOpened,
+    Interrupted,
+    Note,
+    PermissionAnswered,
+    PermissionModeChanged,
+    PlanChanged,
+    PromptQueued,
+    SessionEnded,
+    SessionFailed,
+    SessionStarted,
+    StderrWritten,
+    TextAppended,
+    ToolChanged,
+    ToolStarted,
+    TurnEnded,
+    Unrecognised,
+)
+from bascule.policy.visible import tame, visible
+
+MAX_DIFF_LINES = 200
+MAX_LINE = 200
+_PLAN_MARKS = {"pending": "☐", "in_progress": "▸", "completed": "☑"}
+_NOTE_STYLES: dict[str, Style] = {"info": "dim", "warning": "yellow", "error": "red"}
+
+
+def one_line(text: str, limit: int = MAX_LINE) -> str:
+    """Agent text on one line, cut with a mark when it is long."""
+    line = visible(" ".join(text.split()))
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+class Transcript:
+    """Draws entries one after another; holds only what it needs to place the next."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._speaking = ""
+        self._tools: dict[str, str] = {}
+
+    def show(self, logged: Logged) -> None:
+        terminal = self._terminal
+        event = logged.event
+        match event:
+            case EntryOpened():
+                terminal.fresh_line()
+                self._speaking = event.entry_id
+            case TextAppended():
+                self._text(event)
+            case EntryClosed():
+                terminal.fresh_line()
+            case ToolStarted():
+                self._tools[event.tool_id] = one_line(event.title or event.name)
+                indent = "  " if event.parent else ""
+                terminal.line(f"{indent}● {one_line(event.name, 40)}  {one_line(event.title)}", "cyan")
+            case ToolChanged():
+                self._tool_changed(event)
+            case PlanChanged():
+                for item in event.items:
+                    terminal.line(f"  {_PLAN_MARKS[item.status]} {one_line(item.text)}")
+            case PermissionAnswered():
+                verdict = "allowed" if event.decision == "allow" else "denied"
+                reason = f": {one_line(event.message)}" if event.message else ""
+                rule = f" (rule: {one_line(event.rule)})" if event.rule else ""
+                terminal.line(f"  {verdict} by {one_line(event.by)}{reason}{rule}", "dim")
+            case SessionStarted():
+                words = f"{one_line(event.agent)} in {one_line(event.cwd)}"
+                terminal.line(words + (" (demo: no model behind it)" if event.demo else ""), "dim")
+            case PromptQueued():
+                terminal.line(f"queued: {one_line(event.text)}", "dim")
+            case Interrupted():
+                terminal.line(f"interrupted by {one_line(event.by)}", "yellow")
+            case TurnEnded():
+                self._turn_ended(event)
+            case SessionEnded():
+                terminal.line(_end_words(event), "dim" if event.reason == "closed" else "red")
+            case SessionFailed():
+                terminal.line(f"The session failed: {one_line(event.message, 1000)}", "red")
+                for line in event.stderr_tail.splitlines()[-20:]:
+                    terminal.line(f"  {one_line(line)}", "dim")
+            case Note():
+                terminal.line(one_line(event.text), _NOTE_STYLES[event.level])
+            case PermissionModeChanged():
+                terminal.line(f"permission mode: {event.mode} (by {one_line(event.by)})", "yellow")
+            case StderrWritten():
+                for line in event.text.splitlines():
+                    terminal.line(f"  {one_line(line)}", "dim")
+            case Unrecognised():
+                terminal.line(f"  not understood: {one_line(event.raw)}", "dim")
+            case _:
+                pass
+
+    def _text(self, event: TextAppended) -> None:
+        if event.entry_id != self._speaking:
+            self._terminal.fresh_line()
+            self._speaking = event.entry_id
+        self._terminal.write(tame(event.text), "dim" if event.kind == "thinking" else "plain")
+
+    def _tool_changed(self, event: ToolChanged) -> None:
+        for diff in event.diffs:
+            self._diff(diff)
+        if event.status in ("failed", "denied"):
+            name = self._tools.get(event.tool_id, "tool")
+            detail = f": {one_line(event.output)}" if event.output else ""
+            self._terminal.line(f"  {event.status}: {name}{detail}", "red")
+
+    def _diff(self, diff: Diff) -> None:
+        terminal = self._terminal
+        terminal.line(f"  {one_line(diff.path)}  +{diff.added} -{diff.removed}", "bold")
+        lines = diff.patch.splitlines()
+        for line in lines[:MAX_DIFF_LINES]:
+            terminal.line("  " + visible(line), diff_style(line))
+        if len(lines) > MAX_DIFF_LINES:
+            terminal.line(f"  … {len(lines) - MAX_DIFF_LINES} more lines; the page shows them all", "dim")
+
+    def _turn_ended(self, event: TurnEnded) -> None:
+        if event.stop_reason == "end_turn":
+            self._terminal.fresh_line()
+            return
+        detail = f": {one_line(event.message, 1000)}" if event.message else ""
+        style: Style = "yellow" if event.stop_reason == "interrupted" else "red"
+        self._terminal.line(f"The turn ended ({event.stop_reason}){detail}", style)
+
+
+def diff_style(line: str) -> Style:
+    return "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
+
+
+def _end_words(event: SessionEnded) -> str:
+    how = f"signal {event.signal}" if event.signal is not None else f"status {event.code}"
+    why = f": {one_line(event.message)}" if event.message else ""
+    return f"The session ended ({event.reason}, {how}){why}"

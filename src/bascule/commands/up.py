@@ -1,0 +1,80 @@
+"""`bascule` itself: start the server, print its link as the one line on stdout, open the browser."""
+
+import argparse
+import asyncio
+import errno
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from bascule import logs
+from bascule.commands import exits
+from bascule.config import load
+from bascule.config.rules import is_loopback
+from bascule.model.settings import Settings
+from bascule.state_folder import prepare
+
+
+def up(args: argparse.Namespace) -> int:
+    flags = {
+        "host": args.host,
+        "port": args.port,
+        "data_dir": args.data,
+        "insecure_bind": True if args.insecure_bind else None,
+        "tls_cert": args.tls_cert,
+        "tls_key": args.tls_key,
+    }
+    settings = load(flags)
+
+    def ready(link: str) -> None:
+        print(link, flush=True)
+        print("Open the link in a browser. Ctrl-C stops the server; agents go on.", file=sys.stderr)
+        if settings.insecure_bind and settings.tls_cert is None and not is_loopback(settings.host):
+            print("warning: this link crosses the network unencrypted.", file=sys.stderr)
+        if not args.no_open and _has_browser():
+            _open(link)
+
+    prepare(Path(settings.data_dir))
+    logs.set_up(settings.data_dir)
+    try:
+        return _serve(settings, ready)
+    except OSError as error:
+        if error.errno in (errno.EADDRINUSE, errno.EACCES, errno.EADDRNOTAVAIL):
+            print(_address_words(settings, error), file=sys.stderr)
+            return exits.FAILED
+        raise
+
+
+def _serve(settings: Settings, ready: Callable[[str], None]) -> int:
+    # Last, so that a wrong setting is named before the server's rooms are loaded.
+    import uvloop
+
+    from bascule import app
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(app.serve(settings, ready=ready))
+
+
+def _address_words(settings: Settings, error: OSError) -> str:
+    where = f"{settings.host} port {settings.port}"
+    if error.errno == errno.EADDRINUSE:
+        return f"{where} is in use; stop what uses it, or start with --port 0 for any free one."
+    if error.errno == errno.EACCES:
+        return f"{where} needs more rights than you have; choose a port above 1023 with --port."
+    return f"{where} is no address of this machine; choose another with --host."
+
+
+def _has_browser() -> bool:
+    """Only for a person in front of a screen: never from a script, a service or over ssh."""
+    if not sys.stderr.isatty():
+        return False
+    return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def _open(link: str) -> None:
+    import webbrowser
+
+    # A browser that is slow to start must not hold up the server.
+    threading.Thread(target=webbrowser.open, args=(link,), name="open the browser", daemon=True).start()

@@ -1,0 +1,122 @@
+"""From a wish to a process: which binary, which arguments, which environment, which driver."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from bascule.agents.catalogue import Catalogue
+from bascule.agents.command import Launch, build_argv, child_environment
+from bascule.agents.locate import find, locate
+from bascule.agents.spec import AgentSpec, Found
+from bascule.daemon.directories import check_directory
+from bascule.drivers.base import Driver
+from bascule.drivers.stream_json import StreamJsonDriver
+from bascule.link.frames import AgentInfo
+from bascule.model.errors import AgentNotInstalled, NotSupported
+from bascule.model.events import SessionStarted
+from bascule.model.settings import Settings
+from bascule.session.agent import SpawnPlan
+
+DRIVERS: dict[str, type[StreamJsonDriver]] = {"stream_json": StreamJsonDriver}
+
+
+class Launching(Protocol):
+    """What the host needs to know about agents."""
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Folders that sessions may run in or below."""
+        ...
+
+    async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]: ...
+
+    def at_first_glance(self) -> tuple[AgentInfo, ...]: ...
+
+    async def complete(self, wanted: SessionStarted, cwd: str) -> SessionStarted:
+        """The start as it will be logged: driver named, folder resolved, everything checked."""
+        ...
+
+    def plan(self, started: SessionStarted, spawn_id: str) -> SpawnPlan: ...
+
+    def driver(self, started: SessionStarted, state: bytes | None = None) -> Driver: ...
+
+
+class Launcher:
+    """Agents from their files, found on this machine, started with what their files list and no more."""
+
+    def __init__(self, catalogue: Catalogue, settings: Settings, environ: Mapping[str, str]) -> None:
+        self._catalogue = catalogue
+        self._environ = dict(environ)
+        if settings.claude_bin:
+            self._environ["CLAUDE_BIN"] = settings.claude_bin
+        self._roots = settings.roots or (os.path.expanduser("~"),)
+        self._known: tuple[AgentInfo, ...] = ()
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        return self._roots
+
+    async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]:
+        """Every agent of the catalogue, with its version; asked once unless told to look again."""
+        if refresh or not self._known:
+            self._known = tuple(await asyncio.gather(*(self._look(spec) for spec in self._catalogue)))
+        return self._known
+
+    def at_first_glance(self) -> tuple[AgentInfo, ...]:
+        """What is installed, without starting anything to ask for its version."""
+        return tuple(self._glance(spec) for spec in self._catalogue)
+
+    async def complete(self, wanted: SessionStarted, cwd: str) -> SessionStarted:
+        spec = self._catalogue.get(wanted.agent)
+        started = replace(wanted, driver=spec.driver().name, cwd=cwd, demo=spec.demo)
+        self._argv(spec, started)  # refuses what can't be started, before anything exists
+        return started
+
+    def plan(self, started: SessionStarted, spawn_id: str) -> SpawnPlan:
+        spec = self._catalogue.get(started.agent)
+        cwd, cwd_stat = check_directory(started.cwd, self._roots)
+        argv = self._argv(spec, started)
+        return SpawnPlan(spawn_id, tuple(argv), child_environment(spec, self._environ), cwd, cwd_stat)
+
+    def driver(self, started: SessionStarted, state: bytes | None = None) -> Driver:
+        kind = DRIVERS.get(started.driver)
+        if kind is None:
+            raise NotSupported(f"This version can't speak {started.driver!r} with {started.agent}.")
+        return kind() if state is None else kind.restore(state)
+
+    def _argv(self, spec: AgentSpec, started: SessionStarted) -> list[str]:
+        launch = Launch(
+            driver=started.driver,
+            model=started.model,
+            mode=started.mode,
+            resume=started.resumed_from,
+            fork=started.forked,
+        )
+        return build_argv(spec, Found(locate(spec, self._environ)), launch)
+
+    def _glance(self, spec: AgentSpec) -> AgentInfo:
+        try:
+            return self._info(spec, Found(locate(spec, self._environ)), None)
+        except AgentNotInstalled as error:
+            return self._info(spec, None, error.message)
+
+    async def _look(self, spec: AgentSpec) -> AgentInfo:
+        try:
+            return self._info(spec, await find(spec, self._environ), None)
+        except AgentNotInstalled as error:
+            return self._info(spec, None, error.message)
+
+    def _info(self, spec: AgentSpec, found: Found | None, problem: str | None) -> AgentInfo:
+        return AgentInfo(
+            spec.name,
+            spec.title,
+            found is not None,
+            version=found.version if found else None,
+            path=found.path if found else None,
+            problem=problem,
+            demo=spec.demo,
+            modes=tuple(spec.modes),
+        )

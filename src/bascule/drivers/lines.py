@@ -1,0 +1,108 @@
+"""Cuts a stream of bytes into lines: linear in what is read, bounded in what is kept, whatever is sent."""
+
+import hashlib
+from typing import ClassVar, Protocol
+
+from msgspec import Struct
+
+MIB = 1024 * 1024
+
+
+class _Digest(Protocol):
+    def update(self, data: bytes, /) -> None: ...
+    def hexdigest(self) -> str: ...
+
+
+class Oversize(Struct, frozen=True):
+    """A line too long to keep: its head, and enough to recognise the rest by."""
+
+    head: bytes
+    length: int
+    sha256: str
+    ended: bool  # False: given up on before its end, the rest is skipped
+
+
+class LineSplitter:
+    """Give it chunks cut anywhere, it gives back whole lines without their newline.
+
+    A line is joined once, when its newline has come, so a huge line costs no more per byte than a small one.
+    `consumed` counts bytes up to the last line end. Only while `skipping` (a line so long that it was
+    reported before it ended) does it move inside a line, because then there is nothing left to read again.
+    """
+
+    MAX_LINE: ClassVar[int] = 16 * MIB
+    GIVE_UP: ClassVar[int] = 256 * MIB
+    HEAD: ClassVar[int] = 64 * 1024
+
+    def __init__(self, *, skipping: bool = False) -> None:
+        self.consumed = 0
+        self.skipping = skipping
+        self._parts: list[bytes] = []
+        self._length = 0
+        self._digest: _Digest | None = None
+
+    def feed(self, chunk: bytes) -> list[bytes | Oversize]:
+        found: list[bytes | Oversize] = []
+        pieces = chunk.split(b"\n")
+        for piece in pieces[:-1]:
+            self._add(piece, found)
+            self._end_line(found)
+        if pieces[-1]:
+            self._add(pieces[-1], found)
+        return found
+
+    def finish(self) -> list[bytes | Oversize]:
+        """The stream ended: what has no newline is a line too."""
+        found: list[bytes | Oversize] = []
+        if self._length and not self.skipping:
+            self._take(found)
+        self._reset()
+        return found
+
+    def _add(self, piece: bytes, found: list[bytes | Oversize]) -> None:
+        if self.skipping:
+            self.consumed += len(piece)
+            return
+        self._length += len(piece)
+        if self._digest is not None:
+            self._digest.update(piece)
+        else:
+            self._parts.append(piece)
+            if self._length > self.MAX_LINE:
+                self._stop_keeping()
+        if self._length > self.GIVE_UP:
+            found.append(self._oversize(ended=False))
+            self.consumed += self._length
+            self.skipping = True
+
+    def _stop_keeping(self) -> None:
+        """From here on only the head, the hash and the length remain of this line."""
+        self._digest = hashlib.sha256()
+        head = b""
+        for part in self._parts:
+            self._digest.update(part)
+            head += part[: self.HEAD - len(head)]
+        self._parts = [head]
+
+    def _end_line(self, found: list[bytes | Oversize]) -> None:
+        if not self.skipping:
+            self._take(found)
+        self.consumed += 1
+        self._reset()
+
+    def _take(self, found: list[bytes | Oversize]) -> None:
+        if self._digest is not None:
+            found.append(self._oversize(ended=True))
+        else:
+            found.append(self._parts[0] if len(self._parts) == 1 else b"".join(self._parts))
+        self.consumed += self._length
+
+    def _oversize(self, *, ended: bool) -> Oversize:
+        digest = self._digest.hexdigest() if self._digest is not None else ""
+        return Oversize(self._parts[0], self._length, digest, ended)
+
+    def _reset(self) -> None:
+        self.skipping = False
+        self._parts = []
+        self._length = 0
+        self._digest = None

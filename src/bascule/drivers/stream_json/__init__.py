@@ -1,0 +1,5 @@
+"""Claude Code's stream-json with its control protocol."""
+
+from bascule.drivers.stream_json.driver import StreamJsonDriver
+
+__all__ = ["StreamJsonDriver"]

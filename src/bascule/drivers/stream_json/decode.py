@@ -1,0 +1,268 @@
+"""One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
+
+import hashlib
+
+import msgspec
+from msgspec import Struct
+
+from bascule.drivers.lines import Oversize
+from bascule.drivers.stream_json import turns
+from bascule.drivers.stream_json.asking import Asking, ControlRequest
+from bascule.drivers.stream_json.encode import our_subtype
+from bascule.drivers.stream_json.lenient import (
+    DECODE_ERRORS,
+    MAX_ID,
+    JsonObject,
+    items,
+    mapping,
+    objects,
+    text,
+    without_lone_surrogates,
+    words,
+)
+from bascule.drivers.stream_json.messages import Assistant, Messages, StreamEvent
+from bascule.drivers.stream_json.outlet import Outlet
+from bascule.drivers.stream_json.state import DriverState
+from bascule.model.events import (
+    CommandsChanged,
+    ModeChanged,
+    ModelChanged,
+    ModelChoice,
+    ModelsChanged,
+    Note,
+    SessionReady,
+    SlashCommand,
+    ToolChanged,
+    Unrecognised,
+)
+from bascule.model.records import Write
+
+MAX_RAW = 16 * 1024
+MAX_LISTED = 500  # commands or models
+
+# Said for others, or said better elsewhere.
+_SILENT = frozenset({"command_lifecycle", "keep_alive", "tool_progress"})
+_SILENT_SYSTEM = frozenset(
+    {"thinking_tokens", "session_state_changed", "task_started", "task_progress", "task_updated"}
+)
+
+
+class Probe(Struct):
+    type: str = ""
+
+
+_probe = msgspec.json.Decoder(Probe)
+_stream_event = msgspec.json.Decoder(StreamEvent)
+_assistant = msgspec.json.Decoder(Assistant)
+_control_request = msgspec.json.Decoder(ControlRequest)
+_object = msgspec.json.Decoder(dict[str, object])
+
+
+class Decoder:
+    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+        self._state = state
+        self._out = out
+        self._messages = Messages(state, out)
+        self._asking = Asking(state, out, replies)
+
+    def line(self, line: bytes) -> None:
+        if not line or line.isspace():
+            return
+        try:
+            try:
+                why = self._understand(line)
+            except msgspec.DecodeError:
+                repaired = without_lone_surrogates(line)
+                if repaired == line:
+                    raise
+                why = self._understand(repaired)
+        except DECODE_ERRORS as error:
+            why = _reason(error)
+        if why is not None:
+            self._keep(line, why)
+
+    def oversize(self, line: Oversize) -> None:
+        why = "a line longer than 16 MiB" if line.ended else "a line longer than 256 MiB, the rest is skipped"
+        head = line.head[:MAX_RAW].decode("utf-8", "replace")
+        self._out.put(Unrecognised(head, why, line.length, line.sha256))
+
+    def finish(self) -> None:
+        self._messages.close_open(sub_agents=True)
+        for tool_id in self._state.tools:
+            self._out.put(ToolChanged(tool_id, "failed", "The agent went before this tool reported back."))
+        self._state.tools.clear()
+
+    def keep_broken(self, line: bytes, error: Exception) -> None:
+        """A fault of our own must not stop the stream: the line is kept and the fault named."""
+        self._keep(line, f"driver fault: {type(error).__name__}")
+
+    def _keep(self, line: bytes, why: str) -> None:
+        head = line[:MAX_RAW].decode("utf-8", "replace")
+        if len(line) <= MAX_RAW:
+            self._out.put(Unrecognised(head, why))
+        else:
+            self._out.put(Unrecognised(head, why, len(line), hashlib.sha256(line).hexdigest()))
+
+    def _understand(self, line: bytes) -> str | None:
+        """Decodes and handles one message. Returns what about it was not understood."""
+        kind = _probe.decode(line).type
+        if kind == "stream_event":
+            return self._messages.stream(_stream_event.decode(line))
+        line.decode()  # raw parts are kept as they are, and nothing further on takes broken UTF-8
+        match kind:
+            case "assistant":
+                for raw, why in self._messages.complete(_assistant.decode(line)):
+                    self._keep(bytes(raw), why)
+                return None
+            case "control_request":
+                return self._asking.request(_control_request.decode(line))
+            case _:
+                return self._other(kind, _object.decode(line))
+
+    def _other(self, kind: str, said: JsonObject) -> str | None:
+        match kind:
+            case "user":
+                return turns.hear_user(self._state, self._out, said, self._asking.settled_by_tool)
+            case "result":
+                self._messages.close_open(sub_agents=False)
+                turns.end_turn(self._state, self._out, said)
+            case "system":
+                return self._system(said)
+            case "control_response":
+                return self._reply(mapping(said, "response"))
+            case "control_cancel_request":
+                return self._asking.withdraw(text(said, "request_id") or "")
+            case "rate_limit_event":
+                turns.note_rate_limit(self._out, said)
+            case _ if kind in _SILENT:
+                pass
+            case "":
+                return "a message without a type"
+            case _:
+                return f"unknown message {kind[:80]!r}"
+        return None
+
+    # The agent about itself ----------------------------------------------------------------------------
+
+    def _system(self, said: JsonObject) -> str | None:
+        subtype = text(said, "subtype") or ""
+        match subtype:
+            case "init":
+                self._init(said)
+            case "status":
+                self._status(said)
+            case "api_retry":
+                turns.note_retry(self._out, said)
+            case "compact_boundary":
+                turns.note_compaction(self._state, self._out, said)
+            case "permission_denied":
+                told = words(said, "message", 2000) or "The agent refused a tool without asking."
+                self._out.put(Note("permission_denied", told, "warning"))
+            case "task_notification":
+                # A sub-agent that somebody still waits for reports through its tool call.
+                if text(said, "tool_use_id") not in self._state.tools:
+                    status, summary = words(said, "status", 80), words(said, "summary", 2000)
+                    self._out.put(Note("task", f"A background task is {status or 'over'}: {summary}"))
+            case _ if subtype in _SILENT_SYSTEM:
+                pass
+            case _:
+                return f"unknown system message {subtype[:80]!r}"
+        return None
+
+    def _init(self, said: JsonObject) -> None:
+        self._ready(
+            agent_session_id=text(said, "session_id"),
+            model=text(said, "model"),
+            version=text(said, "claude_code_version"),
+            mode=text(said, "permissionMode"),
+        )
+        names = [one for one in items(said, "slash_commands")[:MAX_LISTED] if isinstance(one, str)]
+        known = self._state.facts.commands
+        if known is None or not set(names) <= set(known):
+            self._state.facts.commands = names
+            self._out.put(CommandsChanged(tuple(SlashCommand(one[:200]) for one in names)))
+
+    def _ready(self, **news: str | None) -> None:
+        """Say who the agent is, when that is not what was said before."""
+        facts = self._state.facts
+        changed = False
+        for name, value in news.items():
+            if value is not None and len(value) <= MAX_ID and value != getattr(facts, name):
+                setattr(facts, name, value)
+                changed = True
+        if changed:
+            self._out.put(SessionReady(facts.agent_session_id, facts.model, facts.version, facts.mode))
+
+    def _status(self, said: JsonObject) -> None:
+        if text(said, "status") == "compacting":
+            self._out.put(Note("compacting", "The agent is summarising the conversation to make room."))
+        compacted = text(said, "compact_result")
+        if compacted not in (None, "success"):
+            self._out.put(Note("compact_failed", f"Summarising failed: {compacted[:200]}", "warning"))
+        self._mode(text(said, "permissionMode"))
+
+    def _mode(self, mode: str | None) -> None:
+        if mode is not None and len(mode) <= MAX_ID and mode != self._state.facts.mode:
+            self._state.facts.mode = mode
+            self._out.put(ModeChanged(mode))
+
+    # Answers to our own requests ------------------------------------------------------------------------
+
+    def _reply(self, response: JsonObject) -> str | None:
+        request_id = text(response, "request_id") or ""
+        subtype = our_subtype(request_id)
+        if subtype is None:
+            # With replay on, the agent echoes our answers to its own requests.
+            return None if request_id in self._state.requests else "an answer to nothing that was asked"
+        if text(response, "subtype") == "error":
+            code = words(response, "error_code", 80) or "control_error"
+            self._out.put(Note(code, words(response, "error") or f"{subtype} was refused.", "warning"))
+            return None
+        self._answered(subtype, mapping(response, "response"))
+        return None
+
+    def _answered(self, subtype: str, answer: JsonObject) -> None:
+        match subtype:
+            case "initialize":
+                self._initialized(answer)
+            case "set_permission_mode":
+                self._mode(text(answer, "mode"))
+            case "set_model":
+                model = text(answer, "model")
+                if model is not None and len(model) <= MAX_ID and model != self._state.facts.model:
+                    self._state.facts.model = model
+                    self._out.put(ModelChanged(model))
+            case _:
+                pass
+
+    def _initialized(self, answer: JsonObject) -> None:
+        self._ready(version=text(answer, "claude_code_version"), mode=text(answer, "current_permission_mode"))
+        commands = tuple(
+            SlashCommand(
+                words(one, "name", 200), words(one, "description", 500), words(one, "argumentHint", 200)
+            )
+            for one in objects(answer, "commands")[:MAX_LISTED]
+        )
+        if commands:
+            self._state.facts.commands = [one.name for one in commands]
+            self._out.put(CommandsChanged(commands))
+        models = tuple(
+            ModelChoice(
+                words(one, "value", 200), words(one, "displayName", 200), words(one, "description", 500)
+            )
+            for one in objects(answer, "models")[:MAX_LISTED]
+        )
+        if models:
+            self._out.put(ModelsChanged(models))
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case msgspec.ValidationError():
+            return f"not as expected: {error}"[:500]
+        case RecursionError():
+            return "nested too deeply"
+        case UnicodeError():
+            return "not UTF-8"
+        case _:
+            return f"not JSON: {error}"[:500]

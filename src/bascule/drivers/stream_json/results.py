@@ -1,0 +1,53 @@
+"""What a tool call came to: its status, output, diffs and pictures, from a `tool_result`."""
+
+from bascule.drivers.stream_json.lenient import JsonObject, clip, mapping, objects, text, true
+from bascule.drivers.stream_json.tools import diffs_in, locations_in
+from bascule.model.events import Image, ToolChanged, ToolStatus
+
+MAX_OUTPUT = 1024 * 1024
+MAX_IMAGES = 20
+
+_STOPPED_RUNNING = "this call was stopped while running"
+
+
+def change_by(result: JsonObject, outcome: JsonObject, meta: JsonObject) -> ToolChanged:
+    """`result` is the content block, `outcome` the structured result beside it, `meta` how it was decided."""
+    status = _status(result, meta)
+    return ToolChanged(
+        text(result, "tool_use_id") or "",
+        status,
+        clip(_output(result), MAX_OUTPUT),
+        diffs_in(outcome) if status == "done" else (),
+        locations_in(outcome),
+        _images(result),
+    )
+
+
+def _status(result: JsonObject, meta: JsonObject) -> ToolStatus:
+    if text(mapping(meta, "permission_decision"), "decision") == "reject":
+        return "denied"
+    # The agent marks a call it stopped halfway like one that never ran; only its words tell them apart, and
+    # nobody may be told that something did not run when it did.
+    if _STOPPED_RUNNING in _output(result):
+        return "failed"
+    if text(meta, "non_execution_kind") in ("user-rejected", "permission-rule"):
+        return "denied"
+    return "failed" if true(result, "is_error") else "done"
+
+
+def _output(result: JsonObject) -> str:
+    whole = text(result, "content")
+    if whole is not None:
+        return whole
+    said = [text(block, "text") for block in objects(result, "content") if text(block, "type") == "text"]
+    return "\n".join(part for part in said if part is not None)
+
+
+def _images(result: JsonObject) -> tuple[Image, ...]:
+    found: list[Image] = []
+    for block in objects(result, "content"):
+        source = mapping(block, "source")
+        media_type, data = text(source, "media_type"), text(source, "data")
+        if text(block, "type") == "image" and media_type is not None and data is not None:
+            found.append(Image(media_type, data))
+    return tuple(found[:MAX_IMAGES])

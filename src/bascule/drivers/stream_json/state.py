@@ -1,0 +1,97 @@
+"""What the driver must remember between two lines, small enough to be stored with every commit."""
+
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+BlockKind = Literal["assistant", "thinking", "tool", "other"]
+
+MAX_MESSAGES = 8
+MAX_SETTLED = 32  # requests that are over, kept only to know a repeated id by
+MAX_OPEN = 200  # requests or tools; more than an agent ever has at once
+
+T = TypeVar("T")
+
+
+class Block(Struct, omit_defaults=True):
+    """One content block that deltas have begun and no complete block has confirmed yet.
+
+    Its text is remembered by length and checksum only: enough to see whether the complete block says the
+    same, and what it adds.
+    """
+
+    index: int
+    kind: BlockKind
+    length: int = 0
+    crc: int = 0
+    opened: bool = False
+    closed: bool = False
+
+
+class Message(Struct, omit_defaults=True):
+    message_id: str
+    parent: str | None = None
+    next_index: int = 0
+    blocks: list[Block] = []
+
+
+class OpenTool(Struct, omit_defaults=True):
+    name: str
+    parent: str | None = None
+
+
+class Request(Struct, omit_defaults=True):
+    kind: Literal["permission", "question", "refused"]
+    open: bool = False
+    tool_id: str | None = None
+
+
+class Facts(Struct, omit_defaults=True):
+    """What the agent last said about itself."""
+
+    agent_session_id: str | None = None
+    model: str | None = None
+    version: str | None = None
+    mode: str | None = None
+    commands: list[str] | None = None
+    used: int | None = None
+    size: int | None = None
+    cost_usd: float | None = None
+
+
+class DriverState(Struct, omit_defaults=True):
+    skipping: bool = False
+    interrupted: bool = False  # the agent said so in this turn
+    facts: Facts = msgspec.field(default_factory=Facts)
+    messages: list[Message] = []
+    streams: dict[str, str] = {}  # the message being streamed, by the tool call of the sub-agent ("" is none)
+    tools: dict[str, OpenTool] = {}
+    requests: dict[str, Request] = {}
+
+    def message(self, message_id: str, parent: str | None) -> tuple[Message, list[Message]]:
+        """The message of this id, begun if new; and those that were pushed out to make room."""
+        for known in self.messages:
+            if known.message_id == message_id:
+                return known, []
+        begun = Message(message_id, parent)
+        self.messages.append(begun)
+        evicted = self.messages[:-MAX_MESSAGES]
+        del self.messages[:-MAX_MESSAGES]
+        return begun, evicted
+
+    def remember_request(self, request_id: str, request: Request) -> None:
+        self.requests[request_id] = request
+        _forget_oldest(self.requests, MAX_OPEN, lambda one: one.open)
+        _forget_oldest(self.requests, MAX_SETTLED, lambda one: not one.open)
+
+    def remember_tool(self, tool_id: str, tool: OpenTool) -> None:
+        self.tools[tool_id] = tool
+        _forget_oldest(self.tools, MAX_OPEN, lambda _: True)
+
+
+def _forget_oldest(known: dict[str, T], limit: int, counts: Callable[[T], bool]) -> None:
+    counted = [key for key, value in known.items() if counts(value)]
+    for key in counted[: max(0, len(counted) - limit)]:
+        del known[key]

@@ -1,0 +1,174 @@
+"""How turns end and what surrounds them: results, user messages, notes of the system."""
+
+from collections.abc import Callable
+
+from bascule.drivers.stream_json.lenient import (
+    MAX_ID,
+    JsonObject,
+    as_object,
+    clip,
+    items,
+    mapping,
+    number,
+    objects,
+    text,
+    true,
+    whole,
+    words,
+)
+from bascule.drivers.stream_json.outlet import Outlet
+from bascule.drivers.stream_json.results import change_by
+from bascule.drivers.stream_json.state import DriverState
+from bascule.model.events import Note, StopReason, ToolChanged, TurnEnded, Usage, UsageChanged
+
+_STOPS: dict[str, StopReason] = {
+    "end_turn": "end_turn",
+    "stop_sequence": "end_turn",
+    "tool_use": "end_turn",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+}
+_OUTPUT_OPEN, _OUTPUT_CLOSE = "<local-command-stdout>", "</local-command-stdout>"
+
+
+def end_turn(state: DriverState, out: Outlet, result: JsonObject) -> None:
+    """A `result`: the turn is over. `is_error` tells, never `subtype`."""
+    for tool_id in [one for one, tool in state.tools.items() if tool.parent is None]:
+        del state.tools[tool_id]
+        out.put(ToolChanged(tool_id, "failed", "The turn ended before this tool reported back."))
+    _count(state, out, result)
+    reason = _stop_reason(state, result)
+    usage = mapping(result, "usage")
+    out.put(
+        TurnEnded(
+            reason,
+            Usage(
+                whole(usage, "input_tokens") or 0,
+                whole(usage, "output_tokens") or 0,
+                whole(usage, "cache_read_input_tokens") or 0,
+                whole(usage, "cache_creation_input_tokens") or 0,
+            )
+            if usage
+            else None,
+            number(result, "total_cost_usd"),
+            whole(result, "duration_ms"),
+            _what_went_wrong(result) if reason == "error" else None,
+        )
+    )
+    state.interrupted = False
+
+
+def _stop_reason(state: DriverState, result: JsonObject) -> StopReason:
+    ended = text(result, "terminal_reason") or ""
+    if ended.startswith("aborted") or (not ended and state.interrupted):
+        return "interrupted"
+    if true(result, "is_error"):
+        return "error"
+    stop = text(result, "stop_reason")
+    return "end_turn" if stop is None else _STOPS.get(stop, "other")
+
+
+def _what_went_wrong(result: JsonObject) -> str | None:
+    said = text(result, "result")
+    if not said:
+        said = "\n".join(one for one in items(result, "errors") if isinstance(one, str))
+    return clip(said or text(result, "subtype") or "The agent reported an error.", 4096)
+
+
+def _count(state: DriverState, out: Outlet, result: JsonObject) -> None:
+    facts = state.facts
+    size = _context_window(mapping(result, "modelUsage"), facts.model) or facts.size
+    cost = number(result, "total_cost_usd")
+    if (size, cost) != (facts.size, facts.cost_usd):
+        facts.size, facts.cost_usd = size, cost
+        out.put(UsageChanged(facts.used, size, cost))
+
+
+def _context_window(by_model: JsonObject, model: str | None) -> int | None:
+    known = as_object(by_model.get(model or ""))
+    if known:
+        return whole(known, "contextWindow")
+    sizes = [whole(as_object(one), "contextWindow") or 0 for one in by_model.values()]
+    return max(sizes, default=0) or None
+
+
+def hear_user(
+    state: DriverState, out: Outlet, said: JsonObject, settled: Callable[[str], None]
+) -> str | None:
+    """A `user` message: results of tools, echoes of our own words, and what the agent says to itself.
+
+    Returns what about it was not understood.
+    """
+    message = mapping(said, "message")
+    whole_text = text(message, "content")
+    if whole_text is not None:
+        _hear_text(state, out, said, whole_text)
+        return None
+    if not isinstance(message.get("content"), list):
+        return "a user message without content"
+    metas = {text(one, "id"): one for one in objects(said, "tool_result_meta")}
+    why = None
+    for block in objects(message, "content"):
+        match text(block, "type"):
+            case "tool_result":
+                tool_id = text(block, "tool_use_id")
+                if not tool_id or len(tool_id) > MAX_ID:
+                    why = "a tool result without the id of its call"
+                    continue
+                state.tools.pop(tool_id, None)
+                out.put(change_by(block, mapping(said, "tool_use_result"), metas.get(tool_id) or {}))
+                settled(tool_id)
+            case "text":
+                _hear_text(state, out, said, text(block, "text") or "")
+            case "image" | "document":
+                pass  # part of a prompt that is echoed
+            case other:
+                why = f"unknown user content {clip(other or 'without a type', 80)!r}"
+    return why
+
+
+def _hear_text(state: DriverState, out: Outlet, said: JsonObject, words_said: str) -> None:
+    if words_said.startswith("[Request interrupted by user"):
+        state.interrupted = True
+    elif words_said.startswith(_OUTPUT_OPEN):
+        printed = words_said.removeprefix(_OUTPUT_OPEN).removesuffix(_OUTPUT_CLOSE).strip()
+        if printed:
+            out.put(Note("command_output", clip(printed, 4096)))
+    elif true(said, "isSynthetic") and "was cut off mid-stream" in words_said:
+        out.put(Note("answer_resumed", "The answer was cut off; the agent goes on from there.", "warning"))
+    # The rest is an echo of a prompt, a sub-agent's instructions (its tool call holds them) or a summary
+    # the agent made for itself: nothing a person needs twice.
+
+
+def note_retry(out: Outlet, said: JsonObject) -> None:
+    status, error = whole(said, "error_status"), words(said, "error", 200) or "no reason given"
+    wait = (number(said, "retry_delay_ms") or 0) / 1000
+    attempt, most = whole(said, "attempt") or 0, whole(said, "max_retries") or 0
+    answer = f"answered {status} ({error})" if status else f"failed ({error})"
+    out.put(
+        Note(
+            "api_retry",
+            f"The model's API {answer}; trying again in {wait:.1f} s, {attempt} of {most}.",
+            "warning",
+        )
+    )
+
+
+def note_compaction(state: DriverState, out: Outlet, said: JsonObject) -> None:
+    about = mapping(said, "compact_metadata")
+    before, after = whole(about, "pre_tokens"), whole(about, "post_tokens")
+    sizes = f" from {before} to {after} tokens" if before is not None and after is not None else ""
+    out.put(Note("compacted", f"The conversation was summarised{sizes}."))
+    if after and after != state.facts.used:
+        state.facts.used = after
+        out.put(UsageChanged(after, state.facts.size, state.facts.cost_usd))
+
+
+def note_rate_limit(out: Outlet, said: JsonObject) -> None:
+    about = mapping(said, "rate_limit_info")
+    status = text(about, "status")
+    if status not in (None, "allowed"):
+        kind = words(about, "rateLimitType", 80) or "usage"
+        level = "error" if status == "rejected" else "warning"
+        out.put(Note("rate_limit", f"The account's {kind} limit: {clip(status or '', 80)}.", level))

@@ -1,0 +1,72 @@
+"""Builds the hub's app from the rooms below it: the table, the door, the feed."""
+
+import time
+from collections.abc import Callable
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from bascule.hub import browser_socket
+from bascule.hub.access import Access
+from bascule.hub.buckets import Buckets
+from bascule.hub.endpoint import routes_of
+from bascule.hub.feed import Feed
+from bascule.hub.headers import SecurityHeaders
+from bascule.hub.hosts import Doorway
+from bascule.hub.openapi import description_row
+from bascule.hub.presence import Presence
+from bascule.hub.routes import machine, pages, sessions
+from bascule.hub.services import Hub
+from bascule.hub.switchboard import Switchboard
+from bascule.hub.table import Row, Table
+from bascule.hub.throttle import Throttle
+from bascule.hub.tickets import Tickets
+from bascule.model.codec import encode
+from bascule.model.settings import Settings
+from bascule.store.base import EventStore
+from bascule.store.grants import GrantBook
+
+
+def route_table() -> Table:
+    rows: list[Row] = [*pages.ROWS, *sessions.ROWS, *machine.ROWS, *browser_socket.ROWS]
+    return Table([*rows, description_row(rows)])
+
+
+def build_app(
+    *,
+    store: EventStore,
+    grants: GrantBook,
+    switchboard: Switchboard,
+    settings: Settings,
+    clock: Callable[[], float],
+    steady: Callable[[], float] = time.monotonic,
+) -> Starlette:
+    """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
+    per_minute = settings.limits.spawns_per_minute
+    hub = Hub(
+        store=store,
+        grants=grants,
+        switchboard=switchboard,
+        settings=settings,
+        clock=clock,
+        feed=Feed(store),
+        presence=Presence(grants, clock),
+        tickets=Tickets(grants, steady),
+        spawns=Buckets(per_minute, per_minute, steady),
+        doors=Doorway(settings),
+        steady=steady,
+    )
+    grants.on_revoked(hub.presence.revoked)
+    switchboard.watch(lambda: _tell_devices(hub))
+    table = route_table()
+    door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))
+    app = Starlette(routes=routes_of(hub, table), middleware=[Middleware(SecurityHeaders), door])
+    app.router.redirect_slashes = False
+    app.state.hub, app.state.table = hub, table
+    return app
+
+
+def _tell_devices(hub: Hub) -> None:
+    if hub.feed.lobby:
+        message = {"type": "agent:status", "devices": hub.switchboard.devices()}
+        hub.feed.announce(None, encode(message))

@@ -1,0 +1,155 @@
+"""What people may send, one struct a message. HTTP bodies and socket messages are the same structs."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from bascule.model.events import PermissionMode
+
+Text = Annotated[str, Meta(min_length=1, max_length=1_048_576)]
+Short = Annotated[str, Meta(max_length=4096)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Title = Annotated[str, Meta(min_length=1, max_length=500)]
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+
+
+Place = Annotated[int, Meta(ge=0, le=2**53)]  # in a log
+
+
+class Body(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The base of all: a field that is not named here is refused, never ignored."""
+
+
+class SessionBody(Body, kw_only=True, frozen=True):
+    """Of a session's own routes: the chat API lets its token come in the body."""
+
+    token: str | None = None
+
+
+class ImageBody(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    data: str  # base64
+
+
+class Nothing(SessionBody, kw_only=True, frozen=True):
+    """A wish that needs no words."""
+
+
+class CreateBody(Body, kw_only=True, frozen=True):
+    model: Name | None = None
+    agent: Name | None = None
+    cwd: Short | None = None
+    prompt: Text | None = None
+    images: tuple[ImageBody, ...] = ()
+    client_message_id: Name | None = None
+    permission_mode: PermissionMode = "relay"
+    mode: Name | None = None
+    resume: Name | None = None
+    fork: bool = False
+    title: Title | None = None
+
+
+class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The same wish in the words of the remote API."""
+
+    prompt: Text
+    cwd: Short
+    harness: Name | None = None
+    model: Name | None = None
+    permission_mode: PermissionMode = "relay"
+    resume_session_id: Name | None = None
+
+
+class SendBody(SessionBody, kw_only=True, frozen=True):
+    text: Text
+    client_message_id: Name | None = None
+    images: tuple[ImageBody, ...] = ()
+
+
+class PermissionBody(SessionBody, kw_only=True, frozen=True):
+    request_id: Name
+    decision: Literal["allow", "deny"]
+    message: Short | None = None
+    input_sha256: Sha256 | None = None
+    option: Name | None = None
+    remember: bool = False
+
+
+class QuestionBody(SessionBody, kw_only=True, frozen=True):
+    request_id: Name
+    answers: dict[str, str] = {}
+    notes: dict[str, str] = {}
+    message: Short | None = None
+    input_sha256: Sha256 | None = None
+
+
+class QueueBody(SessionBody, kw_only=True, frozen=True):
+    """One change of the waiting prompts: edit and withdraw name one, reorder names all."""
+
+    op: Literal["edit", "reorder", "withdraw"]
+    prompt_id: Name | None = None
+    text: Text | None = None
+    order: tuple[Name, ...] = ()
+
+
+class ModeBody(SessionBody, kw_only=True, frozen=True):
+    mode: Name
+
+
+class ModelBody(SessionBody, kw_only=True, frozen=True):
+    model: Name
+
+
+class PermissionModeBody(SessionBody, kw_only=True, frozen=True):
+    mode: PermissionMode
+
+
+class TitleBody(SessionBody, kw_only=True, frozen=True):
+    title: Title
+
+
+class ArchiveBody(SessionBody, kw_only=True, frozen=True):
+    archived: bool = True
+
+
+class TicketBody(Body, kw_only=True, frozen=True):
+    """A ticket for the browser socket, or for one session's stream."""
+
+    purpose: Literal["socket", "stream"] = "socket"
+    session_id: Name | None = None
+
+
+class GrantBody(Body, kw_only=True, frozen=True):
+    name: Name
+    role: Literal["owner", "operator", "viewer", "session", "daemon"]
+    session_id: Name | None = None
+    expires_in: Annotated[float, Meta(gt=0, le=315_360_000)] | None = None  # seconds
+
+
+# Queries
+
+
+class PageQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    before: Place | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
+
+
+class EventsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    after: Place = 0
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+
+
+class ListQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    archived: bool = False
+
+
+class StreamQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    after: Place | None = None
+
+
+class AgentsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    refresh: bool = False
+
+
+class DirectoryQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    path: Short

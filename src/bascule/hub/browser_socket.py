@@ -1,0 +1,203 @@
+"""The browser's socket: numbered messages with their answers, pushes, and the sessions it watches."""
+
+import asyncio
+import logging
+
+from bascule.hub.answers import error_object
+from bascule.hub.call import AnyCall
+from bascule.hub.feed import Delivery, Subscription, events_message
+from bascule.hub.presence import Ending
+from bascule.hub.roles import allows, reaches
+from bascule.hub.socket_answers import answer_to
+from bascule.hub.socket_messages import BadMessage, Message, decode_message
+from bascule.hub.table import Row
+from bascule.hub.wishes import require_session
+from bascule.hub.ws_protocol import BoundedSocket, text_frame
+from bascule.model.codec import encode
+from bascule.model.errors import BasculeError, CallerError, LimitReached, Refusal
+from bascule.model.records import SessionRecord
+from bascule.policy.limits import TokenBucket
+
+log = logging.getLogger("bascule.hub")
+
+MOST_UNSENT = 1024 * 1024
+MOST_SUBSCRIPTIONS = 256
+MOST_AT_WORK = 32
+BAD_PER_MINUTE, BAD_BURST = 60, 30
+FELL_BEHIND = 4008
+
+
+class Forbidden(CallerError):
+    code = "FORBIDDEN"
+
+
+def events_frame(delivery: Delivery) -> bytes:
+    return text_frame(events_message(delivery))
+
+
+class _Watch:
+    """One subscription of one socket."""
+
+    def __init__(self, socket: "BrowserSocket", session_id: str, after: int) -> None:
+        self._socket = socket
+        self.after = after
+        self.subscription: Subscription = socket.hub.feed.subscribe(session_id, after, self)
+        self.task = asyncio.create_task(self._run(), name=f"socket catch-up {session_id}")
+
+    def deliver(self, delivery: Delivery) -> None:
+        if self._socket.write(delivery.form(events_frame), resync=(delivery.session_id, self.after)):
+            self.after = delivery.last
+
+    async def ready(self) -> None:
+        await self._socket.line.ready()
+
+    async def _run(self) -> None:
+        try:
+            await self.subscription.catch_up()
+        except BasculeError as error:
+            self._socket.send({"type": "error", "error": error_object(error.refusal())})
+
+    def close(self) -> None:
+        self.subscription.close()
+        self.task.cancel()
+
+
+class BrowserSocket:
+    """One connected page or program. Its role is the grant's; what it says about itself changes nothing."""
+
+    def __init__(self, call: AnyCall) -> None:
+        self.hub, self.call, self.grant = call.hub, call, call.holder
+        self.line: BoundedSocket = call.scope["bascule.connection"]
+        self.watches: dict[str, _Watch] = {}
+        self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
+        self._work: set[asyncio.Task[None]] = set()
+        self._dropped = False
+
+    # Out
+
+    def send(self, message: object) -> None:
+        self.write(text_frame(encode(message)))
+
+    def announce(self, session_id: str | None, message: bytes) -> None:
+        """News about all sessions, for those who may see them."""
+        own = session_id is not None and session_id == self.grant.session_id
+        if allows(self.grant, "viewer") or own:
+            self.write(text_frame(message))
+
+    def write(self, frame: bytes, resync: tuple[str, int] | None = None) -> bool:
+        """Hand a frame to the transport, unless the peer has stopped reading: then it is let go."""
+        if self._dropped or self.line.gone:
+            return False
+        if self.line.unsent > MOST_UNSENT:
+            self._fell_behind(resync)
+            return False
+        self.line.write_frame(frame)
+        return True
+
+    def _fell_behind(self, resync: tuple[str, int] | None) -> None:
+        self._dropped = True
+        if resync is not None:
+            session_id, after = resync
+            hint = {"type": "resync", "sessionId": session_id, "after": after}
+            self.line.write_frame(text_frame(encode(hint)))
+        self.line.end(FELL_BEHIND, "fell behind; subscribe again after the last seq you have")
+
+    def end(self, ending: Ending) -> None:
+        shutdown = ending is Ending.SHUTDOWN
+        self.line.write_frame(text_frame(encode({"type": ending.value})))
+        self.line.end(1012 if shutdown else 1008, ending.value)
+
+    # In
+
+    async def run(self) -> None:
+        await self.call.receive()
+        await self.call.send({"type": "websocket.accept"})
+        leave = self.hub.presence.enter(self.grant, self.end)
+        self.hub.feed.lobby.add(self)
+        try:
+            await self._listen()
+        finally:
+            self.hub.feed.lobby.discard(self)
+            leave()
+            await self._clean_up()
+
+    async def _listen(self) -> None:
+        while (message := await self.call.receive())["type"] == "websocket.receive":
+            await self._take(message.get("text") or message.get("bytes") or b"")
+
+    async def _take(self, text: str | bytes) -> None:
+        """Check one message and set its answer to work.
+
+        Messages are answered side by side, because a session that is slow to start must not hold up an
+        approval; but wishes leave for the device in the order they came.
+        """
+        number: int | None = None
+        try:
+            message = decode_message(text)
+            number = message.id
+            self._check(message)
+            record = await require_session(self.hub, message.session_id) if message.kind.in_session else None
+        except BadMessage as error:
+            self._misunderstood(error)
+        except BasculeError as error:
+            self.send({"id": number, "error": error_object(error.refusal())})
+        else:
+            task = asyncio.create_task(self._answer(message, record), name=f"socket {message.kind.name}")
+            self._work.add(task)
+            task.add_done_callback(self._work.discard)
+            if len(self._work) >= MOST_AT_WORK:
+                await asyncio.wait(self._work, return_when=asyncio.FIRST_COMPLETED)
+
+    def _check(self, message: Message) -> None:
+        """The role, again for each message: the socket being open says nothing about what it may do."""
+        if not allows(self.grant, message.kind.need):
+            raise Forbidden("This token may not do that.")
+        if message.kind.in_session and not reaches(self.grant, message.session_id):
+            raise Forbidden("This token opens another session.")
+
+    def _misunderstood(self, error: BadMessage) -> None:
+        self.send({"id": error.fields.pop("id", None), "error": error_object(error.refusal())})
+        if not self._bad.take():
+            self.line.end(1008, "too many messages that are not understood")
+
+    async def _answer(self, message: Message, record: SessionRecord | None) -> None:
+        try:
+            answer: object = {"id": message.id, "ok": await answer_to(self, message, record)}
+        except BasculeError as error:
+            answer = {"id": message.id, "error": error_object(error.refusal())}
+        except Exception:
+            log.exception("%s failed", message.kind.name)
+            wrong = Refusal("INTERNAL_ERROR", "Something went wrong here; the server's log says what.")
+            answer = {"id": message.id, "error": error_object(wrong)}
+        self.send(answer)
+
+    # Watching
+
+    def watch(self, session_id: str, after: int) -> None:
+        self.unwatch(session_id)
+        if len(self.watches) >= MOST_SUBSCRIPTIONS:
+            raise LimitReached(f"One socket watches at most {MOST_SUBSCRIPTIONS} sessions.")
+        self.watches[session_id] = _Watch(self, session_id, after)
+
+    def unwatch(self, session_id: str) -> None:
+        watch = self.watches.pop(session_id, None)
+        if watch is not None:
+            watch.close()
+
+    async def _clean_up(self) -> None:
+        for session_id in list(self.watches):
+            self.unwatch(session_id)
+        # Wishes already on their way are carried out; only their answers have nobody to go to.
+        if self._work:
+            await asyncio.wait(self._work, timeout=60)
+
+
+async def browser_socket(call: AnyCall) -> None:
+    await BrowserSocket(call).run()
+
+
+ROWS = [
+    Row(
+        method="WS", path="/ws", need="any", serve=browser_socket, summary="The browser's socket", ticket=True
+    )
+]

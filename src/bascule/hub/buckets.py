@@ -1,0 +1,23 @@
+"""One rate limit for each name: a grant, an address."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from bascule.policy.limits import TokenBucket
+
+
+class Buckets:
+    """Only the names used last are kept, so strangers can't fill the memory."""
+
+    def __init__(self, per_minute: float, burst: float, clock: Callable[[], float], keep: int = 4096) -> None:
+        self._per_minute, self._burst, self._clock, self._keep = per_minute, burst, clock, keep
+        self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
+
+    def of(self, name: str) -> TokenBucket:
+        bucket = self._buckets.get(name)
+        if bucket is None:
+            bucket = self._buckets[name] = TokenBucket(self._per_minute, self._burst, self._clock)
+            if len(self._buckets) > self._keep:
+                self._buckets.popitem(last=False)
+        self._buckets.move_to_end(name)
+        return bucket

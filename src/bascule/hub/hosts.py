@@ -1,0 +1,99 @@
+"""Which Host and Origin values are ours: exact strings, decided once at start."""
+
+import ipaddress
+import re
+
+from bascule.model.errors import InvalidInput
+from bascule.model.settings import Settings
+
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+EXACT_ORIGIN = re.compile(
+    r"[a-z][a-z0-9+.-]*://(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::[0-9]{1,5})?"
+)
+EXACT_HOST = re.compile(r"(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::[0-9]{1,5})?")
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class Doorway:
+    """What a request must name to be let in, before anybody asks who sends it."""
+
+    def __init__(self, settings: Settings) -> None:
+        """A pattern where an exact value belongs stops the start."""
+        _check_exact(settings)
+        self._settings = settings
+        self.origins = frozenset(settings.allowed_origins)
+        self.bound(settings.port)
+
+    def bound(self, port: int) -> None:
+        """The port that is really listened on, when the settings left it open."""
+        self.port = port
+        self.hosts = frozenset(_hosts(self._settings, port))
+
+    @property
+    def url(self) -> str:
+        host = self._settings.host
+        scheme = "https" if self._settings.tls_cert else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+def _check_exact(settings: Settings) -> None:
+    for origin in settings.allowed_origins:
+        if not EXACT_ORIGIN.fullmatch(origin):
+            raise InvalidInput(
+                f"allowed_origins: {origin!r} is not an exact origin such as https://tracker.example."
+            )
+    for host in settings.allowed_hosts:
+        if not EXACT_HOST.fullmatch(host):
+            raise InvalidInput(f"allowed_hosts: {host!r} is not an exact host such as bascule.example:8443.")
+
+
+def _hosts(settings: Settings, port: int) -> list[str]:
+    names = [*LOOPBACK_NAMES]
+    if settings.host not in ("0.0.0.0", "::", ""):
+        names.append(f"[{settings.host}]" if ":" in settings.host else settings.host)
+    hosts = [f"{name}:{port}" for name in names]
+    # A browser leaves the scheme's own port out.
+    if port == (443 if settings.tls_cert else 80):
+        hosts += names
+    return [*hosts, *settings.allowed_hosts]
+
+
+def check_host(doors: Doorway, headers: Headers) -> int | None:
+    """The status to refuse with, or None: exactly one Host, exactly one of ours."""
+    values = [value for name, value in headers if name == b"host"]
+    if len(values) != 1 or not values[0]:
+        return 400
+    return None if values[0].decode("latin-1") in doors.hosts else 421
+
+
+def check_origin(doors: Doorway, headers: Headers, scheme: str) -> bool:
+    """No Origin, our own, or one a person has listed. Call it after `check_host`."""
+    origins = [value for name, value in headers if name == b"origin"]
+    if not origins:
+        return True
+    host = next(value for name, value in headers if name == b"host").decode("latin-1")
+    own = f"{'https' if scheme in ('https', 'wss') else 'http'}://{host}"
+    origin = origins[0].decode("latin-1")
+    return len(origins) == 1 and (origin == own or origin in doors.origins)
+
+
+def check_bind(settings: Settings) -> None:
+    """Refuse to listen where strangers could reach us in the clear, unless a person said so."""
+    if is_loopback(settings.host) or settings.insecure_bind:
+        return
+    if settings.tls_cert and settings.tls_key:
+        return
+    raise InvalidInput(
+        f"Refusing to listen on {settings.host}: it is not a loopback address and there is no TLS. "
+        "Set tls_cert and tls_key, or say --insecure-bind if you know what reaches it."
+    )
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,216 @@
+"""The machine and its owner: agents, devices, requests, tickets, grants, audit, panic."""
+
+import msgspec
+
+from bascule.hub import overview
+from bascule.hub.bodies import (
+    AgentsQuery,
+    Body,
+    DirectoryQuery,
+    EventsQuery,
+    GrantBody,
+    TicketBody,
+)
+from bascule.hub.call import AnyCall, Call
+from bascule.hub.roles import reaches
+from bascule.hub.table import NoQuery, Row
+from bascule.hub.views import (
+    AgentList,
+    AuditPage,
+    AuditVerdict,
+    DaemonStatus,
+    Directory,
+    Done,
+    Ended,
+    GrantList,
+    GrantMade,
+    RequestList,
+    TicketMade,
+)
+from bascule.link.frames import CheckDirectory
+from bascule.model.errors import InvalidInput, SessionNotFound
+
+
+class Empty(Body, kw_only=True, frozen=True):
+    """No words needed."""
+
+
+async def requests(call: AnyCall) -> RequestList:
+    return await overview.open_requests(call.hub)
+
+
+async def agents(call: Call[None, AgentsQuery]) -> AgentList:
+    return await overview.list_agents(call.hub, refresh=call.query.refresh)
+
+
+async def daemon_status(call: AnyCall) -> DaemonStatus:
+    return overview.daemon_status(call.hub)
+
+
+async def directory(call: Call[None, DirectoryQuery]) -> Directory:
+    result = await call.hub.switchboard.ask(CheckDirectory(call.query.path))
+    return msgspec.json.decode(result, type=Directory)
+
+
+async def ticket(call: Call[TicketBody, NoQuery]) -> TicketMade:
+    body, tickets = call.body, call.hub.tickets
+    path = "/ws"
+    if body.purpose == "stream":
+        if body.session_id is None:
+            raise InvalidInput("A ticket for a stream names its sessionId.")
+        if not reaches(call.holder, body.session_id):
+            raise SessionNotFound(body.session_id)
+        path = f"/api/sessions/{body.session_id}/stream"
+    return TicketMade(ticket=tickets.issue(call.holder, path), expires_in=tickets.lifetime)
+
+
+async def grants(call: AnyCall) -> GrantList:
+    return overview.list_grants(call.hub)
+
+
+async def make_grant(call: Call[GrantBody, NoQuery]) -> GrantMade:
+    return await overview.make_grant(call.hub, call.by, call.body)
+
+
+async def revoke_grant(call: AnyCall) -> Done:
+    await overview.revoke_grant(call.hub, call.by, call.params["id"])
+    return Done(ok=True)
+
+
+async def audit(call: Call[None, EventsQuery]) -> AuditPage:
+    return await overview.audit_page(call.hub, call.query.after, call.query.limit)
+
+
+async def verify(call: AnyCall) -> AuditVerdict:
+    return await overview.audit_verdict(call.hub)
+
+
+async def kill_all(call: AnyCall) -> Ended:
+    return await overview.end_all(call.hub, call.by)
+
+
+async def pause(call: AnyCall) -> Done:
+    await overview.pause(call.hub, call.by, paused=True)
+    return Done(ok=True)
+
+
+async def resume(call: AnyCall) -> Done:
+    await overview.pause(call.hub, call.by, paused=False)
+    return Done(ok=True)
+
+
+ROWS = [
+    Row(
+        method="GET",
+        path="/api/requests",
+        need="viewer",
+        serve=requests,
+        summary="What waits for a person, oldest first",
+        answer=RequestList,
+    ),
+    Row(
+        method="GET",
+        path="/api/agents",
+        need="viewer",
+        serve=agents,
+        summary="The agents of this machine",
+        query=AgentsQuery,
+        answer=AgentList,
+    ),
+    Row(
+        method="GET",
+        path="/api/daemon/status",
+        need="viewer",
+        serve=daemon_status,
+        summary="Which devices are connected",
+        answer=DaemonStatus,
+    ),
+    Row(
+        method="GET",
+        path="/api/directories",
+        need="operator",
+        serve=directory,
+        summary="Is this a folder a session may run in?",
+        query=DirectoryQuery,
+        answer=Directory,
+    ),
+    Row(
+        method="POST",
+        path="/api/tickets",
+        need="any",
+        serve=ticket,
+        summary="A single-use ticket for a socket or a stream",
+        body=TicketBody,
+        answer=TicketMade,
+    ),
+    Row(
+        method="GET",
+        path="/api/grants",
+        need="owner",
+        serve=grants,
+        summary="Who may come in",
+        answer=GrantList,
+    ),
+    Row(
+        method="POST",
+        path="/api/grants",
+        need="owner",
+        serve=make_grant,
+        summary="Let somebody in",
+        body=GrantBody,
+        answer=GrantMade,
+    ),
+    Row(
+        method="DELETE",
+        path="/api/grants/{id}",
+        need="owner",
+        serve=revoke_grant,
+        summary="Let somebody in no more",
+        body=Empty,
+        answer=Done,
+    ),
+    Row(
+        method="GET",
+        path="/api/audit",
+        need="owner",
+        serve=audit,
+        summary="Who did what, as chained records",
+        query=EventsQuery,
+        answer=AuditPage,
+    ),
+    Row(
+        method="GET",
+        path="/api/audit/verify",
+        need="owner",
+        serve=verify,
+        summary="Walk the audit chain",
+        answer=AuditVerdict,
+    ),
+    Row(
+        method="POST",
+        path="/api/kill-all",
+        need="owner",
+        serve=kill_all,
+        summary="Stop every agent on every device",
+        body=Empty,
+        answer=Ended,
+    ),
+    Row(
+        method="POST",
+        path="/api/daemon/pause",
+        need="owner",
+        serve=pause,
+        summary="Take no new sessions",
+        body=Empty,
+        answer=Done,
+    ),
+    Row(
+        method="POST",
+        path="/api/daemon/resume",
+        need="owner",
+        serve=resume,
+        summary="Take new sessions again",
+        body=Empty,
+        answer=Done,
+    ),
+]

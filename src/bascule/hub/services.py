@@ -1,0 +1,30 @@
+"""What every route may use: the rooms below the hub, and the hub's own parts, handed in once."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bascule.hub.buckets import Buckets
+from bascule.hub.feed import Feed
+from bascule.hub.hosts import Doorway
+from bascule.hub.presence import Presence
+from bascule.hub.switchboard import Switchboard
+from bascule.hub.tickets import Tickets
+from bascule.model.settings import Settings
+from bascule.store.base import EventStore
+from bascule.store.grants import GrantBook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hub:
+    store: EventStore
+    grants: GrantBook
+    switchboard: Switchboard
+    settings: Settings
+    clock: Callable[[], float]
+    feed: Feed
+    presence: Presence
+    tickets: Tickets
+    spawns: Buckets
+    doors: Doorway
+    steady: Callable[[], float] = field(default=time.monotonic)

@@ -1,0 +1,46 @@
+"""Sessions as people ask for them, for HTTP and the socket alike."""
+
+from msgspec import Raw
+
+from bascule.hub.bodies import CreateBody, EventsQuery, PageQuery
+from bascule.hub.services import Hub
+from bascule.hub.views import Created, EntriesPage, EventsPage, Queue, SessionList, session_view
+from bascule.hub.wishes import start
+from bascule.model.codec import timestamp
+from bascule.model.commands import Actor
+from bascule.store.grants import Grant
+
+
+async def create_session(hub: Hub, grant: Grant, by: Actor, key: str | None, body: CreateBody) -> Created:
+    """Start one, and make the token that opens it alone."""
+    started, _ = await start(hub, grant, by, key, body)
+    record = await hub.store.session(started.session_id)
+    name = f"session {started.session_id}"
+    _, token = await hub.grants.create(name, "session", session_id=started.session_id, by=by.name)
+    return Created(
+        id=started.session_id,
+        session_id=started.session_id,
+        token=token,
+        model=record.model if record else body.model,
+        created_at=record.created_at if record else timestamp(hub.clock()),
+        seq=started.seq,
+    )
+
+
+async def session_list(hub: Hub, *, archived: bool) -> SessionList:
+    return SessionList(sessions=[session_view(one) for one in await hub.store.sessions(archived=archived)])
+
+
+async def waiting_prompts(hub: Hub, session_id: str) -> Queue:
+    point = await hub.store.resume_point(session_id)
+    return Queue(queue=point.parked.queue if point else [])
+
+
+async def entries_page(hub: Hub, session_id: str, query: PageQuery) -> EntriesPage:
+    page = await hub.store.page(session_id, query.limit, query.before)
+    return EntriesPage(seq=page.seq, entries=[Raw(entry) for entry in page.entries], before=page.before)
+
+
+async def events_page(hub: Hub, session_id: str, query: EventsQuery) -> EventsPage:
+    rows = await hub.store.read(session_id, query.after, query.limit)
+    return EventsPage(events=[Raw(row.body) for row in rows], last=rows[-1].seq if rows else query.after)

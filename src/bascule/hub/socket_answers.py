@@ -1,0 +1,140 @@
+"""What each socket message is answered with; the work itself is the same code HTTP uses."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from bascule.hub import overview, sessions
+from bascule.hub.call import AnyCall
+from bascule.hub.services import Hub
+from bascule.hub.socket_messages import Message
+from bascule.hub.views import session_view
+from bascule.hub.wishes import act
+from bascule.model.records import SessionRecord
+from bascule.store.grants import Grant
+
+
+class Asker(Protocol):
+    """The socket that asks."""
+
+    hub: Hub
+    call: AnyCall
+    grant: Grant
+
+    def watch(self, session_id: str, after: int) -> None: ...
+    def unwatch(self, session_id: str) -> None: ...
+
+
+Answer = Callable[[Asker, Message, Any], Awaitable[object]]
+
+
+async def answer_to(asker: Asker, message: Message, record: SessionRecord | None) -> object:
+    if message.kind.verb is not None:
+        assert record is not None
+        return await act(asker.hub, message.kind.verb, record, asker.call.by, message.key, message.body)
+    return await ANSWERS[message.kind.name](asker, message, record)
+
+
+async def _list(asker: Asker, message: Message, _: None) -> object:
+    return await sessions.session_list(asker.hub, archived=message.body.archived)
+
+
+async def _create(asker: Asker, message: Message, _: None) -> object:
+    return await sessions.create_session(asker.hub, asker.grant, asker.call.by, message.key, message.body)
+
+
+async def _open(asker: Asker, message: Message, record: SessionRecord) -> object:
+    """A page of the transcript and where the log stands: subscribe after `seq` and nothing is missing."""
+    page = await sessions.entries_page(asker.hub, message.session_id, message.body)
+    waiting = await sessions.waiting_prompts(asker.hub, message.session_id)
+    return {
+        "session": session_view(record),
+        "seq": page.seq,
+        "entries": page.entries,
+        "before": page.before,
+        "queue": waiting.queue,
+    }
+
+
+async def _show(asker: Asker, message: Message, record: SessionRecord) -> object:
+    return {"session": session_view(record)}
+
+
+async def _entries(asker: Asker, message: Message, record: SessionRecord) -> object:
+    return await sessions.entries_page(asker.hub, message.session_id, message.body)
+
+
+async def _events(asker: Asker, message: Message, record: SessionRecord) -> object:
+    return await sessions.events_page(asker.hub, message.session_id, message.body)
+
+
+async def _subscribe(asker: Asker, message: Message, record: SessionRecord) -> object:
+    asker.watch(message.session_id, message.body.after)
+    return {"seq": record.seq}
+
+
+async def _unsubscribe(asker: Asker, message: Message, record: SessionRecord) -> object:
+    asker.unwatch(message.session_id)
+    return {}
+
+
+async def _agents(asker: Asker, message: Message, _: None) -> object:
+    return await overview.list_agents(asker.hub, refresh=message.body.refresh)
+
+
+async def _requests(asker: Asker, message: Message, _: None) -> object:
+    return await overview.open_requests(asker.hub)
+
+
+async def _devices(asker: Asker, message: Message, _: None) -> object:
+    return overview.device_list(asker.hub)
+
+
+async def _grants(asker: Asker, message: Message, _: None) -> object:
+    return overview.list_grants(asker.hub)
+
+
+async def _make_grant(asker: Asker, message: Message, _: None) -> object:
+    return await overview.make_grant(asker.hub, asker.call.by, message.body)
+
+
+async def _revoke(asker: Asker, message: Message, _: None) -> object:
+    await overview.revoke_grant(asker.hub, asker.call.by, message.body.grant_id)
+    return {}
+
+
+async def _audit(asker: Asker, message: Message, _: None) -> object:
+    return await overview.audit_page(asker.hub, message.body.after, message.body.limit)
+
+
+async def _verify(asker: Asker, message: Message, _: None) -> object:
+    return await overview.audit_verdict(asker.hub)
+
+
+async def _kill_all(asker: Asker, message: Message, _: None) -> object:
+    return await overview.end_all(asker.hub, asker.call.by)
+
+
+async def _ping(asker: Asker, message: Message, _: None) -> object:
+    return {}
+
+
+ANSWERS: dict[str, Answer] = {
+    "session:list": _list,
+    "session:create": _create,
+    "session:open": _open,
+    "session:show": _show,
+    "session:entries": _entries,
+    "session:events": _events,
+    "session:subscribe": _subscribe,
+    "session:unsubscribe": _unsubscribe,
+    "agents:list": _agents,
+    "requests:list": _requests,
+    "device:list": _devices,
+    "grants:list": _grants,
+    "grants:create": _make_grant,
+    "grants:revoke": _revoke,
+    "audit:list": _audit,
+    "audit:verify": _verify,
+    "kill-all": _kill_all,
+    "ping": _ping,
+}

@@ -1,0 +1,136 @@
+"""One session as server-sent events: past and live, by seq; a reader that stalls is let go."""
+
+import asyncio
+import logging
+from collections import deque
+
+from bascule.hub.call import AnyCall
+from bascule.hub.chat_events import ChatError, sse_message, sse_messages, status_now
+from bascule.hub.feed import Delivery, Subscription
+from bascule.hub.presence import Ending
+from bascule.model.codec import encode
+from bascule.model.errors import BasculeError
+from bascule.model.records import SessionRecord
+
+log = logging.getLogger("bascule.hub")
+
+MOST_UNSENT = 1024 * 1024
+KEEP_ALIVE_SECONDS = 15.0
+HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
+
+
+class _Reader:
+    """One SSE reader's bounded outbox. Filled without waiting, emptied at the reader's pace."""
+
+    def __init__(self) -> None:
+        self.position = 0
+        self.over: bytes | None = None  # the last words, once there is a reason to stop
+        self._waiting: deque[bytes] = deque()
+        self._size = 0
+        self.stopped = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+
+    def deliver(self, delivery: Delivery) -> None:
+        if self.over is not None:
+            return
+        if self._size > MOST_UNSENT:
+            self.stop(sse_message("resync", encode({"after": self.position})))
+            return
+        self.position = delivery.last
+        self.put(delivery.form(sse_messages))
+
+    def put(self, chunk: bytes) -> None:
+        self._waiting.append(chunk)
+        self._size += len(chunk)
+        self._room.clear()
+        self._changed.set()
+
+    async def ready(self) -> None:
+        await self._room.wait()
+
+    def stop(self, last_words: bytes) -> None:
+        if self.over is None:
+            self.over = last_words
+            self.stopped.set()
+            self._changed.set()
+
+    def end(self, ending: Ending) -> None:
+        self.stop(sse_message(ending.value, b"{}"))
+
+    async def take(self) -> bytes:
+        """All that waits; a comment when there was nothing for a while."""
+        if not self._waiting and self.over is None:
+            self._room.set()
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(KEEP_ALIVE_SECONDS):
+                    await self._changed.wait()
+            except TimeoutError:
+                return b": still here\n\n"
+        chunk = b"".join(self._waiting)
+        self._waiting.clear()
+        self._size = 0
+        return chunk
+
+
+async def stream_session(call: AnyCall, record: SessionRecord, after: int) -> None:
+    """Runs until the reader goes, is revoked, falls too far behind, or the server ends."""
+    reader = _Reader()
+    reader.position = after
+    leave = call.hub.presence.enter(call.holder, reader.end)
+    subscription = call.hub.feed.subscribe(call.session_id, after, reader)
+    await call.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+    reader.put(b"retry: 1000\n\n" + status_now(record))
+    tasks = [
+        asyncio.create_task(_catch_up(subscription, reader), name=f"sse catch-up {call.session_id}"),
+        asyncio.create_task(_write(call, reader), name=f"sse writer {call.session_id}"),
+        asyncio.create_task(_until_gone(call), name=f"sse listener {call.session_id}"),
+        asyncio.create_task(_until_over(reader), name=f"sse stop {call.session_id}"),
+    ]
+    try:
+        await _run(call, reader, tasks)
+    finally:
+        leave()
+        subscription.close()
+        for task in tasks:
+            task.cancel()
+        for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(outcome, Exception):
+                log.error("A stream of session %s broke", call.session_id, exc_info=outcome)
+
+
+async def _catch_up(subscription: Subscription, reader: _Reader) -> None:
+    try:
+        await subscription.catch_up()
+    except BasculeError as error:
+        reader.stop(sse_message("error", encode(ChatError(error.message))))
+
+
+async def _run(call: AnyCall, reader: _Reader, tasks: list["asyncio.Task[None]"]) -> None:
+    _, writer, listener, stopper = tasks
+    await asyncio.wait([writer, listener, stopper], return_when=asyncio.FIRST_COMPLETED)
+    if stopper.done() and not writer.done():
+        # A moment for the last words; a reader that takes nothing is cut off.
+        await asyncio.wait([writer], timeout=1)
+    if not writer.done() and not listener.done():
+        call.scope["bascule.connection"].abort()
+
+
+async def _write(call: AnyCall, reader: _Reader) -> None:
+    while True:
+        chunk = await reader.take()
+        if reader.over is not None:
+            await call.send({"type": "http.response.body", "body": chunk + reader.over, "more_body": False})
+            return
+        await call.send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+
+async def _until_gone(call: AnyCall) -> None:
+    while (await call.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _until_over(reader: _Reader) -> None:
+    await reader.stopped.wait()

@@ -1,0 +1,151 @@
+"""The hub's end of the link: wishes go down to a device, each gets exactly one answer or an error."""
+
+import asyncio
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from bascule.link.frames import (
+    AgentInfo,
+    AgentsChanged,
+    AnyFrame,
+    Ask,
+    DaemonConnected,
+    Ping,
+    Pong,
+    Reply,
+    Wish,
+)
+from bascule.model.errors import DeviceOffline, Refused
+
+Send = Callable[[AnyFrame], None]
+
+
+class DeviceStatus(Struct, frozen=True, rename="camel"):
+    """One machine as the hub sees it."""
+
+    device: str
+    name: str
+    version: str
+    online: bool
+    epoch: int
+    agents: tuple[AgentInfo, ...] = ()
+
+
+class DeviceLine:
+    """One connection of one device. An older line of the same device can change nothing any more."""
+
+    def __init__(self, board: "Switchboard", send: Send) -> None:
+        self.send = send
+        self.waiting: dict[int, asyncio.Future[bytes]] = {}
+        self._board = board
+
+    def receive(self, frame: AnyFrame) -> None:
+        match frame:
+            case DaemonConnected():
+                self._board.connected(self, frame)
+            case AgentsChanged():
+                self._board.agents_changed(self, frame.agents)
+            case Reply():
+                self._answer(frame)
+            case Ping():
+                self.send(Pong(frame.n))
+            case _:
+                pass  # entries and acks belong to a link with its own store; frames for devices are not ours
+
+    def closed(self) -> None:
+        self.fail_waiting()
+        self._board.disconnected(self)
+
+    def fail_waiting(self) -> None:
+        waiting, self.waiting = self.waiting, {}
+        for future in waiting.values():
+            if not future.done():
+                future.set_exception(DeviceOffline("The device went away before it answered."))
+
+    def _answer(self, reply: Reply) -> None:
+        future = self.waiting.pop(reply.ask, None)
+        if future is None or future.done():
+            return  # whoever asked has given up
+        if reply.refusal is not None:
+            future.set_exception(Refused(reply.refusal))
+        else:
+            future.set_result(bytes(reply.result))
+
+
+class Switchboard:
+    """Knows which device is on which line, and carries wishes to it."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, DeviceLine] = {}
+        self._devices: dict[str, DeviceStatus] = {}
+        self._count = 0
+        self._watchers: list[Callable[[], None]] = []
+
+    def attach(self, send: Send) -> DeviceLine:
+        """A device has a line to us; it says who it is with `DaemonConnected`."""
+        return DeviceLine(self, send)
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Be told when a device comes, goes, or sees other agents."""
+        self._watchers.append(changed)
+
+    def devices(self) -> list[DeviceStatus]:
+        return list(self._devices.values())
+
+    async def ask(self, wish: Wish, *, device: str | None = None, timeout: float = 30) -> bytes:
+        """The result of a wish, as JSON. Raises `Refused`, or `DeviceOffline` when nobody answers."""
+        line = self._line(device)
+        self._count += 1
+        number = self._count
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        line.waiting[number] = future
+        try:
+            line.send(Ask(number, wish))
+            async with asyncio.timeout(timeout):
+                return await future
+        except TimeoutError:
+            raise DeviceOffline(f"The device did not answer within {timeout:g} seconds.") from None
+        finally:
+            line.waiting.pop(number, None)
+
+    def connected(self, line: DeviceLine, hello: DaemonConnected) -> None:
+        known = self._devices.get(hello.device)
+        if known is not None and known.epoch > hello.epoch:
+            return  # a line from before the current one, late to say hello
+        older = self._lines.get(hello.device)
+        if older is not None and older is not line:
+            older.fail_waiting()
+        self._lines[hello.device] = line
+        self._devices[hello.device] = DeviceStatus(
+            hello.device, hello.name, hello.version, True, hello.epoch, hello.agents
+        )
+        self._tell()
+
+    def agents_changed(self, line: DeviceLine, agents: tuple[AgentInfo, ...]) -> None:
+        self._change(line, online=True, agents=agents)
+
+    def disconnected(self, line: DeviceLine) -> None:
+        if self._change(line, online=False, agents=None):
+            self._lines = {device: one for device, one in self._lines.items() if one is not line}
+
+    def _change(self, line: DeviceLine, *, online: bool, agents: tuple[AgentInfo, ...] | None) -> bool:
+        for device, current in self._lines.items():
+            if current is line:
+                old = self._devices[device]
+                self._devices[device] = DeviceStatus(
+                    device, old.name, old.version, online, old.epoch, old.agents if agents is None else agents
+                )
+                self._tell()
+                return True
+        return False
+
+    def _line(self, device: str | None) -> DeviceLine:
+        line = self._lines.get(device) if device else next(iter(self._lines.values()), None)
+        if line is None:
+            raise DeviceOffline("No device is connected: start its daemon and try again.")
+        return line
+
+    def _tell(self) -> None:
+        for watcher in self._watchers:
+            watcher()

@@ -1,0 +1,190 @@
+"""What the hub shows of its records: the shapes of answers, camelCase as the chat API has it."""
+
+from msgspec import Raw, Struct, field, structs
+
+from bascule.hub.switchboard import DeviceStatus
+from bascule.link.frames import AgentInfo
+from bascule.model.codec import timestamp
+from bascule.model.events import PromptQueued
+from bascule.model.lifecycle import chat_status
+from bascule.model.records import RequestRecord, SessionRecord
+from bascule.store.grants import Grant
+
+
+class View(Struct, frozen=True, rename="camel", kw_only=True):
+    """The base of every answer."""
+
+
+class SessionView(SessionRecord, kw_only=True):
+    """A session's record, with the names the chat API has for three of its fields beside it."""
+
+    id: str
+    status: str
+    created: str = field(name="createdAt")
+
+    def same_as(self, other: "SessionView") -> bool:
+        """Equal in all that is worth telling: the log's growth alone is not."""
+        return structs.replace(self, seq=other.seq, updated_at=other.updated_at) == other
+
+
+class SessionList(View, frozen=True, kw_only=True):
+    sessions: list[SessionView]
+
+
+class Created(View, frozen=True, kw_only=True):
+    """A new session. `token` opens it and nothing else; it is shown this once."""
+
+    id: str
+    token: str
+    session_id: str  # the same as `id`, by the name the socket uses
+    seq: int
+    model: str | None
+    created_at: str
+
+
+class Spawned(Struct, frozen=True, kw_only=True):
+    session_id: str
+    status: str
+    harness: str
+
+
+class Done(View, frozen=True, omit_defaults=True, kw_only=True):
+    """`{"ok": true}`; a sent prompt also says its id and whether it waits in the queue."""
+
+    ok: bool
+    prompt_id: str | None = None
+    state: str | None = None
+
+
+class EntriesPage(View, frozen=True, kw_only=True):
+    """Entries, the newest last, true as of `seq`: follow the events after it. `before` reaches further up."""
+
+    seq: int
+    entries: list[Raw]
+    before: int | None
+
+
+class Queue(View, frozen=True, kw_only=True):
+    """The prompts that wait, in the order they will be sent."""
+
+    queue: list[PromptQueued]
+
+
+class EventsPage(View, frozen=True, kw_only=True):
+    """Rows of the log as they are: `{"seq", "at", "event"}`."""
+
+    events: list[Raw]
+    last: int
+
+
+class RequestView(RequestRecord, kw_only=True):
+    """A permission request or a question, with its session's title."""
+
+    session_title: str
+
+
+class RequestList(View, frozen=True, kw_only=True):
+    requests: list[RequestView]
+
+
+class AgentList(View, frozen=True, kw_only=True):
+    agents: list[AgentInfo]
+
+
+class Capabilities(Struct, frozen=True):
+    can_spawn_sessions: bool
+    supported_harnesses: list[str]
+
+
+class DaemonStatus(Struct, frozen=True):
+    connected: bool
+    client_id: str | None
+    capabilities: Capabilities
+    devices: list[DeviceStatus]
+
+
+class DeviceList(View, frozen=True, kw_only=True):
+    devices: list[DeviceStatus]
+
+
+class GrantView(View, frozen=True, kw_only=True):
+    id: str
+    name: str
+    role: str
+    session_id: str | None
+    kind: str
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+
+
+class GrantList(View, frozen=True, kw_only=True):
+    grants: list[GrantView]
+
+
+class GrantMade(View, frozen=True, kw_only=True):
+    """A new grant with its secret, shown this once."""
+
+    grant: GrantView
+    token: str
+    link: str
+
+
+class AuditPage(View, frozen=True, kw_only=True):
+    """Audit records as they are, oldest first; `last` is the number to ask for the next page after."""
+
+    records: list[Raw]
+    last: int
+
+
+class AuditVerdict(View, frozen=True, kw_only=True):
+    ok: bool
+    count: int
+    problem: str | None = None
+
+
+class TicketMade(View, frozen=True, kw_only=True):
+    ticket: str
+    expires_in: float
+
+
+class Directory(View, frozen=True, kw_only=True):
+    path: str
+
+
+class Ended(View, frozen=True, kw_only=True):
+    ended: int
+
+
+class Health(View, frozen=True, kw_only=True):
+    status: str
+
+
+def session_view(record: SessionRecord) -> SessionView:
+    return SessionView(
+        id=record.session_id,
+        status=chat_status(record.phase, record.end_reason),
+        created=record.created_at,
+        **structs.asdict(record),
+    )
+
+
+def request_view(request: RequestRecord, title: str) -> RequestView:
+    return RequestView(session_title=title, **structs.asdict(request))
+
+
+def grant_view(grant: Grant) -> GrantView:
+    return GrantView(
+        id=grant.id,
+        name=grant.name,
+        role=grant.role,
+        session_id=grant.session_id,
+        kind=grant.kind,
+        created_at=timestamp(grant.created_at),
+        expires_at=_moment(grant.expires_at),
+        last_used_at=_moment(grant.last_used_at),
+    )
+
+
+def _moment(seconds: float | None) -> str | None:
+    return None if seconds is None else timestamp(seconds)

@@ -1,0 +1,117 @@
+"""uvicorn's WebSocket protocol with its bounds, and a way to write one shared frame to many viewers."""
+
+import struct
+from typing import Any, ClassVar
+
+from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
+from websockets.http11 import Request
+
+from bascule.hub.census import Census
+
+
+def text_frame(payload: bytes) -> bytes:
+    """A whole unmasked text frame: what a server sends is the same bytes for every client."""
+    size = len(payload)
+    if size < 126:
+        return struct.pack("!BB", 0x81, size) + payload
+    if size < 0x10000:
+        return struct.pack("!BBH", 0x81, 126, size) + payload
+    return struct.pack("!BBQ", 0x81, 127, size) + payload
+
+
+class BoundedSocket(WebSocketsSansIOProtocol):
+    """One WebSocket. Its transport's own buffer is the viewer's outbox: shared bytes, counted, bounded."""
+
+    census: ClassVar[Census]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conn.debug = False  # at debug level the library would log headers, and with them secrets
+
+    # What the app may ask of its connection
+
+    def known(self) -> None:
+        """A valid grant was shown on this connection."""
+        self.census.known(self.transport)
+
+    @property
+    def unsent(self) -> int:
+        return self.transport.get_write_buffer_size()
+
+    @property
+    def gone(self) -> bool:
+        return self.disconnected or self.close_sent or self.transport.is_closing()
+
+    def write_frame(self, frame: bytes) -> None:
+        """A frame made by `text_frame`. Never waits: look at `unsent` first."""
+        if not self.gone:
+            self.transport.write(frame)
+
+    async def ready(self) -> None:
+        """Wait until the peer has read nearly all we sent."""
+        await self.writable.wait()
+
+    def end(self, code: int, reason: str) -> None:
+        """Say goodbye; whoever does not read it is cut off soon after."""
+        if self.gone:
+            return
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        self.conn.send_close(code, reason)
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(self.census.limits.linger_seconds, self.transport.abort)
+
+    def abort(self) -> None:
+        self.transport.abort()
+
+    # Bounds
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.census.leave(self.transport)
+        super().connection_lost(exc)
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if hasattr(self, "scope"):
+            self.scope["bascule.connection"] = self  # type: ignore[typeddict-unknown-key]
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        # Without this a refused upgrade would be logged as an app that forgot its handshake.
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            self.handshake_complete = True
+
+    def handle_cont(self, event: Frame) -> None:
+        if self.close_sent:
+            return  # what still comes after our goodbye is not kept
+        super().handle_cont(event)
+        if len(self.frames) > self.census.limits.fragments:
+            self.frames = []
+            self.end(1009, "too many fragments")
+
+    def handle_ping(self) -> None:
+        # A peer that pings and never reads would fill our buffer with pongs.
+        if self.unsent > self.census.limits.unsent_bytes:
+            self.transport.abort()
+            return
+        super().handle_ping()
+
+    def handle_parser_exception(self) -> None:
+        super().handle_parser_exception()
+        self._abort_later()
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self._abort_later()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self._abort_later()
+
+    def _abort_later(self) -> None:
+        self.loop.call_later(self.census.limits.linger_seconds, self.transport.abort)

@@ -1,0 +1,152 @@
+"""One connection to the keeper: requests in, replies out, and notices made from state when there is room."""
+
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from bascule.keeper.frames import FrameError, FrameReader, Message, encode
+from bascule.keeper.leftover import Leftover
+from bascule.keeper.loop import READ, WRITE, Loop
+from bascule.keeper.session import Exit, Session
+
+_READ_BYTES = 256 * 1024
+# Past this much unsent we stop taking requests: it bounds what a client that never reads can cost.
+_MAX_UNSENT = 256 * 1024
+
+
+@dataclass
+class _Told:
+    ends: tuple[int, int] = (-1, -1)
+    storage: str | None = None
+    exit: Exit | None = None
+
+
+class Client:
+    def __init__(
+        self,
+        loop: Loop,
+        connection: socket.socket,
+        handle: Callable[["Client", Message, bytes], None],
+        gone: Callable[["Client", str], None],
+    ) -> None:
+        self._loop = loop
+        self._socket = connection
+        self._handle = handle
+        self._gone = gone
+        self._frames = FrameReader()
+        self._unsent = bytearray()
+        self._told: dict[str, _Told] = {}
+        self._dirty: dict[str, Session | Leftover] = {}
+        self._watching = False
+        self._events = 0
+        self.open = True
+        connection.setblocking(False)
+        self._listen_for(READ)
+
+    def reply(self, message: Message) -> None:
+        if self.open:
+            self._unsent += encode(message)
+            self._send()
+
+    def watch(self, sessions: Iterable[Session | Leftover]) -> None:
+        self._watching = True
+        for session in sessions:
+            self._dirty[session.id] = session
+
+    def mark(self, session: Session | Leftover) -> None:
+        """Something of this session changed: only its newest state will be told, when the client has room."""
+        if self._watching:
+            self._dirty[session.id] = session
+
+    def forget(self, session: str) -> None:
+        self._dirty.pop(session, None)
+        self._told.pop(session, None)
+
+    def flush(self) -> None:
+        if not self._dirty or self._unsent or not self.open:
+            return
+        for session in self._dirty.values():
+            for notice in self._news(session):
+                self._unsent += encode(notice)
+        self._dirty.clear()
+        self._send()
+
+    def close(self, reason: str) -> None:
+        if self.open:
+            self.open = False
+            self._loop.unwatch(self._socket.fileno())
+            self._socket.close()
+            self._gone(self, reason)
+
+    def _news(self, session: Session | Leftover) -> Iterable[Message]:
+        told = self._told.setdefault(session.id, _Told())
+        out, err = session.ends
+        if session.storage_error != told.storage:
+            told.storage = session.storage_error
+            yield {"notice": "storage", "session": session.id, "error": told.storage}
+        if session.ends != told.ends:
+            told.ends = session.ends
+            yield {"notice": "output", "session": session.id, "out": out, "err": err}
+        if session.exit != told.exit:
+            told.exit = session.exit
+            yield {
+                "notice": "exit",
+                "session": session.id,
+                **describe_exit(session.exit),
+                "out": out,
+                "err": err,
+            }
+
+    def _turn(self) -> None:
+        try:
+            if self._unsent:
+                self._send()
+            if self.open and len(self._unsent) < _MAX_UNSENT:
+                self._receive()
+        except Exception:
+            # Left open, its requests would wait for ever.
+            self.close("failed")
+            raise
+
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(_READ_BYTES)
+        except BlockingIOError:
+            return self._requests()
+        except OSError as error:
+            return self.close(f"lost: {error}")
+        if not data:
+            return self.close("closed")
+        self._frames.feed(data)
+        return self._requests()
+
+    def _requests(self) -> None:
+        try:
+            while self.open and len(self._unsent) < _MAX_UNSENT and (frame := self._frames.next()):
+                self._handle(self, *frame)
+        except FrameError as error:
+            self.close(f"protocol error: {error}")
+
+    def _send(self) -> None:
+        try:
+            while self._unsent:
+                del self._unsent[: self._socket.send(self._unsent)]
+        except BlockingIOError:
+            self._listen_for(WRITE if len(self._unsent) >= _MAX_UNSENT else READ | WRITE)
+            return
+        except OSError as error:
+            self.close(f"lost: {error}")
+            return
+        self._listen_for(READ)
+
+    def _listen_for(self, events: int) -> None:
+        if events != self._events:
+            self._events = events
+            self._loop.watch(self._socket.fileno(), events, self._turn)
+
+
+def describe_exit(ending: Exit | None) -> Message:
+    if ending is None:
+        return {"code": None, "signal": None}
+    facts: Message = {"code": ending.code, "signal": ending.signal}
+    return {**facts, "lost": True} if ending.lost else facts

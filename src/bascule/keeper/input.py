@@ -1,0 +1,125 @@
+"""An agent's stdin: writes queued in order, each done once, none ever blocking the keeper."""
+
+import os
+import termios
+from collections import deque
+from collections.abc import Callable
+
+from bascule.keeper.loop import WRITE, Loop
+from bascule.keeper.requests import Refused
+
+MAX_QUEUED = 64 * 1024 * 1024
+MAX_WRITES = 4096
+_REMEMBERED = 4096
+_TURN_BYTES = 256 * 1024
+
+# Called once: with None when the bytes are in the pipe, or with why they never will be.
+Done = Callable[[Refused | None], None]
+
+
+class _Write:
+    def __init__(self, write_id: str, data: bytes) -> None:
+        self.write_id = write_id
+        self.left = memoryview(data)
+        self.waiting: list[Done] = []
+
+
+class Input:
+    def __init__(self, loop: Loop, fd: int, is_terminal: bool) -> None:
+        self._loop = loop
+        self._fd = fd
+        self._is_terminal = is_terminal
+        self._queue: deque[_Write] = deque()
+        self._queued = 0
+        self._finished: dict[str, None] = {}
+        self._closing = False
+
+    @property
+    def open(self) -> bool:
+        return self._fd >= 0 and not self._closing
+
+    @property
+    def pending(self) -> int:
+        return len(self._queue)
+
+    def write(self, write_id: str, data: bytes, done: Done) -> None:
+        """Queue the bytes unless this write_id was seen before; `done` is told either way."""
+        if write_id in self._finished:
+            done(None)
+            return
+        for write in self._queue:
+            if write.write_id == write_id:
+                write.waiting.append(done)
+                return
+        if not self.open:
+            raise Refused("stdin_closed", "the agent's stdin is closed")
+        if self._queued + len(data) > MAX_QUEUED or len(self._queue) >= MAX_WRITES:
+            raise Refused("stdin_full", "the agent is not reading; too much is waiting for it")
+        write = _Write(write_id, data)
+        write.waiting.append(done)
+        self._queue.append(write)
+        self._queued += len(data)
+        if len(self._queue) == 1:
+            self._turn()
+
+    def close_when_written(self) -> None:
+        """Close after what is queued; a terminal is told end-of-file the way a person would."""
+        if not self.open:
+            return
+        if self._is_terminal:
+            farewell = _Write("", _end_of_file(self._fd))
+            self._queue.append(farewell)
+            self._queued += len(farewell.left)
+        self._closing = True
+        self._turn()
+
+    def close(self, reason: Refused | None = None) -> None:
+        """Close now; whoever still waits hears why."""
+        if self._fd >= 0:
+            self._loop.unwatch(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+        abandoned, self._queue, self._queued = self._queue, deque[_Write](), 0
+        for write in abandoned:
+            for done in write.waiting:
+                done(reason or Refused("stdin_closed", "the agent's stdin is closed"))
+
+    def _turn(self) -> None:
+        turn_ends_at = self._queued - _TURN_BYTES
+        try:
+            while self._queue and self._queued > turn_ends_at:
+                self._write_some(self._queue[0])
+        except BlockingIOError:
+            self._loop.watch(self._fd, WRITE, self._turn)
+            return
+        except OSError:
+            # EPIPE from a pipe, EIO from a terminal: nobody is left to read.
+            self.close()
+            return
+        if self._queue:
+            self._loop.watch(self._fd, WRITE, self._turn)
+            return
+        self._loop.unwatch(self._fd)
+        if self._closing and not self._is_terminal:
+            self.close()
+
+    def _write_some(self, write: _Write) -> None:
+        if write.left:
+            count = os.write(self._fd, write.left)
+            write.left = write.left[count:]
+            self._queued -= count
+        if not write.left:
+            self._finish(write)
+
+    def _finish(self, write: _Write) -> None:
+        self._queue.popleft()
+        self._finished[write.write_id] = None
+        if len(self._finished) > _REMEMBERED:
+            del self._finished[next(iter(self._finished))]
+        for done in write.waiting:
+            done(None)
+
+
+def _end_of_file(fd: int) -> bytes:
+    character = termios.tcgetattr(fd)[6][termios.VEOF]
+    return character if isinstance(character, bytes) else b"\x04"

@@ -1,0 +1,17 @@
+"""Where things lie in the keeper's folder: names shared by the keeper and those who read its spools."""
+
+SOCKET = "keeper.sock"
+LOCK = "keeper.lock"
+LOG = "keeper.log"
+SPOOL = "spool"
+SEGMENT_BYTES = 8 * 1024 * 1024
+
+
+def segment_name(stream: str, start: int) -> str:
+    """Name of the segment whose first byte is `start`; sorted by name is sorted by offset."""
+    return f"{stream}.{start:020d}"
+
+
+def segment_start(offset: int) -> int:
+    """Segments are cut exactly every SEGMENT_BYTES, so a reader needs no directory listing to find one."""
+    return offset - offset % SEGMENT_BYTES

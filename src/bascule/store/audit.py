@@ -1,0 +1,103 @@
+"""Who did what, chained: each record's hash covers the one before, so none can be changed unseen."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from bascule.model.codec import encode
+from bascule.store.base import AuditCheck, AuditRecord
+
+FIRST = "0" * 64
+_HEAD = "SELECT n, hash FROM audit ORDER BY n DESC LIMIT 1"
+_INSERT = "INSERT INTO audit (n, body, prev_hash, hash) VALUES (?, ?, ?, ?)"
+_WALK = "SELECT n, body, prev_hash, hash FROM audit WHERE n > ? ORDER BY n LIMIT ?"
+_KEEP_HEAD = "INSERT OR REPLACE INTO meta (name, value) VALUES ('audit_head', ?)"
+_KEPT_HEAD = "SELECT value FROM meta WHERE name = 'audit_head'"
+_BLOCK = 1000
+
+_canonical = msgspec.json.Encoder(order="sorted")
+
+
+class AuditEntry(Struct, frozen=True):
+    """A record with its number and time: what the hash covers, as JSON with sorted keys."""
+
+    n: int
+    at: str
+    record: AuditRecord
+
+
+class AuditLine(Struct, frozen=True):
+    """One line of the export: anybody can walk the chain with it."""
+
+    entry: msgspec.Raw
+    prev_hash: str
+    hash: str
+
+
+def chained(prev_hash: str, body: bytes) -> str:
+    return sha256(prev_hash.encode() + body).hexdigest()
+
+
+class AuditChain:
+    """The writer's end of the chain."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._head: tuple[int, str] | None = None
+
+    def forget(self) -> None:
+        """After a rollback: the head is read again when it is next needed."""
+        self._head = None
+
+    def add(self, records: Iterable[AuditRecord], at: str) -> None:
+        n, before = self._head or self._connection.execute(_HEAD).fetchone() or (0, FIRST)
+        for record in records:
+            body = _canonical.encode(AuditEntry(n + 1, at, record))
+            n, own = n + 1, chained(before, body)
+            self._connection.execute(_INSERT, (n, body, before, own))
+            before = own
+        # Kept apart, so that rows cut off the end are missed too.
+        self._connection.execute(_KEEP_HEAD, (f"{n} {before}".encode(),))
+        self._head = (n, before)
+
+
+def lines(connection: sqlite3.Connection, after: int, limit: int) -> list[bytes]:
+    """Some of the export, one JSON object a line, without the line ends."""
+    return [
+        encode(AuditLine(msgspec.Raw(body), before, own))
+        for _, body, before, own in connection.execute(_WALK, (after, limit))
+    ]
+
+
+def verify(connection: sqlite3.Connection) -> AuditCheck:
+    """Walk the whole chain; says how many records hold, and the first that does not."""
+    n, own = 0, FIRST
+    for number, body, before, stored in _walk(connection):
+        fault = _fault(n, own, number, body, before, stored)
+        if fault:
+            return AuditCheck(n, own, bad=n + 1, fault=fault)
+        n, own = number, stored
+    kept = connection.execute(_KEPT_HEAD).fetchone()
+    if (kept[0] if kept else None) != (f"{n} {own}".encode() if n else None):
+        return AuditCheck(n, own, bad=n + 1, fault="records are missing from the end")
+    return AuditCheck(n, own)
+
+
+def _walk(connection: sqlite3.Connection) -> Iterator[tuple[int, bytes, str, str]]:
+    after = 0
+    while block := connection.execute(_WALK, (after, _BLOCK)).fetchall():
+        yield from block
+        after = block[-1][0]
+
+
+def _fault(n: int, own: str, number: int, body: object, before: object, stored: object) -> str:
+    if number != n + 1:
+        return f"record {n + 1} is missing"
+    if before != own:
+        return "it does not follow the record before it"
+    if not isinstance(body, bytes) or chained(own, body) != stored:
+        return "it was changed after it was written"
+    return ""

@@ -1,0 +1,233 @@
+"""Who may come in: named secrets with a role and an end, kept hashed, known by heart, revoked at once."""
+
+import hmac
+import secrets
+import sqlite3
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Literal, get_args
+
+import msgspec
+from msgspec import Struct, structs
+
+from bascule.model.codec import encode
+from bascule.model.errors import InvalidInput, StoreDamaged
+from bascule.store.base import AuditRecord
+from bascule.store.rows import check, checksum
+from bascule.store.sqlite import SqliteStore
+from bascule.store.transaction import Transaction
+
+Role = Literal["owner", "operator", "viewer", "session", "daemon"]
+GrantKind = Literal["kept", "start_link", "ephemeral"]
+
+SECRET_BYTES = 32
+MAX_SECRET = 256  # longer ones are not even hashed
+MAX_NAME = 100
+TOUCH_SECONDS = 60
+
+_ALL = "SELECT id, secret_sha256, body, crc FROM grants"
+_INSERT = "INSERT INTO grants (id, secret_sha256, body, crc) VALUES (?, ?, ?, ?)"
+_UPDATE = "UPDATE grants SET body = ?, crc = ? WHERE id = ?"
+_DELETE = "DELETE FROM grants WHERE id = ?"
+
+
+class Grant(Struct, frozen=True):
+    """What a secret is good for. Times are seconds since the epoch."""
+
+    id: str
+    name: str
+    role: Role
+    kind: GrantKind
+    created_at: float
+    session_id: str | None = None  # the only session it reaches
+    expires_at: float | None = None
+    last_used_at: float | None = None
+
+
+_decoder = msgspec.json.Decoder(Grant)
+
+
+class GrantBook:
+    """Every grant in memory, by the hash of its secret. What changes is on disk before it is reported."""
+
+    def __init__(self, store: SqliteStore, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._clock = clock
+        self._by_hash: dict[str, Grant] = {}
+        self._hashes: dict[str, str] = {}  # by id
+        self._revoked: set[str] = set()  # ids that no longer hold and are not yet off the disk
+        self._callbacks: dict[object, Callable[[Grant], None]] = {}
+
+    @classmethod
+    async def open(cls, store: SqliteStore) -> "GrantBook":
+        book = cls(store, store.clock)
+        sound, damaged = await store.query(_load)
+        store.remember(damaged)
+        for secret_hash, grant in sound:
+            book._keep(secret_hash, grant)
+        return book
+
+    async def create(
+        self,
+        name: str,
+        role: Role,
+        session_id: str | None = None,
+        expires_in: float | None = None,
+        ephemeral: bool = False,
+        *,
+        start_link: bool = False,
+        by: str = "this machine",
+    ) -> tuple[Grant, str]:
+        """A new grant and its secret, shown only now. An ephemeral one ends with the process."""
+        now = self._clock()
+        grant = Grant(
+            id=secrets.token_hex(8),
+            name=_checked(name, role, session_id),
+            role=role,
+            kind="ephemeral" if ephemeral else "start_link" if start_link else "kept",
+            created_at=now,
+            session_id=session_id,
+            expires_at=None if expires_in is None else now + expires_in,
+        )
+        secret = secrets.token_urlsafe(SECRET_BYTES)
+        secret_hash = _hashed(secret)
+        audited = _audit(grant, "created", by)
+
+        def write(transaction: Transaction) -> None:
+            if not ephemeral:
+                transaction.connection.execute(_INSERT, (grant.id, secret_hash, *_body(grant)))
+            transaction.audit([audited])
+
+        await self._store.transact(write)
+        self._keep(secret_hash, grant)
+        return grant, secret
+
+    def authenticate(self, secret: str) -> Grant | None:
+        """The grant this secret opens, if it is one, not revoked and not over. Notes that it was used."""
+        if len(secret) > MAX_SECRET or not secret.isascii():
+            return None
+        secret_hash = _hashed(secret)
+        grant = self._by_hash.get(secret_hash)
+        if grant is None or not hmac.compare_digest(self._hashes[grant.id], secret_hash):
+            return None
+        return self._touched(secret_hash, grant) if self._holds(grant) else None
+
+    def get(self, grant_id: str) -> Grant | None:
+        """A grant that still holds, for those who hold its id: a stream that goes on, a ticket."""
+        grant = self._by_hash.get(self._hashes.get(grant_id, ""))
+        return grant if grant is not None and self._holds(grant) else None
+
+    def list(self) -> list[Grant]:
+        """All of them, the expired ones too, oldest first."""
+        return sorted(self._by_hash.values(), key=lambda grant: (grant.created_at, grant.id))
+
+    async def revoke(self, id_or_name: str, *, by: str = "this machine") -> "list[Grant]":
+        """End the grant with this id, or every one with this name. They stop working before this returns."""
+        found = [one for one in self.list() if one.id == id_or_name]
+        found = found or [one for one in self.list() if one.name == id_or_name]
+        await self._remove(found, "revoked", by)
+        return found
+
+    async def sweep_unused_start_links(self) -> "list[Grant]":
+        """Links printed at an earlier start that nobody followed."""
+        unused = [one for one in self.list() if one.kind == "start_link" and one.last_used_at is None]
+        await self._remove(unused, "swept unused", "this machine")
+        return unused
+
+    def on_revoked(self, callback: Callable[[Grant], None]) -> Callable[[], None]:
+        """Be told of each grant that ends by revocation, to close what it opened."""
+        name = object()
+        self._callbacks[name] = callback
+        return lambda: self._callbacks.pop(name, None) and None
+
+    async def _remove(self, grants: "list[Grant]", what: str, by: str) -> None:
+        if not grants:
+            return
+        # In memory first: from here on nobody gets in, even if the disk is slow or full. In the latter case
+        # it is still listed, because it would be back after a restart, and can be revoked again.
+        self._revoked.update(grant.id for grant in grants)
+        for grant in grants:
+            for callback in list(self._callbacks.values()):
+                callback(grant)
+
+        def write(transaction: Transaction) -> None:
+            transaction.connection.executemany(_DELETE, [(grant.id,) for grant in grants])
+            transaction.audit([_audit(grant, what, by) for grant in grants])
+
+        await self._store.transact(write)
+        for grant in grants:
+            self._forget(grant)
+
+    def _touched(self, secret_hash: str, grant: Grant) -> Grant:
+        now = self._clock()
+        first = grant.last_used_at is None
+        if grant.last_used_at is not None and 0 <= now - grant.last_used_at < TOUCH_SECONDS:
+            return grant
+        used = structs.replace(grant, last_used_at=now)
+        self._by_hash[secret_hash] = used
+        if grant.kind != "ephemeral":
+            body, crc = _body(used)
+            written = self._store.transact(
+                lambda transaction: transaction.connection.execute(_UPDATE, (body, crc, used.id)) and None,
+                sync=first,  # a start link that was followed must not be swept after a power cut
+            )
+            # Best effort: a full disk is shown by the store itself and must not lock its owner out.
+            written.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return used
+
+    def _holds(self, grant: Grant) -> bool:
+        return grant.id not in self._revoked and (
+            grant.expires_at is None or self._clock() < grant.expires_at
+        )
+
+    def _keep(self, secret_hash: str, grant: Grant) -> None:
+        self._by_hash[secret_hash] = grant
+        self._hashes[grant.id] = secret_hash
+
+    def _forget(self, grant: Grant) -> None:
+        self._revoked.discard(grant.id)
+        secret_hash = self._hashes.pop(grant.id, "")
+        self._by_hash.pop(secret_hash, None)
+
+
+def _load(connection: sqlite3.Connection) -> "tuple[list[tuple[str, Grant]], list[StoreDamaged]]":
+    """A grant that does not match its checksum is not honoured: its role or its end may be another."""
+    sound: list[tuple[str, Grant]] = []
+    damaged: list[StoreDamaged] = []
+    for grant_id, secret_hash, body, crc in connection.execute(_ALL):
+        try:
+            sound.append((secret_hash, _decoder.decode(check(f"grant {grant_id}", 0, body, crc, "record"))))
+        except StoreDamaged:
+            damaged.append(StoreDamaged(f"The grant {grant_id} is damaged and opens nothing.", id=grant_id))
+    return sound, damaged
+
+
+def _body(grant: Grant) -> tuple[bytes, int]:
+    body = encode(grant)
+    return body, checksum(f"grant {grant.id}", 0, body)
+
+
+def _hashed(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()
+
+
+def _checked(name: str, role: Role, session_id: str | None) -> str:
+    if role not in get_args(Role):
+        raise InvalidInput(f"There is no role {role!r}; there are {', '.join(get_args(Role))}.")
+    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise InvalidInput(f"A grant's name is 1 to {MAX_NAME} printable characters.")
+    if (role == "session") != (session_id is not None):
+        raise InvalidInput("A grant for one session names it, and only such a grant does.")
+    return name.strip()
+
+
+def _audit(grant: Grant, what: str, by: str) -> AuditRecord:
+    reach = f" of session {grant.session_id}" if grant.session_id else ""
+    return AuditRecord(
+        "grant",
+        by,
+        session_id=grant.session_id,
+        grant_id=grant.id,
+        decision=what,
+        detail=f"{grant.role}{reach}, {grant.kind}: {grant.name}",
+    )

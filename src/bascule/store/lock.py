@@ -1,0 +1,50 @@
+"""One process at a time: a lock file beside the database, which also says how the last one left it."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from bascule.model.errors import AlreadyRunning
+
+
+class Lock:
+    """Held from opening to closing; the kernel lets go of it however the process ends."""
+
+    def __init__(self, database: Path) -> None:
+        self.path = database.with_name(database.name + ".lock")
+        self._descriptor = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        os.fchmod(self._descriptor, 0o600)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            words = self._words()
+            os.close(self._descriptor)
+            pid = int(words[0]) if words and words[0].isdigit() else None
+            raise AlreadyRunning(
+                f"Bascule is already running (pid {pid or 'unknown'}) with {database}.", pid=pid
+            ) from error
+        words = self._words()
+        self._before = words[1] if len(words) > 1 else "closed"
+        self._say("open" if self.left_open else "starting")
+
+    @property
+    def left_open(self) -> bool:
+        """Whether the run before this one ended without closing the database."""
+        return self._before == "open"
+
+    def opened(self) -> None:
+        self._say("open")
+
+    def closed(self) -> None:
+        self._say("closed")
+
+    def release(self) -> None:
+        os.close(self._descriptor)
+
+    def _words(self) -> list[str]:
+        return os.pread(self._descriptor, 100, 0).decode("ascii", "replace").split()
+
+    def _say(self, state: str) -> None:
+        text = f"{os.getpid()} {state}\n".encode()
+        os.pwrite(self._descriptor, text, 0)
+        os.ftruncate(self._descriptor, len(text))

@@ -1,0 +1,172 @@
+"""One session as the writer holds it: the model's folds, applied step by step and put down as rows.
+
+Entries are written only now and then (`MAX_LAG_*`), so that streaming a long text does not rewrite it with
+every word; whoever reads a page folds the short rest of the log onto what is stored.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from bascule.model.codec import Logged
+from bascule.model.entries import AnyEntry, Fold
+from bascule.model.events import (
+    AnswerDelivered,
+    AnyEvent,
+    EntryClosed,
+    EntryOpened,
+    PermissionAnswered,
+    PermissionWithdrawn,
+    QuestionAnswered,
+    QuestionWithdrawn,
+    SessionEnded,
+    SessionFailed,
+    TextAppended,
+    ToolChanged,
+    TurnEnded,
+)
+from bascule.model.records import RequestRecord, advance, opened_request, settle
+from bascule.store.base import Batch, Row
+from bascule.store.rows import SessionRow, seed
+
+MAX_LAG_EVENTS = 512
+MAX_LAG_BYTES = 64 * 1024
+MAX_DELIVERED = 64  # answered requests that still wait for their tool to move
+
+# Most of a log is these, and they say nothing about the session as a whole.
+SAYING: frozenset[type[AnyEvent]] = frozenset({EntryOpened, TextAppended, EntryClosed})
+ENDINGS: frozenset[type[AnyEvent]] = frozenset({TurnEnded, SessionEnded, SessionFailed})
+
+
+def merged(log: Iterable[Logged]) -> Iterator[Logged]:
+    """The same log with neighbouring pieces of one text joined: it folds to the same, without re-copying."""
+    for entry_id, run in groupby(log, _text_of):
+        if entry_id is None:
+            yield from run
+        else:
+            yield _joined(list(run))
+
+
+def _text_of(logged: Logged) -> str | None:
+    return logged.event.entry_id if isinstance(logged.event, TextAppended) else None
+
+
+def _joined(run: list[Logged]) -> Logged:
+    last = run[-1]
+    assert isinstance(last.event, TextAppended)
+    text = "".join(one.event.text for one in run if isinstance(one.event, TextAppended))
+    return Logged(last.seq, last.at, TextAppended(last.event.entry_id, last.event.kind, text))
+
+
+class FoldedEntries:
+    """The entries that changed, and those that left the fold without a change of their own."""
+
+    def __init__(self, changed: list[AnyEntry], open_now: set[int], left: set[int]) -> None:
+        self.changed = changed
+        self.open_now = open_now
+        self.left = left
+
+
+class SessionState:
+    """A session's folds, and what of them is not yet in the database."""
+
+    def __init__(
+        self,
+        row: SessionRow,
+        open_entries: list[AnyEntry],
+        tail: list[Logged],
+        tail_bytes: int,
+        requests: list[RequestRecord],
+    ) -> None:
+        self.row = row
+        self.session_id = row.record.session_id
+        self.seed = seed(self.session_id)
+        self._fold = Fold(open_entries)
+        self._open_rows = {entry.first_seq for entry in open_entries}
+        self._tail = tail
+        self._tail_bytes = tail_bytes
+        self._requests = {request.request_id: request for request in requests}
+        self._turn_over = False
+        self.rows: list[Row] = []
+        self.changed_requests: dict[str, RequestRecord] = {}
+
+    def apply(self, batch: Batch, bodies: list[bytes]) -> None:
+        """Take one step. Only memory changes: the transaction writes what it finds here."""
+        seq, at, tail, rows = batch.first_seq, batch.at, self._tail, self.rows
+        for event, body in zip(batch.events, bodies, strict=True):
+            logged = Logged(seq, at, event)
+            tail.append(logged)
+            rows.append(Row(seq, body))
+            self._tail_bytes += len(body)
+            if type(event) not in SAYING:
+                advance(self.row.record, self.row.parked, logged)
+                self._advance_requests(logged)
+                self._turn_over = self._turn_over or type(event) in ENDINGS
+            seq += 1
+        if bodies:
+            self.row.record.seq, self.row.record.updated_at = seq - 1, at
+        self._move_marks(batch)
+
+    def _move_marks(self, batch: Batch) -> None:
+        if batch.out_offset is not None:
+            self.row.out_offset = batch.out_offset
+        if batch.err_offset is not None:
+            self.row.err_offset = batch.err_offset
+        if batch.driver_state is not None:
+            self.row.driver_state = batch.driver_state
+
+    def _advance_requests(self, logged: Logged) -> None:
+        opened = opened_request(self.session_id, logged)
+        if opened is not None:
+            self._requests[opened.request_id] = self.changed_requests[opened.request_id] = opened
+            return
+        for request in self._concerned(logged.event):
+            if settle(request, logged):
+                self.changed_requests[request.request_id] = request
+                if request.state in ("withdrawn", "confirmed"):
+                    del self._requests[request.request_id]
+
+    def _concerned(self, event: AnyEvent) -> list[RequestRecord]:
+        match event:
+            case (
+                PermissionAnswered()
+                | QuestionAnswered()
+                | PermissionWithdrawn()
+                | QuestionWithdrawn()
+                | AnswerDelivered()
+            ):
+                request = self._requests.get(event.request_id)
+                return [request] if request is not None else []
+            case ToolChanged():
+                return [one for one in self._requests.values() if one.tool_id == event.tool_id]
+            case _:
+                return []
+
+    @property
+    def fold_is_due(self) -> bool:
+        return (
+            self._turn_over or len(self._tail) >= MAX_LAG_EVENTS or self._tail_bytes >= MAX_LAG_BYTES
+        ) and bool(self._tail)
+
+    def fold(self) -> FoldedEntries:
+        """Bring the entries up to the head of the log."""
+        for logged in merged(self._tail):
+            self._fold.apply(logged)
+        changed = self._fold.take_dirty()
+        open_now = {entry.first_seq for entry in self._fold.open.values()}
+        # An entry whose name was taken by a newer one is never changed again, though it never closed.
+        left = self._open_rows - open_now - {entry.first_seq for entry in changed}
+        self._open_rows = open_now
+        self._tail, self._tail_bytes, self._turn_over = [], 0, False
+        self.row.folded_seq = self.row.record.seq
+        return FoldedEntries(changed, open_now, left)
+
+    def written(self) -> list[Row]:
+        """All is in the transaction: hand over the new rows and forget the changes."""
+        rows, self.rows, self.changed_requests = self.rows, [], {}
+        self._forget_old_deliveries()
+        return rows
+
+    def _forget_old_deliveries(self) -> None:
+        delivered = [one.request_id for one in self._requests.values() if one.state == "delivered"]
+        for request_id in delivered[:-MAX_DELIVERED]:
+            del self._requests[request_id]

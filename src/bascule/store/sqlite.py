@@ -1,0 +1,227 @@
+"""The store on SQLite: one thread writes, a few read, and the event loop only hears of what is committed."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from bascule.model.errors import StorageFailed, StoreDamaged
+from bascule.model.records import RequestRecord, SessionRecord
+from bascule.store import audit, reader
+from bascule.store.base import (
+    AuditCheck,
+    AuditRecord,
+    Batch,
+    Committed,
+    EventStore,
+    Listener,
+    Page,
+    ResumePoint,
+    Row,
+    StoredReply,
+)
+from bascule.store.follow import MAX_LIVE_BYTES, Followers
+from bascule.store.health import open_sound, quarantined
+from bascule.store.lock import Lock
+from bascule.store.reader import Readers
+from bascule.store.transaction import REPLY_SECONDS, Transaction
+from bascule.store.writer import AppendStep, Outcome, Step, WorkStep, Writer
+
+READ_AHEAD = 1000  # rows a follower reads at once
+MAX_DAMAGED = 100  # damaged rows that are remembered, for those who ask
+
+T = TypeVar("T")
+
+
+class SqliteStore(EventStore):
+    """Made by `open`; belongs to one event loop, and all its methods are called there."""
+
+    def __init__(
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        problem: StorageFailed | None,
+        lock: Lock,
+        clock: Callable[[], float],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self.path = path
+        self.clock = clock
+        self.quarantined = quarantined(path)
+        self.damaged: dict[str, StoreDamaged] = {}
+        self._lock = lock
+        self._loop = loop
+        self._readers = Readers(path, loop)
+        self._followers = Followers(self._read_some)
+        self._listeners: dict[object, Listener] = {}
+        self._problem = problem
+        self._writable = asyncio.Event()
+        if problem is None:
+            self._writable.set()
+        self._closing: asyncio.Task[None] | None = None
+        self._writer = Writer(path, connection, problem, clock, self._report)
+
+    @classmethod
+    def open(
+        cls, path: Path | str, *, clock: Callable[[], float], loop: asyncio.AbstractEventLoop
+    ) -> "SqliteStore":
+        """Open or make the database. Raises `AlreadyRunning`, `StoreDamaged`, `StoreRefused`."""
+        path = Path(path)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = Lock(path)
+        try:
+            connection, problem = open_sound(path, lock, clock)
+        except BaseException:
+            lock.release()
+            raise
+        return cls(path, connection, problem, lock, clock, loop)
+
+    # Writing ------------------------------------------------------------------------------------------
+
+    @property
+    def storage_problem(self) -> str | None:
+        return self._problem.message if self._problem else None
+
+    async def writable(self) -> None:
+        await self._writable.wait()
+
+    def append(self, batch: Batch) -> "asyncio.Future[None]":
+        promise: asyncio.Future[None] = self._loop.create_future()
+        self._put(AppendStep(promise, batch), promise)
+        return promise
+
+    def transact(self, work: Callable[[Transaction], T], *, sync: bool = True) -> "asyncio.Future[T]":
+        """Queue any other change. It runs on the writer's thread; if it raises, nothing of it is kept."""
+        promise: asyncio.Future[T] = self._loop.create_future()
+        self._put(WorkStep(promise, sync, work), promise)
+        return promise
+
+    def _put(self, step: Step, promise: "asyncio.Future[T]") -> None:
+        if self._closing is None:
+            self._writer.put(step)
+        else:
+            promise.set_exception(StorageFailed("The store is closed; nothing of this was stored."))
+
+    async def audit(self, records: list[AuditRecord]) -> None:
+        await self.transact(lambda transaction: transaction.audit(records))
+
+    def _report(self, outcome: Outcome) -> None:
+        self._loop.call_soon_threadsafe(self._deliver, outcome)
+
+    def _deliver(self, outcome: Outcome) -> None:
+        self._problem = outcome.problem
+        if outcome.problem is None:
+            self._writable.set()
+        else:
+            self._writable.clear()
+        for commit in outcome.committed:
+            self._tell(commit)
+        for step in outcome.steps:
+            _settle(step)
+
+    def _tell(self, commit: Committed) -> None:
+        self._followers.committed(commit)
+        for listener in list(self._listeners.values()):
+            try:
+                listener(commit)
+            except Exception as error:  # noqa: BLE001 - one listener's fault is not the others'
+                self._loop.call_exception_handler(
+                    {"message": "A listener of the store failed", "exception": error}
+                )
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        name = object()
+        self._listeners[name] = listener
+        return lambda: self._listeners.pop(name, None) and None
+
+    # Reading ------------------------------------------------------------------------------------------
+
+    async def read(self, session_id: str, after: int, limit: int = 1000) -> list[Row]:
+        rows, _ = await self._readers.run(
+            lambda connection: reader.events(connection, session_id, max(after, 0), limit), session_id
+        )
+        return rows
+
+    async def _read_some(self, session_id: str, after: int) -> tuple[list[Row], bool]:
+        return await self._readers.run(
+            lambda connection: reader.events(connection, session_id, after, READ_AHEAD, MAX_LIVE_BYTES),
+            session_id,
+        )
+
+    def follow(self, session_id: str, after: int) -> AsyncGenerator[list[Row], None]:
+        return self._followers.follow(session_id, after)
+
+    async def page(self, session_id: str, limit: int = 50, before: int | None = None) -> Page:
+        return await self._readers.run(
+            lambda connection: reader.page(connection, session_id, limit, before), session_id
+        )
+
+    async def session(self, session_id: str) -> SessionRecord | None:
+        return await self._readers.run(lambda connection: reader.record(connection, session_id), session_id)
+
+    async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
+        found, damaged = await self._readers.run(lambda connection: reader.records(connection, archived))
+        self.remember(damaged)
+        return found
+
+    async def resume_point(self, session_id: str) -> ResumePoint | None:
+        return await self._readers.run(
+            lambda connection: reader.resume_point(connection, session_id), session_id
+        )
+
+    async def request(self, session_id: str, request_id: str) -> RequestRecord | None:
+        return await self._readers.run(
+            lambda connection: reader.request(connection, session_id, request_id), session_id
+        )
+
+    async def open_requests(self) -> list[RequestRecord]:
+        found, damaged = await self._readers.run(reader.open_requests)
+        self.remember(damaged)
+        return found
+
+    async def stored_reply(self, key: str) -> StoredReply | None:
+        since = self.clock() - REPLY_SECONDS
+        return await self._readers.run(lambda connection: reader.reply(connection, key, since))
+
+    async def verify_audit(self) -> AuditCheck:
+        return await self._readers.run(audit.verify)
+
+    async def audit_lines(self, after: int = 0, limit: int = 1000) -> list[bytes]:
+        return await self._readers.run(lambda connection: audit.lines(connection, after, limit))
+
+    async def query(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Any other read, on a read-only connection and its thread."""
+        return await self._readers.run(work)
+
+    def remember(self, damaged: list[StoreDamaged]) -> None:
+        """Keep what was found damaged, for those who ask; the rest is served."""
+        for damage in damaged:
+            if len(self.damaged) < MAX_DAMAGED:
+                self.damaged[damage.message] = damage
+
+    # Closing ------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        if self._closing is None:
+            self._closing = self._loop.create_task(self._close(), name="close the store")
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        self._followers.close()
+        await self._readers.close()  # first: the last connection to close is the one that may tidy up
+        try:
+            if await asyncio.wrap_future(self._writer.close()):
+                self._lock.closed()
+        finally:
+            self._lock.release()
+
+
+def _settle(step: Step) -> None:
+    promise = step.promise
+    if promise.done():
+        return
+    if step.error is None:
+        promise.set_result(step.result)
+    else:
+        promise.set_exception(step.error)

@@ -1,0 +1,181 @@
+"""What one group of steps writes: checked step by step, then put into the tables together."""
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from copy import copy
+from zlib import crc32
+
+from bascule.model.codec import encode, timestamp
+from bascule.model.errors import StorageFailed, StoreConflict
+from bascule.model.records import Parked, SessionRecord
+from bascule.store import reader
+from bascule.store.audit import AuditChain
+from bascule.store.base import AuditRecord, Batch, Committed, StoredReply
+from bascule.store.projection import MAX_DELIVERED, SessionState
+from bascule.store.rows import SessionRow, checksum, encode_session
+
+MAX_SESSIONS = 256  # whose folds stay in memory; the others are read again when they speak
+REPLY_SECONDS = 7 * 24 * 3600  # how long a repeated wish is recognised
+SWEEP_SECONDS = 3600
+SWEEP_ROWS = 1000
+
+UPSERT_SESSION = """
+INSERT INTO sessions (session_id, seq, updated_at, archived, phase, record, crc, folded_seq, out_offset,
+                      err_offset, parked, driver_state, resume_crc)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (session_id) DO UPDATE SET
+    seq = excluded.seq, updated_at = excluded.updated_at, archived = excluded.archived,
+    phase = excluded.phase, record = excluded.record, crc = excluded.crc, folded_seq = excluded.folded_seq,
+    out_offset = excluded.out_offset, err_offset = excluded.err_offset, parked = excluded.parked,
+    driver_state = excluded.driver_state, resume_crc = excluded.resume_crc
+"""
+INSERT_EVENT = "INSERT INTO events (session_id, seq, body, crc) VALUES (?, ?, ?, ?)"
+UPSERT_ENTRY = """
+INSERT OR REPLACE INTO entries (session_id, first_seq, last_seq, open, body, crc) VALUES (?, ?, ?, ?, ?, ?)
+"""
+LEAVE_ENTRY = "UPDATE entries SET open = 0 WHERE session_id = ? AND first_seq = ?"
+UPSERT_REQUEST = """
+INSERT OR REPLACE INTO requests (session_id, request_id, seq, opened_at, state, body, crc)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+INSERT_WRITE = "INSERT OR IGNORE INTO outbox (session_id, write_id, data, crc) VALUES (?, ?, ?, ?)"
+DELETE_WRITE = "DELETE FROM outbox WHERE session_id = ? AND write_id = ?"
+INSERT_REPLY = "INSERT OR REPLACE INTO replies (key, body_sha256, reply, at) VALUES (?, ?, ?, ?)"
+SWEEP_REPLIES = """
+DELETE FROM replies WHERE key IN (SELECT key FROM replies WHERE at < ? ORDER BY at LIMIT ?)
+"""
+
+
+class Transaction:
+    """The writer's view of the database: its connection, the sessions it has in memory, the audit chain."""
+
+    def __init__(self, connection: sqlite3.Connection, clock: Callable[[], float]) -> None:
+        self.connection = connection
+        self._clock = clock
+        self._chain = AuditChain(connection)
+        self._sessions: OrderedDict[str, SessionState] = OrderedDict()
+        self._touched: dict[str, SessionState] = {}
+        self._swept_at = float("-inf")
+        self.unsaved: dict[str, StorageFailed] = {}  # sessions with a step the disk would not take
+
+    def begin(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def rollback(self) -> None:
+        """Forget what was begun, in the database and in memory."""
+        for session_id in self._touched:
+            self._sessions.pop(session_id, None)
+        self._touched = {}
+        self._chain.forget()
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    def commit(self) -> list[Committed]:
+        """Write what the steps left in memory, commit, and say what has become true."""
+        for state in self._touched.values():
+            self._write(state)
+        self.connection.execute("COMMIT")
+        committed: list[Committed] = []
+        for session_id, state in self._touched.items():
+            self.unsaved.pop(session_id, None)
+            rows = state.written()
+            if rows:
+                committed.append(Committed(copy(state.row.record), rows))
+        self._touched = {}
+        while len(self._sessions) > MAX_SESSIONS:
+            self._sessions.popitem(last=False)
+        return committed
+
+    def append(self, batch: Batch, bodies: list[bytes]) -> None:
+        """Take one step of a session. Raises before it changes anything."""
+        state = self._session(batch.session_id)
+        self._check(state, batch)
+        self._sessions[batch.session_id] = self._touched[batch.session_id] = state
+        state.apply(batch, bodies)
+        for write in batch.writes:
+            crc = checksum(batch.session_id, 0, write.write_id.encode() + write.data)
+            self.connection.execute(INSERT_WRITE, (batch.session_id, write.write_id, write.data, crc))
+        for write_id in batch.delivered:
+            self.connection.execute(DELETE_WRITE, (batch.session_id, write_id))
+        if batch.audit:
+            self._chain.add(batch.audit, batch.at)
+        if batch.reply is not None:
+            self._keep_reply(batch.reply)
+
+    def audit(self, records: Iterable[AuditRecord]) -> None:
+        self._chain.add(records, timestamp(self._clock()))
+
+    def _session(self, session_id: str) -> SessionState:
+        state = self._sessions.get(session_id)
+        if state is not None:
+            self._sessions.move_to_end(session_id)
+            return state
+        row = reader.session_row(self.connection, session_id)
+        if row is None:
+            return SessionState(SessionRow(SessionRecord(session_id), Parked()), [], [], 0, [])
+        tail, tail_bytes = reader.tail(self.connection, session_id, row.folded_seq)
+        return SessionState(
+            row,
+            reader.open_entries(self.connection, session_id),
+            tail,
+            tail_bytes,
+            reader.waiting(self.connection, session_id)
+            + reader.delivered(self.connection, session_id, MAX_DELIVERED),
+        )
+
+    def _check(self, state: SessionState, batch: Batch) -> None:
+        head = state.row.record.seq
+        if batch.first_seq != head + 1:
+            self._refuse_gap(batch, head)
+        if head == 0 and not batch.events:
+            raise StoreConflict(f"There is no session {batch.session_id} yet.", session_id=batch.session_id)
+        if batch.reply is not None and reader.reply(
+            self.connection, batch.reply.key, self._clock() - REPLY_SECONDS
+        ):
+            raise StoreConflict("A wish with this key has already been answered.", key=batch.reply.key)
+
+    def _refuse_gap(self, batch: Batch, head: int) -> None:
+        earlier = self.unsaved.get(batch.session_id)
+        if earlier is not None and batch.first_seq > head + 1:
+            # It was queued behind a step that could not be stored: the fault is the disk's, not its owner's.
+            raise type(earlier)(earlier.message, session_id=batch.session_id, head=head)
+        raise StoreConflict(
+            f"Session {batch.session_id} is at {head}; a step from {batch.first_seq} on does not follow.",
+            session_id=batch.session_id,
+            head=head,
+            first_seq=batch.first_seq,
+        )
+
+    def _keep_reply(self, kept: StoredReply) -> None:
+        now = self._clock()
+        self.connection.execute(INSERT_REPLY, (kept.key, kept.body_sha256, kept.reply, now))
+        if now - self._swept_at >= SWEEP_SECONDS:
+            self.connection.execute(SWEEP_REPLIES, (now - REPLY_SECONDS, SWEEP_ROWS))
+            self._swept_at = now
+
+    def _write(self, state: SessionState) -> None:
+        session_id, base = state.session_id, state.seed
+        self.connection.executemany(
+            INSERT_EVENT,
+            [(session_id, seq, body, crc32(body, (base + seq) & 0xFFFFFFFF)) for seq, body in state.rows],
+        )
+        if state.fold_is_due:
+            self._write_entries(state)
+        for request in state.changed_requests.values():
+            body = encode(request)
+            crc = checksum(session_id, request.seq, body)
+            key = (session_id, request.request_id, request.seq, request.opened_at, request.state)
+            self.connection.execute(UPSERT_REQUEST, (*key, body, crc))
+        self.connection.execute(UPSERT_SESSION, encode_session(state.row))
+
+    def _write_entries(self, state: SessionState) -> None:
+        session_id, folded = state.session_id, state.fold()
+        for entry in folded.changed:
+            body = encode(entry)
+            crc = checksum(session_id, entry.first_seq, body)
+            still_open = int(entry.first_seq in folded.open_now)
+            values = (session_id, entry.first_seq, entry.last_seq, still_open, body, crc)
+            self.connection.execute(UPSERT_ENTRY, values)
+        for first_seq in folded.left:
+            self.connection.execute(LEAVE_ENTRY, (session_id, first_seq))

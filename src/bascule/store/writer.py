@@ -1,0 +1,250 @@
+"""The one thread that writes: takes all that is queued, commits it as one group, reports it at once."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+from msgspec import Struct
+
+from bascule.model.codec import encode_logged
+from bascule.model.errors import BasculeError, StorageFailed
+from bascule.store.base import Batch, Committed
+from bascule.store.faults import in_our_words, storage_fault
+from bascule.store.transaction import Transaction
+
+MAX_GROUP_STEPS = 1024
+MAX_GROUP_EVENTS = 2048  # longer ones would keep the interpreter from the event loop
+MAX_GROUP_BYTES = 4 * 1024 * 1024
+PROBE_SECONDS = 0.25  # between looks at a disk that would not take more
+PROBE_BYTES = 64 * 1024
+
+_PROBE = "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?))"
+
+
+class Step:
+    """Something to write, and the promise made for it."""
+
+    def __init__(self, promise: "asyncio.Future[Any]", sync: bool) -> None:
+        self.promise = promise
+        self.sync = sync
+        self.result: object = None
+        self.error: Exception | None = None
+
+
+class AppendStep(Step):
+    def __init__(self, promise: "asyncio.Future[Any]", batch: Batch) -> None:
+        super().__init__(promise, batch.sync)
+        self.batch = batch
+        self.bodies: list[bytes] = []
+        self.size = 0
+
+    def encode(self) -> None:
+        """The only time an event is encoded: these bytes go to the database, the link and the browser."""
+        seq, at = self.batch.first_seq, self.batch.at
+        self.bodies = [encode_logged(seq + n, at, event) for n, event in enumerate(self.batch.events)]
+        self.size = sum(map(len, self.bodies))
+
+
+class WorkStep(Step):
+    """Any other change, as a function that is given the transaction."""
+
+    def __init__(
+        self, promise: "asyncio.Future[Any]", sync: bool, work: Callable[[Transaction], object]
+    ) -> None:
+        super().__init__(promise, sync)
+        self.work = work
+
+
+class Outcome(Struct):
+    """What became of a group: reported to the event loop in one call."""
+
+    steps: list[Step]
+    committed: list[Committed]
+    problem: StorageFailed | None
+
+
+class Writer:
+    """Owns the only connection that writes. `report` is called on its thread, once for each group."""
+
+    def __init__(
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        problem: StorageFailed | None,
+        clock: Callable[[], float],
+        report: Callable[[Outcome], None],
+    ) -> None:
+        self._path, self._file = path, _identity(path)
+        self._connection = connection
+        self._report = report
+        self._queue: SimpleQueue[Step | None] = SimpleQueue()
+        self._transaction = Transaction(connection, clock)
+        self._problem = problem
+        self._probed_at = 0.0
+        self._full_sync: bool | None = None
+        self._ended: Future[bool] = Future()
+        self._thread = threading.Thread(target=self._run, name="store writer", daemon=True)
+        self._thread.start()
+
+    def put(self, step: Step) -> None:
+        self._queue.put(step)
+
+    def close(self) -> Future[bool]:
+        """Write what is queued and close the connection. True when all is in the file itself.
+
+        Otherwise (a full disk) some of it is still in the write-ahead log, for the next opening to find.
+        """
+        self._queue.put(None)
+        return self._ended
+
+    def _run(self) -> None:
+        try:
+            while self._serve_one_group():
+                pass
+            folded_in = self._checkpoint()
+            self._connection.close()
+            self._ended.set_result(folded_in)
+        except BaseException as error:  # noqa: BLE001 - whoever closes the store is told
+            self._ended.set_exception(error)
+
+    def _checkpoint(self) -> bool:
+        try:
+            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as error:
+            if storage_fault(error) is None:
+                raise
+            return False
+        return busy == 0
+
+    def _serve_one_group(self) -> bool:
+        try:
+            step = self._queue.get(timeout=PROBE_SECONDS if self._problem else None)
+        except Empty:
+            self._probe()
+            if self._problem is None:
+                self._report(Outcome([], [], None))
+            return True
+        group, go_on = self._gather(step)
+        if group:
+            committed = self._commit_group(group)
+            self._report(Outcome(group, committed, self._problem))
+        return go_on
+
+    def _gather(self, step: Step | None) -> tuple[list[Step], bool]:
+        group: list[Step] = []
+        size = events = 0
+        while step is not None:
+            group.append(step)
+            if isinstance(step, AppendStep):
+                self._encode(step)
+                size, events = size + step.size, events + len(step.bodies)
+            if len(group) >= MAX_GROUP_STEPS or events >= MAX_GROUP_EVENTS or size >= MAX_GROUP_BYTES:
+                return group, True
+            try:
+                step = self._queue.get_nowait()
+            except Empty:
+                return group, True
+        return group, False
+
+    def _encode(self, step: AppendStep) -> None:
+        try:
+            step.encode()
+        except Exception as error:  # noqa: BLE001 - its owner is told; the others go on
+            step.error = error
+
+    def _commit_group(self, group: list[Step]) -> list[Committed]:
+        if self._problem and monotonic() - self._probed_at >= PROBE_SECONDS:
+            self._probe()
+        if self._problem:
+            self._fail(group, self._problem)
+            return []
+        sound = [step for step in group if step.error is None]
+        try:
+            return self._commit(sound)
+        except Exception as error:  # noqa: BLE001 - told to the steps' owners
+            return self._after_failure(sound, self._undo(error))
+
+    def _undo(self, error: Exception) -> Exception:
+        """Roll back. The error as it is, or a worse one when even that is not possible."""
+        try:
+            self._transaction.rollback()
+        except sqlite3.Error as worse:
+            return StorageFailed(f"The database can't be written ({worse}, after {error}).")
+        return error
+
+    def _after_failure(self, steps: list[Step], error: Exception) -> list[Committed]:
+        fault = storage_fault(error)
+        if fault is not None:
+            self._problem, self._probed_at = fault, monotonic()
+            self._fail(steps, fault)
+            return []
+        if len(steps) == 1:
+            step = steps[0]
+            session_id = step.batch.session_id if isinstance(step, AppendStep) else None
+            step.error = in_our_words(error, session_id)
+            return []
+        # One of them is at fault, and it must not take the others with it: each for itself, in order.
+        committed: list[Committed] = []
+        for step in steps:
+            step.error = None
+            committed += self._commit_group([step])
+        return committed
+
+    def _commit(self, steps: list[Step]) -> list[Committed]:
+        if not steps:
+            return []
+        self._synchronise(any(step.sync for step in steps))
+        self._begin()
+        for step in steps:
+            if isinstance(step, AppendStep):
+                try:
+                    self._transaction.append(step.batch, step.bodies)
+                except BasculeError as error:  # raised before it changed anything
+                    step.error = error
+            elif isinstance(step, WorkStep):
+                step.result = step.work(self._transaction)
+        return self._transaction.commit()
+
+    def _begin(self) -> None:
+        """SQLite would write on into a file that was deleted; what nobody can find again is not stored."""
+        if _identity(self._path) != self._file:
+            raise StorageFailed(f"{self._path} was removed or replaced while in use; nothing is stored.")
+        self._transaction.begin()
+
+    def _synchronise(self, full: bool) -> None:
+        """An fsync with the commit, only for groups somebody will be told to rely on."""
+        if full != self._full_sync:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
+            self._full_sync = full
+
+    def _fail(self, steps: list[Step], fault: StorageFailed) -> None:
+        for step in steps:
+            step.error = step.error or type(fault)(fault.message)
+            if isinstance(step, AppendStep):
+                self._transaction.unsaved[step.batch.session_id] = fault
+
+    def _probe(self) -> None:
+        """See whether there is room again, by writing something about as large as a busy moment."""
+        self._probed_at = monotonic()
+        try:
+            for size in (PROBE_BYTES, 0):
+                self._begin()
+                self._connection.execute(_PROBE, (size,))
+                self._connection.execute("COMMIT")
+            self._problem = None
+        except (sqlite3.Error, StorageFailed) as error:
+            self._problem = storage_fault(self._undo(error)) or self._problem
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

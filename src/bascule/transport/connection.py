@@ -1,0 +1,99 @@
+"""One socket to the keeper: numbered requests out, replies matched, notices handed on."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+import msgspec
+
+from bascule.keeper.frames import FrameError, FrameReader, Message, encode
+from bascule.transport.errors import KeeperError, KeeperGone
+from bascule.transport.words import Notice
+
+_DECODE_FAILURES = (FrameError, msgspec.ValidationError)
+
+
+class FrameProtocol(asyncio.Protocol):
+    def __init__(self) -> None:
+        self._frames = FrameReader()
+        self._transport: asyncio.Transport | None = None
+        self._waiting: dict[int, asyncio.Future[Message]] = {}
+        self._last_id = 0
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._reason = "the keeper closed the connection"
+        self.on_notice: Callable[[Notice], None] | None = None
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def send(self, message: Message, blob: bytes = b"") -> asyncio.Future[Message]:
+        """Queue one request; the future holds its answer, or KeeperError, or KeeperGone."""
+        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        if self._transport is None or self._transport.is_closing():
+            answer.set_exception(KeeperGone(self._reason))
+            return answer
+        self._last_id += 1
+        try:
+            frame = encode({"id": self._last_id, **message}, blob)
+        except FrameError as error:
+            answer.set_exception(KeeperError("too_large", str(error)))
+            return answer
+        self._waiting[self._last_id] = answer
+        self._transport.write(frame)
+        return answer
+
+    async def request(self, message: Message, blob: bytes = b"") -> Message:
+        await self._writable.wait()
+        return await self.send(message, blob)
+
+    async def aclose(self) -> None:
+        if self._transport is not None:
+            self._reason = "the connection was closed by us"
+            self._transport.close()
+            await self.closed
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # uvloop's transports are transports by their methods, not by their class.
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._frames.feed(data)
+        try:
+            while frame := self._frames.next():
+                self._dispatch(frame[0])
+        except _DECODE_FAILURES as error:
+            self._reason = f"the keeper sent something else than its protocol: {error}"
+            if self._transport is not None:
+                self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        abandoned, self._waiting = self._waiting, {}
+        for answer in abandoned.values():
+            if not answer.done():
+                answer.set_exception(KeeperGone(self._reason))
+        self._writable.set()
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def _dispatch(self, message: Message) -> None:
+        if "notice" in message:
+            if self.on_notice is not None:
+                self.on_notice(msgspec.convert(message, Notice))
+            return
+        answer = self._waiting.pop(message.get("id", 0), None)
+        if answer is None or answer.done():
+            # Its asker was cancelled; the keeper did it all the same, and asking again by id is safe.
+            return
+        if "error" in message:
+            answer.set_exception(KeeperError(str(message["error"]), str(message.get("message", ""))))
+        else:
+            answer.set_result(_object(message.get("ok")))
+
+
+def _object(value: Any) -> Message:
+    return msgspec.convert(value, dict[str, Any])

@@ -1,0 +1,67 @@
+"""Telling the keeper how far we have read: many calls become at most one request in flight per session."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bascule.keeper.frames import Message
+
+
+@dataclass(frozen=True)
+class Position:
+    """Read up to `out` and `err`; durably committed up to `trim_out` and `trim_err`."""
+
+    out: int
+    err: int
+    trim_out: int
+    trim_err: int
+
+
+class PositionPost:
+    def __init__(self, send: Callable[[Message], asyncio.Future[Message]]) -> None:
+        self._send = send
+        self._in_flight: set[str] = set()
+        self._next: dict[str, tuple[Position, asyncio.Future[None]]] = {}
+
+    def post(self, session: str, position: Position) -> asyncio.Future[None]:
+        """The newest position wins; all who posted since the last request share its answer."""
+        _, told = self._next.get(session, (None, None))
+        if told is None:
+            told = asyncio.get_running_loop().create_future()
+            # Posting without waiting is the usual way: a failure then shows on the next request anyway.
+            told.add_done_callback(_look)
+        self._next[session] = (position, told)
+        if session not in self._in_flight:
+            self._dispatch(session)
+        return told
+
+    def _dispatch(self, session: str) -> None:
+        position, told = self._next.pop(session)
+        self._in_flight.add(session)
+        reply = self._send(
+            {
+                "op": "position",
+                "session": session,
+                "out": position.out,
+                "err": position.err,
+                "trim_out": position.trim_out,
+                "trim_err": position.trim_err,
+            }
+        )
+        reply.add_done_callback(lambda reply: self._answered(session, reply, told))
+
+    def _answered(self, session: str, reply: asyncio.Future[Message], told: asyncio.Future[None]) -> None:
+        self._in_flight.discard(session)
+        failure = None if reply.cancelled() else reply.exception()
+        if not told.done():
+            if failure is None:
+                told.set_result(None)
+            else:
+                told.set_exception(failure)
+        if session in self._next:
+            self._dispatch(session)
+
+
+def _look(told: asyncio.Future[None]) -> None:
+    if not told.cancelled():
+        told.exception()

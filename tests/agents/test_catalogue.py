@@ -1,0 +1,116 @@
+"""Agent files: the shipped ones load, and a wrong one is refused with the place to look at."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bascule.agents.catalogue import BadAgentFile, Catalogue
+from bascule.agents.spec import Quirk
+from bascule.model.errors import UnknownAgent
+
+GOOD = """name = "mine"
+title = "Mine"
+search = ["mine"]
+
+[[drivers]]
+name = "acp"
+args = ["--acp"]
+"""
+
+
+def write(folder: Path, text: str | bytes, *, name: str = "mine.toml", mode: int = 0o600) -> Path:
+    agents = folder / "agents"
+    agents.mkdir(exist_ok=True)
+    path = agents / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.chmod(mode)
+    return path
+
+
+def with_table(header: str, row: str) -> str:
+    return GOOD.replace("[[drivers]]", f"{header}\n{row}\n\n[[drivers]]")
+
+
+def test_the_shipped_agents_load(tmp_path: Path) -> None:
+    catalogue = Catalogue.load(tmp_path)
+    assert catalogue.names() == ["claude-code", "demo"]
+    claude = catalogue.get("claude-code")
+    assert claude.override == "CLAUDE_BIN"
+    assert Quirk.SIGINT_EXITS in claude.quirks
+    assert catalogue.get("demo").demo
+    assert "demo" in catalogue.get("demo").title.lower()
+
+
+def test_a_persons_own_file_adds_an_agent(tmp_path: Path) -> None:
+    write(tmp_path, GOOD)
+    assert Catalogue.load(tmp_path).get("mine").driver("acp").args == ("--acp",)
+
+
+def test_s22_an_agent_is_known_only_by_a_name_from_a_file(tmp_path: Path) -> None:
+    for name in ("/bin/sh", "../demo", "demo; touch x", "", "Demo"):
+        with pytest.raises(UnknownAgent):
+            Catalogue.load(tmp_path).get(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key", "words"),
+    [
+        ("name = ", 1, None, "not TOML"),
+        (GOOD + "args = []\n", 8, None, "not TOML"),
+        (GOOD.replace('title = "Mine"', 'title = "Mine"\ntitel = "x"'), 3, "titel", "unknown field"),
+        (GOOD.replace('search = ["mine"]', 'search = "mine"'), 3, "search", "array"),
+        (GOOD.replace('"mine"]', '"./mine"]'), 3, "search", "neither absolute"),
+        (GOOD.replace('name = "mine"', 'name = "../mine"'), 1, "name", "regex"),
+        (GOOD.replace('"acp"', '"telnet"'), 6, "drivers.name", "telnet"),
+        (GOOD.replace('title = "Mine"\n', ""), None, "title", "required"),
+        (GOOD + 'model = ["--model"]\n', 8, "drivers.model", "{value}"),
+        (
+            GOOD.replace("[[drivers]]", '[version]\npattern = "("\n\n[[drivers]]'),
+            6,
+            "version.pattern",
+            "regular",
+        ),
+        (
+            GOOD.replace("[[drivers]]", '[environment]\npass = ["*"]\n\n[[drivers]]'),
+            6,
+            "environment.pass",
+            "regex",
+        ),
+        (b"\xef\xbb\xbf" + GOOD.encode(), 1, None, "byte order mark"),
+        (b'name = "mine"\ntitle = "\xff"\n', 2, None, "UTF-8"),
+        (GOOD.replace('"mine"\n', '"demo"\n', 1), None, "name", "already is"),
+        ("#" * 70_000, None, None, "larger"),
+    ],
+)
+def test_r24_a_bad_file_is_refused_naming_file_line_and_key(
+    tmp_path: Path, text: str | bytes, line: int | None, key: str | None, words: str
+) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(BadAgentFile) as refused:
+        Catalogue.load(tmp_path)
+    assert str(path) in refused.value.message
+    assert words in refused.value.message
+    assert (refused.value.fields["line"], refused.value.fields["key"]) == (line, key)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o602, 0o666, 0o700 | 0o044])
+def test_s22_r24_a_file_others_may_use_is_refused(tmp_path: Path, mode: int) -> None:
+    write(tmp_path, GOOD, mode=mode)
+    with pytest.raises(BadAgentFile, match="chmod 600"):
+        Catalogue.load(tmp_path)
+
+
+def test_s22_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere.toml"
+    target.write_text(GOOD)
+    target.chmod(0o600)
+    (tmp_path / "agents").mkdir()
+    link = tmp_path / "agents" / "link.toml"
+    link.symlink_to(target)
+    with pytest.raises(BadAgentFile):
+        Catalogue.load(tmp_path)
+    link.unlink()
+    os.mkfifo(tmp_path / "agents" / "pipe.toml", 0o600)
+    with pytest.raises(BadAgentFile, match="plain file"):
+        Catalogue.load(tmp_path)

@@ -1,0 +1,92 @@
+"""The words an agent starts with and the environment it gets."""
+
+import pytest
+
+from bascule.agents.catalogue import Catalogue
+from bascule.agents.command import Launch, build_argv, child_environment
+from bascule.agents.spec import AgentSpec, DriverSpec, Found
+from bascule.model.errors import InvalidInput, NotSupported
+
+CLAUDE = Catalogue.load("/nonexistent").get("claude-code")
+FOUND = Found("/opt/claude")
+
+
+def test_a_plain_start_has_only_the_words_of_the_file() -> None:
+    argv = build_argv(CLAUDE, FOUND, Launch())
+    assert argv[0] == "/opt/claude"
+    assert argv[1:] == list(CLAUDE.driver().args)
+    assert "--verbose" in argv
+    assert argv[argv.index("--permission-prompt-tool") + 1] == "stdio"
+
+
+def test_each_value_is_one_word_with_its_flag() -> None:
+    launch = Launch(model="opus", mode="default", resume="abc-123", fork=True)
+    argv = build_argv(CLAUDE, FOUND, launch)
+    assert argv[-4:] == ["--model=opus", "--permission-mode=manual", "--resume=abc-123", "--fork-session"]
+
+
+HOSTILE = ["-rf", "--dangerously-skip-permissions", "a\nb", "a\rb", "a\0b", "\x1b[2J", "", "x" * 300, "a​b"]
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+@pytest.mark.parametrize("field", ["model", "resume"])
+def test_s20_s24_a_value_that_could_be_a_flag_or_hold_control_characters_is_refused(
+    field: str, value: str
+) -> None:
+    with pytest.raises(InvalidInput):
+        build_argv(CLAUDE, FOUND, Launch(**{field: value}))
+
+
+@pytest.mark.parametrize("value", ["a; touch x", "$(touch x)", "`touch x`", "a b", "*", "~", "'\"", "é"])
+def test_s20_shell_characters_are_only_characters(value: str) -> None:
+    assert f"--model={value}" in build_argv(CLAUDE, FOUND, Launch(model=value))
+
+
+@pytest.mark.parametrize("mode", ["bypassPermissions", "manual --x", "-x", "nonsense"])
+def test_s24_only_listed_modes_can_be_started_in(mode: str) -> None:
+    with pytest.raises(InvalidInput):
+        build_argv(CLAUDE, FOUND, Launch(mode=mode))
+
+
+def test_what_an_agent_can_not_do_is_said() -> None:
+    bare = AgentSpec(name="bare", title="Bare", search=("bare",), drivers=(DriverSpec("acp"),))
+    with pytest.raises(NotSupported):
+        build_argv(bare, FOUND, Launch(model="opus"))
+    with pytest.raises(NotSupported):
+        build_argv(CLAUDE, FOUND, Launch(driver="acp"))
+    with pytest.raises(NotSupported):
+        build_argv(CLAUDE, FOUND, Launch(fork=True))
+
+
+def test_s34_the_child_sees_only_what_is_listed() -> None:
+    secret = [
+        "BASCULE_TOKEN",
+        "bascule_token",
+        "DATABASE_URL",
+        "AWS_SECRET_ACCESS_KEY",
+        "GH_TOKEN",
+        "LD_PRELOAD",
+        "ld_preload",
+        "PYTHONPATH",
+        "pythonpath",
+        "CLAUDECODE",
+        "SSH_AUTH_SOCK",
+        "path",
+        "Home",
+    ]
+    common = ["HOME", "PATH", "LANG", "LC_ALL", "TERM", "USER", "SHELL", "TZ", "XDG_CONFIG_HOME"]
+    listed = ["ANTHROPIC_API_KEY", "CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CONFIG_DIR"]
+    parent = dict.fromkeys([*secret, *common, *listed], "canary")
+    assert sorted(child_environment(CLAUDE, parent)) == sorted([*common, *listed])
+
+
+def test_s34_a_file_can_not_list_what_is_never_handed_on() -> None:
+    spec = AgentSpec(
+        name="x",
+        title="X",
+        search=("x",),
+        drivers=CLAUDE.drivers,
+        environment=type(CLAUDE.environment)(("LD_PRELOAD", "PYTHON*", "BASCULE_*"), {"LD_PRELOAD": "x.so"}),
+    )
+    parent = {"LD_PRELOAD": "x", "PYTHONPATH": "x", "BASCULE_TOKEN": "x"}
+    assert child_environment(spec, parent) == {}

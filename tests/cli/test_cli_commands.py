@@ -1,0 +1,338 @@
+"""The other commands, the real program against a scripted server or none at all."""
+
+import json
+import os
+import time
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.agent_script import SESSION, permission, play, said
+from tests.cli.program import OnTerminal, bascule
+from tests.client.scripted import Handler
+
+from bascule.store.base import AuditRecord
+from bascule.store.sqlite import SqliteStore
+
+pytestmark = pytest.mark.anyio
+
+
+def replies(body: Any) -> Handler:
+    async def handler(*_: object) -> Any:
+        return body
+
+    return handler
+
+
+def open_request(command: str) -> dict[str, Any]:
+    asked = permission("r1", command)
+    return {
+        "session_id": SESSION,
+        "session_title": "t",
+        "request_id": "r1",
+        "kind": "permission",
+        "state": "open",
+        "input_sha256": asked["input_sha256"],
+        "opened_at": "",
+        "seq": 1,
+        "asked": asked,
+    }
+
+
+async def test_version_is_printed_without_importing_the_rooms(tmp_path: Path):
+    done = await bascule(tmp_path, "--version", PYTHONPROFILEIMPORTTIME="1")
+    assert done.code == 0
+    assert done.out.startswith("bascule ")
+    for slow in ("msgspec", "asyncio", "websockets", "starlette"):
+        assert slow not in done.err
+
+
+async def test_exit_codes_are_in_the_help(tmp_path: Path):
+    done = await bascule(tmp_path, "--help")
+    assert "exit status:" in done.out
+    assert "130  interrupted" in done.out
+
+
+async def test_a_wrong_word_is_wrong_usage(tmp_path: Path):
+    assert (await bascule(tmp_path, "fly")).code == 2
+    assert (await bascule(tmp_path, "sessions")).code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sessions", "list"),
+        ("sessions", "show", "x"),
+        ("sessions", "kill-all"),
+        ("trust", "list"),
+        ("agents",),
+        ("audit", "list"),
+        ("daemon", "pause"),
+    ],
+)
+async def test_without_a_server_each_command_says_how_to_start_one(tmp_path: Path, words: tuple[str, ...]):
+    done = await bascule(tmp_path, *words)
+    assert done.code == 3
+    assert done.err.endswith("start one with: bascule\n")
+
+
+async def test_another_server_is_named_by_the_environment(tmp_path: Path):
+    async with play(tmp_path / "other") as scene:
+        scene.server.handlers["agents:list"] = replies({"agents": []})
+        url = scene.server.url
+        done = await bascule(tmp_path, "agents", BASCULE_SERVER=url, BASCULE_TOKEN="token-of-the-test")
+        assert done.code == 0
+        done = await bascule(tmp_path, "agents", BASCULE_SERVER=url, BASCULE_TOKEN="wrong")
+        assert done.code == 4
+        assert "does not know this token" in done.err
+        assert "wrong" not in done.err
+
+
+# Settings
+
+
+async def test_r24_a_wrong_setting_stops_the_start_with_one_sentence(tmp_path: Path):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.toml").write_text("# mine\nprot = 1\n")
+    done = await bascule(tmp_path, "--no-open")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"{tmp_path}/config/config.toml:2: prot: is not a setting; did you mean port?\n"
+
+
+async def test_s10_an_open_door_is_refused_before_anything_listens(tmp_path: Path):
+    done = await bascule(tmp_path, "up", "--host", "0.0.0.0", "--port", "0", "--no-open")
+    assert done.code == 2
+    assert done.err.startswith("--host: Bascule won't listen on 0.0.0.0 without TLS")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Sessions
+
+
+async def test_the_list_shows_phase_title_and_what_waits(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        row = {
+            "session_id": SESSION,
+            "phase": "running",
+            "agent": "demo",
+            "title": "a\u202eb",
+            "open_requests": 2,
+        }
+        scene.server.handlers["session:list"] = replies({"sessions": [row]})
+        done = await bascule(tmp_path, "sessions", "list")
+        assert SESSION in done.out
+        assert "running" in done.out
+        assert "a\\u{202e}b" in done.out
+        assert "2 waiting for you" in done.out
+        done = await bascule(tmp_path, "sessions", "list", "--json")
+        assert json.loads(done.out)[0]["session_id"] == SESSION
+
+
+async def test_show_prints_the_transcript_and_returns(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        await scene.add(*said("what was said"))
+        scene.server.handlers["session:show"] = replies(
+            {"session": {"session_id": SESSION, "phase": "waiting", "seq": 3}}
+        )
+        scene.server.handlers["requests:list"] = replies({"requests": []})
+        done = await bascule(tmp_path, "sessions", "show", SESSION)
+    assert (done.code, done.out) == (0, "what was said\n")
+
+
+async def test_end_and_kill_all(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        scene.server.handlers["kill-all"] = replies({"ended": 2})
+        assert (await bascule(tmp_path, "sessions", "end", SESSION)).code == 0
+        done = await bascule(tmp_path, "sessions", "kill-all")
+    assert done.out == "Stopped 2 sessions.\n"
+    assert scene.server.kinds() == ["session:end", "kill-all"]
+
+
+async def test_allowing_by_words_needs_the_input_that_was_seen(tmp_path: Path):
+    sha = sha256(b"rm x").hexdigest()
+    async with play(tmp_path) as scene:
+        scene.server.handlers["requests:list"] = replies({"requests": [open_request("rm x")]})
+        words = ("sessions", "answer", SESSION, "r1", "allow")
+        for more in ((), ("--sha", "0" * 12), ("--sha", sha[:4])):
+            done = await bascule(tmp_path, *words, *more)
+            assert done.code == 2
+            assert "$ rm x" in done.err
+            assert f"--sha {sha[:12]}" in done.err
+        assert scene.answers() == []
+        assert (await bascule(tmp_path, *words, "--sha", sha[:12])).code == 0
+        answer = scene.answers()[0]
+        assert (answer["decision"], answer["inputSha256"]) == ("allow", sha)
+
+
+async def test_denying_by_words_needs_no_more(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        scene.server.handlers["requests:list"] = replies({"requests": [open_request("rm x")]})
+        done = await bascule(tmp_path, "sessions", "answer", SESSION, "r1", "deny", "--message", "no")
+    assert done.code == 0
+    assert scene.answers()[0]["message"] == "no"
+
+
+async def test_answer_alone_lists_what_waits_and_an_unknown_request_is_said(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        scene.server.handlers["requests:list"] = replies({"requests": [open_request("rm x")]})
+        done = await bascule(tmp_path, "sessions", "answer")
+        assert "$ rm x" in done.out
+        assert (await bascule(tmp_path, "sessions", "answer", SESSION, "r9", "deny")).code == 4
+
+
+async def test_on_a_terminal_answer_asks(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        scene.server.handlers["requests:list"] = replies({"requests": [open_request("rm x")]})
+        async with OnTerminal(tmp_path, "sessions", "answer", SESSION, "r1") as screen:
+            await screen.sees("[y allow once")
+            screen.type("y")
+            assert await screen.code() == 0
+    assert scene.answers()[0]["decision"] == "allow"
+
+
+# Trust, agents, daemon
+
+
+def grant(name: str, identity: str) -> dict[str, Any]:
+    return {"id": identity, "name": name, "role": "operator", "createdAt": "", "expiresAt": "2026-02-01"}
+
+
+async def test_trust_prints_the_link_alone_on_stdout_and_the_code_beside_it(tmp_path: Path):
+    link = "http://127.0.0.1:3333/#token=abc"
+    async with play(tmp_path) as scene:
+        made = {"grant": grant("phone", "g1"), "token": "abc", "link": link}
+        scene.server.handlers["grants:create"] = replies(made)
+        done = await bascule(tmp_path, "trust", "generate", "phone", "--days", "7", "--qr")
+    assert done.out == link + "\n"
+    assert "bascule trust revoke g1" in done.err
+    assert "▄" in done.err or "█" in done.err
+    asked = scene.server.asked[0]
+    assert (asked["name"], asked["role"], asked["expiresIn"]) == ("phone", "operator", 7 * 86400)
+
+
+async def test_trust_is_revoked_by_name_or_id_but_not_by_a_name_two_have(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        grants = [grant("phone", "g1"), grant("tablet", "g2"), grant("tablet", "g3")]
+        scene.server.handlers["grants:list"] = replies({"grants": grants})
+        assert (await bascule(tmp_path, "trust", "revoke", "phone")).code == 0
+        assert (await bascule(tmp_path, "trust", "revoke", "g3")).code == 0
+        assert (await bascule(tmp_path, "trust", "revoke", "tablet")).code == 4
+        assert (await bascule(tmp_path, "trust", "revoke", "watch")).code == 4
+        assert "phone" in (await bascule(tmp_path, "trust", "list")).out
+    revoked = [frame["grantId"] for frame in scene.server.asked if frame["type"] == "grants:revoke"]
+    assert revoked == ["g1", "g3"]
+
+
+async def test_agents_says_what_is_missing(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        agents = [
+            {"name": "demo", "title": "Demo", "available": True, "version": "1", "demo": True},
+            {"name": "claude-code", "title": "Claude Code", "available": False, "problem": "Install it."},
+        ]
+        scene.server.handlers["agents:list"] = replies({"agents": agents})
+        done = await bascule(tmp_path, "agents")
+    assert "Demo (demo)" in done.out
+    assert "Install it." in done.out
+
+
+async def test_daemon_pause_and_resume(tmp_path: Path):
+    async with play(tmp_path) as scene:
+        await bascule(tmp_path, "daemon", "pause")
+        await bascule(tmp_path, "daemon", "resume")
+    assert scene.server.kinds() == ["daemon:pause", "daemon:resume"]
+
+
+# Audit and doctor, with no server
+
+
+async def write_audit(folder: Path, count: int) -> Path:
+    import asyncio
+
+    folder.mkdir(mode=0o700, exist_ok=True)
+    store = SqliteStore.open(folder / "bascule.db", clock=time.time, loop=asyncio.get_running_loop())
+    await store.audit([AuditRecord(action="input", actor="ana", detail=f"n {n}") for n in range(count)])
+    await store.close()
+    return folder / "bascule.db"
+
+
+async def test_s49_audit_verify_works_without_a_server(tmp_path: Path):
+    await write_audit(tmp_path / "d", 5)
+    done = await bascule(tmp_path / "d", "audit", "verify")
+    assert (done.code, done.out) == (0, "ok: 5 records, each follows from the one before.\n")
+
+
+async def test_s49_audit_verify_finds_a_changed_record(tmp_path: Path):
+    import sqlite3
+
+    path = await write_audit(tmp_path / "d", 5)
+    with sqlite3.connect(path) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("UPDATE audit SET body = CAST(replace(body, 'n 2', 'n 9') AS BLOB) WHERE n = 3")
+    connection.close()
+    done = await bascule(tmp_path / "d", "audit", "verify")
+    assert done.code == 1
+    assert "after record 2" in done.err
+
+
+async def test_audit_list_and_export_page_through_everything(tmp_path: Path):
+    def line(n: int) -> dict[str, Any]:
+        record = {"action": "input", "actor": "ana\x1b[2J", "detail": f"detail {n}"}
+        return {"entry": {"n": n, "at": "2026", "record": record}, "prev_hash": "a", "hash": "b"}
+
+    async with play(tmp_path) as scene:
+
+        async def page(_: object, frame: dict[str, Any]) -> Any:
+            numbers = range(frame["after"] + 1, min(frame["after"] + 3, 6))
+            return {"records": [line(n) for n in numbers], "last": frame["after"] + len(numbers)}
+
+        scene.server.handlers["audit:list"] = page
+        exported = await bascule(tmp_path, "audit", "export")
+        listed = await bascule(tmp_path, "audit", "list")
+    assert [json.loads(one)["entry"]["n"] for one in exported.out.splitlines()] == [1, 2, 3, 4, 5]
+    assert "detail 5" in listed.out
+    assert "\x1b" not in listed.out
+
+
+async def test_doctor_finds_nothing_wrong_on_a_fresh_machine(tmp_path: Path):
+    done = await bascule(tmp_path / "d", "doctor")
+    assert done.code == 0
+    assert "server: not running  → start it with: bascule" in done.out
+    assert "fail" not in done.out
+
+
+async def test_doctor_names_folders_and_files_that_are_open_to_others(tmp_path: Path):
+    data = tmp_path / "d"
+    await write_audit(data, 2)
+    (data / "loose.txt").touch(0o644)
+    (data / "loose.txt").chmod(0o644)
+    data.chmod(0o755)
+    done = await bascule(data, "doctor")
+    assert done.code == 1
+    assert f"fail  state folder: {data} is open to others (mode 755)  → chmod 700 {data}" in done.out
+    assert "others may read loose.txt" in done.out
+    assert "audit log: 2 records hold" in done.out
+
+
+async def test_doctor_names_a_wrong_setting_and_a_dead_server(tmp_path: Path):
+    data = tmp_path / "d"
+    data.mkdir(mode=0o700)
+    done = await bascule(data, "doctor", PORT="x")
+    assert done.code == 1
+    assert "PORT: 'x' is not a whole number" in done.out
+    note = {"pid": os.getpid(), "url": "http://127.0.0.1:9", "key": "k"}
+    (data / "server.json").write_text(json.dumps(note))
+    (data / "server.json").chmod(0o600)
+    done = await bascule(data, "doctor")
+    assert done.code == 1
+    assert "server.log" in done.out
+
+
+async def test_doctor_lists_agents_of_a_running_server(tmp_path: Path):
+    async with play(tmp_path / "d") as scene:
+        agents = [{"name": "demo", "title": "Demo", "available": True, "version": "1.2"}]
+        scene.server.handlers["agents:list"] = replies({"agents": agents})
+        done = await bascule(tmp_path / "d", "doctor")
+    assert "server: running at http://127.0.0.1:" in done.out
+    assert "agent: Demo 1.2" in done.out

@@ -1,0 +1,83 @@
+"""`bascule` with no words: the real server, its one line on stdout, and what it says when it can't start."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from tests.cli.program import bascule, environment
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def running_server(data: Path, *words: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """A server of its own; its keeper is ended too, since a keeper outlives its server."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bascule", "--port", "0", "--no-open", *words),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=environment(data),
+    )
+    assert process.stdout is not None
+    try:
+        line = await asyncio.wait_for(process.stdout.readline(), 30)
+        yield process, line.decode()
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+        lock = data / "keeper" / "keeper.lock"
+        if lock.exists():
+            import json
+
+            os.kill(json.loads(lock.read_text())["pid"], signal.SIGTERM)
+
+
+async def test_the_link_is_the_one_line_on_stdout_and_a_signal_ends_it_cleanly(short_dir: Path):
+    async with running_server(short_dir / "d") as (process, line):
+        assert line.startswith("http://127.0.0.1:")
+        link, _, token = line.strip().partition("/#token=")
+        assert len(token) >= 43
+        process.send_signal(signal.SIGTERM)
+        out, err = await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode == 0
+    assert out == b""
+    assert b"Ctrl-C stops the server" in err
+    assert token.encode() not in err
+    log = (short_dir / "d" / "server.log").read_text()
+    assert token not in log
+    assert link.startswith("http://")
+
+
+async def test_a_second_server_on_the_same_folder_or_port_says_what_to_do(short_dir: Path):
+    async with running_server(short_dir / "d") as (_, line):
+        second = await bascule(short_dir / "d", "--port", "0", "--no-open")
+        port = line.partition("/#")[0].rpartition(":")[2]
+        other = await bascule(short_dir / "e", "--port", port, "--no-open")
+    assert (second.code, second.out) == (1, "")
+    assert "already runs" in second.err
+    assert (other.code, other.out) == (1, "")
+    assert "is in use" in other.err
+    assert "--port 0" in other.err
+
+
+async def test_x12_the_demo_agent_is_run_from_the_command_line(short_dir: Path):
+    work = short_dir / "d" / "work"
+    async with running_server(short_dir / "d"):
+        work.mkdir()
+        words = ("--agent", "demo", "--cwd", str(work), "--permission-mode", "auto")
+        done = await bascule(short_dir / "d", "run", "think", *words)
+        listed = await bascule(short_dir / "d", "sessions", "list")
+        verdict = await bascule(short_dir / "d", "audit", "verify")
+        doctor = await bascule(short_dir / "d", "doctor")
+    assert done.code == 0, done.err
+    assert "demo: no model behind it" in done.out
+    assert "think" in listed.out
+    assert verdict.out.startswith("ok: ")
+    assert "server: running at http://127.0.0.1:" in doctor.out
+    assert "keeper: running" in doctor.out

@@ -1,0 +1,135 @@
+"""A host on a real store and a real keeper, asked like the hub asks it, stopped and started at will."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tests.daemon.scripted import Scripted
+
+from bascule.daemon.device import Device
+from bascule.daemon.host import Host
+from bascule.link.frames import AnyFrame, Ask, Reply, Wish
+from bascule.model.codec import Logged, decode_logged
+from bascule.model.commands import Actor, StartSession
+from bascule.model.errors import Refused
+from bascule.model.events import AnyEvent
+from bascule.model.settings import Limits, Settings
+from bascule.store.sqlite import SqliteStore
+
+ANA = Actor("ana", "grant-1", "127.0.0.1", "test")
+WAIT = 20.0
+
+
+class World:
+    """One machine: state folder, agents, a host. `crash` drops the host as kill -9 would."""
+
+    def __init__(self, folder: Path, limits: Limits, launcher: Scripted) -> None:
+        self.folder = folder
+        self.work = folder / "repo"
+        self.work.mkdir(exist_ok=True)
+        self.launcher = launcher
+        self.settings = Settings(
+            data_dir=str(folder / "data"), config_dir=str(folder / "config"), limits=limits
+        )
+        self.clock: Callable[[], float] = time.time
+        self._count = 0
+        self._waiting: dict[int, asyncio.Future[Reply]] = {}
+
+    async def open(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.store = SqliteStore.open(self.folder / "data" / "bascule.db", clock=self.clock, loop=loop)
+        self.host = Host(
+            self.store, self.launcher, self.settings, Device("here", "here"), self.clock, time.monotonic
+        )
+        await self.host.open()
+        self.host.connect(self._heard, 1)
+
+    async def close(self) -> None:
+        await self.host.close()
+        await self.store.close()
+
+    async def restart(self) -> None:
+        await self.close()
+        await self.open()
+
+    def keeper_pid(self) -> int:
+        text = (self.folder / "data" / "keeper" / "keeper.lock").read_text()
+        return int(msgspec.json.decode(text)["pid"] if text.startswith("{") else text.split()[0])
+
+    async def kill_keeper(self, sign: signal.Signals) -> None:
+        pid = self.keeper_pid()
+        watch = os.pidfd_open(pid)
+        os.kill(pid, sign)
+        gone = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().add_reader(watch, lambda: gone.done() or gone.set_result(None))
+        try:
+            await asyncio.wait_for(gone, WAIT)
+        finally:
+            asyncio.get_running_loop().remove_reader(watch)
+            os.close(watch)
+
+    async def ask(self, wish: Wish) -> Any:
+        """The reply's result; raises `Refused`."""
+        self._count += 1
+        future = self._waiting[self._count] = asyncio.get_running_loop().create_future()
+        self.host.receive(Ask(self._count, wish))
+        reply = await asyncio.wait_for(future, WAIT)
+        if reply.refusal is not None:
+            raise Refused(reply.refusal)
+        return msgspec.json.decode(reply.result)
+
+    async def start(self, session_id: str = "s1", prompt: str | None = None, **more: Any) -> str:
+        fields = {"agent": "mini", "cwd": str(self.work), "by": ANA, **more}
+        await self.ask(StartSession(session_id=session_id, prompt=prompt, **fields))
+        return session_id
+
+    async def log(self, session_id: str = "s1") -> list[Logged]:
+        return [decode_logged(row.body) for row in await self.store.read(session_id, 0, 100_000)]
+
+    async def events(self, kind: type[AnyEvent], session_id: str = "s1") -> list[Any]:
+        return [one.event for one in await self.log(session_id) if isinstance(one.event, kind)]
+
+    async def until(
+        self, wanted: type[AnyEvent] | Callable[[AnyEvent], bool], session_id: str = "s1", times: int = 1
+    ) -> Any:
+        """The event that is (of) what is wanted, the `times`-th of them."""
+        seen = 0
+        async with asyncio.timeout(WAIT):
+            async for rows in self.store.follow(session_id, 0):
+                for row in rows:
+                    event = decode_logged(row.body).event
+                    hit = isinstance(event, wanted) if isinstance(wanted, type) else wanted(event)
+                    seen += hit
+                    if hit and seen == times:
+                        return event
+        raise AssertionError("the log ended")
+
+    async def over(self, session_id: str = "s1") -> None:
+        """Wait until the host has let go of a session that ended."""
+        async with asyncio.timeout(WAIT):
+            while session_id in self.host.roster.live:  # noqa: ASYNC110 - the roster tells nobody, by design
+                await asyncio.sleep(0)
+
+    def _heard(self, frame: AnyFrame) -> None:
+        if isinstance(frame, Reply):
+            self._waiting.pop(frame.ask).set_result(frame)
+
+
+@asynccontextmanager
+async def world(
+    folder: Path, *, scripts: dict[str, Sequence[str]] | None = None, **limits: int
+) -> AsyncIterator[World]:
+    bounds = {"sessions": 0, "inputs_per_minute": 100_000, **limits}
+    made = World(folder, Limits(**bounds), Scripted(folder, scripts))
+    await made.open()
+    try:
+        yield made
+    finally:
+        await made.close()
+        await made.kill_keeper(signal.SIGTERM)

@@ -1,0 +1,279 @@
+"""A whole hub on a real port: real store, real grants, real server, and a device that plays a script."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from bascule.hub.app import build_app
+from bascule.hub.census import WireLimits
+from bascule.hub.server import HubServer, bind
+from bascule.hub.switchboard import Switchboard
+from bascule.link.frames import (
+    AgentInfo,
+    AnyFrame,
+    Ask,
+    CheckDirectory,
+    DaemonConnected,
+    EndAll,
+    ListAgents,
+    Reply,
+)
+from bascule.model.codec import encode, timestamp
+from bascule.model.commands import (
+    AnswerPermission,
+    EndSession,
+    SendPrompt,
+    StartSession,
+)
+from bascule.model.errors import AlreadyAnswered, BasculeError, RequestNotFound
+from bascule.model.events import (
+    AnyEvent,
+    PermissionAnswered,
+    PermissionOption,
+    PermissionRequested,
+    PromptSent,
+    SessionEnded,
+    SessionStarted,
+    TextAppended,
+)
+from bascule.model.settings import Settings
+from bascule.store.base import Batch
+from bascule.store.grants import Grant, GrantBook
+from bascule.store.sqlite import SqliteStore
+
+AGENTS = (AgentInfo("scripted", "Scripted", True, "1.0"),)
+
+
+class ScriptedDevice:
+    """Answers every wish as a daemon would, as far as the hub can tell, and remembers what it was asked."""
+
+    def __init__(self, store: SqliteStore, switchboard: Switchboard) -> None:
+        self.wishes: list[Any] = []
+        self.mute = False  # takes wishes and never answers
+        self._store = store
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.line = switchboard.attach(self._receive)
+        self.line.receive(DaemonConnected("device-1", "laptop", "1.0", 1, AGENTS))
+
+    def _receive(self, frame: AnyFrame) -> None:
+        assert isinstance(frame, Ask)
+        self.wishes.append(frame.wish)
+        if not self.mute:
+            task = asyncio.create_task(self._reply(frame), name="scripted device")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _reply(self, ask: Ask) -> None:
+        try:
+            result = await self._carry_out(ask.wish)
+        except BasculeError as error:
+            self.line.receive(Reply(ask.ask, refusal=error.refusal()))
+        else:
+            self.line.receive(Reply(ask.ask, msgspec.Raw(encode(result))))
+
+    async def _carry_out(self, wish: Any) -> object:
+        match wish:
+            case StartSession():
+                begun = SessionStarted(
+                    agent=wish.agent,
+                    driver="stream_json",
+                    cwd=wish.cwd,
+                    by=wish.by.name,
+                    model=wish.model,
+                    permission_mode=wish.permission_mode,
+                )
+                await append(self._store, wish.session_id, begun)
+                return {"session_id": wish.session_id, "seq": 1}
+            case SendPrompt():
+                sent = PromptSent(f"p{len(self.wishes)}", wish.text, wish.by.name, wish.client_message_id)
+                await append(self._store, wish.session_id, sent)
+                return {"prompt_id": sent.prompt_id, "state": "sent"}
+            case AnswerPermission():
+                await self._answer(wish)
+            case EndSession():
+                await append(self._store, wish.session_id, SessionEnded("closed", code=0))
+            case ListAgents():
+                return {"agents": AGENTS}
+            case CheckDirectory():
+                return {"path": wish.path}
+            case EndAll():
+                return {"ended": 2}
+            case _:
+                pass
+        return {}
+
+    async def _answer(self, wish: AnswerPermission) -> None:
+        request = await self._store.request(wish.session_id, wish.request_id)
+        if request is None:
+            raise RequestNotFound(wish.request_id)
+        if request.state != "open":
+            raise AlreadyAnswered(
+                wish.request_id, by=request.answered_by or "", at=request.answered_at or "", decision="allow"
+            )
+        answered = PermissionAnswered(wish.request_id, wish.decision, wish.by.name)
+        await append(self._store, wish.session_id, answered)
+
+
+async def append(store: SqliteStore, session_id: str, *events: AnyEvent) -> None:
+    record = await store.session(session_id)
+    first = (record.seq if record else 0) + 1
+    await store.append(Batch(session_id, first, timestamp(time.time()), list(events)))
+
+
+class Stage:
+    """What a test holds in its hands."""
+
+    def __init__(self, store: SqliteStore, grants: GrantBook, server: HubServer, port: int, app: Any) -> None:
+        self.store, self.grants, self.server, self.port, self.app = store, grants, server, port, app
+        self.hub = app.state.hub
+        self.tokens: dict[str, str] = {}
+        self.grant: dict[str, Grant] = {}
+        self.device: ScriptedDevice
+        self.running: asyncio.Task[None]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def trust(self, name: str, role: Any, **more: Any) -> str:
+        self.grant[name], self.tokens[name] = await self.grants.create(name, role, **more)
+        return self.tokens[name]
+
+    def client(self, token: str | None = None, **headers: str) -> httpx.AsyncClient:
+        if token:
+            headers["authorization"] = f"Bearer {token}"
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=10, trust_env=False)
+
+    @contextlib.asynccontextmanager
+    async def socket(self, token: str | None = None, **more: Any) -> AsyncIterator[ClientConnection]:
+        headers = {"Authorization": f"Bearer {token or self.tokens['owner']}"}
+        url = f"ws://127.0.0.1:{self.port}/ws"
+        options: dict[str, Any] = {"additional_headers": headers, "compression": None, "proxy": None, **more}
+        async with connect(url, **options) as socket:
+            yield socket
+
+    async def session(self, session_id: str = "s1") -> str:
+        """A session in the log, with nobody behind it but the scripted device."""
+        await append(
+            self.store,
+            session_id,
+            SessionStarted(agent="scripted", driver="stream_json", cwd="/tmp", by="ana"),
+        )
+        return session_id
+
+    async def say(self, session_id: str, *texts: str) -> None:
+        await append(self.store, session_id, *(TextAppended("e1", "assistant", text) for text in texts))
+
+    async def ask_permission(self, session_id: str, request_id: str = "r1") -> None:
+        option = PermissionOption("once", "allow_once", "Allow once")
+        raw = msgspec.Raw(b'{"command":"ls"}')
+        await append(
+            self.store,
+            session_id,
+            PermissionRequested(request_id, "Bash", "Bash", "execute", raw, "0" * 64, (option,), "t1"),
+        )
+
+
+@contextlib.asynccontextmanager
+async def stage(
+    folder: Path,
+    *,
+    limits: WireLimits | None = None,
+    steady: Callable[[], float] = time.monotonic,
+    **settings: Any,
+) -> AsyncIterator[Stage]:
+    chosen = Settings(data_dir=str(folder), config_dir=str(folder), port=0, **settings)
+    store = SqliteStore.open(folder / "bascule.db", clock=time.time, loop=asyncio.get_running_loop())
+    grants = await GrantBook.open(store)
+    switchboard = Switchboard()
+    app = build_app(
+        store=store, grants=grants, switchboard=switchboard, settings=chosen, clock=time.time, steady=steady
+    )
+    server = HubServer(app, chosen, limits)
+    listening = bind(chosen)
+    made = Stage(store, grants, server, listening.getsockname()[1], app)
+    made.device = ScriptedDevice(store, switchboard)
+    for role in ("owner", "operator", "viewer"):
+        await made.trust(role, role)
+    made.running = asyncio.create_task(server.serve(sockets=[listening]), name="server")
+    try:
+        await until(lambda: server.started)
+        yield made
+    finally:
+        server.stop()
+        await asyncio.wait_for(made.running, 15)
+        listening.close()
+        app.state.hub.feed.close()
+        await store.close()
+
+
+async def until(done: Callable[[], bool], seconds: float = 10) -> None:
+    async with asyncio.timeout(seconds):
+        while not done():  # noqa: ASYNC110 - what it waits for has no event of its own
+            await asyncio.sleep(0.005)
+
+
+async def ask(socket: ClientConnection, kind: str, number: int = 1, **fields: Any) -> dict[str, Any]:
+    """Send one message and wait for its answer, letting pushes pass by."""
+    await socket.send(msgspec.json.encode({"id": number, "type": kind, **fields}).decode())
+    return await answer(socket, number)
+
+
+async def answer(socket: ClientConnection, number: int | None) -> dict[str, Any]:
+    async with asyncio.timeout(10):
+        while True:
+            message = msgspec.json.decode(await socket.recv())
+            if "id" in message and message["id"] == number:
+                return message
+
+
+async def entries(socket: ClientConnection, until_seq: int) -> list[dict[str, Any]]:
+    """Rows pushed to this socket, up to and with `until_seq`."""
+    rows: list[dict[str, Any]] = []
+    async with asyncio.timeout(20):
+        while not rows or rows[-1]["seq"] < until_seq:
+            message = msgspec.json.decode(await socket.recv())
+            if message.get("type") == "session:events":
+                rows += message["entries"]
+    return rows
+
+
+async def rest_of(socket: ClientConnection, seconds: float = 10) -> list[str]:
+    """What the server still says until it closes."""
+    said: list[str] = []
+    with contextlib.suppress(ConnectionClosed):
+        async with asyncio.timeout(seconds):
+            while True:
+                said.append(str(await socket.recv()))
+    return said
+
+
+async def raw_exchange(port: int, data: bytes, seconds: float = 5) -> bytes:
+    """Send bytes as they are and read until the server closes or nothing more comes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    got = b""
+    try:
+        with contextlib.suppress(ConnectionError):
+            writer.write(data)
+            await writer.drain()
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(seconds):
+                while chunk := await reader.read(65536):
+                    got += chunk
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+    return got
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else 0

@@ -1,0 +1,164 @@
+"""Fan-out: no gap and no double at the border of past and live, no waiting for the slow."""
+
+import asyncio
+import contextlib
+import time
+
+import msgspec
+import pytest
+from tests.hub.stage import Stage, append, ask, entries, rest_of, until
+
+from bascule.hub.feed import Delivery, Feed, Subscription
+from bascule.model.events import ArchivedChanged, TitleChanged
+from bascule.store.base import Row
+
+pytestmark = pytest.mark.anyio
+
+
+class Ear:
+    """A viewer that writes down what it is given."""
+
+    def __init__(self) -> None:
+        self.heard: list[int] = []
+        self.frames = 0
+        self.open = asyncio.Event()
+        self.open.set()
+
+    def deliver(self, delivery: Delivery) -> None:
+        self.heard += [row.seq for row in delivery.rows]
+        self.frames += 1
+
+    async def ready(self) -> None:
+        await self.open.wait()
+
+
+async def listen(feed: Feed, after: int = 0) -> tuple[Ear, Subscription]:
+    ear = Ear()
+    subscription = feed.subscribe("s1", after, ear)
+    await subscription.catch_up()
+    return ear, subscription
+
+
+async def test_r06_500_viewers_who_join_during_a_burst_miss_and_repeat_nothing(world: Stage) -> None:
+    await world.session("s1")
+    feed: Feed = world.hub.feed
+    total = 5000
+
+    async def burst() -> None:
+        for n in range(0, total, 10):
+            await world.say("s1", *(str(n + k) for k in range(10)))
+
+    bursting = asyncio.create_task(burst())
+    joining = []
+    for n in range(500):
+        joining.append(asyncio.create_task(listen(feed, after=n % 7)))
+        await asyncio.sleep(0.001)
+    ears = [(await task, n % 7) for n, task in enumerate(joining)]
+    await bursting
+    await until(lambda: all(ear.heard and ear.heard[-1] == total + 1 for (ear, _), _ in ears), 30)
+    for (ear, subscription), after in ears:
+        assert ear.heard == list(range(after + 1, total + 2))
+        subscription.close()
+    assert feed.head("s1") == 0
+
+
+async def test_r07_two_viewers_each_get_all_though_one_is_slow(world: Stage) -> None:
+    await world.session("s1")
+    feed: Feed = world.hub.feed
+    quick, _ = await listen(feed)
+    slow = Ear()
+    slow.open.clear()
+    subscription = feed.subscribe("s1", 0, slow)
+    reading = asyncio.create_task(subscription.catch_up())
+    for n in range(50):
+        await world.say("s1", str(n))
+    await until(lambda: quick.heard == list(range(1, 52)))
+    assert slow.heard == []
+    slow.open.set()
+    await reading
+    await world.say("s1", "last")
+    await until(lambda: slow.heard == quick.heard == list(range(1, 53)))
+
+
+async def test_one_tick_makes_one_frame_and_all_share_it(world: Stage) -> None:
+    await world.session("s1")
+    ears = [(await listen(world.hub.feed, 1))[0] for _ in range(3)]
+    await world.say("s1", *"abcdef")
+    await until(lambda: all(len(ear.heard) == 6 for ear in ears))
+    assert [ear.frames for ear in ears] == [1, 1, 1]
+
+
+def test_a_wire_form_is_made_once_for_everybody() -> None:
+    made: list[int] = []
+
+    def encoder(delivery: Delivery) -> bytes:
+        made.append(1)
+        return b"x"
+
+    delivery = Delivery("s", [Row(1, b"{}")])
+    assert delivery.form(encoder) is delivery.form(encoder)
+    assert made == [1]
+
+
+async def test_r09_a_socket_that_never_reads_is_dropped_with_a_hint_and_others_hear_all(world: Stage) -> None:
+    await world.session("s1")
+    async with world.socket(max_queue=1) as deaf, world.socket() as quick:
+        for socket in (deaf, quick):
+            await socket.send('{"id":1,"type":"session:subscribe","sessionId":"s1","after":1}')
+        await until(lambda: sum(len(c.viewers) for c in world.hub.feed._channels.values()) == 2)
+        deaf.transport.pause_reading()  # type: ignore[attr-defined]
+        listening = asyncio.create_task(entries(quick, 401))
+        for _ in range(400):
+            await world.say("s1", "x" * 50_000)
+        rows = await listening
+        assert [row["seq"] for row in rows] == list(range(2, 402))
+        await until(lambda: len(world.hub.feed.lobby) == 1, 15)
+        unsent = [c.transport.get_write_buffer_size() for c in world.server.server_state.connections]
+        assert sum(unsent) < 3 * 1024 * 1024
+        deaf.transport.resume_reading()  # type: ignore[attr-defined]
+        messages = await rest_of(deaf)
+        hint = msgspec.json.decode(messages[-1])
+        assert deaf.close_code == 4008
+        told = [row["seq"] for m in map(msgspec.json.decode, messages) for row in m.get("entries", [])]
+        assert hint == {"type": "resync", "sessionId": "s1", "after": told[-1]}
+        assert told == list(range(2, told[-1] + 1))
+
+
+async def test_fan_out_to_200_sockets_is_cheap(world: Stage) -> None:
+    """Not a benchmark: only that 200 viewers of 500 events are served in a few seconds, all of them."""
+    await world.session("s1")
+    sockets = []
+    async with contextlib.AsyncExitStack() as stack:
+        for _ in range(200):
+            socket = await stack.enter_async_context(world.socket(world.tokens["viewer"]))
+            await ask(socket, "session:subscribe", sessionId="s1", after=1)
+            sockets.append(socket)
+        begun = time.process_time()
+        listening = [asyncio.create_task(entries(socket, 501)) for socket in sockets]
+        for n in range(100):
+            await world.say("s1", *(f"{n} {k}" for k in range(5)))
+        for rows in await asyncio.gather(*listening):
+            assert [row["seq"] for row in rows] == list(range(2, 502))
+        assert time.process_time() - begun < 20
+
+
+async def test_the_lobby_hears_of_new_renamed_archived_and_blocked_sessions(world: Stage) -> None:
+    async with world.socket(world.tokens["viewer"]) as socket:
+        await ask(socket, "ping")
+        await world.session("s1")
+        await append(world.store, "s1", TitleChanged("A name", "ana"))
+        await world.say("s1", "only words: nothing to tell")
+        await append(world.store, "s1", ArchivedChanged(True, "ana"))
+        await world.ask_permission("s1")
+        heard: list[str] = []
+        while "requests:changed" not in heard:
+            heard.append(msgspec.json.decode(await asyncio.wait_for(socket.recv(), 5))["type"])
+    assert heard == [
+        "session:created",
+        "session:changed",
+        "session:title-updated",
+        "session:changed",
+        "session:archived",
+        "session:changed",
+        "requests:changed",
+    ]

@@ -1,0 +1,152 @@
+"""The browser's socket: every message answered, none fatal, wishes in order, commands shared with HTTP."""
+
+import asyncio
+
+import msgspec
+import pytest
+from tests.hub.stage import Stage, answer, ask, entries, rest_of, until
+
+from bascule.hub.socket_answers import ANSWERS
+from bascule.hub.socket_messages import KINDS
+from bascule.model.codec import encode
+from bascule.model.commands import AnswerPermission, Interrupt, SendPrompt
+
+pytestmark = pytest.mark.anyio
+
+
+def test_every_kind_of_message_has_an_answer() -> None:
+    assert {name for name, kind in KINDS.items() if kind.verb is None} == set(ANSWERS)
+
+
+async def test_a5_create_open_send_and_watch(world: Stage) -> None:
+    async with world.socket(world.tokens["operator"]) as socket:
+        made = (await ask(socket, "session:create", 1, agent="scripted", cwd="/tmp"))["ok"]
+        session = made["sessionId"]
+        opened = (await ask(socket, "session:open", 2, sessionId=session))["ok"]
+        assert (opened["seq"], opened["session"]["status"]) == (1, "starting")
+        await ask(socket, "session:subscribe", 3, sessionId=session, after=opened["seq"])
+        await socket.send(encode({"type": "session:send", "sessionId": session, "text": "hi"}).decode())
+        rows = await entries(socket, 2)
+        assert [row["event"]["type"] for row in rows] == ["prompt_sent"]
+        sent = (await ask(socket, "session:send", 4, sessionId=session, text="again"))["ok"]
+        assert sent["state"] == "sent"
+        assert sent["promptId"]
+    wish = world.device.wishes[-1]
+    assert isinstance(wish, SendPrompt)
+    assert wish.by.name == "operator"
+    assert wish.by.address == "127.0.0.1"
+
+
+async def test_r5_every_list_answers(world: Stage) -> None:
+    await world.session("s1")
+    await world.ask_permission("s1")
+    async with world.socket() as socket:
+        assert [one["session_id"] for one in (await ask(socket, "session:list"))["ok"]["sessions"]] == ["s1"]
+        assert [one["name"] for one in (await ask(socket, "agents:list"))["ok"]["agents"]] == ["scripted"]
+        assert [one["request_id"] for one in (await ask(socket, "requests:list"))["ok"]["requests"]] == ["r1"]
+        assert [one["device"] for one in (await ask(socket, "device:list"))["ok"]["devices"]] == ["device-1"]
+        assert len((await ask(socket, "grants:list"))["ok"]["grants"]) == 3
+        new = (await ask(socket, "grants:create", name="tv", role="viewer"))["ok"]
+        assert (await ask(socket, "grants:revoke", grantId=new["grant"]["id"]))["ok"] == {}
+        assert (await ask(socket, "audit:list"))["ok"]["last"] > 0
+        assert (await ask(socket, "audit:verify"))["ok"]["ok"] is True
+        assert (await ask(socket, "kill-all"))["ok"] == {"ended": 2}
+        page = (await ask(socket, "session:events", sessionId="s1", after=1))["ok"]
+        assert [one["seq"] for one in page["events"]] == [2]
+
+
+async def test_a_permission_is_answered_by_the_socket_as_by_http(world: Stage) -> None:
+    await world.session("s1")
+    await world.ask_permission("s1")
+    async with world.socket(world.tokens["operator"]) as socket:
+        fields = {"sessionId": "s1", "requestId": "r1", "decision": "deny", "inputSha256": "0" * 64}
+        forged = await ask(socket, "session:permission", 1, **fields, updatedInput={"command": "rm"})
+        assert forged["error"]["code"] == "INVALID_MESSAGE"
+        assert (await ask(socket, "session:permission", 2, **fields))["ok"] == {}
+        again = await ask(socket, "session:permission", 3, **fields)
+        assert again["error"]["code"] == "ALREADY_ANSWERED"
+        missing = await ask(socket, "session:permission", 4, **{**fields, "requestId": "nope"})
+        assert missing["error"]["code"] == "REQUEST_NOT_FOUND"
+        elsewhere = await ask(socket, "session:permission", 5, **{**fields, "sessionId": "nope"})
+        assert elsewhere["error"]["code"] == "SESSION_NOT_FOUND"
+    assert [type(wish) for wish in world.device.wishes] == [AnswerPermission] * 3
+
+
+async def test_wishes_leave_in_the_order_they_came_though_answers_do_not_wait(world: Stage) -> None:
+    await world.session("s1")
+    world.device.mute = True
+    async with world.socket() as socket:
+        for n in range(20):
+            await socket.send(
+                msgspec.json.encode(
+                    {"id": n, "type": "session:send", "sessionId": "s1", "text": str(n)}
+                ).decode()
+            )
+        await socket.send('{"id":99,"type":"session:interrupt","sessionId":"s1"}')
+        await until(lambda: len(world.device.wishes) == 21)
+        assert [wish.text for wish in world.device.wishes[:20]] == [str(n) for n in range(20)]
+        assert isinstance(world.device.wishes[20], Interrupt)
+        assert "ok" in await ask(socket, "ping", 100)
+        world.device.line.closed()
+        assert (await answer(socket, 99))["error"]["code"] == "DEVICE_OFFLINE"
+
+
+BAD = [
+    "",
+    "{",
+    "[]",
+    "null",
+    "7",
+    "nonsense",
+    '{"id":1}',
+    '{"id":1,"type":7}',
+    '{"id":1,"type":"session:fly"}',
+    '{"id":"x","type":"ping"}',
+    '{"id":1,"type":"session:send"}',
+    '{"id":1,"type":"session:send","sessionId":"s1","text":7}',
+    '{"id":1,"type":"session:send","sessionId":"s1","text":""}',
+    '{"id":1,"type":"session:send","sessionId":"s1","text":"\\ud800"}',
+    '{"id":1,"type":"session:subscribe","sessionId":"s1","after":-1}',
+    '{"id":1,"type":"session:subscribe","sessionId":"s1","after":' + "9" * 5000 + "}",
+    '{"id":1,"type":"ping","x":NaN}',
+    '{"id":1,"type":"ping","x":' + "[" * 100_000 + "]" * 100_000 + "}",
+]
+
+
+async def test_a8_malformed_messages_are_answered_and_never_fatal(world: Stage) -> None:
+    await world.session("s1")
+    async with world.socket() as socket:
+        for text in BAD:
+            await socket.send(text)
+            said = msgspec.json.decode(await asyncio.wait_for(socket.recv(), 5))
+            assert said["error"]["code"] == "INVALID_MESSAGE", text[:60]
+        assert "ok" in await ask(socket, "ping", 2)
+
+
+async def test_a_flood_of_malformed_messages_is_closed(world: Stage) -> None:
+    async with world.socket() as socket:
+        for _ in range(200):
+            await socket.send("{")
+        said = await rest_of(socket)
+    assert socket.close_code == 1008
+    assert len(said) <= 32
+
+
+async def test_agent_status_is_pushed_when_a_device_goes(world: Stage) -> None:
+    async with world.socket() as socket:
+        await ask(socket, "ping")
+        world.device.line.closed()
+        pushed = msgspec.json.decode(await asyncio.wait_for(socket.recv(), 5))
+    assert pushed["type"] == "agent:status"
+    assert pushed["devices"][0]["online"] is False
+
+
+async def test_unsubscribe_stops_the_pushes(world: Stage) -> None:
+    await world.session("s1")
+    async with world.socket() as socket:
+        await ask(socket, "session:subscribe", 1, sessionId="s1", after=1)
+        await ask(socket, "session:unsubscribe", 2, sessionId="s1")
+        await world.say("s1", "unheard")
+        pushed = msgspec.json.decode(await asyncio.wait_for(socket.recv(), 5))
+        assert pushed["type"] == "session:changed"
+        assert world.hub.feed.head("s1") == 0

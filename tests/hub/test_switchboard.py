@@ -1,0 +1,99 @@
+"""Wishes and their answers over a line: correlation, timeouts, devices that go, lines that are older."""
+
+import asyncio
+
+import pytest
+from msgspec import Raw
+
+from bascule.hub.switchboard import Switchboard
+from bascule.link.frames import (
+    AgentInfo,
+    AgentsChanged,
+    AnyFrame,
+    Ask,
+    DaemonConnected,
+    ListAgents,
+    Ping,
+    Pong,
+    Reply,
+)
+from bascule.model.errors import DeviceOffline, Refusal, Refused
+
+pytestmark = pytest.mark.anyio
+
+
+def hello(epoch: int, device: str = "d") -> DaemonConnected:
+    return DaemonConnected(device, "laptop", "1", epoch)
+
+
+async def test_answers_find_their_askers_in_any_order() -> None:
+    board, sent = Switchboard(), list[AnyFrame]()
+    line = board.attach(sent.append)
+    line.receive(hello(1))
+    asking = [asyncio.create_task(board.ask(ListAgents())) for _ in range(3)]
+    await asyncio.sleep(0)
+    numbers = [frame.ask for frame in sent if isinstance(frame, Ask)]
+    for number in reversed(numbers):
+        line.receive(Reply(number, Raw(b"%d" % number)))
+    assert await asyncio.gather(*asking) == [b"%d" % number for number in numbers]
+
+
+async def test_a_refusal_keeps_its_code_and_fields() -> None:
+    board = Switchboard()
+    line = board.attach(
+        lambda frame: line.receive(Reply(frame.ask, refusal=Refusal("X", "no", {"by": "ana"})))
+    )  # type: ignore[union-attr]
+    line.receive(hello(1))
+    with pytest.raises(Refused) as refused:
+        await board.ask(ListAgents())
+    assert refused.value.refusal() == Refusal("X", "no", {"by": "ana"})
+
+
+async def test_silence_ends_in_device_offline() -> None:
+    board = Switchboard()
+    line = board.attach(lambda _: None)
+    line.receive(hello(1))
+    with pytest.raises(DeviceOffline, match="did not answer"):
+        await board.ask(ListAgents(), timeout=0.01)
+    line.receive(Reply(1))  # too late, and harmless
+
+
+async def test_a_device_that_goes_fails_what_waits_and_what_comes() -> None:
+    board = Switchboard()
+    line = board.attach(lambda _: None)
+    line.receive(hello(1))
+    waiting = asyncio.create_task(board.ask(ListAgents()))
+    await asyncio.sleep(0)
+    line.closed()
+    with pytest.raises(DeviceOffline):
+        await waiting
+    with pytest.raises(DeviceOffline, match="No device"):
+        await board.ask(ListAgents())
+    assert [device.online for device in board.devices()] == [False]
+
+
+async def test_an_older_line_cannot_mark_a_newer_one_offline() -> None:
+    board, sent = Switchboard(), list[AnyFrame]()
+    old, new = board.attach(lambda _: None), board.attach(sent.append)
+    old.receive(hello(1))
+    new.receive(hello(2))
+    old.closed()
+    old.receive(hello(1))
+    old.receive(AgentsChanged((AgentInfo("x", "X", True),)))
+    assert [(one.online, one.epoch, one.agents) for one in board.devices()] == [(True, 2, ())]
+    asking = asyncio.create_task(board.ask(ListAgents(), device="d"))
+    await asyncio.sleep(0)
+    new.receive(Reply(1))
+    assert await asking == b"{}"
+
+
+async def test_watchers_hear_of_devices_and_pings_are_answered() -> None:
+    board, sent, heard = Switchboard(), list[AnyFrame](), list[int]()
+    board.watch(lambda: heard.append(len(board.devices())))
+    line = board.attach(sent.append)
+    line.receive(hello(1))
+    line.receive(AgentsChanged((AgentInfo("x", "X", True),)))
+    line.receive(Ping(7))
+    line.closed()
+    assert heard == [1, 1, 1]
+    assert sent == [Pong(7)]

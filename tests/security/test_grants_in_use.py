@@ -1,0 +1,182 @@
+"""Tokens while they are used: roles, revocation of live streams, throttling, and no trace in any log."""
+
+import asyncio
+import logging
+import time
+
+import httpx
+import msgspec
+import pytest
+from tests.hub.stage import Stage, ask, rest_of, stage, until
+from tests.security.test_door import call, opened, ticket
+
+from bascule.hub.app import route_table
+from bascule.hub.hosts import check_bind
+from bascule.hub.roles import ALLOWED
+from bascule.hub.socket_messages import KINDS
+from bascule.model.errors import InvalidInput
+from bascule.model.settings import Settings
+
+CLIENTS = ("httpx", "httpcore", "websockets.client")
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", ""])
+def test_s10_an_open_address_without_tls_refuses_to_start(host: str) -> None:
+    with pytest.raises(InvalidInput, match="Refusing to listen"):
+        check_bind(Settings(data_dir="", config_dir="", host=host))
+
+
+def test_s10_loopback_tls_or_an_explicit_word_start() -> None:
+    for host in ("127.0.0.1", "::1", "localhost"):
+        check_bind(Settings(data_dir="", config_dir="", host=host))
+    check_bind(Settings(data_dir="", config_dir="", host="0.0.0.0", tls_cert="c", tls_key="k"))
+    check_bind(Settings(data_dir="", config_dir="", host="0.0.0.0", insecure_bind=True))
+
+
+async def test_s13_revoking_closes_socket_and_stream_within_two_seconds(world: Stage) -> None:
+    await world.session("s1")
+    token = await world.trust("phone", "viewer")
+    async with world.socket(token) as socket, world.client(token) as client:
+        async with client.stream("GET", "/api/sessions/s1/stream") as stream:
+            lines = stream.aiter_lines()
+            await anext(lines)
+            begun = time.monotonic()
+            await world.grants.revoke(world.grant["phone"].id)
+            rest = [line async for line in lines]
+            await rest_of(socket)
+            assert time.monotonic() - begun < 2
+        assert "event: revoked" in rest
+        assert socket.close_code == 1008
+        assert (await client.get("/api/sessions")).status_code == 401
+
+
+async def test_s13_a_grant_that_runs_out_closes_its_socket(world: Stage) -> None:
+    token = await world.trust("guest", "viewer", expires_in=0.5)
+    async with world.socket(token) as socket:
+        await rest_of(socket)
+    assert socket.close_code == 1008
+
+
+@pytest.mark.parametrize("role", ["viewer", "session", "daemon"])
+async def test_s14_a_role_reaches_what_its_row_says_and_no_more(world: Stage, role: str) -> None:
+    await world.session("s1")
+    token = await world.trust("it", role, session_id="s1" if role == "session" else None)
+    async with world.client(token) as client:
+        for row in route_table().rows:
+            if row.method == "WS" or row.path.endswith("/stream"):
+                continue
+            answer = await call(client, row, role="owner")
+            if row.need in ALLOWED[role]:
+                assert answer.status_code not in (401, 403), row.path
+            else:
+                assert answer.status_code == 403, (row.method, row.path)
+
+
+async def test_s14_forged_roles_in_messages_change_nothing(world: Stage) -> None:
+    await world.session("s1")
+    async with world.socket(world.tokens["viewer"]) as socket:
+        for kind in (one for one in KINDS.values() if one.need not in ALLOWED["viewer"]):
+            forged = {"sessionId": "s1"} if kind.in_session else {}
+            answer = await ask(socket, kind.name, 1, **forged, role="owner", scope="owner")
+            assert answer["error"]["code"] in ("FORBIDDEN", "INVALID_MESSAGE"), kind.name
+        plain = await ask(socket, "session:send", 2, sessionId="s1", text="hi")
+        assert plain["error"]["code"] == "FORBIDDEN"
+    async with world.client(world.tokens["viewer"]) as client:
+        body = {"text": "hi", "role": "owner"}
+        assert (await client.post("/api/sessions/s1/send", json=body)).status_code == 403
+    assert world.device.wishes == []
+
+
+async def test_s14_a_sessions_token_reaches_no_other_session_by_the_socket(world: Stage) -> None:
+    await world.session("s1")
+    await world.session("s2")
+    token = await world.trust("one", "session", session_id="s1")
+    async with world.socket(token) as socket:
+        for kind in ("session:subscribe", "session:open", "session:interrupt"):
+            assert (await ask(socket, kind, 1, sessionId="s2"))["error"]["code"] == "FORBIDDEN"
+            assert "ok" in await ask(socket, kind, 2, sessionId="s1")
+        assert (await ask(socket, "session:list", 3))["error"]["code"] == "FORBIDDEN"
+        await world.session("s3")
+        await world.say("s1", "x")
+        pushed = msgspec.json.decode(await asyncio.wait_for(socket.recv(), 5))
+        assert pushed["sessionId"] == "s1"
+
+
+async def test_s12_tokens_have_256_bits_and_are_compared_by_hash(world: Stage) -> None:
+    assert all(len(token) >= 43 for token in world.tokens.values())
+    await world.store.close()
+    stored = b"".join(path.read_bytes() for path in world.store.path.parent.iterdir() if path.is_file())
+    assert not any(token.encode() in stored for token in world.tokens.values())
+
+
+@pytest.mark.parametrize("token", ["", " ", "changeme", "null", "undefined", "Bearer"])
+async def test_s15_an_empty_or_well_known_token_opens_nothing(world: Stage, token: str) -> None:
+    async with world.client() as client:
+        headers = {"authorization": f"Bearer {token}".strip()}
+        assert (await client.get("/api/sessions", headers=headers)).status_code == 401
+        assert (await client.get("/api/sessions/s1", params={"token": token})).status_code == 401
+
+
+async def test_s17_no_secret_reaches_a_log(world: Stage, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    for name in ("uvicorn.error", "uvicorn.access", "websockets", "bascule", "asyncio"):
+        logging.getLogger(name).setLevel(logging.DEBUG)
+    try:
+        await world.session("s1")
+        secret = await world.trust("canary", "session", session_id="s1")
+        one_shot = await ticket(world)
+        async with world.client() as client:
+            for path in ("/api/sessions/s1", "/nope", "/api/sessions/s1/send"):
+                await client.get(f"{path}?token={secret}&%74oken={secret}")
+                await client.post(path, json={"token": secret, "text": 5})
+                await client.get(path, params={"token": secret}, headers={"host": "evil.example"})
+            await client.get("/api/sessions/s1/send", headers={"authorization": f"Bearer {secret}"})
+        await opened(world, one_shot)
+        await opened(world, secret)
+        async with world.socket(secret) as socket:
+            await socket.send('{"token": "' + secret)
+            await socket.recv()
+        ours = [record for record in caplog.records if not record.name.startswith(CLIENTS)]
+        said = "\n".join(record.getMessage() for record in ours)
+        assert "127.0.0.1" in said or said == ""
+        assert secret not in said
+        assert one_shot not in said
+    finally:
+        for name in ("uvicorn.error", "uvicorn.access", "websockets", "bascule", "asyncio"):
+            logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+async def test_s58_wrong_tokens_are_throttled_and_valid_ones_never(
+    world: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "bascule.access")
+    limits = httpx.Limits(max_connections=20)
+    async with httpx.AsyncClient(base_url=world.url, limits=limits, trust_env=False, timeout=30) as client:
+        seen: set[int] = set()
+
+        async def guess(n: int) -> None:
+            for k in range(50):
+                headers = {"authorization": f"Bearer wrong-{n}-{k}"}
+                seen.add((await client.get("/api/sessions", headers=headers)).status_code)
+
+        guessing = asyncio.gather(*(guess(n) for n in range(20)))
+        valid = {"authorization": f"Bearer {world.tokens['viewer']}"}
+        while not guessing.done():
+            assert (await client.get("/api/sessions", headers=valid)).status_code == 200
+        await guessing
+    assert seen == {401, 429}
+    assert len(caplog.records) <= 2
+
+
+async def test_throttled_counts_are_told_once_a_minute(tmp_path, caplog: pytest.LogCaptureFixture) -> None:  # type: ignore[no-untyped-def]
+    now = [1000.0]
+    async with stage(tmp_path, steady=lambda: now[0]) as world:
+        async with world.client("wrong") as client:
+            for _ in range(5):
+                await client.get("/api/sessions")
+            now[0] += 61
+            await client.get("/api/sessions")
+        await until(lambda: len(caplog.records) >= 2)
+    assert [record.getMessage()[:10] for record in caplog.records] == ["1 request(", "5 request("]

@@ -1,0 +1,55 @@
+"""What the store's tests share: one backend, a clock that a test moves, and stores that are closed again."""
+
+import asyncio
+import importlib.util
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from bascule.store.sqlite import SqliteStore
+
+Opener = Callable[..., Awaitable[SqliteStore]]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    return "asyncio", {"use_uvloop": importlib.util.find_spec("uvloop") is not None}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "bascule.db"
+
+
+@pytest.fixture
+async def open_store(database: Path, clock: Clock) -> AsyncIterator[Opener]:
+    """Opens the test's database (or another); whatever is still open at the end is closed."""
+    opened: list[SqliteStore] = []
+
+    async def open_it(path: Path | None = None) -> SqliteStore:
+        store = SqliteStore.open(path or database, clock=clock, loop=asyncio.get_running_loop())
+        opened.append(store)
+        return store
+
+    yield open_it
+    for store in opened:
+        await store.close()
+
+
+@pytest.fixture
+async def store(open_store: Opener) -> SqliteStore:
+    return await open_store()

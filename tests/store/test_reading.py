@@ -1,0 +1,122 @@
+"""Reads cost what they return, however long the session is."""
+
+import asyncio
+import sqlite3
+from statistics import median
+from time import perf_counter
+
+import pytest
+from tests.store.conftest import Opener
+from tests.store.logs import PATIENCE, STARTED, append_all, begin, opened, step, text
+
+from bascule.model.events import AnyEvent, TurnEnded
+from bascule.store import audit, reader, transaction
+from bascule.store.sqlite import SqliteStore
+
+pytestmark = pytest.mark.anyio
+
+STATEMENTS = {
+    f"{module.__name__}.{name}": statement
+    for module in (reader, transaction, audit)
+    for name, statement in vars(module).items()
+    if isinstance(statement, str)
+    and statement.strip().split(" ")[0] in ("SELECT", "UPDATE", "DELETE", "INSERT")
+}
+
+
+def test_the_statements_were_found() -> None:
+    assert {"EVENTS", "ENTRIES", "SWEEP_REPLIES"} <= {name.rpartition(".")[2] for name in STATEMENTS}
+    assert len(STATEMENTS) > 20
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+async def test_no_statement_reads_a_whole_table_or_sorts(store: SqliteStore, name: str) -> None:
+    statement = STATEMENTS[name]
+
+    def plan(connection: sqlite3.Connection) -> list[str]:
+        values = (0,) * statement.count("?")
+        return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)]
+
+    for line in await store.query(plan):
+        # Open requests are listed by an index that holds only open ones; the chain's head by its key.
+        scans_an_index_of_few = "USING INDEX requests_open" in line or line == "SCAN audit"
+        assert not line.startswith("SCAN") or scans_an_index_of_few, line
+        assert "TEMP B-TREE" not in line, line
+
+
+async def test_a_page_of_a_long_session_costs_about_what_one_of_a_short_session_does(
+    store: SqliteStore,
+) -> None:
+    for session_id, count in (("short", 2_000), ("long", 40_000)):
+        events: list[AnyEvent] = [STARTED, *[TurnEnded("end_turn", duration_ms=n) for n in range(count)]]
+        await append_all(store, events, session_id, size=1000)
+
+    def steps(connection: sqlite3.Connection, session_id: str) -> int:
+        """How much SQLite did, in virtual machine instructions: the machine's mood does not matter."""
+        counted = 0
+
+        def count() -> int:
+            nonlocal counted
+            counted += 1
+            return 0
+
+        connection.set_progress_handler(count, 10)
+        reader.page(connection, session_id, 50, None)
+        connection.set_progress_handler(None, 0)
+        return counted
+
+    short = await store.query(lambda connection: steps(connection, "short"))
+    long = await store.query(lambda connection: steps(connection, "long"))
+    assert long <= short * 1.1
+
+
+async def test_the_loop_goes_on_while_much_is_read(store: SqliteStore) -> None:
+    await append_all(store, [STARTED, *[text("x" * 200)] * 20_000], size=1000)
+    reading = asyncio.create_task(store.read("s1", 0, 1 << 30))
+    turns: list[float] = []
+    while not reading.done():
+        before = perf_counter()
+        await asyncio.sleep(0)
+        turns.append(perf_counter() - before)
+    assert len(await reading) == 20_001
+    assert median(turns) < 0.05
+
+
+async def test_r07_a_stalled_follower_holds_a_bounded_number_of_rows(store: SqliteStore) -> None:
+    await begin(store)
+    stream = store.follow("s1", 0)
+    await anext(stream)
+    for seq in range(2, 20_002, 500):
+        await store.append(step(seq, *[text("x" * 100)] * 500))
+    (tap,) = store._followers._taps["s1"]  # pyright: ignore[reportPrivateUsage]
+    assert tap.behind
+    assert tap._rows == []  # pyright: ignore[reportPrivateUsage]
+    seen = 1
+    async with asyncio.timeout(PATIENCE):
+        async for rows in stream:
+            assert rows[0].seq == seen + 1
+            assert len(rows) <= 4096
+            seen = rows[-1].seq
+            if seen == 20_001:
+                break
+    await stream.aclose()
+    assert store._followers._taps == {}  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_entries_on_disk_lag_the_log_by_a_bounded_part(open_store: Opener) -> None:
+    store = await open_store()
+    await store.append(step(1, STARTED, opened()))
+    lags: list[int] = []
+    for seq in range(3, 3003, 100):
+        await store.append(step(seq, *[text("word ")] * 100))
+        head, folded = await store.query(
+            lambda one: one.execute("SELECT seq, folded_seq FROM sessions").fetchone()
+        )
+        lags.append(head - folded)
+    assert max(lags) < 512
+    assert max(lags) > 100
+    await store.append(step(3003, TurnEnded("end_turn")))
+    head, folded = await store.query(
+        lambda one: one.execute("SELECT seq, folded_seq FROM sessions").fetchone()
+    )
+    assert head == folded
