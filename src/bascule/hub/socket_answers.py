@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
+from bascule import __version__
 from bascule.hub import overview, sessions
 from bascule.hub.call import AnyCall
 from bascule.hub.services import Hub
@@ -114,6 +115,18 @@ async def _kill_all(asker: Asker, message: Message, _: None) -> object:
     return await overview.end_all(asker.hub, asker.call.by)
 
 
+async def _hello(asker: Asker, message: Message, _: None) -> object:
+    """Who the socket's grant says it is, and which Bascule answers."""
+    grant = asker.grant
+    return {
+        "name": grant.name,
+        "role": grant.role,
+        "sessionId": grant.session_id,
+        "grantId": grant.id,
+        "version": __version__,
+    }
+
+
 async def _ping(asker: Asker, message: Message, _: None) -> object:
     return {}
 
@@ -136,5 +149,6 @@ ANSWERS: dict[str, Answer] = {
     "audit:list": _audit,
     "audit:verify": _verify,
     "kill-all": _kill_all,
+    "hello": _hello,
     "ping": _ping,
 }

@@ -45,7 +45,10 @@ export function createApp(wellPlace) {
   wells.onForgotten = (id) => live.close(id);
 
   async function refresh() {
-    const me = store.get().me;
+    const me = await feed.call('hello');
+    const changed = store.get().me && store.get().me?.version !== me.version;
+    store.set({ me });
+    if (changed) note('Bascule was updated.', { action: { label: 'Reload', run: () => location.reload() }, stay: true });
     if (me?.role === 'session' && me.sessionId) {
       store.set({ loaded: true });
       go({ name: 'session', id: me.sessionId });
@@ -84,7 +87,6 @@ export function createApp(wellPlace) {
   /** @param {any} message */
   function pushed(message) {
     switch (message.type) {
-      case 'hello': store.set({ me: message.you }); break;
       case 'session:events': live.take(message.sessionId, message.entries); break;
       case 'session:created':
       case 'session:changed': store.set((state) => ({ sessions: { ...state.sessions, [message.sessionId]: filledRecord(message.session) } })); break;

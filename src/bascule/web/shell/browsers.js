@@ -48,6 +48,6 @@ export function browsersPart({ app, loaded, again }) {
       h('tbody', null, grants.map((/** @type {any} */ one) => h('tr', { 'data-key': one.id },
         h('td', null, h('span', { class: 'tn' }, icon('device'), h('b', null, visible(one.name)))), h('td', null, h('span', { class: 'role' }, NAMES[one.role] ?? one.role)),
         h('td', null, moment(one.createdAt, Date.now())), h('td', null, one.expiresAt ? moment(one.expiresAt, Date.now()) : 'never'),
-        h('td', null, one.name === app.store.get().me?.name ? 'In use' : h('button', { type: 'button', class: 'btn quiet dng', onclick: () => void app.api.revokeGrant(one.id).then(async () => { loaded.grants = await app.api.grants(); again(); }, app.trouble) }, 'Revoke'))))))),
+        h('td', null, one.id === app.store.get().me?.grantId ? 'In use' : h('button', { type: 'button', class: 'btn quiet dng', onclick: () => void app.api.revokeGrant(one.id).then(async () => { loaded.grants = await app.api.grants(); again(); }, app.trouble) }, 'Revoke'))))))),
     single > 0 && h('p', { class: 'hint' }, `Besides, ${single} sessions each have a key of their own.`)];
 }

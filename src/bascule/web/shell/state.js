@@ -14,7 +14,7 @@
 export const FIRST = {
   line: /** @type {import('../js/feed.js').Line} */ ({ phase: 'connecting', attempt: 0, retryAt: null, heardAt: 0, lostAt: null }),
   back: /** @type {{at: number, events: number} | null} */ (null),
-  me: /** @type {{name: string, role: string, sessionId: string | null} | null} */ (null),
+  me: /** @type {{name: string, role: string, sessionId: string | null, grantId: string, version: string} | null} */ (null),
   loaded: false,
   sessions: /** @type {Record<string, SessionRecord>} */ ({}),
   archived: /** @type {SessionRecord[] | null} */ (null),
