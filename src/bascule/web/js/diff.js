@@ -40,8 +40,8 @@ const MOST_CELLS = 4_000_000;
  * @returns {DiffLine[]}
  */
 export function textLines(before, after) {
-  const a = before === '' ? [] : before.split('\n');
-  const b = after === '' ? [] : after.split('\n');
+  const a = linesOf(before);
+  const b = linesOf(after);
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;
@@ -63,6 +63,13 @@ export function textLines(before, after) {
     }
   }
   for (let n = 0; n < end; n++) lines.push({ kind: 'same', line: b.length - end + n + 1, text: b[b.length - end + n] });
+  return lines;
+}
+
+/** A last newline ends a line; it does not begin another. @param {string} text */
+function linesOf(text) {
+  const lines = text.split('\n');
+  if (lines[lines.length - 1] === '') lines.pop();
   return lines;
 }
 

@@ -23,6 +23,7 @@ export function blocksOf(entries) {
   };
   top.forEach((entry, n) => {
     if (entry.kind === 'request' && isShownByItsTool(entry, top)) return;
+    if (entry.kind === 'tool' && isShownElsewhere(entry, top)) return;
     const last = n === top.length - 1;
     if (entry.kind === 'tool' && foldable(entry) && !(last && entry.tool_kind === 'edit')) {
       run.push(entry);
@@ -61,6 +62,12 @@ function isShownByItsTool(request, top) {
   if (asked.type !== 'permission_requested' || !asked.tool_id) return false;
   if (request.answer && /** @type {any} */ (request.answer).decision === 'deny') return false;
   return top.some((entry) => entry.kind === 'tool' && entry.tool_id === asked.tool_id);
+}
+
+/** A question is shown by its request, a change of the plan by the plan. @param {ToolEntry} tool @param {Entry[]} top */
+function isShownElsewhere(tool, top) {
+  if (tool.tool_kind === 'plan' && tool.status === 'done') return /todo|update_plan/i.test(tool.name) && top.some((entry) => entry.kind === 'plan');
+  return tool.tool_kind === 'question' && top.some((entry) => entry.kind === 'request' && /** @type {any} */ (entry.asked).tool_id === tool.tool_id);
 }
 
 /**

@@ -35,7 +35,7 @@ export function mountAsks(root, app) {
     const picked = state.route.name === 'inbox' ? state.inboxPick : id ? state.askPick[id] : undefined;
     const at = Math.max(0, all.findIndex((ask) => askKey(ask) === picked));
     const ask = all[at];
-    document.body.classList.toggle('asking', Boolean(ask) && !(id && state.later[id]));
+    document.body.classList.toggle('asking', Boolean(ask) && !state.later[askKey(ask)]);
     root.classList.toggle('has', all.length > 0);
     if (!ask) {
       showing = '';

@@ -11,7 +11,7 @@ import { hasHidden, tame, visible, visiblePieces } from '../js/visible.js';
 import { nearPath, waited } from '../js/words.js';
 import { keyCap, menu } from './parts.js';
 import { scopeOf, wishOf } from './scope.js';
-import { agentTitle, titleOf } from './state.js';
+import { agentTitle, askKey, titleOf } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -102,9 +102,11 @@ export function permissionCard(app, state, ask, turn) {
 
 /** @param {App} app @param {State} state @param {Ask} ask @param {string} title @param {any} turn */
 export function header(app, state, ask, title, turn) {
-  return h('header', { 'data-key': 'head' }, h('span', { class: 'seal' }, icon('logo', 18)), h('h2', { id: 'ask-title' }, title),
+  const key = askKey(ask);
+  const put = (/** @type {boolean} */ away) => app.store.set((now) => ({ later: { ...now.later, [key]: away } }));
+  return h('header', { 'data-key': 'head', onclick: state.later[key] ? () => put(false) : null }, h('span', { class: 'seal' }, icon('logo', 18)), h('h2', { id: 'ask-title' }, title),
     h('span', { class: 'wait' }, `waiting ${waited(Date.now() - Date.parse(ask.opened_at))}`), h('span', { class: 'sp' }),
-    h('button', { type: 'button', class: 'btn quiet later', onclick: () => app.store.set((now) => ({ later: { ...now.later, [ask.session_id]: true } })) }, 'Later'),
+    h('button', { type: 'button', class: 'btn quiet later', onclick: (/** @type {Event} */ event) => { event.stopPropagation(); put(true); } }, 'Later'),
     turn.all.length > 1 && h('span', { class: 'pager' },
       iconButton('left', 'The one before', { onclick: () => turn.onPick(-1) }), `${turn.at + 1} of ${turn.all.length}`, iconButton('right', 'The next one', { onclick: () => turn.onPick(1) })));
 }
@@ -120,8 +122,8 @@ function reasonField(ask, turn) {
     event.preventDefault();
     turn.answer(ask, { decision: 'deny', message: event.currentTarget.querySelector('input').value.trim() || null });
   } },
-  h('input', { class: 'inp grow', 'aria-label': 'Reason', placeholder: 'Say why, so that it can do better', maxlength: 4000 }),
-  h('button', { class: 'btn danger', type: 'submit' }, 'Deny'), h('button', { class: 'btn quiet', type: 'button', onclick: () => turn.onReason(false) }, 'Cancel'));
+  h('input', { class: 'inp grow', 'aria-label': 'Reason', placeholder: ask.asked.kind === 'plan' ? 'Say what the plan should do instead' : 'Say why, so that it can do better', maxlength: 4000 }),
+  h('button', { class: 'btn danger', type: 'submit' }, ask.asked.kind === 'plan' ? 'Send' : 'Deny'), h('button', { class: 'btn quiet', type: 'button', onclick: () => turn.onReason(false) }, 'Cancel'));
 }
 
 /** @param {Ask} ask @param {any} asked @param {any} turn @param {boolean} blocked */
@@ -136,16 +138,16 @@ function buttons(ask, asked, turn, blocked) {
   const wide = () => (scope ? turn.answer(ask, { decision: 'allow', remember: true }) : turn.answer(ask, { decision: 'allow', option: always[0].option_id }));
   return h('footer', { 'data-key': 'foot' },
     h('button', { type: 'button', class: 'btn danger', disabled: Boolean(ask.sending), onclick: () => turn.answer(ask, { decision: 'deny', option: deny?.option_id ?? null }) }, plan ? deny?.name ?? 'Keep planning' : 'Deny', keyCap('D')),
-    h('button', { type: 'button', class: 'btn quiet', disabled: Boolean(ask.sending), onclick: () => turn.onReason(true) }, 'Deny with a reason', keyCap('⇧ D')),
-    h('span', { class: 'sp' }),
+    h('button', { type: 'button', class: 'btn quiet', disabled: Boolean(ask.sending), onclick: () => turn.onReason(true) }, plan ? 'Say what to change' : 'Deny with a reason', keyCap('⇧ D')),
     ask.sending ? h('span', { class: 'hint' }, ask.sending) : null,
-    (scope || always.length > 0) && h('button', {
-      type: 'button', class: 'btn line scope allow', disabled: blocked, title: why ?? (scope ? `${scope.verb} ${scope.what} ${scope.rest}` : always[0].scope), onclick: wide,
-    }, scope ? h('span', null, `${scope.verb} `, h('code', null, visible(scope.what).slice(0, 40)), ` ${scope.rest}`) : h('span', null, always[0].name), keyCap('S')),
-    scope && always.length > 0 && iconButton('more', 'The agent’s own rules', { disabled: blocked, 'aria-haspopup': 'menu', onclick: (/** @type {any} */ event) => menu(event.currentTarget, [
-      { title: 'The agent’s own rules' },
-      ...always.map((/** @type {any} */ one) => ({ label: visible(one.name), note: visible(one.scope ?? ''), run: () => turn.answer(ask, { decision: 'allow', option: one.option_id }) }))]) }),
-    h('button', { type: 'button', class: 'btn pri allow', disabled: blocked, title: why, onclick: () => turn.answer(ask, { decision: 'allow', option: once?.option_id ?? null }) }, plan ? once?.name ?? 'Approve the plan' : 'Allow once', keyCap('A')));
+    h('span', { class: 'allows' },
+      (scope || always.length > 0) && h('button', {
+        type: 'button', class: 'btn line scope allow', disabled: blocked, title: why ?? (scope ? `${scope.verb} ${scope.what} ${scope.rest}` : always[0].scope), onclick: wide,
+      }, scope ? h('span', null, `${scope.verb} `, h('code', null, visible(scope.what).slice(0, 60)), ` ${scope.rest}`) : h('span', null, always[0].name), keyCap('S')),
+      scope && always.length > 0 && iconButton('more', 'The agent’s own rules', { disabled: blocked, 'aria-haspopup': 'menu', onclick: (/** @type {any} */ event) => menu(event.currentTarget, [
+        { title: 'The agent’s own rules' },
+        ...always.map((/** @type {any} */ one) => ({ label: visible(one.name), note: visible(one.scope ?? ''), run: () => turn.answer(ask, { decision: 'allow', option: one.option_id }) }))]) }),
+      h('button', { type: 'button', class: 'btn pri allow', disabled: blocked, title: why, onclick: () => turn.answer(ask, { decision: 'allow', option: once?.option_id ?? null }) }, plan ? once?.name ?? 'Approve the plan' : 'Allow once', keyCap('A'))));
 }
 
 /** Single letters, only while the request itself holds the focus. @param {KeyboardEvent} event @param {Ask} ask @param {any} turn @param {boolean} blocked */

@@ -121,7 +121,7 @@ export function mountStart(root, app) {
     return h('button', {
       type: 'button', class: 'chip k-agent', 'aria-haspopup': 'menu',
       onclick: (/** @type {any} */ event) => menu(event.currentTarget, usable.map((one) => ({ label: one.title, note: one.demo ? 'comes with Bascule, no account' : one.version ?? '', on: one === agent, run: () => { wish.agent = one.name; wish.model = ''; again(); } }))),
-    }, agentLetter(agent.name), agent.title, h('span', { class: 'dd' }, icon('down', 12)));
+    }, agentLetter(agent.name), agentTitle(state, agent.name), h('span', { class: 'dd' }, icon('down', 12)));
   }
 
   /** @param {any} agent */

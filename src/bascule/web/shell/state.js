@@ -89,8 +89,11 @@ export function sessionsInOrder(state) {
     .sort((a, b) => rank(a) - rank(b) || (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0));
 }
 
-/** @param {State} state @param {string} name */
-export const agentTitle = (state, name) => state.agents.find((one) => one.name === name)?.title ?? (name ? name[0].toUpperCase() + name.slice(1) : 'Agent');
+/** An agent's name as sentences use it: what stands in brackets belongs to lists. @param {State} state @param {string} name */
+export function agentTitle(state, name) {
+  const title = state.agents.find((one) => one.name === name)?.title ?? (name ? name[0].toUpperCase() + name.slice(1) : 'Agent');
+  return title.replace(/ \(.*\)$/, '');
+}
 
 /** @param {State} state @param {SessionRecord} session */
 export function deviceName(state, session) {
