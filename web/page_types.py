@@ -62,7 +62,12 @@ def union(name: str, members: Any) -> str:
 
 def generate() -> str:
     found: dict[str, type] = {}
-    roots = [*get_args(events.AnyEvent), *get_args(entries.AnyEntry), records.SessionRecord, records.RequestRecord]
+    roots = [
+        *get_args(events.AnyEvent),
+        *get_args(entries.AnyEntry),
+        records.SessionRecord,
+        records.RequestRecord,
+    ]
     done: dict[str, str] = {}
     waiting: list[type] = [*roots, AgentInfo]
     while waiting:

@@ -4,7 +4,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from tests.web.fold_fixtures import FOLDER, SCENES, scene
 from tests.web.node import NODE, needs_node
 

@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from tests.web.node import NODE, needs_node
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "visible.json"
@@ -27,7 +26,9 @@ def test_s44_the_page_writes_hidden_characters_out_like_the_command_line(tmp_pat
     script = tmp_path / "check.mjs"
     script.write_text(CHECK)
     cases = json.loads(FIXTURE.read_text())
-    done = subprocess.run([str(NODE), str(script), module.as_uri(), str(FIXTURE)], capture_output=True, check=True)
+    done = subprocess.run(
+        [str(NODE), str(script), module.as_uri(), str(FIXTURE)], capture_output=True, check=True
+    )
     for case, got in zip(cases, json.loads(done.stdout), strict=True):
         assert got["visible"] == case["visible"], case
         assert got["joined"] == case["visible"], case

@@ -5,8 +5,8 @@
 
 import { Marked } from '../vendor/marked.js';
 import DOMPurify from '../vendor/purify.js';
-import hljs from '../vendor/highlight.js';
 import { h, iconButton } from '../js/dom.js';
+import { highlighted } from '../js/highlight.js';
 import { tame } from '../js/visible.js';
 
 const marked = new Marked({ gfm: true, breaks: false });
@@ -17,7 +17,6 @@ const TAGS = [
 ];
 const ATTRIBUTES = ['href', 'class', 'align', 'start', 'type', 'checked', 'disabled', 'alt', 'src'];
 const MOST_MARKDOWN = 200_000;
-const MOST_HIGHLIGHT = 60_000;
 
 /**
  * @param {string} text
@@ -83,24 +82,3 @@ function codeBlock(pre, ask) {
     h('header', null, h('span', null, language || 'text'), iconButton('copy', 'Copy code', { onclick: () => ask.copy(text) })),
     h('pre', { tabindex: 0 }, h('code', null, highlighted(text.replace(/\n$/, ''), language))));
 }
-
-/**
- * @param {string} text
- * @param {string} language
- * @returns {Node | string}
- */
-export function highlighted(text, language) {
-  if (!language || text.length > MOST_HIGHLIGHT || !hljs.getLanguage(language)) return text;
-  const html = hljs.highlight(text, { language, ignoreIllegals: true }).value;
-  return /** @type {any} */ (DOMPurify).sanitize(html, { ALLOWED_TAGS: ['span'], ALLOWED_ATTR: ['class'], RETURN_DOM_FRAGMENT: true });
-}
-
-const BY_ENDING = /** @type {Record<string, string>} */ ({
-  py: 'python', js: 'javascript', mjs: 'javascript', ts: 'typescript', tsx: 'typescript', jsx: 'javascript', rs: 'rust',
-  go: 'go', rb: 'ruby', java: 'java', c: 'c', h: 'c', cpp: 'cpp', cc: 'cpp', cs: 'csharp', css: 'css', html: 'xml', xml: 'xml',
-  svg: 'xml', json: 'json', md: 'markdown', sh: 'bash', bash: 'bash', yml: 'yaml', yaml: 'yaml', toml: 'ini', ini: 'ini',
-  sql: 'sql', php: 'php', swift: 'swift', kt: 'kotlin', lua: 'lua', pl: 'perl', r: 'r', diff: 'diff', makefile: 'makefile',
-});
-
-/** @param {string} path */
-export const languageOf = (path) => BY_ENDING[(path.split('/').pop() ?? '').toLowerCase().split('.').pop() ?? ''] ?? '';

@@ -7,6 +7,9 @@ import { markdown } from './markdown.js';
 /** @typedef {import('../js/types.d.ts').TextEntry} TextEntry */
 /** @typedef {{copy: (text: string) => void, link: (href: string) => void}} Ask */
 
+const MOST_TAIL = 2000;
+const OPEN_ENDED = new Set(['P', 'UL', 'OL', 'LI', 'BLOCKQUOTE', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6']);
+
 /** One growing text: knows how much of it is drawn, so that each new piece costs only itself. */
 export class GrowingText {
   /** @param {Ask} ask */
@@ -15,9 +18,10 @@ export class GrowingText {
     this.element = h('div', { class: 'ma' });
     this.tail = h('div', { class: 'tail' });
     this.node = document.createTextNode('');
-    this.tail.append(this.node, h('span', { class: 'caret', 'aria-hidden': 'true' }));
+    this.caret = h('span', { class: 'caret', 'aria-hidden': 'true' });
+    this.tail.append(this.caret);
     this.drawn = 0; // characters that are in finished blocks
-    this.shown = 0; // characters that are in finished blocks or the tail
+    this.shown = -1; // characters that are in the growing tail, counted from the start; -1: it is not growing
     this.closed = false;
     this.element.append(this.tail);
   }
@@ -32,11 +36,32 @@ export class GrowingText {
     const cut = lastBlockEnd(entry.text, this.drawn);
     if (cut > this.drawn) {
       this.tail.before(markdown(entry.text.slice(this.drawn, cut), this.ask));
-      this.drawn = this.shown = cut;
-      this.node.nodeValue = '';
+      this.drawn = cut;
+      this.shown = -1;
     }
-    this.node.appendData(tame(entry.text.slice(this.shown)));
-    this.shown = entry.text.length;
+    const tail = entry.text.slice(this.drawn);
+    if (tail.length <= MOST_TAIL) this.#showTail(tail);
+    else this.#growTail(entry.text);
+  }
+
+  /** A short tail is Markdown already, so that nothing jumps when its block ends. @param {string} tail */
+  #showTail(tail) {
+    this.tail.replaceChildren(markdown(tail, this.ask));
+    let last = this.tail;
+    while (last.lastElementChild && OPEN_ENDED.has(last.lastElementChild.nodeName)) last = last.lastElementChild;
+    last.append(this.caret);
+    this.shown = -1;
+  }
+
+  /** A long one only grows: each new piece costs itself. @param {string} text */
+  #growTail(text) {
+    if (this.shown < 0) {
+      this.node.nodeValue = '';
+      this.tail.replaceChildren(this.node, this.caret);
+      this.shown = this.drawn;
+    }
+    this.node.appendData(tame(text.slice(this.shown)));
+    this.shown = text.length;
   }
 }
 

@@ -3,11 +3,12 @@
 import { ansiPieces } from '../js/ansi.js';
 import { counts, editsIn, patchLines } from '../js/diff.js';
 import { h, iconButton } from '../js/dom.js';
+import { highlighted, languageOf } from '../js/highlight.js';
 import { icon } from '../js/icons.js';
 import { diffView, plusMinus } from '../js/lines.js';
 import { tame } from '../js/visible.js';
 import { duration, nearPath, toolWords } from '../js/words.js';
-import { highlighted, languageOf, markdown } from './markdown.js';
+import { markdown } from './markdown.js';
 
 /** @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry */
 /** @typedef {import('./view.js').View} View */

@@ -2,6 +2,7 @@
 
 import { patchLines } from '../js/diff.js';
 import { h, iconButton, update } from '../js/dom.js';
+import { highlighted, languageOf } from '../js/highlight.js';
 import { icon } from '../js/icons.js';
 import { diffView, plusMinus } from '../js/lines.js';
 import { visible } from '../js/visible.js';
@@ -33,7 +34,7 @@ export function mountPanel(root, app) {
         h('div', { class: 'plist' }, files.map((one) => h('button', { type: 'button', class: `prow ${one === file ? 'sel' : ''}`, 'data-key': one.path, 'aria-pressed': String(one === file), onclick: () => { chosen = one.path; again(); } },
           h('span', { class: 'mb mb-M' }, 'M'), pathLabel(nearPath(one.path, cwd)), plusMinus(one.added, one.removed)))),
         h('p', { class: 'pfile' }, h('b', null, visible(file.path.split('/').pop() ?? '')), h('span', { class: 'sp' }), iconButton('copy', 'Copy the diff', { class: 'xs', onclick: () => app.copy(file.patches.join('\n')) })),
-        diffView(file.patches.flatMap((patch, n) => [...(n ? [/** @type {const} */ ({ kind: 'head', line: null, text: '⋯' })] : []), ...patchLines(patch)]), visible),
+        diffView(file.patches.flatMap((patch, n) => [...(n ? [/** @type {const} */ ({ kind: 'head', line: null, text: '⋯' })] : []), ...patchLines(patch)]), (text) => highlighted(visible(text), languageOf(file.path))),
       ] : h('div', { class: 'center' }, h('div', { class: 'emptyt' }, icon('diff', 24), h('h2', null, 'No changes yet'), h('p', null, 'Files this session edits will be listed here.')))),
     ]);
   }

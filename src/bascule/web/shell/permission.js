@@ -5,6 +5,7 @@
 
 import { counts, editsIn } from '../js/diff.js';
 import { h, iconButton } from '../js/dom.js';
+import { highlighted, languageOf } from '../js/highlight.js';
 import { icon } from '../js/icons.js';
 import { diffView, plusMinus } from '../js/lines.js';
 import { hasHidden, tame, visible, visiblePieces } from '../js/visible.js';
@@ -22,6 +23,9 @@ export const GUARD = 500;
 /** Text with what hides in it written out and marked. @param {string} text */
 const shown = (text) => visiblePieces(text).map((piece) => (piece.escaped ? h('span', { class: 'esc' }, piece.text) : piece.text));
 
+/** In colour when nothing in it hides; otherwise what hides is all that counts. @param {string} text @param {string} language */
+const coloured = (text, language) => h('span', null, hasHidden(text) ? shown(text) : highlighted(text, language));
+
 /** @param {unknown} value */
 const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 1) ?? '');
 
@@ -29,7 +33,7 @@ const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(va
 export function exactly(asked, cwd) {
   const input = asked.input && typeof asked.input === 'object' ? asked.input : {};
   if (asked.kind === 'execute' && typeof input.command === 'string') {
-    return [h('pre', { class: 'cmd' }, h('span', { class: 'pr' }, '$ '), shown(input.command))];
+    return [h('pre', { class: 'cmd' }, h('span', { class: 'pr' }, '$ '), coloured(input.command, 'bash'))];
   }
   if (asked.kind === 'plan' && typeof input.plan === 'string') return [h('div', { class: 'cmd md' }, shown(input.plan))];
   const edits = asked.kind === 'edit' ? editsIn(input) : [];
@@ -38,7 +42,7 @@ export function exactly(asked, cwd) {
       const { added, removed } = counts(lines);
       return [
         h('p', { class: 'meta2 top' }, h('span', { title: visible(path) }, icon('edit', 14), shown(nearPath(path, cwd))), plusMinus(added, removed)),
-        h('div', { class: 'inask' }, diffView(lines, (text) => { const span = h('span'); span.append(...shown(text)); return span; })),
+        h('div', { class: 'inask' }, diffView(lines, (text) => coloured(text, languageOf(path)))),
       ];
     });
   }

@@ -4,7 +4,7 @@ import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { clockTime, folderName, waited } from '../js/words.js';
 import { dot, menu } from './parts.js';
-import { agentTitle, deviceName, mayAct, shownSession, statusOf, titleOf } from './state.js';
+import { agentTitle, deviceName, mayAct, modelName, shownSession, statusOf, titleOf } from './state.js';
 import { confirmEnd } from './confirm.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -30,7 +30,7 @@ export function mountSessionBar(root, app, open) {
         renaming === id ? renameField(id, titleOf(session)) : h('h1', { title: titleOf(session), onclick: () => { if (mayAct(state, id)) { renaming = id; draw(app.store.get()); root.querySelector('input')?.select(); } } }, titleOf(session)),
         h('p', null, h('span', { title: session.cwd }, icon('folder', 14), folderName(session.cwd)), h('i', null, '·'),
           h('span', null, icon('device', 14), deviceName(state, session)), h('i', null, '·'),
-          h('span', null, agentTitle(state, session.agent), session.model ? ` ${session.model}` : ''))),
+          h('span', null, [agentTitle(state, session.agent), modelName(state, session)].filter((word, n, all) => word && all.indexOf(word) === n).join(', ')))),
       pill(state, status),
       h('span', { class: 'sp' }),
       inbox

@@ -4,7 +4,7 @@ import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { age, count, folderName } from '../js/words.js';
 import { agentLetter, dot, keyCap } from './parts.js';
-import { openAsks, sessionsInOrder, shownSession, statusOf, titleOf } from './state.js';
+import { mayStart, openAsks, sessionsInOrder, shownSession, statusOf, titleOf } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -19,7 +19,7 @@ export function mountSidebar(root, app, open) {
       iconButton('side', 'Hide the sidebar (Ctrl B)', { onclick: () => app.store.set({ side: false }) })),
     h('button', { type: 'button', class: 'searchbox', onclick: open.palette }, icon('search'), h('span', null, 'Search or run a command'), keyCap('Ctrl K')),
     h('div', { class: 'navs' },
-      navRow(app, 'plus', 'New session', state.route.name === 'start' ? 'new' : 'new', () => app.go({ name: 'start' }), keyCap('N')),
+      mayStart(state) && navRow(app, 'plus', 'New session', 'new', () => app.go({ name: 'start' }), keyCap('N')),
       navRow(app, 'inbox', 'Inbox', state.route.name === 'inbox' ? 'sel' : '', () => app.go({ name: 'inbox' }), badge(openAsks(state).length))),
     h('div', { class: 'groups' }, groups(state, app)),
     h('div', { class: 'devs' },

@@ -99,7 +99,7 @@ export function mountStart(root, app) {
       h('span', { 'data-island': '', 'data-key': 'clip' }),
       agentChip(state), modelChip(agent), permissionChip(wish.mode, (mode) => { wish.mode = mode; again(); }),
       h('span', { class: 'sp' }),
-      h('button', { type: 'button', class: `btn ${going?.error ? 'line' : 'pri'} go`, disabled: busy || !area.value.trim() || !agent, onclick: () => void start() }, busy ? 'Starting' : going?.error ? 'Try again' : 'Start', h('kbd', null, keyName('Ctrl ⏎'))),
+      h('button', { type: 'button', class: `btn ${going?.error ? 'line' : 'pri'} go`, disabled: busy || !area.value.trim() || !agent, onclick: () => void start() }, busy ? 'Starting' : 'Start', h('kbd', null, keyName('Ctrl ⏎'))),
     ]);
     const slot = row.querySelector('[data-key=clip]');
     if (slot && !slot.contains(clip)) slot.append(clip, file);

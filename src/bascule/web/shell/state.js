@@ -109,3 +109,12 @@ export function mayAct(state, sessionId) {
   if (!state.me || state.me.role === 'owner' || state.me.role === 'operator') return true;
   return state.me.role === 'session' && state.me.sessionId === sessionId;
 }
+
+/** May this browser start sessions? @param {State} state */
+export const mayStart = (state) => !state.me || state.me.role === 'owner' || state.me.role === 'operator';
+
+/** A model as people call it. @param {State} state @param {SessionRecord} session */
+export function modelName(state, session) {
+  const known = state.live[session.session_id]?.models.find((one) => one.value === session.model);
+  return known?.name || session.model || '';
+}
