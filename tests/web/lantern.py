@@ -45,7 +45,7 @@ from bascule.model.events import (
 from bascule.store.base import Batch
 
 AGENTS = (
-    AgentInfo("claude-code", "Claude Code", True, "2.1.4", "~/.local/bin/claude", models=("opus", "sonnet")),
+    AgentInfo("claude-code", "Claude Code", True, "2.1.4", "/opt/bin/claude", models=("opus", "sonnet")),
     AgentInfo("codex", "Codex", True, "0.61.0", "/usr/bin/codex"),
     AgentInfo(
         "gemini", "Gemini", False, problem="Gemini is not installed. Install it with: npm install -g gemini"
@@ -56,7 +56,7 @@ OPTIONS = (
     PermissionOption("once", "allow_once", "Allow once", "only this call"),
     PermissionOption("deny", "deny", "Deny", "only this call"),
 )
-LANTERN, TIDE = "/home/mira/code/lantern", "/home/mira/code/tidechart"
+LANTERN, TIDE = "/code/lantern", "/home/mira/code/tidechart"
 SHA = "a" * 64
 
 SERVICE = """@@ -88,5 +88,6 @@ async def put_part(self, upload, n, body)
@@ -239,7 +239,7 @@ async def _tell_all(made: Stage) -> None:
     )
     await tell(made.store, "python310", [*begin(LANTERN, "Drop Python 3.10"), PromptSent("p1", "Drop it", "Mira"),
                *said("m1", "Removed the shims, CI matrix is 3.11 to 3.14."), TurnEnded("end_turn", Usage(9000, 900), 1.08, 340_000)], 1560)  # fmt: skip
-    await tell(made.store, "backup", [SessionStarted("gemini", "acp", "/home/mira/homelab", "Mira"),
+    await tell(made.store, "backup", [SessionStarted("gemini", "acp", "/code/homelab", "Mira"),
                TitleChanged("Nightly backup report", "Mira"),
                SessionFailed("exited", "Not signed in on tower. Sign in, then try again.", "", 41)], 7200)  # fmt: skip
     await tell(made.store, "rates", rate_chart(), 540)

@@ -58,7 +58,10 @@ export function mountSettings(root, app) {
     try {
       if (part === 'browsers') loaded.grants = await app.api.grants();
       if (part === 'agents') app.store.set({ agents: await app.api.agents() });
-      if (part === 'audit') [loaded.audit, loaded.verdict] = [(await app.api.audit(0, 500)).records, await app.api.verifyAudit()];
+      if (part === 'audit') {
+        loaded.verdict = await app.api.verifyAudit();
+        loaded.audit = (await app.api.audit(Math.max(0, loaded.verdict.count - 200), 200)).records;
+      }
       loaded.problem = '';
     } catch (error) {
       loaded.problem = /** @type {any} */ (error).code === 'FORBIDDEN' ? 'Only an owner sees this.' : /** @type {Error} */ (error).message;

@@ -47,13 +47,13 @@ const ACTIONS = {
 
 /** @param {Context} context @param {State} state */
 export function auditPart({ loaded }, state) {
-  const rows = [...(loaded.audit ?? [])].reverse().slice(0, 200);
+  const rows = (loaded.audit ?? []).map((/** @type {any} */ line) => ({ at: line.entry.at, n: line.entry.n, ...line.entry.record })).reverse().slice(0, 200);
   const now = Date.now();
   return [h('div', { class: 'sh' }, h('h2', null, 'Audit log'), h('p', null, 'Who did what. Records are chained; none can be changed unnoticed.'),
     loaded.verdict && h('span', { class: `chain ${loaded.verdict.ok ? '' : 'fail'}` }, icon(loaded.verdict.ok ? 'okc' : 'alert', 14), loaded.verdict.ok ? `${count(loaded.verdict.count, 'record')}, the chain holds` : loaded.verdict.problem)),
   problem(loaded.problem),
   h('div', { class: 'tw', tabindex: 0, role: 'group', 'aria-label': 'Audit records' }, h('table', { class: 'audit tbl' }, h('thead', null, h('tr', null, ['When', 'Who', 'What', 'Session', 'Detail'].map((one) => h('th', null, one)))),
-    h('tbody', null, rows.map((one) => h('tr', null,
-      h('td', null, moment(one.at ?? '', now)), h('td', null, h('b', null, visible(one.actor ?? ''))), h('td', null, one.decision ? h('span', { class: `rv ${one.decision === 'allow' ? 'ok' : 'no'}` }, one.decision === 'allow' ? 'Allowed' : 'Denied') : ACTIONS[one.action] ?? one.action),
+    h('tbody', null, rows.map((/** @type {any} */ one) => h('tr', { 'data-key': String(one.n) },
+      h('td', null, moment(one.at, now)), h('td', null, h('b', null, visible(one.actor ?? ''))), h('td', null, one.decision ? h('span', { class: `rv ${one.decision === 'allow' ? 'ok' : 'no'}` }, one.decision === 'allow' ? 'Allowed' : 'Denied') : ACTIONS[one.action] ?? one.action),
       h('td', null, one.session_id ? visible(state.sessions[one.session_id]?.title || one.session_id).slice(0, 40) : ''), h('td', null, h('code', { title: visible(one.detail ?? '') }, visible(one.detail ?? ''))))))))];
 }
