@@ -1,4 +1,4 @@
-"""Takes pictures of every screen in both themes and both sizes, into docs/screens (`python -m docs.make_screens`).
+"""Takes pictures of every screen, in both themes and both sizes, into docs/screens (`make screens`).
 
 The world in them is told by tests/web/lantern.py; the page, the hub and the browser are the real ones.
 """

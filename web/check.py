@@ -1,4 +1,4 @@
-"""Type-checks the page's JavaScript with the locked TypeScript (`make page`); fetches it when it is missing."""
+"""Type-checks the page's JavaScript with the locked TypeScript, fetched when it is missing (`make page`)."""
 
 import subprocess
 import sys

@@ -35,7 +35,7 @@ def wanted() -> str:
 
 
 def node_and_npm() -> tuple[str, list[str]]:
-    """Node and the way to call npm: this machine's, the environment's, or one fetched by the lock of tests."""
+    """Node and the way to call npm: this machine's, the environment's, or one fetched by the lock."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm:
         return node, [npm]

@@ -47,16 +47,40 @@ from bascule.store.base import Batch
 AGENTS = (
     AgentInfo("claude-code", "Claude Code", True, "2.1.4", "/opt/bin/claude", models=("opus", "sonnet")),
     AgentInfo("codex", "Codex", True, "0.61.0", "/usr/bin/codex"),
-    AgentInfo(
-        "gemini", "Gemini", False, problem="Gemini is not installed. Install it with: npm install -g gemini"
-    ),
+    AgentInfo("gemini", "Gemini", False, problem="Gemini is not installed here."),
     AgentInfo("demo", "Demo agent", True, demo=True),
 )
 OPTIONS = (
     PermissionOption("once", "allow_once", "Allow once", "only this call"),
     PermissionOption("deny", "deny", "Deny", "only this call"),
 )
-LANTERN, TIDE = "/code/lantern", "/home/mira/code/tidechart"
+TASK = (
+    "Uploads that lose their connection start from zero. Make them resume: remember which parts arrived, "
+    "and make sending a part twice harmless. Keep the public API as it is."
+)
+THOUGHT = (
+    "Parts are counted, not recorded, so a repeat cannot be told from a new one. "
+    "A table of parts with their digests would do."
+)
+DONE = (
+    "Uploads now resume. A part is stored once, by number and digest; repeats answer `200` with "
+    "`repeated: true`. Old clients see no difference."
+)
+NEXT = (
+    "Not yet. `claim()` compares digests, so a mismatch is noticed, but the service still answers `200`. "
+    "It should be a `409` with both digests, so that the client"
+)
+CHART = "The rate chart looks wrong around Easter. Rework it so quiet days are not drawn as zero."
+ASKS = (
+    "Days without trades come back as `0` from the API, and the chart draws them. Before I change the "
+    "series I need two decisions from you."
+)
+NOT_SIGNED_IN = (
+    "It is installed, but nobody is signed in there. Sign in once in a terminal, then try again.",
+    "Please set an Auth method in ~/.gemini/settings.json or specify one of\nGEMINI_API_KEY before running",
+    41,
+)
+LANTERN, TIDE = "/code/lantern", "/code/tidechart"
 SHA = "a" * 64
 
 SERVICE = """@@ -88,5 +88,6 @@ async def put_part(self, upload, n, body)
@@ -71,8 +95,9 @@ SERVICE = """@@ -88,5 +88,6 @@ async def put_part(self, upload, n, body)
 """
 PARTS = "@@ -0,0 +1,3 @@\n+class Parts:\n+    def __init__(self, pool):\n+        self.pool = pool\n"
 ANSWER = (
-    "Parts are only *counted* today, so the server can't tell a repeat from a new one. I'll record each part by "
-    "number and digest; a second `PUT` of the same part then becomes a no-op, and `HEAD` can say what is missing."
+    "Parts are only *counted* today, so the server can't tell a repeat from a new one. I'll record each "
+    "part by number and digest; a second `PUT` of the same part then becomes a no-op, and `HEAD` can say "
+    "what is missing."
 )
 
 
@@ -108,26 +133,26 @@ def resume_uploads() -> list[AnyEvent]:
     searches = [one for n in (6, 7) for one in tool("Grep", "search", n, "12 matches", pattern="put_part")]
     return [
         *begin(LANTERN, "Resume interrupted uploads"),
-        PromptSent("p1", "Uploads that lose their connection start from zero. Make them resume: remember which "
-                   "parts arrived, and make sending a part twice harmless. Keep the public API as it is.", "Mira"),
+        PromptSent("p1", TASK, "Mira"),
         EntryOpened("k1", "thinking"),
-        TextAppended("k1", "thinking", "Parts are counted, not recorded, so a repeat cannot be told from a new one. "
-                     "A table of parts with their digests would do."),
+        TextAppended("k1", "thinking", THOUGHT),
         EntryClosed("k1"),
         *reads,
         *searches,
         *said("m1", ANSWER),
         ToolStarted("t20", "Edit", "service.py", "edit", raw(file_path=f"{LANTERN}/upload/service.py")),
         ToolChanged("t20", "done", diffs=(Diff(f"{LANTERN}/upload/service.py", SERVICE, 4, 2),)),
-        PlanChanged((
-            PlanItem("Record each part by number and digest", "completed"),
-            PlanItem("Make put_part safe to repeat", "completed"),
-            PlanItem("Migrate the dev database", "in_progress"),
-            PlanItem("Answer HEAD /uploads/{id} with missing parts"),
-            PlanItem("Test a cut connection at every part"),
-        )),
+        PlanChanged(
+            (
+                PlanItem("Record each part by number and digest", "completed"),
+                PlanItem("Make put_part safe to repeat", "completed"),
+                PlanItem("Migrate the dev database", "in_progress"),
+                PlanItem("Answer HEAD /uploads/{id} with missing parts"),
+                PlanItem("Test a cut connection at every part"),
+            )
+        ),
         UsageChanged(76_000, 200_000),
-    ]  # fmt: skip
+    ]
 
 
 def wants_command() -> list[AnyEvent]:
@@ -135,17 +160,27 @@ def wants_command() -> list[AnyEvent]:
     note = "Apply the part table, then run the upload tests"
     return [
         ToolStarted("t30", "Bash", line, "execute", raw(command=line)),
-        PermissionRequested("r1", "Bash", line, "execute", raw(command=line, description=note), SHA, OPTIONS,
-                            tool_id="t30", note=note),
+        PermissionRequested(
+            "r1",
+            "Bash",
+            line,
+            "execute",
+            raw(command=line, description=note),
+            SHA,
+            OPTIONS,
+            tool_id="t30",
+            note=note,
+        ),
         PromptQueued("q1", "Then add a line to CHANGELOG under 2.5", "Mira"),
         PromptQueued("q2", "Check that old clients still work without the new header", "Mira"),
-    ]  # fmt: skip
+    ]
 
 
 def wants_edit() -> list[AnyEvent]:
-    old = '    upload = await service.get(request.path["id"])\n    return Response(headers={"Upload-Parts": str(upload.parts)})\n'
+    first = '    upload = await service.get(request.path["id"])\n'
+    old = first + '    return Response(headers={"Upload-Parts": str(upload.parts)})\n'
     new = (
-        '    upload = await service.get(request.path["id"])\n    missing = await service.resume(upload.id)\n'
+        first + "    missing = await service.resume(upload.id)\n"
         '    return Response(headers={\n        "Upload-Parts": str(upload.parts),\n'
         '        "Upload-Missing": missing.ranges(),\n    })\n'
     )
@@ -163,33 +198,34 @@ def finished_turn() -> list[AnyEvent]:
         *runs,
         ToolStarted("t43", "Edit", "parts.py", "edit", raw(file_path=f"{LANTERN}/upload/parts.py")),
         edit,
-        *said("m2", "Uploads now resume. A part is stored once, by number and digest; repeats answer `200` with "
-              "`repeated: true`. Old clients see no difference."),
+        *said("m2", DONE),
         TurnEnded("end_turn", Usage(30_000, 8_000), 0.42, 134_000),
         PromptSent("p2", "Nice. Does a part with the same number but other bytes get refused?", "Mira"),
-        *said("m3", "Not yet. `claim()` compares digests, so a mismatch is noticed, but the service still answers "
-              "`200`. It should be a `409` with both digests, so that the client", closed=False),
-    ]  # fmt: skip
+        *said("m3", NEXT, closed=False),
+    ]
 
 
 def rate_chart() -> list[AnyEvent]:
     gap = QuestionOption("Leave a gap", "The line breaks. Honest, and busy around holidays.")
     step = QuestionOption("Carry the last rate", "A flat step until the next trade.")
     hide = QuestionOption("Hide the day", "Weekends vanish from the axis.")
-    pages = (QuestionOption("Overview", "Small chart, 90 days"), QuestionOption("Pair page", "Large chart, zoom"),
-             QuestionOption("Embed", "Used by 14 sites"), QuestionOption("PDF export", "Static image"))  # fmt: skip
+    pages = (
+        QuestionOption("Overview", "Small chart, 90 days"),
+        QuestionOption("Pair page", "Large chart, zoom"),
+        QuestionOption("Embed", "Used by 14 sites"),
+        QuestionOption("PDF export", "Static image"),
+    )
     asked = (
         Question("How should the rate chart treat days without trades?", "Gaps", (gap, step, hide)),
         Question("Which pages should change?", "Pages", pages, multi_select=True),
     )
     return [
         *begin(TIDE, "Rework the rate chart"),
-        PromptSent("p1", "The rate chart looks wrong around Easter. Rework it so quiet days are not drawn as zero.", "Mira"),
+        PromptSent("p1", CHART, "Mira"),
         *[one for n in range(4) for one in tool("Read", "read", n, "…", file_path=f"{TIDE}/f{n}.py")],
-        *said("m1", "Days without trades come back as `0` from the API, and the chart draws them. Before I change the "
-              "series I need two decisions from you."),
+        *said("m1", ASKS),
         QuestionAsked("q1", asked, Raw(b"{}"), SHA),
-    ]  # fmt: skip
+    ]
 
 
 class LanternDevice(ScriptedDevice):
@@ -202,9 +238,7 @@ class LanternDevice(ScriptedDevice):
         if isinstance(wish, StartSession):
             after: list[AnyEvent] = [AgentSpawned(1200, "claude")]
             if wish.prompt and "backup" in wish.prompt:
-                tail = "Please set an Auth method in ~/.gemini/settings.json or specify one of\nGEMINI_API_KEY before running"
-                after.append(SessionFailed("exited", "It is installed, but nobody is signed in there. Sign in once in a "
-                                           "terminal, then try again.", tail, 41))  # fmt: skip
+                after.append(SessionFailed("exited", NOT_SIGNED_IN[0], NOT_SIGNED_IN[1], NOT_SIGNED_IN[2]))
             await tell(self._store, wish.session_id, after)
         return result
 
@@ -232,16 +266,35 @@ async def lantern(folder: Path, *, empty: bool = False) -> AsyncIterator[Stage]:
 
 
 async def _tell_all(made: Stage) -> None:
-    flaky = [*begin(LANTERN, "Find the flaky sync test", "codex", "gpt-5"), PromptSent("p1", "Find it", "Mira"),
-             *said("m1", "Running the sync tests a hundred times.")]  # fmt: skip
+    flaky = [
+        *begin(LANTERN, "Find the flaky sync test", "codex", "gpt-5"),
+        PromptSent("p1", "Find it", "Mira"),
+        *said("m1", "Running the sync tests a hundred times."),
+    ]
     await tell(
         made.store, "changelog", [*begin(LANTERN, "Changelog for 2.4"), SessionEnded("closed", 0)], 90_000
     )
-    await tell(made.store, "python310", [*begin(LANTERN, "Drop Python 3.10"), PromptSent("p1", "Drop it", "Mira"),
-               *said("m1", "Removed the shims, CI matrix is 3.11 to 3.14."), TurnEnded("end_turn", Usage(9000, 900), 1.08, 340_000)], 1560)  # fmt: skip
-    await tell(made.store, "backup", [SessionStarted("gemini", "acp", "/code/homelab", "Mira"),
-               TitleChanged("Nightly backup report", "Mira"),
-               SessionFailed("exited", "Not signed in on tower. Sign in, then try again.", "", 41)], 7200)  # fmt: skip
+    await tell(
+        made.store,
+        "python310",
+        [
+            *begin(LANTERN, "Drop Python 3.10"),
+            PromptSent("p1", "Drop it", "Mira"),
+            *said("m1", "Removed the shims, CI matrix is 3.11 to 3.14."),
+            TurnEnded("end_turn", Usage(9000, 900), 1.08, 340_000),
+        ],
+        1560,
+    )
+    await tell(
+        made.store,
+        "backup",
+        [
+            SessionStarted("gemini", "acp", "/code/homelab", "Mira"),
+            TitleChanged("Nightly backup report", "Mira"),
+            SessionFailed("exited", "Not signed in on tower. Sign in, then try again.", "", 41),
+        ],
+        7200,
+    )
     await tell(made.store, "rates", rate_chart(), 540)
     await tell(made.store, "flaky", flaky, 240)
     await tell(made.store, "uploads", resume_uploads(), 20)

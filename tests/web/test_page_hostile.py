@@ -45,6 +45,51 @@ OPTIONS = (PermissionOption("once", "allow_once", "Allow once"), PermissionOptio
 WEB = Path(__file__).parent.parent.parent / "src" / "bascule" / "web"
 
 
+LOOK = """() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const bad = 'script:not([src^="/assets/"]), iframe, object, embed, form, base, meta[http-equiv], style, '
+    + 'link:not([href^="/assets/"])';
+  return {
+    hooks: all('*').filter((one) => one.getAttributeNames().some((name) => name.startsWith('on'))).length,
+    foreign: all(bad).length,
+    hrefs: all('a').filter((one) => !/^https?:/.test(one.getAttribute('href') ?? '')).length,
+    images: all('img').filter((one) => !one.src.startsWith('data:')).length,
+    styled: all('#col [style]').length,
+    asks: all('.ask, .btn').length,
+  };
+}"""
+TAKEN_OVER = """async () => {
+  const attempt = (run) => { try { return String(run()); } catch (error) { return error.name; } };
+  const call = async (url) => { try { await fetch(url); return 'fetched'; } catch { return 'blocked'; } };
+  const later = (run) => new Promise((done) => setTimeout(() => done(attempt(run))));
+  return {
+    storage: attempt(() => localStorage.getItem('bascule.key')),
+    parent: attempt(() => parent.document.title),
+    parentStorage: attempt(() => parent.localStorage.length),
+    origin: self.origin,
+    own: await call('/api/sessions'),
+    far: await call('https://evil.example/'),
+    html: attempt(() => { document.body.insertAdjacentHTML('beforeend', '<p>x'); return 'set'; }),
+    // Later, because the test's own evaluation is exempt from the policy.
+    code: await later(() => new Function('return 1')()),
+    top: attempt(() => { top.location = 'https://evil.example'; return 'moved'; }),
+  };
+}"""
+BEG = """() => {
+  const origin = new URL(location.href).origin;
+  const wishes = [
+    { type: 'ready' }, { type: 'session:permission', decision: 'allow', requestId: 'r1' },
+    { type: 'send', text: 'x' }, { type: 'answer', allow: true }, { type: 'key', key: 'a' },
+    { type: 'link', href: 'javascript:alert(1)' },
+  ];
+  for (const wish of wishes) {
+    const channel = new MessageChannel();
+    parent.postMessage(wish, origin, [channel.port2]);
+    for (const again of wishes) channel.port1.postMessage(again);
+  }
+}"""
+
+
 def command(line: str, request: str = "r1", **more: Any) -> PermissionRequested:
     raw = Raw(json.dumps({"command": line}).encode())
     return PermissionRequested(request, "Bash", "Run a command", "execute", raw, "a" * 64, OPTIONS, **more)
@@ -109,16 +154,7 @@ async def test_s50_no_payload_runs_loads_or_restyles_anything(world: Stage, brow
     for _ in range(6):
         await frame.evaluate("scrollTo(0, 0)")
         await tab.page.wait_for_timeout(150)
-    found = await frame.evaluate(
-        """() => ({
-          hooks: [...document.querySelectorAll('*')].filter((one) => [...one.attributes].some((a) => a.name.startsWith('on'))).length,
-          foreign: document.querySelectorAll('script:not([src^="/assets/"]), iframe, object, embed, form, base, meta[http-equiv], style, link:not([href^="/assets/"])').length,
-          hrefs: [...document.querySelectorAll('a')].filter((one) => !/^https?:/.test(one.getAttribute('href') ?? '')).length,
-          images: [...document.querySelectorAll('img')].filter((one) => !one.src.startsWith('data:')).length,
-          styled: document.querySelectorAll('#col [style]').length,
-          asks: document.querySelectorAll('.ask, .btn').length,
-        })"""
-    )
+    found = await frame.evaluate(LOOK)
     assert found == {"hooks": 0, "foreign": 0, "hrefs": 0, "images": 0, "styled": 0, "asks": 0}
     assert alerts == []
     assert tab.strangers == []
@@ -253,41 +289,13 @@ async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer
     await begun(world, command("make"))
     tab = await tab_at(world, browser)
     frame = next(one for one in tab.page.frames if "/portlet" in one.url)
-    tried = await frame.evaluate(
-        """async () => {
-          const attempt = (run) => { try { return String(run()); } catch (error) { return error.name; } };
-          const call = async (url) => { try { await fetch(url); return 'fetched'; } catch { return 'blocked'; } };
-          return {
-            storage: attempt(() => localStorage.getItem('bascule.key')),
-            parent: attempt(() => parent.document.title),
-            parentStorage: attempt(() => parent.localStorage.length),
-            origin: self.origin,
-            own: await call('/api/sessions'),
-            far: await call('https://evil.example/'),
-            html: attempt(() => { document.body.insertAdjacentHTML('beforeend', '<p>x'); return 'set'; }),
-            // Later, because the test's own evaluation is exempt from the policy.
-            code: await new Promise((done) => setTimeout(() => done(attempt(() => new Function('return 1')())))),
-            top: attempt(() => { top.location = 'https://evil.example'; return 'moved'; }),
-          };
-        }"""
-    )
+    tried = await frame.evaluate(TAKEN_OVER)
     assert tried["storage"] == tried["parent"] == tried["parentStorage"] == "SecurityError"
     assert (tried["origin"], tried["own"], tried["far"]) == ("null", "blocked", "blocked")
     assert tried["html"] == "TypeError"
     assert tried["code"] in ("EvalError", "TypeError")
     assert tried["top"] == "SecurityError"
-    await frame.evaluate(
-        """() => {
-          const origin = new URL(location.href).origin;
-          const wishes = [{ type: 'ready' }, { type: 'session:permission', decision: 'allow', requestId: 'r1' },
-            { type: 'send', text: 'x' }, { type: 'answer', allow: true }, { type: 'link', href: 'javascript:alert(1)' }];
-          for (const wish of wishes) {
-            const channel = new MessageChannel();
-            parent.postMessage(wish, origin, [channel.port2]);
-            for (const again of wishes) channel.port1.postMessage(again);
-          }
-        }"""
-    )
+    await frame.evaluate(BEG)
     await tab.page.wait_for_timeout(300)
     assert not [one for one in world.device.wishes if isinstance(one, AnswerPermission | SendPrompt)]
     await expect(tab.ask).to_have_count(1)

@@ -1,4 +1,4 @@
-"""Payloads that try to run a script, fetch from elsewhere, or restyle the page. `alert` is the mark of success."""
+"""Payloads that try to run a script, fetch from elsewhere or restyle the page; `alert` marks success."""
 
 SINKS = [
     "<script>alert(1)</script>",

@@ -6,6 +6,7 @@ export interface SessionStarted {
   driver: string;
   cwd: string;
   by: string;
+  device?: string;
   model?: string | null;
   permission_mode?: string;
   mode?: string | null;
@@ -158,7 +159,7 @@ export interface PermissionRequested {
   tool_id?: string | null;
   note?: string;
   blocked_path?: string | null;
-  suggestions?: any | null;
+  suggestions?: any[];
 }
 
 export interface PermissionAnswered {
@@ -420,7 +421,7 @@ export interface RequestRecord {
   opened_at: string;
   seq: number;
   tool_id?: string | null;
-  answer?: any | null;
+  answer?: PermissionAnswered | QuestionAnswered | null;
   answered_at?: string | null;
   answered_by?: string | null;
   reason?: string | null;

@@ -1,6 +1,7 @@
 /**
  * The frame an agent's words live in. It has no secret and no network; it is told everything over one port and
- * can ask for four things: older entries, a link to be opened, text to be copied, the changes to be shown.
+ * can ask for five things: older entries, a link to be opened, text to be copied, the changes to be shown, a key
+ * of the shell's own to be heard.
  */
 
 import { h } from '../js/dom.js';
@@ -102,6 +103,13 @@ function setTheme(theme) {
   else delete document.documentElement.dataset.theme;
 }
 
+// The shell's own keys are pressed here, too, once a reader has clicked into the transcript.
+addEventListener('keydown', (event) => {
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && 'kbjfi'.includes(event.key)) {
+    event.preventDefault();
+    tell({ type: 'key', key: event.key });
+  }
+});
 setTheme(location.hash.slice(1));
 port.onmessage = (/** @type {MessageEvent} */ event) => takes[event.data?.type]?.(event.data);
 // The shell has this frame's own address; only it can be the parent (frame-ancestors), and only it gets the port.

@@ -39,6 +39,7 @@ export function createApp(wellPlace) {
     link: (href) => openLink(href),
     copy: (text) => copy(text),
     changes: () => store.set({ panel: true }),
+    key: (key) => dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: true, metaKey: true, bubbles: true })),
     found: (result) => dispatchEvent(new CustomEvent('bascule:found', { detail: result })),
   }, () => store.get().theme);
   const live = new Live(store, api, wells);

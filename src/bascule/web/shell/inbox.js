@@ -51,7 +51,7 @@ export function mountInbox(root, app) {
   }
 
   /** @param {string} title @param {any} n @param {any[]} rows */
-  const section = (title, n, rows) => rows.length > 0 && h('div', { role: 'group', 'aria-label': title, 'data-key': title }, h('p', { class: 'cap' }, title, n), rows);
+  const section = (title, n, rows) => rows.length > 0 && h('div', { role: 'group', 'aria-label': title, 'data-key': title }, h('p', { class: 'cap', 'aria-hidden': 'true' }, title, n), rows);
 
   /** @param {State} state @param {string} key @param {string} tone @param {string} agent @param {string} first @param {string} time @param {any} second @param {string} third */
   const row = (state, key, tone, agent, first, time, second, third) => h('button', {

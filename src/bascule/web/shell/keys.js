@@ -12,7 +12,7 @@ import { closeTab } from './tabs.js';
 export function listenForKeys(app, does) {
   let went = 0;
   addEventListener('keydown', (event) => {
-    const target = /** @type {HTMLElement} */ (event.target);
+    const target = event.target instanceof Element ? event.target : document.body;
     const state = app.store.get();
     const held = (/** @type {() => void} */ run) => {
       event.preventDefault();

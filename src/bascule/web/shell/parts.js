@@ -4,8 +4,8 @@ import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { agentMark } from '../js/words.js';
 
-/** @param {string} kind @param {string} word */
-export const dot = (kind, word) => h('span', { class: `dot dot-${kind}`, role: 'img', 'aria-label': word });
+/** A dot is never alone: `word` is its label, or empty when the word stands beside it. @param {string} kind @param {string} word */
+export const dot = (kind, word) => h('span', { class: `dot dot-${kind}`, ...(word ? { role: 'img', 'aria-label': word } : { 'aria-hidden': 'true' }) });
 
 /** @param {string} name @param {boolean} [large] */
 export function agentLetter(name, large = false) {

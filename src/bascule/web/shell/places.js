@@ -40,7 +40,7 @@ export function restored() {
   const tabs = Array.isArray(kept.tabs) ? kept.tabs.filter((/** @type {any} */ one) => typeof one === 'string') : [];
   if (route.name === 'session' && route.id && !tabs.includes(route.id)) tabs.push(route.id);
   return {
-    route, tabs, side: kept.side !== false, panel: kept.panel === true,
+    route, tabs, collapsed: Array.isArray(kept.collapsed) ? kept.collapsed : [], side: kept.side !== false, panel: kept.panel === true,
     theme: ['dark', 'light'].includes(kept.theme) ? kept.theme : 'auto',
     seen: kept.seen && typeof kept.seen === 'object' ? kept.seen : {},
     held: Array.isArray(kept.held) ? kept.held : [],
@@ -49,7 +49,7 @@ export function restored() {
 
 /** @param {State} now @param {State} before */
 export function keepInPlace(now, before) {
-  const parts = /** @type {const} */ (['tabs', 'side', 'panel', 'theme', 'seen', 'held']);
+  const parts = /** @type {const} */ (['tabs', 'side', 'collapsed', 'panel', 'theme', 'seen', 'held']);
   if (parts.every((part) => now[part] === before[part])) return;
   localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(parts.map((part) => [part, now[part]]))));
 }

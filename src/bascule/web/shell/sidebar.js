@@ -53,10 +53,16 @@ function groups(state, app) {
   /** @type {Map<string, SessionRecord[]>} */
   const byFolder = new Map();
   for (const session of all) byFolder.set(session.cwd, [...(byFolder.get(session.cwd) ?? []), session]);
-  return [...byFolder].map(([cwd, sessions]) => h('details', { class: 'grp', open: true, 'data-key': cwd },
-    h('summary', { title: cwd }, h('span', { class: 'car' }, icon('right', 12)), icon('folder', 14), h('span', null, folderName(cwd)), h('span', { class: 'n' }, String(sessions.length)),
-      iconButton('plus', `New session in ${folderName(cwd)}`, { class: 'xs', onclick: (/** @type {Event} */ event) => { event.preventDefault(); sessionStorage.setItem('bascule.cwd', cwd); app.go({ name: 'start' }); dispatchEvent(new Event('bascule:start')); } })),
-    sessions.map((session) => sessionRow(state, app, session))));
+  return [...byFolder].map(([cwd, sessions]) => {
+    const closed = state.collapsed.includes(cwd);
+    const toggle = () => app.store.set((now) => ({ collapsed: closed ? now.collapsed.filter((one) => one !== cwd) : [...now.collapsed, cwd] }));
+    return h('section', { class: 'grp', 'data-key': cwd },
+      h('div', { class: 'gh' },
+        h('button', { type: 'button', class: 'gt', title: cwd, 'aria-expanded': String(!closed), onclick: toggle },
+          h('span', { class: `car ${closed ? '' : 'down'}` }, icon('right', 12)), icon('folder', 14), h('span', null, folderName(cwd)), h('span', { class: 'n' }, String(sessions.length))),
+        mayStart(state) && iconButton('plus', `New session in ${folderName(cwd)}`, { class: 'xs', onclick: () => { sessionStorage.setItem('bascule.cwd', cwd); app.go({ name: 'start' }); dispatchEvent(new Event('bascule:start')); } })),
+      !closed && sessions.map((session) => sessionRow(state, app, session)));
+  });
 }
 
 /** @param {State} state @param {App} app @param {SessionRecord} session */

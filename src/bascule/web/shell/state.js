@@ -31,6 +31,7 @@ export const FIRST = {
   notes: /** @type {{id: number, text: string, tone?: string, action?: {label: string, run: () => void}}[]} */ ([]),
   confirm: /** @type {{sessionId: string, title: string, text: string, yes: string, no: string, run: () => void} | null} */ (null),
   side: true,
+  collapsed: /** @type {string[]} */ ([]),
   panel: false,
   theme: 'auto',
   seen: /** @type {Record<string, number>} */ ({}),

@@ -20,14 +20,15 @@ export function mountTabs(root, app) {
     const chosen = state.route.name === 'session' && state.route.id === id;
     const title = session ? titleOf(session) : 'Session';
     return h('div', {
-      class: `tab ${chosen ? 'sel' : ''}`, 'data-key': id, draggable: 'true', title,
+      class: `tab ${chosen ? 'sel' : ''}`, role: 'presentation', 'data-key': id, draggable: 'true', title,
       ondragstart: () => { dragged = id; }, ondragend: () => { dragged = null; },
       ondragover: (/** @type {DragEvent} */ event) => { if (dragged && dragged !== id) { event.preventDefault(); move(app, dragged, id); } },
       ondrop: (/** @type {DragEvent} */ event) => event.preventDefault(),
       onauxclick: (/** @type {MouseEvent} */ event) => { if (event.button === 1) closeTab(app, id); },
     },
     h('button', { type: 'button', role: 'tab', 'aria-selected': String(chosen), tabindex: chosen ? 0 : -1, onclick: () => app.go({ name: 'session', id }) }, dot(status.dot, status.word), h('span', null, title)),
-    iconButton('x', `Close ${title}`, { class: 'xs', tabindex: -1, onclick: () => closeTab(app, id) }));
+    // For the mouse; the keyboard has Alt W, and a list of tabs may hold only tabs.
+    iconButton('x', `Close ${title}`, { class: 'xs', tabindex: -1, 'aria-hidden': 'true', onclick: () => closeTab(app, id) }));
   };
 
   /** @param {State} state */

@@ -1,18 +1,20 @@
 /**
  * The frames agents' words are drawn in: one per open session, sandboxed with an origin of its own. A frame is
- * known by its window; after its first word only its port counts, and the port can ask for four harmless things.
+ * known by its window; after its first word only its port counts, and the port can ask for five harmless things.
  */
 
 import { h } from '../js/dom.js';
 
 const MOST_FRAMES = 12;
+// Of the shell's keys the harmless ones: none of them can reach a request.
+const KEYS = new Set(['k', 'b', 'j', 'f', 'i']);
 
 /** @typedef {{frame: HTMLIFrameElement, port: MessagePort | null, waiting: any[], used: number}} Well */
 
 export class Wells {
   /**
    * @param {HTMLElement} place
-   * @param {{more: (id: string, before: number) => void, link: (href: string) => void, copy: (text: string) => void, changes: (id: string) => void, found: (result: {count: number, at: number}) => void}} answers
+   * @param {{more: (id: string, before: number) => void, link: (href: string) => void, copy: (text: string) => void, changes: (id: string) => void, found: (result: {count: number, at: number}) => void, key: (key: string) => void}} answers
    * @param {() => string} theme
    */
   constructor(place, answers, theme) {
@@ -44,9 +46,15 @@ export class Wells {
       case 'link': if (typeof message.href === 'string') this.answers.link(message.href); break;
       case 'copy': if (typeof message.text === 'string') this.answers.copy(message.text); break;
       case 'changes': this.answers.changes(id); break;
+      case 'key': if (this.#hasFocus(id) && KEYS.has(message.key)) this.answers.key(message.key); break;
       case 'found': this.answers.found({ count: Number(message.count) || 0, at: Number(message.at) || 0 }); break;
       default: break;
     }
+  }
+
+  /** A frame may pass on a key only while the person is in it. @param {string} id */
+  #hasFocus(id) {
+    return document.activeElement === this.wells.get(id)?.frame;
   }
 
   /** @param {string | null} id */
