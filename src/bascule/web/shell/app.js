@@ -142,16 +142,24 @@ export function createApp(wellPlace) {
     note(`Open ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`, { action: { label: 'Open', run: () => void window.open(target, '_blank', 'noopener,noreferrer') } });
   }
 
-  /** Messages written while the line was lost go out in their order, each exactly once. */
+  let sending = false;
+  /** Messages go out in their order, each exactly once, also those written while the line was lost. */
   async function sendHeld() {
-    for (const held of store.get().held) {
-      try {
-        await api.send(held.sessionId, { text: held.text, images: held.images, clientMessageId: held.key, key: held.key });
-      } catch (error) {
-        if (/** @type {any} */ (error).code === 'OFFLINE') return;
-        trouble(error);
+    if (sending) return;
+    sending = true;
+    try {
+      for (let held = store.get().held[0]; held; held = store.get().held[0]) {
+        const { key, sessionId, text, images } = held;
+        await api.send(sessionId, { text, images, clientMessageId: key, key }).catch((error) => {
+          if (error.code === 'OFFLINE') throw error;
+          trouble(error);
+        });
+        store.set((state) => ({ held: state.held.filter((one) => one.key !== key) }));
       }
-      store.set((state) => ({ held: state.held.filter((one) => one.key !== held.key) }));
+    } catch {
+      // Not connected: they wait for the next time.
+    } finally {
+      sending = false;
     }
   }
 

@@ -17,7 +17,8 @@ export function mountQueue(root, app) {
   function draw(state) {
     const id = shownSession(state);
     const queue = id && state.route.name === 'session' ? state.live[id]?.queue ?? [] : [];
-    const held = state.held.filter((one) => one.sessionId === id && state.route.name === 'session');
+    // While the line is up a message is on its way already.
+    const held = state.line.phase === 'live' ? [] : state.held.filter((one) => one.sessionId === id && state.route.name === 'session');
     if (!id || (!queue.length && !held.length)) {
       update(root, []);
       return;

@@ -6,6 +6,7 @@ import { clockTime, folderName, waited } from '../js/words.js';
 import { dot, menu } from './parts.js';
 import { agentTitle, deviceName, mayAct, modelName, shownSession, statusOf, titleOf } from './state.js';
 import { confirmEnd } from './confirm.js';
+import { exportSession } from './exporting.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -68,6 +69,8 @@ export function mountSessionBar(root, app, open) {
     const over = session.phase === 'ended' || session.phase === 'failed';
     menu(anchor, [
       { label: 'Find in this conversation', note: 'Ctrl F', icon: 'search', run: open.find },
+      { label: 'Export as Markdown', icon: 'export', run: () => void exportSession(app, id, 'md') },
+      { label: 'Export as JSON', icon: 'export', run: () => void exportSession(app, id, 'json') },
       ...(acts ? [
         /** @type {const} */ ('line'),
         { label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'inbox', run: () => void app.api.archive(id, { archived: !session.archived }).then(() => app.note(session.archived ? 'It is back in the list.' : 'Archived. Everything is kept.'), app.trouble) },

@@ -4,7 +4,7 @@ import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { age, count, folderName } from '../js/words.js';
 import { agentLetter, dot, keyCap } from './parts.js';
-import { mayStart, openAsks, sessionsInOrder, shownSession, statusOf, titleOf } from './state.js';
+import { filledRecord, mayStart, openAsks, sessionsInOrder, shownSession, statusOf, titleOf } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -21,7 +21,7 @@ export function mountSidebar(root, app, open) {
     h('div', { class: 'navs' },
       mayStart(state) && navRow(app, 'plus', 'New session', 'new', () => app.go({ name: 'start' }), keyCap('N')),
       navRow(app, 'inbox', 'Inbox', state.route.name === 'inbox' ? 'sel' : '', () => app.go({ name: 'inbox' }), badge(openAsks(state).length))),
-    h('div', { class: 'groups' }, groups(state, app)),
+    h('div', { class: 'groups' }, groups(state, app), archive(state, app)),
     h('div', { class: 'devs' },
       h('p', { class: 'cap' }, 'Devices'),
       state.devices.map((device) => deviceRow(device)),
@@ -63,6 +63,17 @@ function groups(state, app) {
         mayStart(state) && iconButton('plus', `New session in ${folderName(cwd)}`, { class: 'xs', onclick: () => { sessionStorage.setItem('bascule.cwd', cwd); app.go({ name: 'start' }); dispatchEvent(new Event('bascule:start')); } })),
       !closed && sessions.map((session) => sessionRow(state, app, session)));
   });
+}
+
+/** Put away, not gone. @param {State} state @param {App} app */
+function archive(state, app) {
+  if (!state.loaded || !mayStart(state)) return null;
+  const show = () => void app.api.sessions(true).then((all) => app.store.set({ archived: all.map(filledRecord).filter((/** @type {SessionRecord} */ one) => one.archived) }), app.trouble);
+  const put = (state.archived ?? []).filter((one) => state.sessions[one.session_id]?.archived ?? true);
+  return h('section', { class: 'grp', 'data-key': 'archive' },
+    h('div', { class: 'gh' }, h('button', { type: 'button', class: 'gt quietly', 'aria-expanded': String(state.archived !== null), onclick: () => (state.archived ? app.store.set({ archived: null }) : show()) },
+      h('span', { class: `car ${state.archived ? 'down' : ''}` }, icon('right', 12)), h('span', null, 'Archived'), state.archived && h('span', { class: 'n' }, String(put.length)))),
+    state.archived && (put.length ? put.map((session) => sessionRow(state, app, session)) : h('p', { class: 'nothing' }, 'Nothing is archived.')));
 }
 
 /** @param {State} state @param {App} app @param {SessionRecord} session */
