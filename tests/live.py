@@ -21,13 +21,36 @@ from bascule.state_folder import read_note
 
 START_SECONDS = 30.0
 WAIT_SECONDS = 30.0
+FAKES = Path(__file__).parent / "fakes"
+LIMITS = "[limits]\nsessions = 0\nspawns_per_minute = 100000\ninputs_per_minute = 100000\noutput_bytes = 0\n"
+
+
+class _Page(msgspec.Struct):
+    """Rows as they are: an agent's own bytes must not be read and written again on their way."""
+
+    events: list[msgspec.Raw]
+
+
+class _Frame(msgspec.Struct, rename="camel"):
+    type: str = ""
+    session_id: str = ""
+    entries: list[msgspec.Raw] = []
+    error: msgspec.Raw | None = None
 
 
 class LiveServer:
     """`bascule up` in a process of its own. `folder` must be short: unix sockets live below it."""
 
-    def __init__(self, folder: Path, *, config: str = "", env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        config: str = "",
+        env: dict[str, str] | None = None,
+        under: tuple[str, ...] = (),
+    ) -> None:
         self.folder = folder
+        self.under = under  # a program and its arguments that start ours, such as a tracer
         self.data = folder / "data"
         self.config = folder / "config"
         self.work = folder / "work"
@@ -35,10 +58,11 @@ class LiveServer:
         for made in (self.config, self.work, self.home):
             made.mkdir(mode=0o700, exist_ok=True)
         # Tests start many sessions at once; a test of the limits sets its own.
-        text = f'roots = ["{folder}"]\n' + (config or "[limits]\nsessions = 0\nspawns_per_minute = 100000\n")
+        text = f'roots = ["{folder}"]\n' + (config or LIMITS)
         (self.config / "config.toml").write_text(text)
         (self.config / "config.toml").chmod(0o600)
         self.env = env or {}
+        self.port_flag = True  # whether the port is given by a flag
         self.url = ""
         self.token = ""
         self.process: asyncio.subprocess.Process | None = None
@@ -57,18 +81,13 @@ class LiveServer:
 
     async def start(self, *flags: str) -> None:
         """Start it and wait for the line with the link."""
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "BASCULE_CONFIG_DIR": str(self.config),
-            **self.env,
-        }
         port = self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else "0"
+        where = ["--port", port] if self.port_flag else []
         with open(self.folder / "stderr.txt", "ab") as stderr:  # noqa: ASYNC230 - handed to the child
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *("-m", "bascule", "up", "--data", str(self.data), "--port", port, "--no-open", *flags),
-                env=environment,
+                *self.under,
+                *self._command(*where, *flags),
+                env=self._environment(),
                 stdout=asyncio.subprocess.PIPE,
                 stderr=stderr,
             )
@@ -82,6 +101,34 @@ class LiveServer:
         if self._client is not None:
             await self._client.aclose()
         self._client = None
+
+    async def refused(self, *flags: str) -> tuple[int, str]:
+        """Start it where it can't: the code it ended with and all it said."""
+        process = await asyncio.create_subprocess_exec(
+            *self._command(*flags),
+            env=self._environment(),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        try:
+            said, _ = await asyncio.wait_for(process.communicate(), START_SECONDS)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            raise
+        return process.returncode or 0, said.decode()
+
+    def _command(self, *flags: str) -> list[str]:
+        words = ["-m", "bascule", "up", "--data", str(self.data), "--no-open", *flags]
+        return [sys.executable, *words]
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "BASCULE_CONFIG_DIR": str(self.config),
+            **self.env,
+        }
 
     @property
     def http(self) -> httpx.AsyncClient:
@@ -136,6 +183,46 @@ class LiveServer:
                 loop.remove_reader(watch)
                 os.close(watch)
 
+    # What it costs
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def memory(self) -> int:
+        """Bytes of memory it has now; the peak is counted from here."""
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+        return self._status("VmRSS")
+
+    def peak(self) -> int:
+        """The most bytes it had since `memory` was asked."""
+        return self._status("VmHWM")
+
+    def _status(self, name: str) -> int:
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+    # Agents of its own
+
+    def add_agent(
+        self, name: str, script: str | Path, *words: str, passed: tuple[str, ...] = (), argv0: str = ""
+    ) -> None:
+        """A script of `tests/fakes` as a person's own agent. To be called before the start."""
+        folder = self.config / "agents"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        args = [] if argv0 else ["-E", "-S", str(FAKES / script)]
+        text = (
+            f"name = {json.dumps(name)}\ntitle = {json.dumps(name)}\n"
+            f"search = {json.dumps([argv0 or sys.executable])}\n"
+            f"[environment]\npass = {json.dumps(passed)}\n"
+            f'[[drivers]]\nname = "stream_json"\nargs = {json.dumps([*args, *words])}\n'
+            'model = ["--model={value}"]\nresume = ["--resume={value}"]\n'
+        )
+        path = folder / f"{name}.toml"
+        path.write_text(text)
+        path.chmod(0o600)
+
     # Talking to it
 
     async def create(self, prompt: str | None = None, **body: Any) -> str:
@@ -161,7 +248,7 @@ class LiveServer:
                 f"/api/sessions/{session}/events", params={"after": after, "limit": 1000}
             )
             assert answer.status_code == 200, answer.text
-            page = [decode_logged(msgspec.json.encode(one)) for one in answer.json()["events"]]
+            page = [decode_logged(one) for one in msgspec.json.decode(answer.content, type=_Page).events]
             if not page:
                 return rows
             rows += page
@@ -176,12 +263,12 @@ class LiveServer:
                 json.dumps({"id": 1, "type": "session:subscribe", "sessionId": session, "after": after})
             )
             async for message in socket:
-                frame = msgspec.json.decode(message)
-                if frame.get("type") == "session:events" and frame["sessionId"] == session:
-                    for one in frame["entries"]:
-                        yield decode_logged(msgspec.json.encode(one))
-                elif "error" in frame:
-                    raise AssertionError(frame)
+                frame = msgspec.json.decode(message, type=_Frame)
+                if frame.type == "session:events" and frame.session_id == session:
+                    for one in frame.entries:
+                        yield decode_logged(one)
+                elif frame.error is not None:
+                    raise AssertionError(message)
 
     async def wait_for(
         self, session: str, wanted: type[AnyEvent] | Callable[[AnyEvent], bool], after: int = 0

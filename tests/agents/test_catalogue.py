@@ -57,6 +57,7 @@ def test_s22_an_agent_is_known_only_by_a_name_from_a_file(tmp_path: Path) -> Non
     ("text", "line", "key", "words"),
     [
         ("name = ", 1, None, "not TOML"),
+        ('asking = "never"\n' + GOOD, 1, "asking", "not one of the modes"),
         (GOOD + "args = []\n", 8, None, "not TOML"),
         (GOOD.replace('title = "Mine"', 'title = "Mine"\ntitel = "x"'), 3, "titel", "unknown field"),
         (GOOD.replace('search = ["mine"]', 'search = "mine"'), 3, "search", "array"),

@@ -14,9 +14,14 @@ FOUND = Found("/opt/claude")
 def test_a_plain_start_has_only_the_words_of_the_file() -> None:
     argv = build_argv(CLAUDE, FOUND, Launch())
     assert argv[0] == "/opt/claude"
-    assert argv[1:] == list(CLAUDE.driver().args)
+    assert argv[1:] == [*CLAUDE.driver().args, "--permission-mode=manual"]
     assert "--verbose" in argv
     assert argv[argv.index("--permission-prompt-tool") + 1] == "stdio"
+
+
+def test_s33_an_agent_is_told_to_ask_so_that_no_settings_file_decides_otherwise() -> None:
+    assert "--permission-mode=manual" in build_argv(CLAUDE, FOUND, Launch(resume="abc"))
+    assert "--permission-mode=plan" in build_argv(CLAUDE, FOUND, Launch(mode="plan"))
 
 
 def test_each_value_is_one_word_with_its_flag() -> None:

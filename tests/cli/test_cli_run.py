@@ -30,7 +30,7 @@ async def test_x12_text_is_streamed_and_the_status_is_zero(tmp_path: Path):
         done = await running
     assert done.code == 0
     assert "Hello there.\\u{1b}]0;evil\\u{7}" in done.out
-    assert "● Edit  Edit a.py" in done.out
+    assert "● Edit a.py" in done.out
     assert "+new" in done.out
     assert "\x1b" not in done.out
     create = scene.server.asked[0]
@@ -48,6 +48,25 @@ async def test_a_turn_that_went_wrong_is_a_status(tmp_path: Path, reason: str, c
         done = await running
     assert done.code == code
     assert "the API is down" in done.out
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        ({"reason": "closed", "code": 143}, "The session was closed."),
+        ({"reason": "exited", "code": 1}, "The session ended (exited, status 1)"),
+    ],
+)
+async def test_a_session_that_ends_is_said_to_have_ended_as_a_person_would_put_it(
+    tmp_path: Path, ended: dict[str, object], words: str
+):
+    async with play(tmp_path) as scene:
+        running = asyncio.create_task(bascule(tmp_path, "run", "hello"))
+        await scene.begin()
+        await scene.add(event("session_ended", **ended))
+        done = await running
+    assert words in done.out
+    assert "143" not in done.out
 
 
 async def test_a_session_that_fails_shows_its_last_words(tmp_path: Path):
@@ -196,6 +215,43 @@ async def test_enter_alone_and_keys_typed_ahead_never_allow(tmp_path: Path):
     assert len(scene.answers()) == 1
     answer = scene.answers()[0]
     assert (answer["decision"], answer["message"]) == ("deny", "use trash instead")
+
+
+async def test_a_request_says_each_thing_once_and_so_does_its_denial(tmp_path: Path):
+    asked = permission(
+        "r1", "rm x", tool="Write", title="Write /a/b.txt", note="b.txt", tool_id="t1", kind="edit"
+    )
+    async with play(tmp_path) as scene, OnTerminal(tmp_path, "run", "hello") as screen:
+        await scene.begin()
+        await scene.add(asked)
+        await screen.sees("Permission: Write /a/b.txt")
+        await screen.sees("[y allow once")
+        assert "the agent says" not in screen.text
+        screen.type("n not there")
+        await scene.server.wait_for(lambda: bool(scene.answers()))
+        await scene.add(
+            event("permission_answered", request_id="r1", decision="deny", by="me", message="not there"),
+            event("tool_changed", tool_id="t1", status="denied", output="not there"),
+            *said("Then not."),
+        )
+        await screen.sees("Then not.")
+        assert screen.text.count("denied") == 1
+        await scene.end_turn()
+        assert await screen.code() == 0
+
+
+async def test_a_plan_is_approved_or_kept_and_never_remembered(tmp_path: Path):
+    async with play(tmp_path) as scene, OnTerminal(tmp_path, "run", "hello") as screen:
+        await scene.begin()
+        await scene.add(permission("r1", "", tool="ExitPlanMode", title="Plan to approve", kind="plan"))
+        await screen.sees("[y approve, n [what to change] keep planning")
+        screen.type("s")
+        await screen.sees("Nothing was answered.")
+        screen.type("n smaller steps")
+        await scene.server.wait_for(lambda: bool(scene.answers()))
+        await scene.end_turn()
+        assert await screen.code() == 0
+    assert [(one["decision"], one["message"]) for one in scene.answers()] == [("deny", "smaller steps")]
 
 
 async def test_an_answer_given_elsewhere_takes_the_question_away(tmp_path: Path):

@@ -37,7 +37,8 @@ class World:
         self.settings = Settings(
             data_dir=str(folder / "data"), config_dir=str(folder / "config"), limits=limits
         )
-        self.clock: Callable[[], float] = time.time
+        self.shift = 0.0  # seconds the wall clock is ahead
+        self.clock: Callable[[], float] = lambda: time.time() + self.shift
         self._count = 0
         self._waiting: dict[int, asyncio.Future[Reply]] = {}
 

@@ -135,7 +135,7 @@ async def test_s46_an_interrupted_request_is_withdrawn_and_a_late_answer_gets_41
         await here.ask(Interrupt(session_id="s1", by=ANA))
         await here.until(TurnEnded)
         assert await refused(here.ask(allow(request.request_id))) == "REQUEST_WITHDRAWN"
-        assert len(await here.events(PermissionWithdrawn)) == 1
+        assert [one.reason for one in await here.events(PermissionWithdrawn)] == ["interrupted"]
         assert len(await here.events(Interrupted)) == 1
         assert not await here.events(ToolChanged) or "answered" not in await said(here)
 
@@ -198,6 +198,17 @@ async def test_r13_when_the_keeper_dies_sessions_end_as_lost_and_can_be_resumed(
         assert len(await here.events(SessionStarted)) == 2
         await here.ask(prompt("back?"))
         await here.until(lambda event: isinstance(event, TextAppended) and "back?" in event.text)
+
+
+async def test_a_session_is_resumed_the_moment_it_is_seen_to_have_ended(short_dir: Path):
+    async with world(short_dir, sessions=1) as here:
+        await here.start(prompt="hello")
+        await here.until(TurnEnded)
+        for run in range(2, 5):
+            await here.ask(EndSession(session_id="s1", by=ANA))
+            await here.until(SessionEnded, times=run - 1)
+            await here.ask(ResumeSession(session_id="s1", by=ANA))
+            assert len(await here.events(SessionStarted)) == run
 
 
 async def test_queued_prompts_are_sent_one_by_one_in_the_order_people_chose(short_dir: Path):

@@ -205,6 +205,19 @@ def test_a_tools_pictures_and_long_output_are_kept_within_bounds() -> None:
     assert "more characters" in changed.output
 
 
+def test_a_sub_agents_report_is_shown_without_the_frame_around_it() -> None:
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [text("[hand-back] I looked. <usage>")]}
+    outcome = {"agentId": "a", "harnessNoteCount": 1, "content": [text("<tools-used/>"), text("I looked.")]}
+    said = {"type": "user", "message": {"role": "user", "content": [result]}, "tool_use_result": outcome}
+    (changed,) = StreamJsonDriver().receive(lines(said))
+    assert isinstance(changed, ToolChanged)
+    assert changed.output == "I looked."
+    del outcome["content"]
+    (unreported,) = StreamJsonDriver().receive(lines(said))
+    assert isinstance(unreported, ToolChanged)
+    assert unreported.output == "[hand-back] I looked. <usage>"
+
+
 @pytest.mark.parametrize(
     ("result", "reason"),
     [
@@ -220,6 +233,34 @@ def test_how_a_turn_ended_is_told_by_is_error_and_its_reasons(result: dict[str, 
     ended = StreamJsonDriver().receive(lines({"type": "result", **result}))[-1]
     assert isinstance(ended, TurnEnded)
     assert ended.stop_reason == reason
+
+
+def test_a_hook_that_ran_unasked_is_a_note() -> None:
+    hook = {"type": "system", "hook_name": "SessionStart:startup", "hook_event": "SessionStart"}
+    ended = hook | {"subtype": "hook_response", "outcome": "success", "exit_code": 0}
+    failed = ended | {"outcome": "error", "exit_code": 3, "stderr": "no such tool"}
+    notes = StreamJsonDriver().receive(lines(hook | {"subtype": "hook_started"}, ended, failed))
+    assert notes == [
+        Note("hook", "The hook SessionStart:startup of the agent's settings ran."),
+        Note("hook_failed", "The hook SessionStart:startup failed (status 3): no such tool", "warning"),
+    ]
+
+
+def test_an_api_error_is_told_once_by_the_end_of_its_turn() -> None:
+    failed = assistant("m", text("API Error: 529")) | {"is_api_error_message": True}
+    result = {"type": "result", "is_error": True, "result": "API Error: 529"}
+    events = StreamJsonDriver().receive(lines(failed, result))
+    assert [(type(one), getattr(one, "message", None)) for one in events] == [(TurnEnded, "API Error: 529")]
+
+
+def test_an_api_error_that_no_turn_tells_is_a_note() -> None:
+    failed = assistant("m", text("API Error: 529")) | {"is_api_error_message": True}
+    driver = StreamJsonDriver()
+    first = driver.receive(lines(failed, {"type": "result", "is_error": False, "stop_reason": "end_turn"}))
+    assert first[0] == Note("api_error", "API Error: 529", "error")
+    driver.receive(lines(failed))
+    resumed = StreamJsonDriver.restore(driver.state())
+    assert resumed.finish() == [Note("api_error", "API Error: 529", "error")]
 
 
 def test_an_oversized_line_is_kept_as_unrecognised_and_the_next_is_read() -> None:

@@ -141,6 +141,31 @@ async def test_agent_status_is_pushed_when_a_device_goes(world: Stage) -> None:
     assert pushed["devices"][0]["online"] is False
 
 
+async def test_a_place_beyond_the_log_is_refused_rather_than_silent(world: Stage) -> None:
+    await world.session("s1")
+    async with world.socket() as socket:
+        beyond = await ask(socket, "session:subscribe", 1, sessionId="s1", after=2)
+        assert beyond["error"]["code"] == "INVALID_INPUT"
+        assert (await ask(socket, "session:subscribe", 2, sessionId="s1", after=1))["ok"] == {"seq": 1}
+
+
+async def test_a_large_answer_is_no_sign_of_a_slow_reader(world: Stage) -> None:
+    await world.session("s1")
+    for _ in range(60):
+        await world.say("s1", "x" * 100_000)
+    async with world.socket(max_size=None, max_queue=1) as socket:
+        await ask(socket, "session:subscribe", 1, sessionId="s1", after=61)
+        socket.transport.pause_reading()  # type: ignore[attr-defined]
+        await socket.send('{"id":2,"type":"session:events","sessionId":"s1","limit":1000}')
+        connection = next(iter(world.server.server_state.connections))
+        await until(lambda: connection.transport.get_write_buffer_size() > 2_000_000)
+        await world.say("s1", "meanwhile")
+        await until(lambda: world.hub.feed.head("s1") == 62)
+        socket.transport.resume_reading()  # type: ignore[attr-defined]
+        assert len((await answer(socket, 2))["ok"]["events"]) == 61
+        assert [row["seq"] for row in await entries(socket, 62)] == [62]
+
+
 async def test_unsubscribe_stops_the_pushes(world: Stage) -> None:
     await world.session("s1")
     async with world.socket() as socket:

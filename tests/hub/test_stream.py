@@ -123,6 +123,7 @@ async def test_a_stream_of_no_session_is_404_and_bad_numbers_are_400(world: Stag
         await world.session("s1")
         assert (await client.get("/api/sessions/s1/stream?after=-1")).status_code == 400
         assert (await client.get("/api/sessions/s1/stream?after=x")).status_code == 400
+        assert (await client.get("/api/sessions/s1/stream?after=2")).status_code == 400
 
 
 async def test_r35_shutdown_ends_every_stream_and_socket_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]

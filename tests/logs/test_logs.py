@@ -56,6 +56,14 @@ def test_s49_a_forged_line_stays_inside_its_own(tmp_path: Path):
     assert "\x1b" not in person.getvalue()
 
 
+def test_the_web_servers_small_talk_is_left_out_and_its_errors_are_not(tmp_path: Path):
+    person = io.StringIO()
+    logs.set_up(tmp_path, stderr=person)
+    logging.getLogger("uvicorn.error").info("connection open")
+    logging.getLogger("uvicorn.error").error("no more descriptors")
+    assert person.getvalue() == "error: no more descriptors\n"
+
+
 def test_the_file_is_private_even_when_it_was_not(tmp_path: Path):
     (tmp_path / "server.log").touch(0o644)
     logs.set_up(tmp_path, stderr=io.StringIO())

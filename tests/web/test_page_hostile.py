@@ -10,7 +10,7 @@ from msgspec import Raw
 from playwright.async_api import Browser, expect
 from tests.hub.stage import Stage, append
 from tests.web.chrome import Tab, needs_chromium, open_tab
-from tests.web.xss_corpus import PAYLOADS
+from tests.web.xss_corpus import PAYLOADS, WRAPPED
 
 from bascule.model.commands import AnswerPermission, SendPrompt
 from bascule.model.events import (
@@ -139,6 +139,7 @@ def everywhere(n: int, payload: str) -> list[AnyEvent]:
 
 async def test_s50_no_payload_runs_loads_or_restyles_anything(world: Stage, browser: Browser) -> None:
     events = [one for n, payload in enumerate(PAYLOADS) for one in everywhere(n, payload)]
+    events += [one for n, payload in enumerate(WRAPPED) for one in said(f"w{n}", payload)]
     session = await begun(world, TitleChanged("<img src=x onerror=alert(1)>"))
     tab = await open_tab(browser, world.url, world.tokens["owner"], path=f"/sessions/{session}")
     alerts: list[str] = []

@@ -205,3 +205,87 @@ async def test_tabs_and_drafts_come_back_after_a_reload(server: LiveServer, brow
     await expect(tab.page.locator("#message")).to_have_value("")
     await tab.page.locator(".tab.sel .ib").click()
     await expect(tab.page.get_by_role("tab")).to_have_count(1)
+
+
+async def test_a_session_is_ended_after_a_second_look_and_resumed_on_the_same_page(
+    server: LiveServer, browser: Browser
+) -> None:
+    session = await server.create("think")
+    tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
+    await tab.says("I have thought")
+    await tab.page.get_by_role("button", name="More").click()
+    await tab.page.get_by_role("menuitem", name="End session").click()
+    await expect(tab.page.get_by_role("alertdialog")).to_contain_text("the transcript is kept")
+    await tab.page.get_by_role("button", name="End session").click()
+    await tab.says("Everything is kept.")
+    await expect(tab.page.locator("#message")).to_be_hidden()
+    await tab.page.get_by_role("button", name="Resume").click()
+    await expect(tab.page.locator("#message")).to_be_visible()
+    await expect(tab.page.locator(".pill")).to_have_text("Ready")
+    await tab.page.locator("#message").fill("think")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.well.locator("#col").get_by_text("I have thought about it")).to_have_count(2)
+
+
+async def test_a_new_browser_is_trusted_by_a_link_and_sent_away_when_it_is_revoked(
+    server: LiveServer, browser: Browser
+) -> None:
+    tab = await open_tab(browser, server.url, server.token, path="/settings/browsers")
+    await tab.page.get_by_label("Name").fill("Tablet")
+    await tab.page.get_by_role("button", name="Make a link").click()
+    link = await tab.page.locator(".lk span").inner_text()
+    other = await open_tab(browser, server.url, link.split("#token=")[1])
+    await expect(other.page.locator("#task")).to_be_visible()
+    row = tab.page.locator("tr", has_text="Tablet")
+    await row.get_by_role("button", name="Revoke").click()
+    await expect(other.page.get_by_text("This browser is not trusted here")).to_be_visible(timeout=2000)
+    await expect(row).to_have_count(0)
+
+
+async def test_a_token_of_one_session_opens_that_session_and_nothing_else(
+    server: LiveServer, browser: Browser
+) -> None:
+    await server.create("think", title="Somebody else's")
+    made = await server.post("/api/sessions", agent="demo", cwd=str(server.work), prompt="think")
+    tab = await open_tab(browser, server.url, made.json()["token"])
+    await tab.says("I have thought")
+    assert tab.page.url.endswith(f"/sessions/{made.json()['id']}")
+    await tab.page.locator("#message").fill("think")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.well.locator("#col").get_by_text("I have thought about it")).to_have_count(2)
+    assert "Somebody else" not in await tab.page.locator("body").inner_text()
+    assert tab.errors == []
+
+
+async def test_a_session_is_exported_archived_and_taken_back(server: LiveServer, browser: Browser) -> None:
+    session = await server.create("think", title="Keep me")
+    tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
+    await tab.says("I have thought")
+    await tab.page.get_by_role("button", name="More").click()
+    async with tab.page.expect_download() as waiting:
+        await tab.page.get_by_role("menuitem", name="Export as Markdown").click()
+    path = await (await waiting.value).path()
+    text = path.read_text()
+    assert text.startswith("# Keep me\n")
+    assert "I have thought about it" in text
+    await tab.page.get_by_role("button", name="More").click()
+    await tab.page.get_by_role("menuitem", name="Archive").click()
+    row = tab.page.locator(".srow", has_text="Keep me")
+    await expect(row).to_have_count(0)
+    await tab.page.get_by_role("button", name="Archived").click()
+    await expect(row).to_have_count(1)
+    await tab.page.get_by_role("button", name="More").click()
+    await tab.page.get_by_role("menuitem", name="Take out of the archive").click()
+    await tab.page.reload()
+    await expect(row).to_have_count(1)
+
+
+async def test_slash_commands_of_the_agent_are_offered(server: LiveServer, browser: Browser) -> None:
+    session = await server.create("think")
+    tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
+    await tab.says("I have thought")
+    await tab.page.locator("#message").fill("/")
+    await expect(tab.page.get_by_role("option")).to_have_count(2)
+    await tab.page.keyboard.press("ArrowDown")
+    await tab.page.keyboard.press("Tab")
+    await expect(tab.page.locator("#message")).to_have_value("/help ")

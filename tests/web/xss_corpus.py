@@ -100,3 +100,7 @@ TERMINAL = [
 ]
 
 PAYLOADS = [*SINKS, *MARKDOWN, *TERMINAL]
+
+# The same again where Markdown looks twice: each place has its own way of going wrong.
+WRAPS = ("- {}", "> {}", "| a | b |\n|---|---|\n| {} | x |", "**{}**", "<div>\n\n{}\n\n</div>")
+WRAPPED = [wrap.format(payload.replace("\n", " ")) for payload in SINKS for wrap in WRAPS]

@@ -35,7 +35,8 @@ def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
         raise NotSupported(f"{spec.title} does not speak {launch.driver}.", agent=spec.name) from error
     argv = [found.path, *driver.args]
     argv += _group(spec, "model", driver.model, launch.model)
-    argv += _group(spec, "mode", driver.mode, _mode(spec, launch.mode))
+    # Said even when nobody chose: else a settings file, perhaps the project's own, picks one that asks less.
+    argv += _group(spec, "mode", driver.mode, _mode(spec, launch.mode or spec.asking))
     argv += _group(spec, "resume", driver.resume, launch.resume)
     if launch.fork:
         if not driver.fork or launch.resume is None:

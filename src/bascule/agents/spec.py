@@ -71,6 +71,7 @@ class AgentSpec(_Part, frozen=True, kw_only=True):
     environment: Environment = Environment()
     trust: Trust | None = None
     modes: dict[str, Word] = {}
+    asking: str | None = None  # the mode to start in when nobody chose one: it asks before it acts
     quirks: frozenset[Quirk] = frozenset()
 
     def driver(self, name: str | None = None) -> DriverSpec:
@@ -101,6 +102,8 @@ def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
             found.append(("version.pattern", "the version pattern has no group"))
     except re.error as error:
         found.append(("version.pattern", f"not a regular expression: {error}"))
+    if spec.asking is not None and spec.asking not in spec.modes:
+        found.append(("asking", f"{spec.asking!r} is not one of the modes"))
     for driver in spec.drivers:
         for key in ("model", "mode", "resume"):
             group: tuple[str, ...] = getattr(driver, key)

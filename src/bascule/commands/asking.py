@@ -8,13 +8,14 @@ import msgspec
 from msgspec import Struct
 
 from bascule.commands.terminal import Style, Terminal
-from bascule.commands.transcript import diff_style
+from bascule.commands.transcript import diff_style, named
 from bascule.model.events import PermissionOption, PermissionRequested, Question, QuestionAsked
 from bascule.policy.visible import has_hidden, visible
 
 SHOWN = 6000  # characters before the middle is left out; `v` shows it
 Paint = Callable[[str, Style], str]
 KEYS = "y allow once, s allow for this session, n [reason] deny"
+PLAN_KEYS = "y approve, n [what to change] keep planning"
 
 
 class Verdict(Struct, frozen=True):
@@ -32,7 +33,7 @@ class Verdict(Struct, frozen=True):
 def permission_text(asked: PermissionRequested, terminal: Terminal, *, whole: bool = False) -> str:
     """The request with the exact input, every hidden character written out."""
     value = _value(asked)
-    lines = [terminal.style(f"Permission: {flat(asked.tool)}  {flat(asked.title)}", "bold")]
+    lines = [terminal.style(f"Permission: {named(flat(asked.tool), flat(asked.title))}", "bold")]
     said = [asked.tool, asked.title, asked.note, asked.blocked_path or "", *_strings(value)]
     if any(has_hidden(text) for text in said):
         warning = "! This holds characters that do not show; they are written as \\u{…}."
@@ -41,12 +42,17 @@ def permission_text(asked: PermissionRequested, terminal: Terminal, *, whole: bo
     lines += list(_body(value, terminal.style)) if whole or _length(bare) <= SHOWN else _ends(bare)
     if asked.blocked_path:
         lines.append(f"  path: {flat(asked.blocked_path)}")
-    if asked.note:
+    if asked.note and not _shown_already(asked, value):
         lines.append(terminal.style(f"  the agent says: {flat(asked.note)}", "dim"))
     for number, option in enumerate(lasting_options(asked), 1):
         reach = f" ({flat(option.scope)})" if option.scope else ""
         lines.append(f"  a{number} = {flat(option.name)}{reach}")
     return "\n".join(lines) + "\n"
+
+
+def _shown_already(asked: PermissionRequested, value: Any) -> bool:
+    """Many notes only repeat the input or the title."""
+    return asked.note in asked.title or asked.note in _strings(value)
 
 
 def flat(text: str) -> str:
@@ -64,7 +70,7 @@ def lasting_options(asked: PermissionRequested) -> list[PermissionOption]:
 
 def permission_keys(asked: PermissionRequested) -> str:
     more = ", a1… as listed" if lasting_options(asked) else ""
-    return f"[{KEYS}{more}, v view all] "
+    return f"[{PLAN_KEYS if asked.kind == 'plan' else KEYS}{more}, v view all] "
 
 
 def read_verdict(typed: str, asked: PermissionRequested) -> Verdict | None:
@@ -78,7 +84,7 @@ def read_verdict(typed: str, asked: PermissionRequested) -> Verdict | None:
     if word in ("y", "yes"):
         once = next((option.option_id for option in asked.options if option.kind == "allow_once"), None)
         return Verdict("allow", option=once)
-    if word == "s":
+    if word == "s" and asked.kind != "plan":
         return Verdict("allow", remember=True)
     lasting = lasting_options(asked)
     if word[:1] == "a" and word[1:].isdecimal() and 1 <= int(word[1:]) <= len(lasting):

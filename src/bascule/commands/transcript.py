@@ -36,6 +36,11 @@ def one_line(text: str, limit: int = MAX_LINE) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def named(tool: str, title: str) -> str:
+    """A tool with its title, whose first word often is the tool already."""
+    return title if title.split(" ", 1)[0] == tool else f"{tool}  {title}"
+
+
 class Transcript:
     """Draws entries one after another; holds only what it needs to place the next."""
 
@@ -43,6 +48,7 @@ class Transcript:
         self._terminal = terminal
         self._speaking = ""
         self._tools: dict[str, str] = {}
+        self._denied = ""  # the reason shown last
 
     def show(self, logged: Logged) -> None:
         terminal = self._terminal
@@ -58,7 +64,7 @@ class Transcript:
             case ToolStarted():
                 self._tools[event.tool_id] = one_line(event.title or event.name)
                 indent = "  " if event.parent else ""
-                terminal.line(f"{indent}● {one_line(event.name, 40)}  {one_line(event.title)}", "cyan")
+                terminal.line(f"{indent}● {named(one_line(event.name, 40), one_line(event.title))}", "cyan")
             case ToolChanged():
                 self._tool_changed(event)
             case PlanChanged():
@@ -67,6 +73,7 @@ class Transcript:
             case PermissionAnswered():
                 verdict = "allowed" if event.decision == "allow" else "denied"
                 reason = f": {one_line(event.message)}" if event.message else ""
+                self._denied = (event.message or "") if event.decision == "deny" else ""
                 rule = f" (rule: {one_line(event.rule)})" if event.rule else ""
                 terminal.line(f"  {verdict} by {one_line(event.by)}{reason}{rule}", "dim")
             case SessionStarted():
@@ -105,6 +112,8 @@ class Transcript:
     def _tool_changed(self, event: ToolChanged) -> None:
         for diff in event.diffs:
             self._diff(diff)
+        if event.status == "denied" and self._denied and event.output == self._denied:
+            return  # said a moment ago, when it was denied
         if event.status in ("failed", "denied"):
             name = self._tools.get(event.tool_id, "tool")
             detail = f": {one_line(event.output)}" if event.output else ""
@@ -133,6 +142,8 @@ def diff_style(line: str) -> Style:
 
 
 def _end_words(event: SessionEnded) -> str:
+    if event.reason in ("closed", "killed"):  # a person ended it: how the process took it says nothing
+        return f"The session was {event.reason}."
     how = f"signal {event.signal}" if event.signal is not None else f"status {event.code}"
     why = f": {one_line(event.message)}" if event.message else ""
     return f"The session ended ({event.reason}, {how}){why}"

@@ -13,7 +13,7 @@ from bascule.daemon.directories import check_directory
 from bascule.daemon.launching import Launching
 from bascule.daemon.once import Once
 from bascule.daemon.roster import Roster
-from bascule.daemon.starting import Starter
+from bascule.daemon.starting import Starter, tidy_title
 from bascule.link.frames import (
     AgentsChanged,
     AnyFrame,
@@ -34,6 +34,7 @@ from bascule.model.commands import (
     AnswerQuestion,
     AnyCommand,
     ArchiveSession,
+    EndSession,
     RenameSession,
     Resize,
     ResumeSession,
@@ -42,25 +43,23 @@ from bascule.model.commands import (
 )
 from bascule.model.errors import (
     BasculeError,
-    InvalidInput,
     LimitReached,
     NotSupported,
     Refusal,
     RequestWithdrawn,
     SessionNotFound,
     SessionOver,
+    StorageFull,
 )
 from bascule.model.events import ArchivedChanged, TitleChanged
 from bascule.model.settings import Settings
 from bascule.session.answers import check_open
 from bascule.session.ledger import Ledger
-from bascule.session.supervisor import Supervisor
+from bascule.session.supervisor import STORE_SECONDS, Supervisor
 from bascule.session.wishes import carry_out
 from bascule.store.base import AuditRecord, EventStore
 
 log = logging.getLogger(__name__)
-
-TITLE_LENGTH = 200
 
 
 class Host:
@@ -80,6 +79,8 @@ class Host:
         self._clock = clock
         self._starter = Starter(store, self.roster, launcher, settings, device, clock)
         self._once = Once(store)
+        # Sessions that are not running have no supervisor to keep their wishes in order; this does.
+        self._one_at_a_time = asyncio.Lock()
         self._pause_mark = Path(settings.data_dir) / "paused"
         self._send: Callable[[AnyFrame], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -147,9 +148,25 @@ class Host:
             case EndAll():
                 return await self._end_all(wish)
             case _:
+                self._check_storage(wish)
                 return await self._once.do(wish, self._carry_out)
 
     async def _carry_out(self, wish: AnyCommand, body_sha256: str) -> bytes:
+        match wish:
+            case StartSession() | ResumeSession() | RenameSession() | ArchiveSession():
+                async with self._one_at_a_time:
+                    return await self._begin_or_relabel(wish, body_sha256)
+            case TypeKeys() | Resize():
+                raise NotSupported("This session is not a terminal.")
+            case _:
+                supervisor = self.roster.live.get(wish.session_id)
+                if supervisor is None:
+                    return await self._refuse_for_ended(wish)
+                return await carry_out(supervisor, wish, self._store, body_sha256)
+
+    async def _begin_or_relabel(
+        self, wish: StartSession | ResumeSession | RenameSession | ArchiveSession, body_sha256: str
+    ) -> bytes:
         match wish:
             case StartSession():
                 self._check_not_paused()
@@ -160,13 +177,6 @@ class Host:
                 return await self._starter.resume(wish)
             case RenameSession() | ArchiveSession():
                 return await self._relabel(wish)
-            case TypeKeys() | Resize():
-                raise NotSupported("This session is not a terminal.")
-            case _:
-                supervisor = self.roster.live.get(wish.session_id)
-                if supervisor is None:
-                    return await self._refuse_for_ended(wish)
-                return await carry_out(supervisor, wish, self._store, body_sha256)
 
     async def _refuse_for_ended(self, wish: AnyCommand) -> bytes:
         await self._check_exists(wish.session_id)
@@ -180,10 +190,7 @@ class Host:
     async def _relabel(self, wish: RenameSession | ArchiveSession) -> bytes:
         ledger = await self._ledger(wish.session_id)
         if isinstance(wish, RenameSession):
-            title = " ".join(wish.title.split())
-            if not title or len(title) > TITLE_LENGTH:
-                raise InvalidInput(f"A title has 1 to {TITLE_LENGTH} characters.")
-            await ledger.log([TitleChanged(title, wish.by.name)])
+            await ledger.log([TitleChanged(tidy_title(wish.title), wish.by.name)])
         else:
             await ledger.log([ArchivedChanged(wish.archived, wish.by.name)])
         return b"{}"
@@ -200,6 +207,12 @@ class Host:
     async def _check_exists(self, session_id: str) -> None:
         if await self._store.session(session_id) is None:
             raise SessionNotFound(session_id)
+
+    def _check_storage(self, wish: AnyCommand) -> None:
+        """What can't be stored is refused at once, before it is a fact that waits. Stopping never is."""
+        problem = self._store.storage_problem
+        if problem is not None and not isinstance(wish, EndSession):
+            raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
 
     def _check_not_paused(self) -> None:
         if self._pause_mark.exists():
@@ -221,5 +234,6 @@ class Host:
         supervisors: list[Supervisor] = list(self.roster.live.values())
         endings = [supervisor.end("killed", wish.by) for supervisor in supervisors]
         told = [ending for ending in endings if ending is not None]
-        await asyncio.gather(*told)
+        if told:  # the agents stop even when a full disk does not take the news
+            await asyncio.wait(told, timeout=STORE_SECONDS)
         return encode({"ended": len(told)})

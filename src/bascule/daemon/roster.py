@@ -7,7 +7,9 @@ from pathlib import Path
 
 from bascule.daemon.kept import KeeperHold, KeptAgent
 from bascule.drivers.base import Driver
+from bascule.model.errors import HostError
 from bascule.model.events import SessionFailed
+from bascule.model.lifecycle import LIVE
 from bascule.model.settings import Limits
 from bascule.session.agent import Exit, SpawnPlan
 from bascule.session.ledger import Ledger
@@ -19,6 +21,7 @@ from bascule.transport.words import ExitNotice, Notice, OutputNotice, SessionSta
 
 log = logging.getLogger(__name__)
 
+PUT_AWAY_SECONDS = 5.0
 RECONNECT_SECONDS = (0.0, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -41,7 +44,7 @@ class Roster:
         self._steady = steady
         self._hold = KeeperHold(keeper_folder)
         self._by_kept_name: dict[str, Supervisor] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._runs: dict[Supervisor, asyncio.Task[None]] = {}
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> dict[str, SessionState]:
@@ -57,7 +60,7 @@ class Roster:
 
     async def close(self) -> None:
         """Let go of everything. The agents go on."""
-        tasks = [*self._tasks, *([self._watching] if self._watching else [])]
+        tasks = [*self._runs.values(), *([self._watching] if self._watching else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -77,8 +80,19 @@ class Roster:
         task = asyncio.create_task(
             self._run(supervisor, process, plan), name=f"session {supervisor.ledger.record.session_id}"
         )
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._runs[supervisor] = task
+        task.add_done_callback(lambda _: self._runs.pop(supervisor, None))
+
+    def running(self) -> int:
+        """How many agents there are; those that have ended and are being put away do not count."""
+        return sum(one.ledger.record.phase in LIVE for one in self.live.values())
+
+    async def put_away(self, session_id: str) -> None:
+        """Wait for a run that is over to let go of its name. One that lives is left alone."""
+        supervisor = self.live.get(session_id)
+        if supervisor is None or supervisor.ledger.record.phase in LIVE or supervisor not in self._runs:
+            return
+        await asyncio.wait([self._runs[supervisor]], timeout=PUT_AWAY_SECONDS)
 
     async def discard(self, state: SessionState) -> None:
         """End and forget what the keeper holds of a session that is over."""
@@ -100,17 +114,23 @@ class Roster:
             log.exception("session %s failed", record.session_id)
             failed = SessionFailed("internal", "Bascule failed here; the server log has the details.")
             supervisor.ledger.log([failed], sync=True)
-            await process.end()
+            await self._stop(process)
         finally:
             self.live.pop(record.session_id, None)
             self._by_kept_name.pop(process.name, None)
+
+    async def _stop(self, process: KeptAgent) -> None:
+        try:
+            await process.end()
+        except HostError as error:
+            log.warning("%s", error.message)
 
     def _notice(self, notice: Notice) -> None:
         supervisor = self._by_kept_name.get(notice.session)
         match notice:
             case OutputNotice():
                 if supervisor is not None:
-                    supervisor.output()
+                    supervisor.output(notice.err)
             case ExitNotice():
                 if supervisor is not None:
                     supervisor.exited(Exit(notice.code, notice.signal, notice.out, notice.err, notice.lost))

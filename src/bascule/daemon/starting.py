@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 STRONG_MODES = frozenset({"auto", "auto_read"})
 RESTART = "restart"
+TITLE_LENGTH = 200
 
 
 class Starter:
@@ -73,7 +74,7 @@ class Starter:
             )
         )
         ledger = Ledger.new(self._store, wish.session_id, self._clock)
-        facts: list[AnyEvent] = [TitleChanged(wish.title, wish.by.name)] if wish.title else []
+        facts: list[AnyEvent] = [TitleChanged(tidy_title(wish.title), wish.by.name)] if wish.title else []
         if wish.prompt is not None:
             facts.append(PromptSent(new_id(), wish.prompt, wish.by.name, wish.client_message_id, wish.images))
         result = encode({"session_id": wish.session_id, "seq": 1 + len(facts)})
@@ -83,6 +84,7 @@ class Starter:
 
     async def resume(self, wish: ResumeSession) -> bytes:
         """An ended session's agent, brought back on the same log, asking again before it acts."""
+        await self._roster.put_away(wish.session_id)
         point = await self._store.resume_point(wish.session_id)
         if point is None or wish.session_id in self._roster.live:
             raise InvalidInput("This session is running already.")
@@ -125,7 +127,7 @@ class Starter:
     async def _checked(self, wanted: SessionStarted) -> SessionStarted:
         """Everything that can be refused before a session exists."""
         limit = self._settings.limits.sessions
-        if 0 < limit <= len(self._roster.live):
+        if 0 < limit <= self._roster.running():
             raise LimitReached(
                 f"{self._device.name} already runs {limit} sessions. End one, or raise the limit in Settings."
             )
@@ -207,6 +209,14 @@ class Starter:
         event = decode_logged(rows[0].body).event
         assert isinstance(event, SessionStarted), "started_seq names a session_started"
         return event
+
+
+def tidy_title(title: str) -> str:
+    """A title is one line: it stands in lists, tabs and notifications."""
+    tidy = " ".join(title.split())
+    if not tidy or len(tidy) > TITLE_LENGTH:
+        raise InvalidInput(f"A title has 1 to {TITLE_LENGTH} characters.")
+    return tidy
 
 
 def _audit(session_id: str, started: SessionStarted, by: Actor) -> AuditRecord:

@@ -21,6 +21,8 @@ from bascule.policy.limits import TokenBucket
 log = logging.getLogger("bascule.hub")
 
 MOST_UNSENT = 1024 * 1024
+MOST_ASKED = 16 * 1024 * 1024
+CATCH_UPS = 4
 MOST_SUBSCRIPTIONS = 256
 MOST_AT_WORK = 32
 BAD_PER_MINUTE, BAD_BURST = 60, 30
@@ -45,7 +47,7 @@ class _Watch:
         self.task = asyncio.create_task(self._run(), name=f"socket catch-up {session_id}")
 
     def deliver(self, delivery: Delivery) -> None:
-        if self._socket.write(delivery.form(events_frame), resync=(delivery.session_id, self.after)):
+        if self._socket.write(delivery.form(events_frame), asked=not self.subscription.live):
             self.after = delivery.last
 
     async def ready(self) -> None:
@@ -53,7 +55,8 @@ class _Watch:
 
     async def _run(self) -> None:
         try:
-            await self.subscription.catch_up()
+            async with self._socket.catching_up:
+                await self.subscription.catch_up()
         except BasculeError as error:
             self._socket.send({"type": "error", "error": error_object(error.refusal())})
 
@@ -72,11 +75,13 @@ class BrowserSocket:
         self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
         self._work: set[asyncio.Task[None]] = set()
         self._dropped = False
+        self._asked = 0  # unsent bytes that the peer itself asked for: no sign that it is slow
+        self.catching_up = asyncio.Semaphore(CATCH_UPS)
 
     # Out
 
     def send(self, message: object) -> None:
-        self.write(text_frame(encode(message)))
+        self.write(text_frame(encode(message)), asked=True)
 
     def announce(self, session_id: str | None, message: bytes) -> None:
         """News about all sessions, for those who may see them."""
@@ -84,21 +89,25 @@ class BrowserSocket:
         if allows(self.grant, "viewer") or own:
             self.write(text_frame(message))
 
-    def write(self, frame: bytes, resync: tuple[str, int] | None = None) -> bool:
+    def write(self, frame: bytes, *, asked: bool = False) -> bool:
         """Hand a frame to the transport, unless the peer has stopped reading: then it is let go."""
         if self._dropped or self.line.gone:
             return False
-        if self.line.unsent > MOST_UNSENT:
-            self._fell_behind(resync)
+        unsent = self.line.unsent
+        if unsent <= MOST_UNSENT:
+            self._asked = 0
+        if unsent > MOST_UNSENT + min(self._asked, MOST_ASKED):
+            self._fell_behind()
             return False
+        if asked:
+            self._asked += len(frame)
         self.line.write_frame(frame)
         return True
 
-    def _fell_behind(self, resync: tuple[str, int] | None) -> None:
+    def _fell_behind(self) -> None:
         self._dropped = True
-        if resync is not None:
-            session_id, after = resync
-            hint = {"type": "resync", "sessionId": session_id, "after": after}
+        for session_id, watch in self.watches.items():
+            hint = {"type": "resync", "sessionId": session_id, "after": watch.after}
             self.line.write_frame(text_frame(encode(hint)))
         self.line.end(FELL_BEHIND, "fell behind; subscribe again after the last seq you have")
 

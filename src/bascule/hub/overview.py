@@ -49,6 +49,7 @@ def daemon_status(hub: Hub) -> DaemonStatus:
         client_id=online[0].device if online else None,
         capabilities=Capabilities(bool(online), names),
         devices=devices,
+        storage_problem=hub.store.storage_problem,
     )
 
 

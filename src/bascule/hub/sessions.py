@@ -8,6 +8,8 @@ from bascule.hub.views import Created, EntriesPage, EventsPage, Queue, SessionLi
 from bascule.hub.wishes import start
 from bascule.model.codec import timestamp
 from bascule.model.commands import Actor
+from bascule.model.errors import InvalidInput
+from bascule.model.records import SessionRecord
 from bascule.store.grants import Grant
 
 
@@ -29,6 +31,12 @@ async def create_session(hub: Hub, grant: Grant, by: Actor, key: str | None, bod
 
 async def session_list(hub: Hub, *, archived: bool) -> SessionList:
     return SessionList(sessions=[session_view(one) for one in await hub.store.sessions(archived=archived)])
+
+
+def check_place(record: SessionRecord, after: int) -> None:
+    """Nobody can have read further than the log goes: waiting there would look like silence for ever."""
+    if after > record.seq:
+        raise InvalidInput(f"The log of this session ends at {record.seq}; read it again from there.")
 
 
 async def waiting_prompts(hub: Hub, session_id: str) -> Queue:

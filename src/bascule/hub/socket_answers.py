@@ -69,6 +69,7 @@ async def _events(asker: Asker, message: Message, record: SessionRecord) -> obje
 
 
 async def _subscribe(asker: Asker, message: Message, record: SessionRecord) -> object:
+    sessions.check_place(record, message.body.after)
     asker.watch(message.session_id, message.body.after)
     return {"seq": record.seq}
 
@@ -127,6 +128,16 @@ async def _hello(asker: Asker, message: Message, _: None) -> object:
     }
 
 
+async def _pause(asker: Asker, message: Message, _: None) -> object:
+    await overview.pause(asker.hub, asker.call.by, paused=True)
+    return {}
+
+
+async def _resume(asker: Asker, message: Message, _: None) -> object:
+    await overview.pause(asker.hub, asker.call.by, paused=False)
+    return {}
+
+
 async def _ping(asker: Asker, message: Message, _: None) -> object:
     return {}
 
@@ -150,5 +161,7 @@ ANSWERS: dict[str, Answer] = {
     "audit:verify": _verify,
     "kill-all": _kill_all,
     "hello": _hello,
+    "daemon:pause": _pause,
+    "daemon:resume": _resume,
     "ping": _ping,
 }

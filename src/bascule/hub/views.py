@@ -101,6 +101,7 @@ class DaemonStatus(Struct, frozen=True):
     client_id: str | None
     capabilities: Capabilities
     devices: list[DeviceStatus]
+    storage_problem: str | None = None  # why nothing can be stored just now
 
 
 class DeviceList(View, frozen=True, kw_only=True):

@@ -10,6 +10,9 @@ from bascule.model.events import (
     AnswerDelivered,
     AnyEvent,
     ArchivedChanged,
+    EntryClosed,
+    EntryOpened,
+    Event,
     ModeChanged,
     ModelChanged,
     PermissionAnswered,
@@ -30,14 +33,21 @@ from bascule.model.events import (
     SessionFailed,
     SessionReady,
     SessionStarted,
+    TextAppended,
     TitleChanged,
     ToolChanged,
+    ToolStarted,
     TurnEnded,
     UsageChanged,
 )
 from bascule.model.lifecycle import Phase, step
 
 TITLE_LENGTH = 80
+
+# Most of a log is these, and nothing about the session as a whole follows from them.
+PASSING: frozenset[type[Event]] = frozenset(
+    {EntryOpened, TextAppended, EntryClosed, ToolStarted, ToolChanged}
+)
 
 
 class Write(Struct, frozen=True):
@@ -66,6 +76,7 @@ class SessionRecord(Struct, omit_defaults=True):
     updated_at: str = ""
     created_by: str = ""
     seq: int = 0
+    started_at: str = ""  # when this run of the agent began
     started_seq: int = 0  # of the newest session_started: names this run of the agent
     spawned: bool = False  # this run's process has been started
     open_requests: int = 0
@@ -121,6 +132,8 @@ def advance(record: SessionRecord, parked: Parked, logged: Logged) -> bool:
     event = logged.event
     record.seq = logged.seq
     record.updated_at = logged.at
+    if type(event) in PASSING:
+        return False
     record.phase = step(record.phase, event)
     _advance_record(record, logged.at, event)
     changed = _advance_parked(parked, event)
@@ -139,7 +152,7 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.created_at = record.created_at or at
             record.created_by = record.created_by or event.by
             record.end_reason = record.end_message = record.code = record.signal = None
-            record.started_seq, record.spawned = record.seq, False
+            record.started_at, record.started_seq, record.spawned = at, record.seq, False
         case AgentSpawned():
             record.spawned = True
         case SessionReady():

@@ -22,6 +22,7 @@ from bascule.model.events import (
 )
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import (
+    PASSING,
     Parked,
     RequestRecord,
     SessionRecord,
@@ -136,21 +137,26 @@ class Ledger:
 
     def _fold(self, logged: Logged) -> None:
         advance(self.record, self.parked, logged)
+        event = logged.event
+        if type(event) in PASSING:
+            if isinstance(event, ToolChanged):
+                self._confirm(event, logged)
+            return
         opened = opened_request(self.record.session_id, logged)
         if opened is not None:
             self.requests[opened.request_id] = opened
-        event = logged.event
         match event:
             case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
                 self._settle(event.request_id, logged)
             case AnswerDelivered():
                 self._settle(event.request_id, logged)
-            case ToolChanged():
-                for request in self.requests.values():
-                    if request.tool_id == event.tool_id:
-                        settle(request, logged)
             case _:
                 pass
+
+    def _confirm(self, event: ToolChanged, logged: Logged) -> None:
+        for request in self.requests.values():
+            if request.tool_id == event.tool_id:
+                settle(request, logged)
 
     def _settle(self, request_id: str, logged: Logged) -> None:
         request = self.requests.get(request_id)

@@ -10,6 +10,7 @@ from bascule.session.ledger import Ledger
 
 CHUNK = 256 * 1024
 TRIM_EVERY = 4 * 1024 * 1024  # bytes between two syncs that let the keeper forget
+TELL_EVERY = 256 * 1024  # bytes between two notes of how far we are; the keeper waits only after far more
 STDERR_KEPT = 256 * 1024  # bytes of stderr that become events; the rest is counted
 STDERR_PIECE = 16 * 1024
 TAIL_KEPT = 4096
@@ -42,15 +43,17 @@ class Reader:
         self._committed = out_offset
         self._err_committed = err_offset
         self._trimmed = out_offset
+        self._told = out_offset
         self._stderr_dropped = 0
         self._more_out = asyncio.Event()
         self._more_err = asyncio.Event()
         self._exit: Exit | None = None
 
-    def wake(self) -> None:
-        """There is, or may be, something to read."""
+    def wake(self, err_end: int | None = None) -> None:
+        """There is, or may be, something to read; on stderr only if it has grown, where that is known."""
         self._more_out.set()
-        self._more_err.set()
+        if err_end is None or err_end > self.err:
+            self._more_err.set()
 
     def exited(self, exit: Exit) -> None:
         self._exit = exit
@@ -93,9 +96,11 @@ class Reader:
             # What the keeper forgets must be on disk here first.
             await self._ledger.log([], sync=True)
             self._trimmed = self._committed
-        self._process.position(
-            out=self.out, err=self.err, trim_out=self._trimmed, trim_err=self._err_committed
-        )
+        if self.out - self._told >= TELL_EVERY:
+            self._told = self.out
+            self._process.position(
+                out=self.out, err=self.err, trim_out=self._trimmed, trim_err=self._err_committed
+            )
 
     async def _take_err(self, chunk: bytes) -> None:
         self.err += len(chunk)

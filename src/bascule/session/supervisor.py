@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bascule.drivers.base import Driver
 from bascule.model.commands import Actor
-from bascule.model.errors import AgentFailed
+from bascule.model.errors import AgentFailed, HostError
 from bascule.model.events import (
     AgentSpawned,
     AnyEvent,
@@ -15,9 +15,11 @@ from bascule.model.events import (
     Note,
     PermissionAnswered,
     PermissionRequested,
+    PermissionWithdrawn,
     PromptSent,
     QuestionAnswered,
     QuestionAsked,
+    QuestionWithdrawn,
     SessionEnded,
     SessionEnding,
     SessionFailed,
@@ -42,6 +44,7 @@ from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it try again."
 POLICY = "policy"
 TIMEOUT = "timeout"
+STORE_SECONDS = 2.0  # that an end waits to be stored before the agent is stopped all the same
 SENDABLE = frozenset({Phase.STARTING, Phase.WAITING})
 
 END_WORDS: dict[EndReason, str] = {
@@ -96,9 +99,9 @@ class Supervisor:
             self._deadlines.cancel_all()
             self._process.close()
 
-    def output(self) -> None:
+    def output(self, err_end: int | None = None) -> None:
         """The keeper says there is more to read, or answers again."""
-        self._reader.wake()
+        self._reader.wake(err_end)
         self._outbox.wake()
 
     def exited(self, exit: Exit) -> None:
@@ -165,7 +168,7 @@ class Supervisor:
                 facts += asking.withdraw_all("interrupted")
             elif isinstance(event, ToolChanged) and event.status != "running":
                 facts += asking.withdraw_of(event.tool_id)
-            facts.append(event)
+            facts.append(self._as_it_was_meant(event))
             answer = self._policy_answer(event)
             if answer is not None and isinstance(event, PermissionRequested):
                 asking.follow(answer)
@@ -178,6 +181,18 @@ class Supervisor:
         if 0 < self.limits.output_bytes < reached:
             self.reach("size_limit")
         return committed
+
+    def _as_it_was_meant(self, event: AnyEvent) -> AnyEvent:
+        """What the agent takes back because a person stopped it, the person took back."""
+        if self.ledger.record.phase is not Phase.INTERRUPTED:
+            return event
+        match event:
+            case PermissionWithdrawn(request_id=request_id):
+                return PermissionWithdrawn(request_id, "interrupted")
+            case QuestionWithdrawn(request_id=request_id):
+                return QuestionWithdrawn(request_id, "interrupted")
+            case _:
+                return event
 
     def log(
         self,
@@ -260,7 +275,7 @@ class Supervisor:
         """Set every deadline this session has, counting from when it began to run."""
         for request in self.ledger.open_requests():
             self._expect_answer(request.request_id)
-        age = self._clock() - _seconds(self.ledger.record.created_at)
+        age = self._clock() - _seconds(self.ledger.record.started_at)
         if self.limits.session_seconds > 0:
             left = max(1.0, self.limits.session_seconds - age)
             self._deadlines.set("session", left, lambda: self.reach("time_limit"))
@@ -317,10 +332,11 @@ class Supervisor:
         return committed
 
     async def _end_process(self, committed: "asyncio.Future[None]") -> None:
-        await committed
+        # A disk that takes nothing must not keep an agent alive that a person wants stopped.
+        await asyncio.wait([committed], timeout=STORE_SECONDS)
         try:
             await self._process.end()
-        except AgentFailed as error:  # it is gone already; its exit notice finishes the session
+        except HostError as error:  # it is gone already; its exit notice finishes the session
             self.ledger.log([Note("end_failed", error.message, "warning")])
 
     @property

@@ -1,5 +1,7 @@
 """Carries out what people ask of a live session. Each wish is checked, made a fact, and answered."""
 
+import asyncio
+
 from bascule.model.codec import encode
 from bascule.model.commands import (
     Actor,
@@ -39,7 +41,7 @@ from bascule.session.answers import (
     permission_answer,
     question_answer,
 )
-from bascule.session.supervisor import SENDABLE, Supervisor, new_id
+from bascule.session.supervisor import SENDABLE, STORE_SECONDS, Supervisor, new_id
 from bascule.store.base import AuditRecord, EventStore, StoredReply
 
 OVER = frozenset({Phase.ENDING, Phase.ENDED, Phase.FAILED})
@@ -63,8 +65,11 @@ SessionWish = (
 
 
 async def carry_out(supervisor: Supervisor, wish: SessionWish, store: EventStore, body_sha256: str) -> bytes:
-    """Do it, and give the reply (JSON). Returns once the facts would survive a power cut."""
-    if supervisor.ledger.storage_full:
+    """Do it, and give the reply (JSON). Returns once the facts would survive a power cut.
+
+    Only an end is carried out on a full disk too; what it says is stored when there is room again.
+    """
+    if supervisor.ledger.storage_full and not isinstance(wish, EndSession):
         problem = store.storage_problem or "The disk takes nothing just now."
         raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
     match wish:
@@ -88,7 +93,9 @@ async def carry_out(supervisor: Supervisor, wish: SessionWish, store: EventStore
         case EndSession():
             ending = supervisor.end(wish.reason, wish.by.name)
             if ending is not None:
-                await ending
+                stored, _ = await asyncio.wait([ending], timeout=STORE_SECONDS)
+                for one in stored:
+                    one.result()
     return b"{}"
 
 

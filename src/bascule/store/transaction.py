@@ -170,12 +170,12 @@ class Transaction:
         self.connection.execute(UPSERT_SESSION, encode_session(state.row))
 
     def _write_entries(self, state: SessionState) -> None:
-        session_id, folded = state.session_id, state.fold()
+        session_id, base, folded = state.session_id, state.seed, state.fold()
+        values: list[tuple[str, int, int, int, bytes, int]] = []
         for entry in folded.changed:
-            body = encode(entry)
-            crc = checksum(session_id, entry.first_seq, body)
-            still_open = int(entry.first_seq in folded.open_now)
-            values = (session_id, entry.first_seq, entry.last_seq, still_open, body, crc)
-            self.connection.execute(UPSERT_ENTRY, values)
+            body, first = encode(entry), entry.first_seq
+            crc = crc32(body, (base + first) & 0xFFFFFFFF)
+            values.append((session_id, first, entry.last_seq, int(first in folded.open_now), body, crc))
+        self.connection.executemany(UPSERT_ENTRY, values)
         for first_seq in folded.left:
             self.connection.execute(LEAVE_ENTRY, (session_id, first_seq))

@@ -15,6 +15,7 @@ from msgspec import Struct
 from bascule.model.codec import encode_logged
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.store.base import Batch, Committed
+from bascule.store.checkpoint import BACKSTOP_PAGES, Checkpointer
 from bascule.store.faults import in_our_words, storage_fault
 from bascule.store.transaction import Transaction
 
@@ -23,6 +24,7 @@ MAX_GROUP_EVENTS = 2048  # longer ones would keep the interpreter from the event
 MAX_GROUP_BYTES = 4 * 1024 * 1024
 PROBE_SECONDS = 0.25  # between looks at a disk that would not take more
 PROBE_BYTES = 64 * 1024
+PAGE_BYTES = 4096
 
 _PROBE = "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?))"
 
@@ -89,6 +91,8 @@ class Writer:
         self._probed_at = 0.0
         self._full_sync: bool | None = None
         self._ended: Future[bool] = Future()
+        connection.execute(f"PRAGMA wal_autocheckpoint = {BACKSTOP_PAGES:d}")
+        self._checkpointer = Checkpointer(path)
         self._thread = threading.Thread(target=self._run, name="store writer", daemon=True)
         self._thread.start()
 
@@ -107,6 +111,7 @@ class Writer:
         try:
             while self._serve_one_group():
                 pass
+            self._checkpointer.close()
             folded_in = self._checkpoint()
             self._connection.close()
             self._ended.set_result(folded_in)
@@ -134,6 +139,7 @@ class Writer:
         if group:
             committed = self._commit_group(group)
             self._report(Outcome(group, committed, self._problem))
+            self._checkpointer.wrote(_bytes_in(group))
         return go_on
 
     def _gather(self, step: Step | None) -> tuple[list[Step], bool]:
@@ -240,6 +246,11 @@ class Writer:
             self._problem = None
         except (sqlite3.Error, StorageFailed) as error:
             self._problem = storage_fault(self._undo(error)) or self._problem
+
+
+def _bytes_in(group: list[Step]) -> int:
+    """About what a group adds to the write-ahead log: whole pages, a few of them for the session itself."""
+    return 5 * PAGE_BYTES + 2 * sum(step.size for step in group if isinstance(step, AppendStep))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

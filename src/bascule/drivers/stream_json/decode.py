@@ -43,7 +43,15 @@ MAX_LISTED = 500  # commands or models
 # Said for others, or said better elsewhere.
 _SILENT = frozenset({"command_lifecycle", "keep_alive", "tool_progress"})
 _SILENT_SYSTEM = frozenset(
-    {"thinking_tokens", "session_state_changed", "task_started", "task_progress", "task_updated"}
+    {
+        "thinking_tokens",
+        "session_state_changed",
+        "task_started",
+        "task_progress",
+        "task_updated",
+        "hook_started",
+        "hook_progress",
+    }
 )
 
 
@@ -88,6 +96,7 @@ class Decoder:
 
     def finish(self) -> None:
         self._messages.close_open(sub_agents=True)
+        turns.tell_failure(self._state, self._out)
         for tool_id in self._state.tools:
             self._out.put(ToolChanged(tool_id, "failed", "The agent went before this tool reported back."))
         self._state.tools.clear()
@@ -158,6 +167,8 @@ class Decoder:
             case "permission_denied":
                 told = words(said, "message", 2000) or "The agent refused a tool without asking."
                 self._out.put(Note("permission_denied", told, "warning"))
+            case "hook_response":
+                turns.note_hook(self._out, said)
             case "task_notification":
                 # A sub-agent that somebody still waits for reports through its tool call.
                 if text(said, "tool_use_id") not in self._state.tools:

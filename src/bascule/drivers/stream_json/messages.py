@@ -6,11 +6,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from bascule.drivers.stream_json.lenient import DECODE_ERRORS, Id, JsonObject, loosely, whole
+from bascule.drivers.stream_json.lenient import DECODE_ERRORS, Id, JsonObject, clip, loosely, text, whole
 from bascule.drivers.stream_json.outlet import Outlet
 from bascule.drivers.stream_json.results import change_by
-from bascule.drivers.stream_json.state import Block, BlockKind, DriverState, Message, OpenTool
+from bascule.drivers.stream_json.state import MAX_FAILURE, Block, BlockKind, DriverState, Message, OpenTool
 from bascule.drivers.stream_json.tools import kind_of, plan_in, title_of
+from bascule.drivers.stream_json.turns import tell_failure
 from bascule.model.events import (
     EMPTY_OBJECT,
     EntryClosed,
@@ -62,6 +63,7 @@ class AssistantBody(Struct):
 class Assistant(Struct):
     message: AssistantBody
     parent_tool_use_id: Id | None = None
+    is_api_error_message: bool | None = None
 
 
 class ContentBlock(Struct):
@@ -113,6 +115,8 @@ class Messages:
     def complete(self, said: Assistant) -> list[tuple[Raw, str]]:
         """Whole blocks. Returns those that were not understood, and why."""
         body, parent = said.message, said.parent_tool_use_id
+        if said.is_api_error_message and parent is None and self._is_failure(body.content):
+            return []
         message = self._open_message(body.id, parent)
         strange: list[tuple[Raw, str]] = []
         for raw in body.content:
@@ -132,6 +136,16 @@ class Messages:
         for message in self._state.messages:
             if sub_agents or message.parent is None:
                 self._close_blocks(message)
+
+    def _is_failure(self, content: list[Raw]) -> bool:
+        """Not the model's words but the agent's, about an API that failed: the end of the turn tells them."""
+        said = [text(loosely(raw), "text") for raw in content]
+        words = [one for one in said if one is not None]
+        if not words or len(words) != len(said):
+            return False
+        tell_failure(self._state, self._out)
+        self._state.failure = clip("\n".join(words), MAX_FAILURE)
+        return True
 
     # Pieces -----------------------------------------------------------------------------------------
 

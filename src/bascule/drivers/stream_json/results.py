@@ -1,6 +1,6 @@
 """What a tool call came to: its status, output, diffs and pictures, from a `tool_result`."""
 
-from bascule.drivers.stream_json.lenient import JsonObject, clip, mapping, objects, text, true
+from bascule.drivers.stream_json.lenient import JsonObject, clip, mapping, objects, text, true, whole
 from bascule.drivers.stream_json.tools import diffs_in, locations_in
 from bascule.model.events import Image, ToolChanged, ToolStatus
 
@@ -16,7 +16,7 @@ def change_by(result: JsonObject, outcome: JsonObject, meta: JsonObject) -> Tool
     return ToolChanged(
         text(result, "tool_use_id") or "",
         status,
-        clip(_output(result), MAX_OUTPUT),
+        clip(_report(outcome) or _output(result), MAX_OUTPUT),
         diffs_in(outcome) if status == "done" else (),
         locations_in(outcome),
         _images(result),
@@ -35,11 +35,22 @@ def _status(result: JsonObject, meta: JsonObject) -> ToolStatus:
     return "failed" if true(result, "is_error") else "done"
 
 
+def _report(outcome: JsonObject) -> str:
+    """A sub-agent's own words, without the frame its model reads them in."""
+    if text(outcome, "agentId") is None:
+        return ""
+    blocks = objects(outcome, "content")
+    notes, tail = whole(outcome, "harnessNoteCount") or 0, whole(outcome, "harnessTailCount") or 0
+    return _texts(blocks[notes : len(blocks) - tail])
+
+
 def _output(result: JsonObject) -> str:
-    whole = text(result, "content")
-    if whole is not None:
-        return whole
-    said = [text(block, "text") for block in objects(result, "content") if text(block, "type") == "text"]
+    all_of_it = text(result, "content")
+    return all_of_it if all_of_it is not None else _texts(objects(result, "content"))
+
+
+def _texts(blocks: list[JsonObject]) -> str:
+    said = [text(block, "text") for block in blocks if text(block, "type") == "text"]
     return "\n".join(part for part in said if part is not None)
 
 

@@ -10,6 +10,7 @@ BlockKind = Literal["assistant", "thinking", "tool", "other"]
 
 MAX_MESSAGES = 8
 MAX_SETTLED = 32  # requests that are over, kept only to know a repeated id by
+MAX_FAILURE = 4096
 MAX_OPEN = 200  # requests or tools; more than an agent ever has at once
 
 T = TypeVar("T")
@@ -64,6 +65,7 @@ class Facts(Struct, omit_defaults=True):
 class DriverState(Struct, omit_defaults=True):
     skipping: bool = False
     interrupted: bool = False  # the agent said so in this turn
+    failure: str = ""  # an API error the agent reported in this turn; its result will say it again
     facts: Facts = msgspec.field(default_factory=Facts)
     messages: list[Message] = []
     streams: dict[str, str] = {}  # the message being streamed, by the tool call of the sub-agent ("" is none)

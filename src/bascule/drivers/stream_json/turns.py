@@ -18,7 +18,7 @@ from bascule.drivers.stream_json.lenient import (
 )
 from bascule.drivers.stream_json.outlet import Outlet
 from bascule.drivers.stream_json.results import change_by
-from bascule.drivers.stream_json.state import DriverState
+from bascule.drivers.stream_json.state import MAX_FAILURE, DriverState
 from bascule.model.events import Note, StopReason, ToolChanged, TurnEnded, Usage, UsageChanged
 
 _STOPS: dict[str, StopReason] = {
@@ -39,6 +39,8 @@ def end_turn(state: DriverState, out: Outlet, result: JsonObject) -> None:
         out.put(ToolChanged(tool_id, "failed", "The turn ended before this tool reported back."))
     _count(state, out, result)
     reason = _stop_reason(state, result)
+    message = _what_went_wrong(result) if reason == "error" else None
+    tell_failure(state, out, message)
     usage = mapping(result, "usage")
     out.put(
         TurnEnded(
@@ -53,10 +55,17 @@ def end_turn(state: DriverState, out: Outlet, result: JsonObject) -> None:
             else None,
             number(result, "total_cost_usd"),
             whole(result, "duration_ms"),
-            _what_went_wrong(result) if reason == "error" else None,
+            message,
         )
     )
     state.interrupted = False
+
+
+def tell_failure(state: DriverState, out: Outlet, told: str | None = None) -> None:
+    """An API error the agent spoke of, unless the end of the turn tells just that."""
+    if state.failure and state.failure != told:
+        out.put(Note("api_error", state.failure, "error"))
+    state.failure = ""
 
 
 def _stop_reason(state: DriverState, result: JsonObject) -> StopReason:
@@ -73,7 +82,7 @@ def _what_went_wrong(result: JsonObject) -> str | None:
     said = text(result, "result")
     if not said:
         said = "\n".join(one for one in items(result, "errors") if isinstance(one, str))
-    return clip(said or text(result, "subtype") or "The agent reported an error.", 4096)
+    return clip(said or text(result, "subtype") or "The agent reported an error.", MAX_FAILURE)
 
 
 def _count(state: DriverState, out: Outlet, result: JsonObject) -> None:
@@ -163,6 +172,16 @@ def note_compaction(state: DriverState, out: Outlet, said: JsonObject) -> None:
     if after and after != state.facts.used:
         state.facts.used = after
         out.put(UsageChanged(after, state.facts.size, state.facts.cost_usd))
+
+
+def note_hook(out: Outlet, said: JsonObject) -> None:
+    """A command of the settings, which nobody is asked about: that it ran is worth a line."""
+    name, status = words(said, "hook_name", 200) or "unnamed", whole(said, "exit_code")
+    if text(said, "outcome") == "success":
+        out.put(Note("hook", f"The hook {name} of the agent's settings ran."))
+    else:
+        told = words(said, "stderr", 1000) or words(said, "stdout", 1000)
+        out.put(Note("hook_failed", f"The hook {name} failed (status {status}): {told}", "warning"))
 
 
 def note_rate_limit(out: Outlet, said: JsonObject) -> None:

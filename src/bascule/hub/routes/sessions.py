@@ -68,6 +68,7 @@ async def stream(call: Call[None, StreamQuery]) -> None:
     record = await require_session(call.hub, call.session_id)
     last = header(call.scope["headers"], b"last-event-id") or ""
     after = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else call.query.after or 0
+    sessions.check_place(record, after)
     await stream_session(call, record, after)
 
 

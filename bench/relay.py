@@ -1,0 +1,64 @@
+"""Bascule against a bare relay, in one run: `python bench/relay.py [--quick] [--only NAME]`.
+
+Machines are noisy, so nothing here is an absolute figure: both sides take turns, five times over, and what
+counts is the median of the ratios (or of the differences) within a round.
+"""
+
+import argparse
+import os
+import platform
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from contestants import Bare, Bascule
+from opening import cold_start, long_session
+from streaming import Sizes, fan_out, latency, throughput
+from table import HEAD, Figure, row
+from weight import idle_sessions, stalled
+
+AGAINST_BARE = {"throughput": throughput, "latency": latency, "fan-out": fan_out}
+ALONE = {"sessions": idle_sessions, "stalled": stalled, "start": cold_start, "page": long_session}
+
+
+def figures(chosen: list[str], sizes: Sizes) -> Iterator[Figure]:
+    for name, measure in AGAINST_BARE.items():
+        if name in chosen:
+            with Bare() as bare, Bascule() as bascule:
+                yield from _said(name, lambda: measure(bare, bascule, sizes))  # noqa: B023 - used at once
+    for name, alone in ALONE.items():
+        if name in chosen:
+            yield from _said(name, lambda: alone(sizes))  # noqa: B023 - used at once
+
+
+def _said(name: str, measure: Callable[[], Iterator[Figure]]) -> Iterator[Figure]:
+    print(f"measuring {name} ...", file=sys.stderr, flush=True)
+    yield from measure()
+
+
+def machine() -> str:
+    system, python = f"{platform.system()} {platform.release()}", platform.python_version()
+    return (
+        f"{os.cpu_count()} cores, {system}, Python {python}, SQLite {sqlite3.sqlite_version}, "
+        f"load {os.getloadavg()[0]:.1f} at the start"
+    )
+
+
+def main() -> None:
+    names = [*AGAINST_BARE, *ALONE]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="one small round: does everything work?")
+    parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=", ".join(names))
+    options = parser.parse_args()
+    began = time.monotonic()
+    print(f"{machine()}\n\n{HEAD}", flush=True)
+    for figure in figures(options.only or names, Sizes(quick=options.quick)):
+        print(row(figure), flush=True)
+    print(f"\n{time.monotonic() - began:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""`python -m tests.conformance claude-code`: the real CLI driven through a real Bascule, scene by scene."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from tests.conformance import report
+from tests.conformance.afterwards import end_and_check
+from tests.conformance.environment import clean_environment, make_home
+from tests.conformance.install import Installed, install
+from tests.conformance.outcome import Figures, Outcome
+from tests.conformance.scenario import SCENARIOS
+from tests.conformance.scenes_asking import ASKING
+from tests.conformance.scenes_living import FORBIDDEN, LIVING
+from tests.conformance.talk import Broken, Talk
+from tests.conformance.through import play
+from tests.live import LiveServer
+from tests.modelapi.server import ScriptedModel, serve
+
+Scene = Callable[[Talk], Awaitable[None]]
+SCENES: dict[str, Scene] = {
+    **{scenario.name: functools.partial(play, scenario) for scenario in SCENARIOS},
+    **ASKING,
+    **LIVING,
+}
+
+
+async def run(installed: Installed, names: list[str], keep: bool) -> list[Outcome]:
+    """Play the named scenes, one after the other, on one server."""
+    # Unix sockets live below it, so its path must be short.
+    folder = Path(tempfile.mkdtemp(prefix="bascule-conf-"))
+    model = ScriptedModel()
+    outcomes: list[Outcome] = []
+    async with serve(model) as url:
+        live = LiveServer(folder, env=_environment(installed, folder, url))
+        make_home(live.home, live.work)
+        try:
+            async with live:
+                for name in names:
+                    outcomes.append(await _one(live, model, name))
+                    _say(outcomes[-1])
+            logged = live.stderr().strip()
+            if logged:
+                sys.stdout.write(f"The server's stderr:\n{logged}\n")
+        finally:
+            if keep:
+                sys.stdout.write(f"Kept: {folder}\n")
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+    return outcomes
+
+
+def _environment(installed: Installed, folder: Path, url: str) -> dict[str, str]:
+    return {
+        **clean_environment(installed, folder / "home", url),
+        **FORBIDDEN,
+        "CLAUDE_BIN": str(installed.claude),
+    }
+
+
+async def _one(live: LiveServer, model: ScriptedModel, name: str) -> Outcome:
+    model.requests.clear()
+    talk = Talk(live, model, re.sub(r"[^a-z0-9]+", "-", name.lower()))
+    begun = time.monotonic()
+    fault, figures = None, Figures()
+    try:
+        await SCENES[name](talk)
+        figures = await end_and_check(talk)
+    except (Broken, TimeoutError, AssertionError, OSError) as error:
+        fault = f"{error}" if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
+        if live.process is None or live.process.returncode is not None:
+            await live.start()
+    finally:
+        await talk.close()
+    if fault is not None and talk.session:
+        await live.http.delete(f"/api/sessions/{talk.session}")
+    return Outcome(name, time.monotonic() - begun, fault, figures, talk.notes)
+
+
+def _say(outcome: Outcome) -> None:
+    word = "ok    " if outcome.fault is None else "FAILED"
+    sys.stdout.write(f"{word}  {outcome.seconds:5.1f} s  {outcome.name}\n")
+    for line in [*([outcome.fault] if outcome.fault else []), *outcome.notes]:
+        sys.stdout.write(f"          {line}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Play, report, and say by the exit code whether all went well."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
+    parser.add_argument("agent", choices=["claude-code"])
+    parser.add_argument("--only", action="append", metavar="NAME", help="scenes whose name holds this")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with the server's state")
+    args = parser.parse_args()
+    names = [name for name in SCENES if not args.only or any(part in name for part in args.only)]
+    if not names:
+        parser.error("no scene has such a name; there are: " + ", ".join(SCENES))
+    installed = install()
+    sys.stdout.write(f"claude {installed.claude_version}, node {installed.node_version}\n")
+    outcomes = asyncio.run(run(installed, names, args.keep))
+    failed = sum(outcome.fault is not None for outcome in outcomes)
+    if len(names) == len(SCENES):
+        report.write(installed, outcomes)
+    sys.stdout.write(f"{len(outcomes) - failed} passed, {failed} failed\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

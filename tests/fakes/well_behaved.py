@@ -1,0 +1,5 @@
+"""Answers every prompt with one sentence."""
+
+from speech import behave
+
+behave()

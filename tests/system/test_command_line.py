@@ -1,0 +1,84 @@
+"""The command line against the running server: found by its note, without a token typed anywhere."""
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.live import LiveServer
+
+from bascule.client.client import Client
+from bascule.model.events import PermissionRequested, TurnEnded
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def server(module_dir: Path) -> AsyncIterator[LiveServer]:
+    async with LiveServer(module_dir) as made:
+        yield made
+
+
+async def bascule(server: LiveServer, *words: str) -> tuple[int, str]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bascule", *words, "--data", str(server.data)),
+        cwd=server.work,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(server.home), "BASCULE_CONFIG_DIR": str(server.config)},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    said, _ = await asyncio.wait_for(process.communicate(), 30)
+    return process.returncode or 0, said.decode()
+
+
+async def test_x12_a_prompt_is_run_listed_shown_and_audited_from_the_command_line(server: LiveServer):
+    code, said = await bascule(server, "run", "count 5 1", "--agent", "demo", "--keep")
+    assert code == 0, said
+    assert "1 2 3 4 5" in said
+    code, listed = await bascule(server, "sessions", "list", "--json")
+    assert code == 0
+    session = next(one["session_id"] for one in json.loads(listed) if one["title"] == "count 5 1")
+    code, shown = await bascule(server, "sessions", "show", session)
+    assert code == 0
+    assert "1 2 3 4 5" in shown
+    code, verdict = await bascule(server, "audit", "verify")
+    assert code == 0, verdict
+    code, agents = await bascule(server, "agents")
+    assert code == 0
+    assert "demo" in agents
+    code, ended = await bascule(server, "sessions", "end", session)
+    assert code == 0, ended
+
+
+async def test_x12_x2_a_waiting_request_is_answered_from_the_command_line(server: LiveServer):
+    session = await server.create("run 12")
+    asked = (await server.wait_for(session, PermissionRequested)).event
+    assert isinstance(asked, PermissionRequested)
+    code, waiting = await bascule(server, "sessions", "answer")
+    assert code == 0
+    assert "echo demo 12" in waiting
+    words = ("sessions", "answer", session, asked.request_id, "allow")
+    code, said = await bascule(server, *words)
+    assert code != 0, "allowing needs the input one saw"
+    code, said = await bascule(server, *words, "--sha", asked.input_sha256)
+    assert code == 0, said
+    await server.wait_for(session, TurnEnded)
+
+
+async def test_x12_the_python_client_follows_a_session_of_the_running_server(server: LiveServer):
+    session = await server.create("count 50 1")
+    await server.wait_for(session, TurnEnded)
+    seen: list[int] = []
+    async with (
+        await Client.connect(server.url, server.token) as client,
+        contextlib.aclosing(client.events(session)) as rows,
+    ):
+        async for row in rows:
+            seen.append(row.seq)
+            if isinstance(row.event, TurnEnded):
+                break
+    assert seen == list(range(1, len(seen) + 1))

@@ -1,0 +1,149 @@
+"""A disk that fills up under the real server: nothing is lost, nothing dies, and it goes on by itself."""
+
+import asyncio
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.live import LiveServer
+
+from bascule.model.events import AgentSpawned, SessionEnded, TextAppended, TurnEnded
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+
+@pytest.fixture
+def small_disk(short_dir: Path) -> Iterator[Path]:
+    """4 MB that fill up for real."""
+    folder = short_dir / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system is not allowed here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+async def test_r19_a_full_disk_holds_agents_back_serves_readers_and_goes_on_by_itself(
+    short_dir: Path, small_disk: Path
+):
+    server = LiveServer(short_dir)
+    server.data = small_disk / "data"
+    await server.start()
+    try:
+        small = await server.create("count 3 1")
+        await server.wait_for(small, TurnEnded)
+        session = await server.create("flood 300 65536")
+        problem = await _storage_problem(server, shown=True)
+        assert "full" in problem.lower() or "space" in problem.lower()
+
+        # Who reads is served, and who writes is told.
+        assert (await server.http.get("/api/sessions")).status_code == 200
+        assert (await server.http.get(f"/api/sessions/{small}/entries")).status_code == 200
+        start = {"agent": "demo", "cwd": str(server.work), "prompt": "more"}
+        for path, body in (
+            (f"/api/sessions/{session}/send", {"text": "more"}),
+            (f"/api/sessions/{small}/send", {"text": "more"}),
+            (f"/api/sessions/{small}/title", {"title": "more"}),
+            ("/api/sessions", start),
+        ):
+            refused = await asyncio.wait_for(server.http.post(path, json=body), 10)
+            assert refused.status_code == 507, refused.text
+            assert refused.json()["error"]["code"] == "STORAGE_FULL"
+        rows = await server.log(session)
+        pid = next(row.event.pid for row in rows if isinstance(row.event, AgentSpawned))
+        os.kill(pid, 0)  # held back, not ended
+        assert not [row for row in rows if isinstance(row.event, TurnEnded)]
+
+        await asyncio.to_thread(
+            subprocess.run, ["mount", "-o", "remount,size=128m", str(small_disk)], check=True
+        )
+        await server.wait_for(session, TurnEnded)
+        assert await _storage_problem(server, shown=False) == ""
+        rows = await server.log(session)
+        assert [row.seq for row in rows] == list(range(1, len(rows) + 1))
+        text = "".join(row.event.text for row in rows if isinstance(row.event, TextAppended))
+        assert len(text) == 300 * 65536
+        assert (await server.http.get("/api/audit/verify")).json()["ok"] is True
+        assert (await server.post(f"/api/sessions/{session}/send", text="count 2 1")).status_code == 200
+    finally:
+        await server.stop()
+        await server.end_keeper()
+
+
+@pytest.mark.parametrize("how", ["close", "kill-all"])
+async def test_r19_r20_an_agent_can_be_stopped_while_the_disk_is_full(
+    short_dir: Path, small_disk: Path, how: str
+):
+    server = LiveServer(short_dir)
+    server.data = small_disk / "data"
+    await server.start()
+    try:
+        session = await server.create("flood 300 65536")
+        await _storage_problem(server, shown=True)
+        rows = await server.log(session)
+        pid = next(row.event.pid for row in rows if isinstance(row.event, AgentSpawned))
+        watch = os.pidfd_open(pid)
+        gone = asyncio.Event()
+        asyncio.get_running_loop().add_reader(watch, gone.set)
+        if how == "close":
+            answer = await asyncio.wait_for(server.http.delete(f"/api/sessions/{session}"), 10)
+        else:
+            answer = await asyncio.wait_for(server.http.post("/api/kill-all", json={}), 10)
+        assert answer.status_code == 200, answer.text
+        await asyncio.wait_for(gone.wait(), 15)
+        asyncio.get_running_loop().remove_reader(watch)
+        os.close(watch)
+        await asyncio.to_thread(
+            subprocess.run, ["mount", "-o", "remount,size=128m", str(small_disk)], check=True
+        )
+        ended = (await server.wait_for(session, SessionEnded)).event
+        assert isinstance(ended, SessionEnded)
+        assert ended.reason == ("closed" if how == "close" else "killed")
+    finally:
+        await server.stop()
+        await server.end_keeper()
+
+
+@pytest.mark.parametrize("how", ["term", "kill"])
+async def test_r19_r35_a_server_stopped_on_a_full_disk_goes_on_where_it_was(
+    short_dir: Path, small_disk: Path, how: str
+):
+    server = LiveServer(short_dir)
+    server.data = small_disk / "data"
+    await server.start()
+    try:
+        session = await server.create("flood 300 65536")
+        await _storage_problem(server, shown=True)
+        if how == "term":
+            began = time.monotonic()
+            assert await server.stop() == 0
+            assert time.monotonic() - began < 10
+        else:
+            await server.kill()
+        await asyncio.to_thread(
+            subprocess.run, ["mount", "-o", "remount,size=128m", str(small_disk)], check=True
+        )
+        await server.start()
+        await server.wait_for(session, TurnEnded)
+        rows = await server.log(session)
+        assert [row.seq for row in rows] == list(range(1, len(rows) + 1))
+        text = "".join(row.event.text for row in rows if isinstance(row.event, TextAppended))
+        assert len(text) == 300 * 65536
+        assert [int(word.strip(".")) for word in text.split() if word.strip(".")] == list(range(1, 301))
+    finally:
+        await server.stop()
+        await server.end_keeper()
+
+
+async def _storage_problem(server: LiveServer, *, shown: bool) -> str:
+    """What the device's state says about its disk, once that is what we wait for."""
+    async with asyncio.timeout(30):
+        while True:
+            status = (await server.http.get("/api/daemon/status")).json()
+            if bool(status["storage_problem"]) == shown:
+                return status["storage_problem"] or ""
+            await asyncio.sleep(0.05)
