@@ -395,6 +395,7 @@ export interface SessionRecord {
   updated_at: string;
   created_by: string;
   seq: number;
+  started_at: string;
   started_seq: number;
   spawned: boolean;
   open_requests: number;
