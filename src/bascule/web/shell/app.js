@@ -64,6 +64,7 @@ export function createApp(wellPlace) {
     const { route } = store.get();
     if (route.name === 'session' && route.id) live.ensure(route.id);
     void sendHeld();
+    setTimeout(() => wells.warm(), 500);
   }
 
   /** @param {number} since */

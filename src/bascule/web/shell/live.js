@@ -20,6 +20,8 @@ export class Live {
     /** @type {Map<string, Promise<void>>} */
     this.opening = new Map();
     this.caught = 0;
+    /** How far each session is held. Not in the store: text streams past without a drawing of the shell. @type {Map<string, number>} */
+    this.seqs = new Map();
   }
 
   /** Make sure a session is read and followed. @param {string} id */
@@ -33,6 +35,7 @@ export class Live {
   async #open(id) {
     try {
       const page = await this.api.open(id, { limit: PAGE });
+      this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
       this.wells.opened(id, page);
@@ -54,19 +57,19 @@ export class Live {
   #fromPage(page) {
     const edits = page.entries.filter((/** @type {any} */ one) => one.kind === 'tool' && one.diffs?.length && one.status === 'done')
       .flatMap((/** @type {any} */ one) => one.diffs.map((/** @type {any} */ diff) => ({ added: 0, removed: 0, ...diff, seq: one.first_seq })));
-    return { seq: page.seq, queue: page.queue ?? [], edits };
+    return { queue: page.queue ?? [], edits };
   }
 
   /** A push of the server: some rows of a session's log. @param {string} id @param {any[]} rows */
   take(id, rows) {
-    const held = this.store.get().live[id];
-    if (!held?.opened) return;
-    const fresh = rows.filter((row) => row.seq > held.seq);
+    const held = this.seqs.get(id);
+    if (held === undefined) return;
+    const fresh = rows.filter((row) => row.seq > held);
     if (!fresh.length) return;
+    this.seqs.set(id, fresh[fresh.length - 1].seq);
     this.caught += fresh.length;
     this.wells.events(id, fresh);
     for (const logged of fresh) this.#absorb(id, logged, false);
-    this.#setLive(id, { seq: fresh[fresh.length - 1].seq });
   }
 
   /** @param {string} id @param {any} logged @param {boolean} past */
@@ -156,10 +159,8 @@ export class Live {
   /** After a reconnect: each session from the last event this page holds. */
   async followAgain() {
     this.caught = 0;
-    const { live } = this.store.get();
-    for (const [id, held] of Object.entries(live)) {
-      if (!held.opened) continue;
-      await this.api.subscribe(id, { after: held.seq }).catch((error) => {
+    for (const [id, seq] of this.seqs) {
+      await this.api.subscribe(id, { after: seq }).catch((error) => {
         if (error.code === 'OFFLINE') throw error;
         this.#setLive(id, { error: error.message });
       });
@@ -174,6 +175,7 @@ export class Live {
 
   /** @param {string} id */
   close(id) {
+    this.seqs.delete(id);
     this.store.set((state) => {
       const { [id]: _, ...live } = state.live;
       return { live };

@@ -5,7 +5,7 @@
  * @typedef {import('../js/types.d.ts').AgentInfo} AgentInfo
  * @typedef {{device: string, name: string, version: string, online: boolean, agents: AgentInfo[]}} Device
  * @typedef {{session_id: string, request_id: string, kind: 'permission' | 'question', state: string, asked: any, opened_at: string, seq: number, input_sha256: string, answer?: any, answered_at?: string, sending?: string, shownAt?: number, gone?: string}} Ask
- * @typedef {{seq: number, queue: import('../js/types.d.ts').PromptQueued[], commands: any[], models: any[], edits: {path: string, patch: string, added: number, removed: number, seq: number}[], steps: Record<string, string>, failure: any, opened: boolean, error: string}} LiveSession
+ * @typedef {{queue: import('../js/types.d.ts').PromptQueued[], commands: any[], models: any[], edits: {path: string, patch: string, added: number, removed: number, seq: number}[], steps: Record<string, string>, failure: any, opened: boolean, error: string}} LiveSession
  * @typedef {{name: 'start' | 'inbox' | 'settings' | 'session' | 'list', id?: string, part?: string}} Route
  * @typedef {{sessionId: string, text: string, images: any[], key: string}} Held
  * @typedef {typeof FIRST} State
@@ -39,7 +39,7 @@ export const FIRST = {
 };
 
 /** @type {LiveSession} */
-export const FIRST_LIVE = { seq: 0, queue: [], commands: [], models: [], edits: [], steps: {}, failure: null, opened: false, error: '' };
+export const FIRST_LIVE = { queue: [], commands: [], models: [], edits: [], steps: {}, failure: null, opened: false, error: '' };
 
 /** The wire leaves defaults out. @param {any} record @returns {SessionRecord} */
 export const filledRecord = (record) => ({

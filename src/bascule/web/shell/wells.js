@@ -23,6 +23,8 @@ export class Wells {
     this.theme = theme;
     /** @type {Map<string, Well>} */
     this.wells = new Map();
+    /** @type {Well | null} */
+    this.spare = null;
     /** @type {string | null} */
     this.shown = null;
     addEventListener('message', (event) => this.#hello(event));
@@ -30,11 +32,13 @@ export class Wells {
 
   /** Only a frame of ours, by its window; its origin is opaque and says nothing. @param {MessageEvent} event */
   #hello(event) {
-    const found = [...this.wells].find(([, well]) => well.frame.contentWindow === event.source);
-    if (!found || event.data?.type !== 'ready' || event.ports.length !== 1 || found[1].port) return;
-    const [id, well] = found;
+    const well = [...this.wells.values(), ...(this.spare ? [this.spare] : [])].find((one) => one.frame.contentWindow === event.source);
+    if (!well || event.data?.type !== 'ready' || event.ports.length !== 1 || well.port) return;
     well.port = event.ports[0];
-    well.port.onmessage = (message) => this.#asked(id, message.data);
+    well.port.onmessage = (message) => {
+      const id = [...this.wells].find(([, one]) => one === well)?.[0];
+      if (id !== undefined) this.#asked(id, message.data);
+    };
     for (const message of well.waiting) well.port.postMessage(message);
     well.waiting = [];
   }
@@ -72,11 +76,27 @@ export class Wells {
   /** @param {string} id @returns {boolean} whether it had to be made, so that its content must be sent */
   ensure(id) {
     if (this.wells.has(id)) return false;
-    const frame = h('iframe', { sandbox: 'allow-scripts', title: 'Transcript', src: `/portlet#${this.theme()}`, class: id === this.shown ? '' : 'away' });
-    this.wells.set(id, { frame, port: null, waiting: [], used: Date.now() });
-    this.place.append(frame);
+    const well = this.spare ?? this.#made();
+    this.spare = null;
+    well.used = Date.now();
+    this.wells.set(id, well);
     this.#keepFew();
+    if (id === this.shown) well.frame.classList.remove('away');
+    this.tell(id, { type: 'theme', theme: this.theme() });
+    setTimeout(() => this.warm(), 1500);
     return true;
+  }
+
+  /** Keep one frame loaded ahead, so that the next session opens at once. */
+  warm() {
+    this.spare ??= this.#made();
+  }
+
+  /** @returns {Well} */
+  #made() {
+    const frame = h('iframe', { sandbox: 'allow-scripts', title: 'Transcript', tabindex: -1, src: `/portlet#${this.theme()}`, class: 'away' });
+    this.place.append(frame);
+    return { frame, port: null, waiting: [], used: 0 };
   }
 
   #keepFew() {
