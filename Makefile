@@ -18,7 +18,7 @@ export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint ruff format types imports bench chaos conformance lock clean FORCE
+.PHONY: help run test lint ruff format types imports page screens bench chaos conformance lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -29,7 +29,7 @@ run: $(VENV)/.run ## Start Bascule (ARGS="--port 4000")
 test: $(VENV)/.dev ## Run the tests (ARGS="-k keeper")
 	@$(PY) -m pytest -n $(JOBS) $(ARGS)
 
-lint: ruff format types imports ## Check style, types and the import rule
+lint: ruff format types imports page ## Check style, types and the import rule
 
 ruff: $(VENV)/.dev
 	@$(VENV)/bin/ruff check --quiet .
@@ -42,6 +42,12 @@ types: $(VENV)/.dev
 
 imports: $(VENV)/.dev
 	@$(VENV)/bin/lint-imports --no-cache --no-logo
+
+page: $(VENV)/.dev
+	@$(PY) web/check.py
+
+screens: $(VENV)/.dev ## Take the pictures of every screen again (needs Chromium)
+	@$(PY) -m docs.make_screens $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (BENCH=relay, figures go to docs/benchmarks.md)
 	@$(PY) bench/$(BENCH).py $(ARGS)
@@ -70,7 +76,7 @@ $(VENV)/.made:
 	@pwd -P > $@
 
 # The lock lists every package, so pip has nothing to resolve (--no-deps) and nothing to trust (--require-hashes).
-$(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml
+$(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml web/package-lock.json web/vendor.py
 	@echo 'Installing what Bascule needs ...' >&2
 	@$(PY) -m pip install -qq --no-deps --require-hashes -r requirements/run.txt
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
+from bascule import __version__
 from bascule.hub import overview, sessions
 from bascule.hub.call import AnyCall
 from bascule.hub.services import Hub
@@ -115,6 +116,18 @@ async def _kill_all(asker: Asker, message: Message, _: None) -> object:
     return await overview.end_all(asker.hub, asker.call.by)
 
 
+async def _hello(asker: Asker, message: Message, _: None) -> object:
+    """Who the socket's grant says it is, and which Bascule answers."""
+    grant = asker.grant
+    return {
+        "name": grant.name,
+        "role": grant.role,
+        "sessionId": grant.session_id,
+        "grantId": grant.id,
+        "version": __version__,
+    }
+
+
 async def _pause(asker: Asker, message: Message, _: None) -> object:
     await overview.pause(asker.hub, asker.call.by, paused=True)
     return {}
@@ -147,6 +160,7 @@ ANSWERS: dict[str, Answer] = {
     "audit:list": _audit,
     "audit:verify": _verify,
     "kill-all": _kill_all,
+    "hello": _hello,
     "daemon:pause": _pause,
     "daemon:resume": _resume,
     "ping": _ping,

@@ -75,6 +75,7 @@ KINDS: dict[str, Kind] = {
         Kind("audit:list", "owner", EventsQuery, False),
         Kind("audit:verify", "owner", Plain, False),
         Kind("kill-all", "owner", Plain, False),
+        Kind("hello", "any", Plain, False),
         Kind("daemon:pause", "owner", Plain, False),
         Kind("daemon:resume", "owner", Plain, False),
         Kind("ping", "any", Plain, False),

@@ -32,6 +32,7 @@ class Row:
     status: int = 200
     most: int = SMALL  # bytes of body
     ticket: bool = False  # may be opened with a single-use ticket
+    any_origin: bool = False  # the same for everybody, so a page without an origin may read it, too
     pattern: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -1,24 +1,57 @@
-"""What needs no grant: the first page, and whether we are alive. And the description of all the rest."""
+"""What needs no grant: the page and its files, and whether we are alive.
 
-from importlib.resources import files
+The page is the same for everybody and holds no secret; what it shows it asks for with its grant.
+"""
 
 from starlette.responses import Response
 
 from bascule.hub.call import AnyCall
+from bascule.hub.headers import PAGE_POLICY
+from bascule.hub.intake import header
 from bascule.hub.table import Row
 from bascule.hub.views import Health
+from bascule.hub.web_files import WebFile, assets, document
+from bascule.model.errors import CallerError
 
-PAGES = files("bascule.hub") / "pages"
-INDEX = (PAGES / "index.html").read_bytes()
-STYLE = (PAGES / "style.css").read_bytes()
+SHELL_POLICY = PAGE_POLICY + "; trusted-types 'none'"
+# Agents' words are drawn here: no network, no origin of its own, and only the shell may hold it.
+PORTLET_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'none'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts; "
+    "require-trusted-types-for 'script'; trusted-types dompurify"
+)
 
 
-async def index(call: AnyCall) -> Response:
-    return Response(INDEX, media_type="text/html")
+class NoSuchFile(CallerError):
+    code = "NOT_FOUND"
 
 
-async def style(call: AnyCall) -> Response:
-    return Response(STYLE, media_type="text/css")
+def _answer(call: AnyCall, file: WebFile, headers: dict[str, str]) -> Response:
+    """The file, or only the word that it has not changed."""
+    known = header(call.scope["headers"], b"if-none-match") == file.etag
+    headers = {"cache-control": "no-cache", "etag": file.etag, **headers}
+    return Response(b"" if known else file.body, 304 if known else 200, headers, file.media_type)
+
+
+async def shell(call: AnyCall) -> Response:
+    return _answer(call, document("index.html"), {"content-security-policy": SHELL_POLICY})
+
+
+async def portlet(call: AnyCall) -> Response:
+    return _answer(
+        call,
+        document("portlet.html"),
+        {"content-security-policy": PORTLET_POLICY, "x-frame-options": "SAMEORIGIN"},
+    )
+
+
+async def asset(call: AnyCall) -> Response:
+    file = assets().get((call.params["folder"], call.params["name"]))
+    if file is None:
+        raise NoSuchFile("There is nothing here.")
+    return _answer(
+        call, file, {"access-control-allow-origin": "*", "cross-origin-resource-policy": "cross-origin"}
+    )
 
 
 async def health(call: AnyCall) -> Health:
@@ -29,9 +62,26 @@ async def healthz(call: AnyCall) -> Response:
     return Response(b"ok", media_type="text/plain")
 
 
+def _page(path: str, summary: str) -> Row:
+    return Row(method="GET", path=path, need="public", serve=shell, summary=summary)
+
+
 ROWS = [
-    Row(method="GET", path="/", need="public", serve=index, summary="The first page"),
-    Row(method="GET", path="/style.css", need="public", serve=style, summary="Its style"),
+    _page("/", "The page"),
+    _page("/inbox", "The page, at its inbox"),
+    _page("/sessions", "The page, at its list of sessions"),
+    _page("/sessions/{id}", "The page, at one session"),
+    _page("/settings", "The page, at its settings"),
+    _page("/settings/{part}", "The page, at a part of its settings"),
+    Row(method="GET", path="/portlet", need="public", serve=portlet, summary="The frame of a transcript"),
+    Row(
+        method="GET",
+        path="/assets/{folder}/{name}",
+        need="public",
+        serve=asset,
+        summary="A file of the page",
+        any_origin=True,
+    ),
     Row(method="GET", path="/health", need="public", serve=health, summary="Alive?", answer=Health),
     Row(method="GET", path="/healthz", need="public", serve=healthz, summary="Alive? In one word"),
 ]

@@ -1,0 +1,50 @@
+"""The page's files, read once from the package. What is not in this list does not exist."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+FOLDERS = ("css", "js", "shell", "portlet", "vendor")
+TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True)
+class WebFile:
+    body: bytes
+    media_type: str
+    etag: str
+
+
+def _web_file(body: bytes, media_type: str) -> WebFile:
+    return WebFile(body, media_type, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+
+
+def _root() -> Traversable:
+    return files("bascule") / "web"
+
+
+@cache
+def document(name: str) -> WebFile:
+    """`index.html` or `portlet.html`."""
+    return _web_file((_root() / name).read_bytes(), "text/html; charset=utf-8")
+
+
+@cache
+def assets() -> dict[tuple[str, str], WebFile]:
+    """Every file a page may load, by folder and name: a lookup, never a path."""
+    found: dict[tuple[str, str], WebFile] = {}
+    for folder in FOLDERS:
+        place = _root() / folder
+        if not place.is_dir():
+            continue  # the libraries, in a checkout where they have not been fetched
+        for file in place.iterdir():
+            media_type = TYPES.get("." + file.name.rpartition(".")[2])
+            if media_type is not None:
+                found[folder, file.name] = _web_file(file.read_bytes(), media_type)
+    return found

@@ -1,0 +1,101 @@
+/** Building and updating elements. Text only ever becomes text nodes; nothing here takes HTML. */
+
+import { icon } from './icons.js';
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+
+/**
+ * `h('button', { class: 'btn', onclick }, 'Send')`. `on…` become properties, `false`/`null` are left out.
+ * @param {string} tag
+ * @param {Record<string, any> | null} [props]
+ * @param {...(Child | Child[])} children
+ * @returns {any}
+ */
+export function h(tag, props, ...children) {
+  const element = /** @type {any} */ (document.createElement(tag));
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) element[name] = value;
+    else if (name === 'value') element.value = value;
+    else if (name === 'checked') element.checked = true;
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** @param {string} name @param {string} label @param {Record<string, any>} [props] */
+export const iconButton = (name, label, props) =>
+  h('button', { type: 'button', title: label, 'aria-label': label, ...props, class: `ib ${props?.class ?? ''}`.trim() }, icon(name));
+
+const HANDLERS = [
+  'onclick', 'onkeydown', 'oninput', 'onchange', 'onsubmit', 'onpointerdown', 'onauxclick', 'ondragstart',
+  'ondragover', 'ondrop', 'ondragend', 'ontoggle', 'onfocus', 'onblur', 'onscroll',
+];
+
+/**
+ * Make `container` hold what `wanted` says with as few changes as can be, so that focus, scroll positions and
+ * running animations survive. Children with `data-key` are matched by it, the others by place.
+ * @param {Element} container
+ * @param {Child[]} wanted
+ */
+export function update(container, wanted) {
+  const fresh = document.createDocumentFragment();
+  fresh.append(.../** @type {any[]} */ (wanted.filter((child) => child !== null && child !== undefined && child !== false)));
+  matchChildren(container, fresh);
+}
+
+/** @param {Node} node */
+const keyOf = (node) => (node instanceof Element ? node.getAttribute('data-key') : null);
+
+/** @param {Node} a @param {Node} b */
+const alike = (a, b) => a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+
+/** @param {Node} old @param {Node} fresh */
+function matchChildren(old, fresh) {
+  const keyed = new Map([...old.childNodes].filter(keyOf).map((node) => [keyOf(node), node]));
+  let place = old.firstChild;
+  for (const child of [...fresh.childNodes]) {
+    const key = keyOf(child);
+    const match = key ? keyed.get(key) : place && !keyOf(place) && alike(place, child) ? place : null;
+    if (match && alike(match, child)) {
+      if (match !== place) old.insertBefore(match, place);
+      else place = place?.nextSibling ?? null;
+      matchNode(match, child);
+    } else {
+      old.insertBefore(child, place);
+    }
+  }
+  while (place) {
+    const next = place.nextSibling;
+    place.remove();
+    place = /** @type {ChildNode | null} */ (next);
+  }
+}
+
+/** @param {Node} old @param {Node} fresh */
+function matchNode(old, fresh) {
+  if (old instanceof Element && fresh instanceof Element) {
+    if (old.hasAttribute('data-island')) return; // looked after by its own module
+    matchAttributes(old, fresh);
+    matchChildren(old, fresh);
+  } else if (old.nodeValue !== fresh.nodeValue) {
+    old.nodeValue = fresh.nodeValue;
+  }
+}
+
+/** @param {any} old @param {any} fresh */
+function matchAttributes(old, fresh) {
+  for (const { name } of [...old.attributes]) {
+    // A person opens and closes these; a fresh drawing does not know.
+    if (name === 'open' && old.nodeName === 'DETAILS') continue;
+    if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of [...fresh.attributes]) {
+    if (name === 'open' && old.nodeName === 'DETAILS') continue;
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  for (const handler of HANDLERS) if (old[handler] !== fresh[handler]) old[handler] = fresh[handler];
+  if ('value' in fresh && old.nodeName !== 'BUTTON' && old.nodeName !== 'LI' && document.activeElement !== old && old.value !== fresh.value) old.value = fresh.value;
+  if (old.nodeName === 'INPUT' && old.checked !== fresh.checked) old.checked = fresh.checked;
+}

@@ -1,0 +1,297 @@
+/**
+ * Events become what a person reads. Pure, imports nothing; the twin of `model/entries.py` and
+ * `model/records.py`, held to the same fixtures (`tests/fixtures/fold`).
+ *
+ * @typedef {import('./types.d.ts').Logged} Logged
+ * @typedef {import('./types.d.ts').Entry} Entry
+ * @typedef {import('./types.d.ts').SessionRecord} SessionRecord
+ * @typedef {import('./types.d.ts').PromptQueued} PromptQueued
+ */
+
+export const MAX_OUTPUT = 256 * 1024;
+const TITLE_LENGTH = 80;
+
+// The transcript ---------------------------------------------------------------------------------------
+
+/**
+ * A window of the transcript, true as of `seq`. `open` names what later events may still change;
+ * `changed` holds the first_seq of every entry the last batch touched.
+ * @typedef {{seq: number, before: number | null, entries: Entry[], open: Record<string, number>, changed: number[]}} Transcript
+ */
+
+/**
+ * The wire leaves defaults out; everything else here counts on them.
+ * @param {any} entry
+ * @returns {Entry}
+ */
+export function filled(entry) {
+  const common = { ...entry, open: entry.open ?? false };
+  switch (entry.kind) {
+    case 'prompt': return { ...common, client_message_id: entry.client_message_id ?? null, images: entry.images ?? [] };
+    case 'text': return { ...common, text: entry.text ?? '', parent: entry.parent ?? null };
+    case 'tool': return {
+      ...common,
+      tool_kind: entry.tool_kind ?? 'other', input: entry.input ?? {}, status: entry.status ?? 'running',
+      output: entry.output ?? '', diffs: entry.diffs ?? [], locations: entry.locations ?? [],
+      images: entry.images ?? [], parent: entry.parent ?? null, finished_at: entry.finished_at ?? null,
+    };
+    case 'request': return { ...common, answer: entry.answer ?? null, reason: entry.reason ?? null };
+    default: return common;
+  }
+}
+
+/**
+ * @param {number} seq
+ * @param {any[]} entries as a page of the wire holds them, oldest first
+ * @param {number | null} before
+ * @returns {Transcript}
+ */
+export function transcript(seq, entries, before) {
+  const all = entries.map(filled);
+  /** @type {Record<string, number>} */
+  const open = {};
+  for (const entry of all) if (entry.open) open[nameOf(entry)] = entry.first_seq;
+  return { seq, before, entries: all, open, changed: [] };
+}
+
+/**
+ * A page from further up, put before the window.
+ * @param {Transcript} state
+ * @param {any[]} entries
+ * @param {number | null} before
+ * @returns {Transcript}
+ */
+export function withOlder(state, entries, before) {
+  const first = state.entries[0]?.first_seq ?? Infinity;
+  const older = entries.map(filled).filter((entry) => entry.first_seq < first);
+  return { ...state, before, entries: [...older, ...state.entries], changed: [] };
+}
+
+/**
+ * Forget all but the newest entries; what was forgotten can be asked for again.
+ * @param {Transcript} state
+ * @param {number} most
+ * @returns {Transcript}
+ */
+export function trimmed(state, most) {
+  if (state.entries.length <= most) return state;
+  const entries = state.entries.slice(-most);
+  return { ...state, entries, before: entries[0].first_seq, changed: [] };
+}
+
+/**
+ * @param {Transcript} state
+ * @param {Logged[]} batch events in order; those the state already holds are passed over
+ * @returns {Transcript}
+ */
+export function fold(state, batch) {
+  const next = { ...state, entries: state.entries.slice(), open: { ...state.open }, changed: /** @type {number[]} */ ([]) };
+  /** @type {Map<number, any>} entries copied in this batch, so that the old state stays as it was */
+  const fresh = new Map();
+  const places = placesOf(next.entries);
+
+  /** @param {string} name @param {Logged} logged */
+  const touch = (name, logged) => {
+    const first = next.open[name];
+    const place = first === undefined ? undefined : places(first);
+    if (place === undefined) return null;
+    let entry = fresh.get(first);
+    if (entry === undefined) {
+      entry = { ...next.entries[place] };
+      next.entries[place] = entry;
+      fresh.set(first, entry);
+    }
+    entry.last_seq = logged.seq;
+    return entry;
+  };
+  /** @param {string} name @param {Logged} logged */
+  const close = (name, logged) => {
+    const entry = touch(name, logged);
+    if (entry) entry.open = false;
+    delete next.open[name];
+    return entry;
+  };
+  /** @param {any} entry */
+  const begin = (entry) => {
+    next.entries.push(entry);
+    fresh.set(entry.first_seq, entry);
+    if (entry.open) next.open[nameOf(entry)] = entry.first_seq;
+  };
+
+  for (const logged of batch) {
+    if (logged.seq <= next.seq) continue;
+    next.seq = logged.seq;
+    apply(logged, { touch, close, begin, open: next.open });
+  }
+  next.changed = [...fresh.keys()];
+  return next;
+}
+
+/** @param {Entry[]} entries sorted by first_seq @returns {(first: number) => number | undefined} */
+function placesOf(entries) {
+  return (first) => {
+    let low = 0;
+    let high = entries.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const at = entries[middle].first_seq;
+      if (at === first) return middle;
+      if (at < first) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  };
+}
+
+/**
+ * @param {Logged} logged
+ * @param {{touch: (name: string, logged: Logged) => any, close: (name: string, logged: Logged) => any, begin: (entry: any) => void, open: Record<string, number>}} hands
+ */
+function apply(logged, { touch, close, begin, open }) {
+  const event = /** @type {any} */ (logged.event);
+  switch (event.type) {
+    case 'text_appended': {
+      const entry = touch(`text ${event.entry_id}`, logged);
+      if (entry?.kind === 'text') entry.text += event.text;
+      break;
+    }
+    case 'entry_closed': close(`text ${event.entry_id}`, logged); break;
+    case 'tool_changed': changeTool(touch(`tool ${event.tool_id}`, logged), logged, close); break;
+    case 'plan_changed': {
+      const entry = 'plan' in open ? touch('plan', logged) : null;
+      if (entry) entry.items = event.items;
+      else begin(begun(logged));
+      break;
+    }
+    case 'permission_answered':
+    case 'question_answered':
+    case 'permission_withdrawn':
+    case 'question_withdrawn': settleEntry(close(`request ${event.request_id}`, logged), event); break;
+    default: {
+      const entry = begun(logged);
+      if (entry) begin(entry);
+    }
+  }
+  if (event.type === 'turn_ended' || event.type === 'session_ended' || event.type === 'session_failed') {
+    for (const name of Object.keys(open)) close(name, logged);
+  }
+}
+
+/** @param {any} entry @param {Logged} logged @param {(name: string, logged: Logged) => any} close */
+function changeTool(entry, logged, close) {
+  if (entry?.kind !== 'tool') return;
+  const event = /** @type {any} */ (logged.event);
+  entry.status = event.status;
+  entry.output = firstCharacters(event.output || entry.output, MAX_OUTPUT);
+  if (event.diffs?.length) entry.diffs = event.diffs;
+  if (event.locations?.length) entry.locations = event.locations;
+  if (event.images?.length) entry.images = event.images;
+  if (event.status !== 'running') {
+    entry.finished_at = logged.at;
+    close(`tool ${event.tool_id}`, logged);
+  }
+}
+
+/** Characters, not UTF-16 units: Python counts so. @param {string} text @param {number} most */
+function firstCharacters(text, most) {
+  return text.length <= most ? text : Array.from(text).slice(0, most).join('');
+}
+
+/** @param {any} entry @param {any} event */
+function settleEntry(entry, event) {
+  if (entry?.kind !== 'request') return;
+  if (event.type.endsWith('_answered')) Object.assign(entry, { state: 'answered', answer: event });
+  else Object.assign(entry, { state: 'withdrawn', reason: event.reason });
+}
+
+/** @param {Entry} entry */
+export function nameOf(entry) {
+  switch (entry.kind) {
+    case 'text': return `text ${entry.entry_id}`;
+    case 'tool': return `tool ${entry.tool_id}`;
+    case 'request': return `request ${entry.request_id}`;
+    case 'plan': return 'plan';
+    default: return `closed ${entry.first_seq}`;
+  }
+}
+
+const LINES = new Set([
+  'note', 'stderr_written', 'session_started', 'session_ended', 'session_failed', 'interrupted', 'unrecognised',
+]);
+
+/** The entry an event begins, if it begins one. @param {Logged} logged */
+function begun({ seq, at, event: fact }) {
+  const event = /** @type {any} */ (fact);
+  const base = { first_seq: seq, last_seq: seq, at };
+  switch (event.type) {
+    case 'prompt_sent': {
+      const { prompt_id, text, by, client_message_id, images } = event;
+      return filled({ ...base, kind: 'prompt', prompt_id, text, by, client_message_id, images });
+    }
+    case 'entry_opened':
+      return filled({ ...base, kind: 'text', open: true, entry_id: event.entry_id, voice: event.kind, parent: event.parent });
+    case 'tool_started': {
+      const { tool_id, name, title, kind, input, parent } = event;
+      return filled({ ...base, kind: 'tool', open: true, tool_id, name, title, tool_kind: kind, input, parent });
+    }
+    case 'plan_changed': return filled({ ...base, kind: 'plan', open: true, items: event.items });
+    case 'permission_requested':
+    case 'question_asked':
+      return filled({ ...base, kind: 'request', open: true, request_id: event.request_id, state: 'open', asked: event });
+    case 'turn_ended': return filled({ ...base, kind: 'turn', ended: event });
+    default: return LINES.has(event.type) ? filled({ ...base, kind: 'event', event }) : null;
+  }
+}
+
+// The session ------------------------------------------------------------------------------------------
+
+/** @type {Record<string, Record<string, string>>} */
+const NEXT = {
+  starting: { session_ready: 'waiting', prompt_sent: 'running', session_failed: 'failed', session_ending: 'ending', session_ended: 'ended' },
+  running: { turn_ended: 'waiting', interrupted: 'interrupted', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
+  waiting: { prompt_sent: 'running', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
+  interrupted: { turn_ended: 'waiting', prompt_sent: 'running', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
+  ending: { session_ended: 'ended', session_failed: 'ended' },
+  ended: { session_started: 'starting' },
+  failed: { session_started: 'starting' },
+};
+
+/**
+ * @param {string} phase
+ * @param {string} type of the event
+ */
+export function step(phase, type) {
+  return NEXT[phase]?.[type] ?? phase;
+}
+
+/** @param {string} text */
+export function titleFrom(text) {
+  const characters = Array.from(text.split(/\s+/).filter(Boolean).join(' '));
+  if (characters.length <= TITLE_LENGTH) return characters.join('');
+  return characters.slice(0, TITLE_LENGTH - 1).join('').trimEnd() + '…';
+}
+
+/**
+ * The prompts that wait, after one more event.
+ * @param {PromptQueued[]} queue
+ * @param {any} event
+ * @returns {PromptQueued[]} the same array when nothing changed
+ */
+export function queueAfter(queue, event) {
+  switch (event.type) {
+    case 'prompt_queued': return [...queue, event];
+    case 'prompt_sent':
+    case 'prompt_withdrawn': {
+      const rest = queue.filter((one) => one.prompt_id !== event.prompt_id);
+      return rest.length === queue.length ? queue : rest;
+    }
+    case 'prompt_edited':
+      return queue.map((one) => (one.prompt_id === event.prompt_id ? { ...one, text: event.text } : one));
+    case 'prompts_reordered': {
+      /** @param {PromptQueued} one */
+      const place = (one) => { const at = event.order.indexOf(one.prompt_id); return at < 0 ? event.order.length : at; };
+      return queue.map((one, n) => ({ one, n })).sort((a, b) => place(a.one) - place(b.one) || a.n - b.n).map(({ one }) => one);
+    }
+    default: return queue;
+  }
+}

@@ -1,0 +1,47 @@
+/** The page's state: one object, replaced by parts, told to those who draw at most once a frame. */
+
+/**
+ * @template {object} S
+ * @typedef {{get: () => S, set: (patch: Partial<S> | ((state: S) => Partial<S>)) => void, flush: () => void, subscribe: (listener: (now: S, before: S) => void) => () => void}} Store
+ */
+
+/**
+ * @template {object} S
+ * @param {S} initial
+ * @returns {Store<S>}
+ */
+export function createStore(initial) {
+  let state = initial;
+  let told = initial;
+  let waiting = false;
+  /** @type {Set<(now: S, before: S) => void>} */
+  const listeners = new Set();
+
+  function tell() {
+    waiting = false;
+    const before = told;
+    told = state;
+    for (const listener of listeners) listener(told, before);
+  }
+
+  return {
+    get: () => state,
+    /** @param {Partial<S> | ((state: S) => Partial<S>)} patch */
+    set(patch) {
+      state = { ...state, ...(typeof patch === 'function' ? patch(state) : patch) };
+      if (waiting) return;
+      waiting = true;
+      // Not an animation frame: the title and favicon count in hidden tabs, too.
+      setTimeout(tell, 16);
+    },
+    /** Draw now: for what a person just did. */
+    flush() {
+      if (waiting) tell();
+    },
+    /** @param {(now: S, before: S) => void} listener */
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** Everything that waits for a person, over all sessions: requests, what stopped, what finished since they looked. */
+
+import { h, update } from '../js/dom.js';
+import { visible } from '../js/visible.js';
+import { folderName, nearPath, waited } from '../js/words.js';
+import { badge } from './sidebar.js';
+import { icon } from '../js/icons.js';
+import { agentLetter } from './parts.js';
+import { wishWords } from './scope.js';
+import { askKey, openAsks, sessionsInOrder, titleOf } from './state.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./state.js').State} State */
+
+/** What the inbox lists, in order. @param {State} state */
+export function inboxItems(state) {
+  const asks = openAsks(state);
+  const rest = sessionsInOrder(state).filter((one) => one.open_requests === 0 && one.seq > (state.seen[one.session_id] ?? 0));
+  return {
+    asks,
+    stopped: rest.filter((one) => one.phase === 'failed' || (one.phase === 'ended' && one.end_reason !== 'closed')),
+    finished: rest.filter((one) => one.phase === 'waiting' && one.turns > 0),
+  };
+}
+
+/** @param {HTMLElement} root @param {App} app */
+export function mountInbox(root, app) {
+  /** @param {State} state */
+  function draw(state) {
+    root.hidden = state.route.name !== 'inbox';
+    if (root.hidden) return;
+    const { asks, stopped, finished } = inboxItems(state);
+    const keys = [...asks.map(askKey), ...[...stopped, ...finished].map((one) => one.session_id)];
+    if (keys.length && !keys.includes(state.inboxPick ?? '') && matchMedia('(min-width: 1021px)').matches) pick(keys[0]);
+    const now = Date.now();
+    update(root, [
+      h('header', { class: 'tbar' }, h('h1', null, 'Inbox'),
+        h('span', { class: 'hk hint' }, h('kbd', null, 'J'), h('kbd', null, 'K'), 'move', h('kbd', null, 'O'), 'open')),
+      keys.length ? h('div', { class: 'ilist', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown: (/** @type {KeyboardEvent} */ event) => arrow(event, keys) },
+        section('Needs your answer', badge(asks.length), asks.map((ask) => {
+          const session = state.sessions[ask.session_id];
+          const what = ask.kind === 'question' ? (ask.asked.questions.length === 1 ? 'A question' : `${ask.asked.questions.length} questions`) : wishWords(ask.asked);
+          return row(state, askKey(ask), 'blocked', session?.agent ?? '', what, waited(now - Date.parse(ask.opened_at)), subject(ask, session?.cwd ?? ''), session ? `${folderName(session.cwd)} · ${titleOf(session)}` : '');
+        })),
+        section('Stopped', h('span', { class: 'n' }, String(stopped.length)), stopped.map((one) =>
+          row(state, one.session_id, 'failed', one.agent, one.phase === 'failed' ? 'Did not start' : 'Stopped by itself', waited(now - Date.parse(one.updated_at)), visible(one.end_message ?? one.end_reason ?? ''), `${folderName(one.cwd)} · ${titleOf(one)}`))),
+        section('Finished since you looked', h('span', { class: 'n' }, String(finished.length)), finished.map((one) =>
+          row(state, one.session_id, '', one.agent, titleOf(one), waited(now - Date.parse(one.updated_at)), '', `${folderName(one.cwd)}${one.cost_usd ? ` · $${one.cost_usd.toFixed(2)}` : ''}`))))
+        : h('div', { class: 'center' }, h('div', { class: 'emptyt' }, icon('inbox', 28), h('h2', null, 'Nothing needs you.'), h('p', null, 'Requests from all sessions will wait here.'))),
+    ]);
+  }
+
+  /** @param {string} title @param {any} n @param {any[]} rows */
+  const section = (title, n, rows) => rows.length > 0 && h('div', { role: 'group', 'aria-label': title, 'data-key': title }, h('p', { class: 'cap', 'aria-hidden': 'true' }, title, n), rows);
+
+  /** @param {State} state @param {string} key @param {string} tone @param {string} agent @param {string} first @param {string} time @param {any} second @param {string} third */
+  const row = (state, key, tone, agent, first, time, second, third) => h('button', {
+    type: 'button', class: `irow ${state.inboxPick === key ? 'sel' : ''}`, role: 'option', 'aria-selected': String(state.inboxPick === key), 'data-key': key, tabindex: -1,
+    onclick: () => (matchMedia('(max-width: 1020px)').matches ? app.go({ name: 'session', id: key.split('/')[0] }) : pick(key)),
+  }, tone && h('span', { class: `bar bar-${tone}` }), agentLetter(agent, true), h('span', { class: 'ic' },
+    h('span', { class: 'l1' }, h('b', null, first), h('span', { class: 'age' }, time)), second && h('span', { class: 'l2' }, second), h('span', { class: 'l3' }, third)));
+
+  /** @param {string} key */
+  function pick(key) {
+    const id = key.split('/')[0];
+    app.store.set({ inboxPick: key });
+    app.wells.ensure(id);
+    app.live.ensure(id);
+  }
+
+  /** @param {KeyboardEvent} event @param {string[]} keys */
+  function arrow(event, keys) {
+    const move = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+    if (move) {
+      step(move, keys);
+      event.preventDefault();
+    }
+  }
+
+  /** @param {number} by @param {string[]} keys */
+  function step(by, keys) {
+    const at = keys.indexOf(app.store.get().inboxPick ?? '');
+    const next = keys[Math.max(0, Math.min(keys.length - 1, at + by))];
+    if (next) pick(next);
+  }
+
+  app.store.subscribe(draw);
+  return {
+    /** @param {number} by */
+    move(by) {
+      const { asks, stopped, finished } = inboxItems(app.store.get());
+      step(by, [...asks.map(askKey), ...[...stopped, ...finished].map((one) => one.session_id)]);
+    },
+  };
+}
+
+/** @param {import('./state.js').Ask} ask @param {string} cwd */
+function subject(ask, cwd) {
+  if (ask.kind === 'question') return visible(ask.asked.questions[0]?.question ?? '');
+  const input = ask.asked.input ?? {};
+  if (typeof input.command === 'string') return h('code', null, visible(input.command));
+  const path = input.file_path ?? input.path;
+  return h('code', null, visible(typeof path === 'string' ? nearPath(path, cwd) : ask.asked.title));
+}

@@ -1,0 +1,195 @@
+/** The sessions this page has open: reads a page of each, follows its events, comes back by number after a loss. */
+
+import { queueAfter, step, titleFrom } from '../js/reduce.js';
+import { FIRST_LIVE, askKey, filledRecord } from './state.js';
+
+const PAGE = 60;
+
+/** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
+
+export class Live {
+  /**
+   * @param {Store} store
+   * @param {import('../js/api.js').Api} api
+   * @param {{opened: (id: string, page: any) => void, events: (id: string, entries: any[]) => void, older: (id: string, page: any) => void}} wells
+   */
+  constructor(store, api, wells) {
+    this.store = store;
+    this.api = api;
+    this.wells = wells;
+    /** @type {Map<string, Promise<void>>} */
+    this.opening = new Map();
+    this.caught = 0;
+    /** How far each session is held. Not in the store: text streams past without a drawing of the shell. @type {Map<string, number>} */
+    this.seqs = new Map();
+  }
+
+  /** Make sure a session is read and followed. @param {string} id */
+  ensure(id) {
+    if (this.store.get().live[id]?.opened || this.opening.has(id)) return;
+    const work = this.#open(id).finally(() => this.opening.delete(id));
+    this.opening.set(id, work);
+  }
+
+  /** @param {string} id */
+  async #open(id) {
+    try {
+      const page = await this.api.open(id, { limit: PAGE });
+      this.seqs.set(id, page.seq);
+      this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
+      this.#setSession(page.session);
+      this.wells.opened(id, page);
+      await this.api.subscribe(id, { after: page.seq });
+      await this.#learn(id, page.session.started_seq ?? 0);
+    } catch (error) {
+      const code = /** @type {any} */ (error).code;
+      if (code !== 'OFFLINE') this.#setLive(id, { error: code === 'SESSION_NOT_FOUND' ? 'There is no such session here.' : /** @type {Error} */ (error).message });
+    }
+  }
+
+  /** What the agent said of itself at its start: commands, models, how far the start got. @param {string} id @param {number} started */
+  async #learn(id, started) {
+    const { events } = await this.api.events(id, { after: Math.max(0, started - 1), limit: 40 });
+    for (const logged of events) this.#absorb(id, logged, true);
+  }
+
+  /** @param {any} page */
+  #fromPage(page) {
+    const edits = page.entries.filter((/** @type {any} */ one) => one.kind === 'tool' && one.diffs?.length && one.status === 'done')
+      .flatMap((/** @type {any} */ one) => one.diffs.map((/** @type {any} */ diff) => ({ added: 0, removed: 0, ...diff, seq: one.first_seq })));
+    return { queue: page.queue ?? [], edits };
+  }
+
+  /** A push of the server: some rows of a session's log. @param {string} id @param {any[]} rows */
+  take(id, rows) {
+    const held = this.seqs.get(id);
+    if (held === undefined) return;
+    const fresh = rows.filter((row) => row.seq > held);
+    if (!fresh.length) return;
+    this.seqs.set(id, fresh[fresh.length - 1].seq);
+    this.caught += fresh.length;
+    this.wells.events(id, fresh);
+    for (const logged of fresh) this.#absorb(id, logged, false);
+  }
+
+  /** @param {string} id @param {any} logged @param {boolean} past */
+  #absorb(id, logged, past) {
+    const event = logged.event;
+    const live = this.store.get().live[id] ?? FIRST_LIVE;
+    switch (event.type) {
+      case 'text_appended': return;
+      case 'commands_changed': this.#setLive(id, { commands: event.commands }); break;
+      case 'models_changed': this.#setLive(id, { models: event.models }); break;
+      case 'session_started': this.#setLive(id, { steps: { started: logged.at }, failure: null }); break;
+      case 'agent_spawned': this.#setLive(id, { steps: { ...live.steps, spawned: logged.at } }); break;
+      case 'session_ready': this.#setLive(id, { steps: { ready: logged.at, ...live.steps } }); break;
+      case 'session_failed': this.#setLive(id, { failure: { ...event, at: logged.at } }); break;
+      case 'tool_changed':
+        if (!past && event.status === 'done' && event.diffs?.length) {
+          this.#setLive(id, { edits: [...live.edits, ...event.diffs.map((/** @type {any} */ diff) => ({ added: 0, removed: 0, ...diff, seq: logged.seq }))] });
+        }
+        break;
+      default: break;
+    }
+    if (past) return;
+    const queue = queueAfter(live.queue, event);
+    if (queue !== live.queue) this.#setLive(id, { queue });
+    this.#absorbRecord(id, logged);
+    this.#absorbAsk(id, logged);
+  }
+
+  /** The list is told of changes by the server; this only saves the wait for it. @param {string} id @param {any} logged */
+  #absorbRecord(id, { at, event }) {
+    const session = this.store.get().sessions[id];
+    if (!session) return;
+    const phase = /** @type {any} */ (step(session.phase, event.type));
+    const patch = { ...session, phase, updated_at: at };
+    if (event.type === 'prompt_sent' && !session.title) patch.title = titleFrom(event.text);
+    if (event.type === 'title_changed') patch.title = event.title;
+    if (event.type === 'permission_mode_changed') patch.permission_mode = event.mode;
+    if (event.type === 'model_changed') patch.model = event.model;
+    if (event.type === 'mode_changed') patch.mode = event.mode;
+    if (event.type === 'usage_changed') {
+      patch.context_used = event.used ?? session.context_used;
+      patch.context_size = event.size ?? session.context_size;
+    }
+    this.store.set((state) => ({ sessions: { ...state.sessions, [id]: patch } }));
+  }
+
+  /** @param {string} id @param {any} logged */
+  #absorbAsk(id, { seq, at, event }) {
+    if (event.type === 'permission_requested' || event.type === 'question_asked') {
+      const kind = event.type === 'question_asked' ? 'question' : 'permission';
+      this.#setAsk({ session_id: id, request_id: event.request_id, kind, state: 'open', asked: event, opened_at: at, seq, input_sha256: event.input_sha256 });
+      return;
+    }
+    const known = this.store.get().asks[`${id}/${event.request_id}`];
+    if (!known) return;
+    if (event.type === 'permission_answered' || event.type === 'question_answered') this.#setAsk({ ...known, state: 'answered', answer: event, answered_at: at });
+    else if (event.type === 'permission_withdrawn' || event.type === 'question_withdrawn') this.#setAsk({ ...known, state: 'withdrawn', gone: event.reason });
+    else if (event.type === 'answer_delivered') this.#forgetAsk(askKey(known));
+  }
+
+  /** @param {any} ask */
+  #setAsk(ask) {
+    this.store.set((state) => ({ asks: { ...state.asks, [askKey(ask)]: ask } }));
+    // What is settled is shown a moment, then leaves.
+    if (ask.state !== 'open') setTimeout(() => this.#forgetAsk(askKey(ask)), ask.state === 'withdrawn' ? 6000 : 20_000);
+  }
+
+  /** @param {string} key */
+  #forgetAsk(key) {
+    this.store.set((state) => {
+      const { [key]: gone, ...rest } = state.asks;
+      return gone && gone.state !== 'open' ? { asks: rest } : {};
+    });
+  }
+
+  /** All open requests, as the server lists them. What is missing there is settled. @param {any[]} requests */
+  setAsks(requests) {
+    this.store.set((state) => {
+      /** @type {Record<string, any>} */
+      const asks = {};
+      for (const [key, ask] of Object.entries(state.asks)) if (ask.state !== 'open') asks[key] = ask;
+      for (const one of requests) asks[askKey(one)] = { ...state.asks[askKey(one)], ...one };
+      return { asks };
+    });
+  }
+
+  /** After a reconnect: each session from the last event this page holds. */
+  async followAgain() {
+    this.caught = 0;
+    for (const [id, seq] of this.seqs) {
+      await this.api.subscribe(id, { after: seq }).catch((error) => {
+        if (error.code === 'OFFLINE') throw error;
+        this.#setLive(id, { error: error.message });
+      });
+    }
+  }
+
+  /** @param {string} id @param {number} before */
+  async older(id, before) {
+    const page = await this.api.entries(id, { before, limit: PAGE });
+    this.wells.older(id, page);
+  }
+
+  /** @param {string} id */
+  close(id) {
+    this.seqs.delete(id);
+    this.store.set((state) => {
+      const { [id]: _, ...live } = state.live;
+      return { live };
+    });
+    this.api.unsubscribe(id).catch(() => undefined); // offline: nothing is followed any more anyway
+  }
+
+  /** @param {any} session */
+  #setSession(session) {
+    this.store.set((state) => ({ sessions: { ...state.sessions, [session.session_id]: filledRecord(session) } }));
+  }
+
+  /** @param {string} id @param {Partial<import('./state.js').LiveSession>} patch */
+  #setLive(id, patch) {
+    this.store.set((state) => ({ live: { ...state.live, [id]: { ...(state.live[id] ?? FIRST_LIVE), ...patch } } }));
+  }
+}

@@ -1,0 +1,85 @@
+/** The page begins here: take the key from the link, mount the parts, connect. */
+
+import { createApp, secret } from './app.js';
+import { mountAsks } from './asks.js';
+import { mountBanner } from './banner.js';
+import { mountComposer } from './composer.js';
+import { mountConfirm } from './confirm.js';
+import { mountInbox } from './inbox.js';
+import { listenForKeys } from './keys.js';
+import { mountPalette } from './palette.js';
+import { mountPanel } from './panel.js';
+import { takeSecret } from './places.js';
+import { mountQueue } from './queue.js';
+import { mountSessionBar } from './sessionbar.js';
+import { mountSettings } from './settings.js';
+import { mountSidebar } from './sidebar.js';
+import { mountBottomBar, mountFind, mountLocked, mountNotes, mountTitle } from './small.js';
+import { mountStart } from './start.js';
+import { shownSession } from './state.js';
+import { mountTabs } from './tabs.js';
+import { h } from '../js/dom.js';
+
+/** @param {string} id */
+const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/** @param {string} name */
+function screen(name) {
+  const element = h('div', { class: `view flat s-${name}`, hidden: true });
+  place('screen').append(element);
+  return element;
+}
+
+const brought = takeSecret();
+if (brought) secret.set(brought);
+
+const app = createApp(place('well'));
+const palette = mountPalette(place('overlay'), app);
+mountBanner(place('banner'), app);
+mountTabs(place('tabs'), app);
+mountStart(screen('start'), app);
+const inbox = mountInbox(screen('inbox'), app);
+mountSettings(screen('settings'), app);
+mountLocked(screen('locked'), app);
+const find = mountFind(place('find'), app);
+mountSessionBar(place('sbar'), app, { find: find.open });
+const asks = mountAsks(place('asks'), app);
+mountConfirm(place('confirm'), app);
+const queue = mountQueue(place('queue'), app);
+mountComposer(place('composer'), app, queue);
+mountPanel(place('panel'), app);
+mountSidebar(place('side'), app, { palette: palette.search });
+mountBottomBar(place('bnav'), app);
+mountNotes(place('notes'), app);
+mountTitle(app);
+listenForKeys(app, { palette: palette.search, keys: palette.keys, ask: asks.focus, find: find.open, inbox: inbox.move });
+
+/** @param {import('./state.js').State} state @param {import('./state.js').State} [before] */
+function arrange(state, before) {
+  const shown = shownSession(state);
+  place('session').hidden = !shown;
+  place('screen').hidden = state.route.name === 'session';
+  place('stage').className = `stage at-${state.route.name}`;
+  place('app').classList.toggle('noside', !state.side);
+  app.wells.show(shown);
+  if (shown && state.route.name === 'session') look(state, shown);
+  if (state.theme !== before?.theme) {
+    if (state.theme === 'auto') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = state.theme;
+    app.wells.tellAll({ type: 'theme', theme: state.theme });
+  }
+}
+
+/** What a person has in front of them counts as seen. @param {import('./state.js').State} state @param {string} id */
+function look(state, id) {
+  const seq = state.sessions[id]?.seq ?? 0;
+  if (!document.hidden && (state.seen[id] ?? 0) < seq) app.store.set({ seen: { ...state.seen, [id]: seq } });
+}
+
+app.store.subscribe(arrange);
+arrange(app.store.get());
+setInterval(() => app.store.set((state) => ({ tick: state.tick + 1 })), 1000);
+const { route } = app.store.get();
+if (route.name === 'session' && route.id) app.wells.ensure(route.id);
+if (secret.get()) void app.feed.connect();
+else app.store.set({ line: { ...app.store.get().line, phase: 'refused' } });

@@ -1,0 +1,75 @@
+"""A real Chromium for tests, and the words the tests use for what is on the page."""
+
+import contextlib
+import shutil
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, FrameLocator, Page, Request, async_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+CHROMIUM = next((found for found in map(shutil.which, NAMES) if found), None)
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+DESKTOP = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+WAIT = 15_000
+
+
+@contextlib.asynccontextmanager
+async def chromium() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        # Tests run as root in containers, where Chromium's own sandbox can't start.
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+class Tab:
+    """One page in a context of its own, with everything that went wrong in it."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page, self.url = page, url
+        self.errors: list[str] = []
+        self.strangers: list[str] = []
+        page.set_default_timeout(WAIT)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", self._look)
+
+    def _look(self, request: Request) -> None:
+        if not request.url.startswith((self.url, self.url.replace("http", "ws", 1), "data:", "blob:")):
+            self.strangers.append(request.url)
+
+    @property
+    def well(self) -> FrameLocator:
+        """The transcript in view."""
+        return self.page.frame_locator("#well iframe:not(.away)")
+
+    @property
+    def ask(self) -> Any:
+        return self.page.locator(".ask")
+
+    async def go(self, path: str = "/") -> None:
+        await self.page.goto(self.url + path)
+
+    async def says(self, text: str) -> None:
+        """Wait until the transcript holds the text."""
+        await self.well.get_by_text(text).first.wait_for()
+
+    async def allow(self) -> None:
+        await self.page.locator(".ask .pri:enabled").click()
+
+
+async def open_tab(
+    browser: Browser, url: str, token: str | None, *, path: str = "/", size: Any = DESKTOP, **options: Any
+) -> Tab:
+    phone = size is PHONE
+    context = await browser.new_context(viewport=size, has_touch=phone, is_mobile=phone, **options)
+    tab = Tab(await context.new_page(), url)
+    await tab.go(f"{path}#token={token}" if token else path)
+    return tab

@@ -1,0 +1,174 @@
+"""Makes `tests/fixtures/fold/*.json`: events with the entries and the record Python folds from them.
+
+`python -m tests.web.fold_fixtures` writes them again; both languages are tested against what is written.
+"""
+
+import json
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw
+
+from bascule.model.codec import Logged, decode_logged, encode, encode_logged
+from bascule.model.entries import AnyEntry, Fold
+from bascule.model.events import (
+    AnswerDelivered,
+    AnyEvent,
+    Diff,
+    EntryClosed,
+    EntryOpened,
+    Interrupted,
+    Note,
+    PermissionAnswered,
+    PermissionOption,
+    PermissionRequested,
+    PermissionWithdrawn,
+    PlanChanged,
+    PlanItem,
+    PromptEdited,
+    PromptQueued,
+    PromptSent,
+    PromptsReordered,
+    PromptWithdrawn,
+    Question,
+    QuestionAnswered,
+    QuestionAsked,
+    SessionEnded,
+    SessionEnding,
+    SessionFailed,
+    SessionReady,
+    SessionStarted,
+    StderrWritten,
+    TextAppended,
+    ToolChanged,
+    ToolStarted,
+    TurnEnded,
+    Usage,
+)
+from bascule.model.records import Parked, SessionRecord, advance
+
+FOLDER = Path(__file__).parent.parent / "fixtures" / "fold"
+SHA = "0" * 64
+START = SessionStarted("demo", "stream_json", "/code/lantern", "Mira")
+ALLOW = PermissionOption("once", "allow_once", "Allow once")
+
+
+def command(request: str, line: str) -> PermissionRequested:
+    raw = Raw(json.dumps({"command": line}).encode())
+    return PermissionRequested(request, "Bash", "Run a command", "execute", raw, SHA, (ALLOW,), tool_id="t1")
+
+
+SCENES: dict[str, list[AnyEvent]] = {
+    "a_streamed_answer": [
+        START,
+        SessionReady("abc", "opus", "2.1.4"),
+        PromptSent("p1", "  Explain\nthis   folder " + "to me " * 20, "Mira", "c1"),
+        EntryOpened("m1", "thinking"),
+        TextAppended("m1", "thinking", "Look first."),
+        EntryClosed("m1"),
+        EntryOpened("m2", "assistant"),
+        TextAppended("m2", "assistant", "It is "),
+        TextAppended("m2", "assistant", "a **bridge** 🌉."),
+        TextAppended("unknown", "assistant", "nobody opened this"),
+        EntryClosed("m2"),
+        TurnEnded("end_turn", Usage(10, 20), 0.25, 1200),
+    ],
+    "tools_plan_and_sub_agent": [
+        START,
+        SessionReady("abc"),
+        PromptSent("p1", "Fix it", "Mira"),
+        PlanChanged((PlanItem("Look", "in_progress"), PlanItem("Mend"))),
+        ToolStarted("t0", "Task", "Explore", "agent", Raw(b'{"prompt": "look"}')),
+        ToolStarted("t1", "Read", "service.py", "read", Raw(b'{"file_path": "/a"}'), parent="t0"),
+        ToolChanged("t1", "running", output="half"),
+        ToolChanged("t1", "done", output="whole"),
+        ToolChanged("t1", "failed", output="too late to count"),
+        PlanChanged((PlanItem("Look", "completed"), PlanItem("Mend", "in_progress"))),
+        ToolStarted("t2", "Edit", "service.py", "edit"),
+        ToolChanged("t2", "done", diffs=(Diff("a.py", "@@ -1 +1 @@\n-x\n+y\n", 1, 1),)),
+        ToolStarted("t3", "Bash", "never ends", "execute"),
+        TurnEnded("error", message="it broke"),
+        PlanChanged((PlanItem("A new plan"),)),
+        Note("retry", "Trying again", "warning"),
+        StderrWritten("warning: old\n"),
+    ],
+    "requests_and_answers": [
+        START,
+        SessionReady("abc"),
+        PromptSent("p1", "Run it", "Mira"),
+        ToolStarted("t1", "Bash", "make", "execute"),
+        command("r1", "make"),
+        command("r2", "make test"),
+        PermissionAnswered("r1", "allow", "Mira", "once"),
+        AnswerDelivered("r1"),
+        PermissionWithdrawn("r2", "agent"),
+        PermissionAnswered("r2", "deny", "Jonas"),
+        QuestionAsked("q1", (Question("Which?", "Pick"),), Raw(b"{}"), SHA),
+        QuestionAnswered("q1", "Mira", {"Which?": "both"}),
+        command("r3", "rm -rf build"),
+        Interrupted("Mira"),
+        TurnEnded("interrupted"),
+    ],
+    "a_queue": [
+        START,
+        SessionReady("abc"),
+        PromptSent("p1", "First", "Mira"),
+        PromptQueued("p2", "Second", "Mira"),
+        PromptQueued("p3", "Third", "Mira"),
+        PromptQueued("p4", "Fourth", "Jonas"),
+        PromptEdited("p3", "Third, better", "Mira"),
+        PromptsReordered(("p4", "p3"), "Mira"),
+        PromptWithdrawn("p2", "Mira"),
+        TurnEnded("end_turn"),
+        PromptSent("p4", "Fourth", "Jonas"),
+    ],
+    "ended_and_begun_again": [
+        START,
+        SessionFailed("not_installed", "It is not installed", "sh: not found"),
+        START,
+        SessionReady("abc"),
+        PromptSent("p1", "Again", "Mira"),
+        EntryOpened("m1", "assistant"),
+        TextAppended("m1", "assistant", "cut o"),
+        SessionEnding("closed", "Mira"),
+        SessionEnded("closed", 0),
+    ],
+}
+
+
+def logged(events: list[AnyEvent]) -> list[Logged]:
+    rows = [encode_logged(n, f"2026-11-12T14:00:{n:02}.000Z", one) for n, one in enumerate(events, 1)]
+    return [decode_logged(row) for row in rows]
+
+
+def folded(rows: list[Logged]) -> list[AnyEntry]:
+    fold, kept = Fold(), dict[int, AnyEntry]()
+    for row in rows:
+        fold.apply(row)
+        kept.update({entry.first_seq: entry for entry in fold.take_dirty()})
+    return [kept[seq] for seq in sorted(kept)]
+
+
+def scene(events: list[AnyEvent]) -> bytes:
+    rows = logged(events)
+    record, parked = SessionRecord("s1"), Parked()
+    for row in rows:
+        advance(record, parked, row)
+    parts = {
+        "events": [Raw(encode_logged(row.seq, row.at, row.event)) for row in rows],
+        "entries": [Raw(encode(entry)) for entry in folded(rows)],
+        "phase": record.phase,
+        "title": record.title,
+        "queue": parked.queue,
+    }
+    return msgspec.json.format(encode(parts), indent=1) + b"\n"
+
+
+def main() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, events in SCENES.items():
+        (FOLDER / f"{name}.json").write_bytes(scene(events))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""A lifelike world for pictures and audits: a few sessions in every state, told as events."""
+
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Raw
+from tests.hub.stage import ScriptedDevice, Stage, stage
+
+from bascule.link.frames import AgentInfo, DaemonConnected, ListAgents
+from bascule.model.codec import timestamp
+from bascule.model.commands import StartSession
+from bascule.model.events import (
+    AgentSpawned,
+    AnyEvent,
+    Diff,
+    EntryClosed,
+    EntryOpened,
+    ModelChoice,
+    ModelsChanged,
+    PermissionOption,
+    PermissionRequested,
+    PlanChanged,
+    PlanItem,
+    PromptQueued,
+    PromptSent,
+    Question,
+    QuestionAsked,
+    QuestionOption,
+    SessionEnded,
+    SessionFailed,
+    SessionReady,
+    SessionStarted,
+    TextAppended,
+    TitleChanged,
+    ToolChanged,
+    ToolStarted,
+    TurnEnded,
+    Usage,
+    UsageChanged,
+)
+from bascule.store.base import Batch
+
+AGENTS = (
+    AgentInfo("claude-code", "Claude Code", True, "2.1.4", "/opt/bin/claude", models=("opus", "sonnet")),
+    AgentInfo("codex", "Codex", True, "0.61.0", "/usr/bin/codex"),
+    AgentInfo("gemini", "Gemini", False, problem="Gemini is not installed here."),
+    AgentInfo("demo", "Demo agent", True, demo=True),
+)
+OPTIONS = (
+    PermissionOption("once", "allow_once", "Allow once", "only this call"),
+    PermissionOption("deny", "deny", "Deny", "only this call"),
+)
+TASK = (
+    "Uploads that lose their connection start from zero. Make them resume: remember which parts arrived, "
+    "and make sending a part twice harmless. Keep the public API as it is."
+)
+THOUGHT = (
+    "Parts are counted, not recorded, so a repeat cannot be told from a new one. "
+    "A table of parts with their digests would do."
+)
+DONE = (
+    "Uploads now resume. A part is stored once, by number and digest; repeats answer `200` with "
+    "`repeated: true`. Old clients see no difference."
+)
+NEXT = (
+    "Not yet. `claim()` compares digests, so a mismatch is noticed, but the service still answers `200`. "
+    "It should be a `409` with both digests, so that the client"
+)
+CHART = "The rate chart looks wrong around Easter. Rework it so quiet days are not drawn as zero."
+ASKS = (
+    "Days without trades come back as `0` from the API, and the chart draws them. Before I change the "
+    "series I need two decisions from you."
+)
+NOT_SIGNED_IN = (
+    "It is installed, but nobody is signed in there. Sign in once in a terminal, then try again.",
+    "Please set an Auth method in ~/.gemini/settings.json or specify one of\nGEMINI_API_KEY before running",
+    41,
+)
+LANTERN, TIDE = "/code/lantern", "/code/tidechart"
+SHA = "a" * 64
+
+SERVICE = """@@ -88,5 +88,6 @@ async def put_part(self, upload, n, body)
+     async def put_part(self, upload, n, body):
+-        await self.store.write(upload.key, n, body)
+-        upload.parts += 1
++        digest = await self.store.write(upload.key, n, body)
++        if not await self.parts.claim(upload.id, n, digest):
++            return Part(n, digest, repeated=True)
++        upload.parts = await self.parts.count(upload.id)
+         return Part(n, digest)
+"""
+PARTS = "@@ -0,0 +1,3 @@\n+class Parts:\n+    def __init__(self, pool):\n+        self.pool = pool\n"
+ANSWER = (
+    "Parts are only *counted* today, so the server can't tell a repeat from a new one. I'll record each "
+    "part by number and digest; a second `PUT` of the same part then becomes a no-op, and `HEAD` can say "
+    "what is missing."
+)
+
+
+def raw(**fields: Any) -> Raw:
+    return Raw(json.dumps(fields).encode())
+
+
+def said(entry: str, text: str, *, closed: bool = True) -> list[AnyEvent]:
+    events: list[AnyEvent] = [EntryOpened(entry, "assistant"), TextAppended(entry, "assistant", text)]
+    return [*events, EntryClosed(entry)] if closed else events
+
+
+def tool(name: str, kind: Any, number: int, output: str = "", **fields: Any) -> list[AnyEvent]:
+    tool_id = f"t{number}"
+    return [ToolStarted(tool_id, name, name, kind, raw(**fields)), ToolChanged(tool_id, "done", output)]
+
+
+def begin(cwd: str, title: str, agent: str = "claude-code", model: str = "opus") -> list[AnyEvent]:
+    return [
+        SessionStarted(agent, "stream_json", cwd, "Mira", model),
+        AgentSpawned(1200, agent),
+        ModelsChanged((ModelChoice("opus", "Opus 4.5", "Most capable"), ModelChoice("sonnet", "Sonnet 4.5"))),
+        SessionReady("c-1", model, "2.1.4"),
+        TitleChanged(title, "Mira"),
+    ]
+
+
+def resume_uploads() -> list[AnyEvent]:
+    """The work of the main picture, up to its plan."""
+    reads = [
+        one for n in range(6) for one in tool("Read", "read", n, "…", file_path=f"{LANTERN}/upload/f{n}.py")
+    ]
+    searches = [one for n in (6, 7) for one in tool("Grep", "search", n, "12 matches", pattern="put_part")]
+    return [
+        *begin(LANTERN, "Resume interrupted uploads"),
+        PromptSent("p1", TASK, "Mira"),
+        EntryOpened("k1", "thinking"),
+        TextAppended("k1", "thinking", THOUGHT),
+        EntryClosed("k1"),
+        *reads,
+        *searches,
+        *said("m1", ANSWER),
+        ToolStarted("t20", "Edit", "service.py", "edit", raw(file_path=f"{LANTERN}/upload/service.py")),
+        ToolChanged("t20", "done", diffs=(Diff(f"{LANTERN}/upload/service.py", SERVICE, 4, 2),)),
+        PlanChanged(
+            (
+                PlanItem("Record each part by number and digest", "completed"),
+                PlanItem("Make put_part safe to repeat", "completed"),
+                PlanItem("Migrate the dev database", "in_progress"),
+                PlanItem("Answer HEAD /uploads/{id} with missing parts"),
+                PlanItem("Test a cut connection at every part"),
+            )
+        ),
+        UsageChanged(76_000, 200_000),
+    ]
+
+
+def wants_command() -> list[AnyEvent]:
+    line = "alembic upgrade head && pytest tests/test_upload.py -q"
+    note = "Apply the part table, then run the upload tests"
+    return [
+        ToolStarted("t30", "Bash", line, "execute", raw(command=line)),
+        PermissionRequested(
+            "r1",
+            "Bash",
+            line,
+            "execute",
+            raw(command=line, description=note),
+            SHA,
+            OPTIONS,
+            tool_id="t30",
+            note=note,
+        ),
+        PromptQueued("q1", "Then add a line to CHANGELOG under 2.5", "Mira"),
+        PromptQueued("q2", "Check that old clients still work without the new header", "Mira"),
+    ]
+
+
+def wants_edit() -> list[AnyEvent]:
+    first = '    upload = await service.get(request.path["id"])\n'
+    old = first + '    return Response(headers={"Upload-Parts": str(upload.parts)})\n'
+    new = (
+        first + "    missing = await service.resume(upload.id)\n"
+        '    return Response(headers={\n        "Upload-Parts": str(upload.parts),\n'
+        '        "Upload-Missing": missing.ranges(),\n    })\n'
+    )
+    edit = raw(file_path=f"{LANTERN}/api/uploads.py", old_string=old, new_string=new)
+    return [
+        ToolStarted("t31", "Edit", "uploads.py", "edit", edit),
+        PermissionRequested("r2", "Edit", "uploads.py", "edit", edit, SHA, OPTIONS, tool_id="t31"),
+    ]
+
+
+def finished_turn() -> list[AnyEvent]:
+    runs = [one for n in (40, 41, 42) for one in tool("Bash", "execute", n, "5 passed", command="pytest -q")]
+    edit = ToolChanged("t43", "done", diffs=(Diff(f"{LANTERN}/upload/parts.py", PARTS, 28, 0),))
+    return [
+        *runs,
+        ToolStarted("t43", "Edit", "parts.py", "edit", raw(file_path=f"{LANTERN}/upload/parts.py")),
+        edit,
+        *said("m2", DONE),
+        TurnEnded("end_turn", Usage(30_000, 8_000), 0.42, 134_000),
+        PromptSent("p2", "Nice. Does a part with the same number but other bytes get refused?", "Mira"),
+        *said("m3", NEXT, closed=False),
+    ]
+
+
+def rate_chart() -> list[AnyEvent]:
+    gap = QuestionOption("Leave a gap", "The line breaks. Honest, and busy around holidays.")
+    step = QuestionOption("Carry the last rate", "A flat step until the next trade.")
+    hide = QuestionOption("Hide the day", "Weekends vanish from the axis.")
+    pages = (
+        QuestionOption("Overview", "Small chart, 90 days"),
+        QuestionOption("Pair page", "Large chart, zoom"),
+        QuestionOption("Embed", "Used by 14 sites"),
+        QuestionOption("PDF export", "Static image"),
+    )
+    asked = (
+        Question("How should the rate chart treat days without trades?", "Gaps", (gap, step, hide)),
+        Question("Which pages should change?", "Pages", pages, multi_select=True),
+    )
+    return [
+        *begin(TIDE, "Rework the rate chart"),
+        PromptSent("p1", CHART, "Mira"),
+        *[one for n in range(4) for one in tool("Read", "read", n, "…", file_path=f"{TIDE}/f{n}.py")],
+        *said("m1", ASKS),
+        QuestionAsked("q1", asked, Raw(b"{}"), SHA),
+    ]
+
+
+class LanternDevice(ScriptedDevice):
+    """Knows several agents; a start gets as far as its task says."""
+
+    async def _carry_out(self, wish: Any) -> object:
+        if isinstance(wish, ListAgents):
+            return {"agents": AGENTS}
+        result = await super()._carry_out(wish)
+        if isinstance(wish, StartSession):
+            after: list[AnyEvent] = [AgentSpawned(1200, "claude")]
+            if wish.prompt and "backup" in wish.prompt:
+                after.append(SessionFailed("exited", NOT_SIGNED_IN[0], NOT_SIGNED_IN[1], NOT_SIGNED_IN[2]))
+            await tell(self._store, wish.session_id, after)
+        return result
+
+
+async def tell(store: Any, session: str, events: list[AnyEvent], ago: float = 0, each: float = 0.4) -> None:
+    """Append events as if they had happened some seconds ago, a little apart."""
+    record = await store.session(session)
+    first = (record.seq if record else 0) + 1
+    began = time.time() - ago - each * len(events)
+    for n, event in enumerate(events):
+        await store.append(Batch(session, first + n, timestamp(began + n * each), [event]))
+
+
+@contextlib.asynccontextmanager
+async def lantern(folder: Path, *, empty: bool = False) -> AsyncIterator[Stage]:
+    """The world, with every session told; `empty` leaves only the agents."""
+    async with stage(folder) as made:
+        made.device.line.closed()
+        made.device = LanternDevice(made.store, made.hub.switchboard)
+        made.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", 2, AGENTS))
+        await made.trust("Mira", "owner")
+        if not empty:
+            await _tell_all(made)
+        yield made
+
+
+async def _tell_all(made: Stage) -> None:
+    flaky = [
+        *begin(LANTERN, "Find the flaky sync test", "codex", "gpt-5"),
+        PromptSent("p1", "Find it", "Mira"),
+        *said("m1", "Running the sync tests a hundred times."),
+    ]
+    await tell(
+        made.store, "changelog", [*begin(LANTERN, "Changelog for 2.4"), SessionEnded("closed", 0)], 90_000
+    )
+    await tell(
+        made.store,
+        "python310",
+        [
+            *begin(LANTERN, "Drop Python 3.10"),
+            PromptSent("p1", "Drop it", "Mira"),
+            *said("m1", "Removed the shims, CI matrix is 3.11 to 3.14."),
+            TurnEnded("end_turn", Usage(9000, 900), 1.08, 340_000),
+        ],
+        1560,
+    )
+    await tell(
+        made.store,
+        "backup",
+        [
+            SessionStarted("gemini", "acp", "/code/homelab", "Mira"),
+            TitleChanged("Nightly backup report", "Mira"),
+            SessionFailed("exited", "Not signed in on tower. Sign in, then try again.", "", 41),
+        ],
+        7200,
+    )
+    await tell(made.store, "rates", rate_chart(), 540)
+    await tell(made.store, "flaky", flaky, 240)
+    await tell(made.store, "uploads", resume_uploads(), 20)

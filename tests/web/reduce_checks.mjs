@@ -1,0 +1,58 @@
+// Run by test_reduce.py: the page's fold against what Python wrote down.
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import test from 'node:test';
+import { filled, fold, queueAfter, step, titleFrom, transcript, trimmed, withOlder } from '../../src/bascule/web/js/reduce.js';
+
+const folder = new URL('../fixtures/fold/', import.meta.url);
+const scenes = readdirSync(folder).map((name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8'))]);
+
+for (const [name, scene] of scenes) {
+  test(`${name}: one event at a time`, () => {
+    let state = transcript(0, [], null);
+    for (const logged of scene.events) state = fold(state, [logged]);
+    assert.deepEqual(state.entries, scene.entries.map(filled));
+  });
+  test(`${name}: all at once`, () => {
+    const state = fold(transcript(0, [], null), scene.events);
+    assert.deepEqual(state.entries, scene.entries.map(filled));
+  });
+  test(`${name}: taken up again at any point, as a page that reloads does`, () => {
+    for (let cut = 0; cut <= scene.events.length; cut++) {
+      const before = fold(transcript(0, [], null), scene.events.slice(0, cut));
+      const page = transcript(before.seq, JSON.parse(JSON.stringify(before.entries)), null);
+      // Overlapping events are passed over, so a subscription may begin too early.
+      assert.deepEqual(fold(page, scene.events).entries, scene.entries.map(filled), `cut at ${cut}`);
+    }
+  });
+  test(`${name}: phase, title and queue`, () => {
+    let phase = 'starting', title = '', queue = [];
+    for (const { event } of scene.events) {
+      phase = step(phase, event.type);
+      queue = queueAfter(queue, event);
+      if (event.type === 'prompt_sent') title ||= titleFrom(event.text);
+    }
+    assert.deepEqual([phase, title, queue], [scene.phase, scene.title, scene.queue]);
+  });
+}
+
+test('a fold leaves the state it was given as it was', () => {
+  const events = scenes[0][1].events;
+  const middle = fold(transcript(0, [], null), events.slice(0, 8));
+  const copy = structuredClone(middle);
+  fold(middle, events.slice(8));
+  assert.deepEqual(middle, copy);
+});
+
+test('changed names exactly what the batch touched', () => {
+  const events = scenes.find(([name]) => name.startsWith('a_streamed'))[1].events;
+  const state = fold(fold(transcript(0, [], null), events.slice(0, 7)), events.slice(7, 9));
+  assert.deepEqual(state.changed, [7]);
+});
+
+test('older pages go before, and the window can be cut again', () => {
+  const entries = scenes.find(([name]) => name.startsWith('tools'))[1].entries;
+  const state = withOlder(transcript(17, entries.slice(3), entries[3].first_seq), entries.slice(0, 4), null);
+  assert.deepEqual(state.entries, entries.map(filled));
+  assert.equal(trimmed(state, 2).before, state.entries.at(-2).first_seq);
+});

@@ -1,0 +1,390 @@
+"""The page against agents and pages that mean harm: what they write stays words, what they ask is refused."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from playwright.async_api import Browser, expect
+from tests.hub.stage import Stage, append
+from tests.web.chrome import Tab, needs_chromium, open_tab
+from tests.web.xss_corpus import PAYLOADS, WRAPPED
+
+from bascule.model.commands import AnswerPermission, SendPrompt
+from bascule.model.events import (
+    AnyEvent,
+    Diff,
+    EntryClosed,
+    EntryOpened,
+    Note,
+    PermissionOption,
+    PermissionRequested,
+    PlanChanged,
+    PlanItem,
+    PromptSent,
+    Question,
+    QuestionAsked,
+    QuestionOption,
+    SessionFailed,
+    SessionReady,
+    SessionStarted,
+    StderrWritten,
+    TextAppended,
+    TitleChanged,
+    ToolChanged,
+    ToolStarted,
+    TurnEnded,
+    Unrecognised,
+)
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+OPTIONS = (PermissionOption("once", "allow_once", "Allow once"), PermissionOption("deny", "deny", "Deny"))
+WEB = Path(__file__).parent.parent.parent / "src" / "bascule" / "web"
+
+
+LOOK = """() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const bad = 'script:not([src^="/assets/"]), iframe, object, embed, form, base, meta[http-equiv], style, '
+    + 'link:not([href^="/assets/"])';
+  return {
+    hooks: all('*').filter((one) => one.getAttributeNames().some((name) => name.startsWith('on'))).length,
+    foreign: all(bad).length,
+    hrefs: all('a').filter((one) => !/^https?:/.test(one.getAttribute('href') ?? '')).length,
+    images: all('img').filter((one) => !one.src.startsWith('data:')).length,
+    styled: all('#col [style]').length,
+    asks: all('.ask, .btn').length,
+  };
+}"""
+TAKEN_OVER = """async () => {
+  const attempt = (run) => { try { return String(run()); } catch (error) { return error.name; } };
+  const call = async (url) => { try { await fetch(url); return 'fetched'; } catch { return 'blocked'; } };
+  const later = (run) => new Promise((done) => setTimeout(() => done(attempt(run))));
+  return {
+    storage: attempt(() => localStorage.getItem('bascule.key')),
+    parent: attempt(() => parent.document.title),
+    parentStorage: attempt(() => parent.localStorage.length),
+    origin: self.origin,
+    own: await call('/api/sessions'),
+    far: await call('https://evil.example/'),
+    html: attempt(() => { document.body.insertAdjacentHTML('beforeend', '<p>x'); return 'set'; }),
+    // Later, because the test's own evaluation is exempt from the policy.
+    code: await later(() => new Function('return 1')()),
+    top: attempt(() => { top.location = 'https://evil.example'; return 'moved'; }),
+  };
+}"""
+BEG = """() => {
+  const origin = new URL(location.href).origin;
+  const wishes = [
+    { type: 'ready' }, { type: 'session:permission', decision: 'allow', requestId: 'r1' },
+    { type: 'send', text: 'x' }, { type: 'answer', allow: true }, { type: 'key', key: 'a' },
+    { type: 'link', href: 'javascript:alert(1)' },
+  ];
+  for (const wish of wishes) {
+    const channel = new MessageChannel();
+    parent.postMessage(wish, origin, [channel.port2]);
+    for (const again of wishes) channel.port1.postMessage(again);
+  }
+}"""
+
+
+def command(line: str, request: str = "r1", **more: Any) -> PermissionRequested:
+    raw = Raw(json.dumps({"command": line}).encode())
+    return PermissionRequested(request, "Bash", "Run a command", "execute", raw, "a" * 64, OPTIONS, **more)
+
+
+def said(entry: str, text: str) -> list[AnyEvent]:
+    return [EntryOpened(entry, "assistant"), TextAppended(entry, "assistant", text), EntryClosed(entry)]
+
+
+async def begun(world: Stage, *events: AnyEvent, session: str = "s1", cwd: str = "/code/lantern") -> str:
+    start = SessionStarted("scripted", "stream_json", cwd, "ana")
+    await append(world.store, session, start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), *events)
+    return session
+
+
+async def tab_at(world: Stage, browser: Browser, session: str = "s1", **more: Any) -> Tab:
+    tab = await open_tab(browser, world.url, world.tokens["owner"], path=f"/sessions/{session}", **more)
+    await tab.says("Hello")
+    return tab
+
+
+def everywhere(n: int, payload: str) -> list[AnyEvent]:
+    """One payload in every place an agent can put words."""
+    raw = Raw(json.dumps({"command": payload, "file_path": payload, payload: payload}).encode())
+    return [
+        *said(f"m{n}", payload),
+        EntryOpened(f"k{n}", "thinking"),
+        TextAppended(f"k{n}", "thinking", payload),
+        EntryClosed(f"k{n}"),
+        ToolStarted(f"b{n}", payload, payload, "execute", raw),
+        ToolChanged(f"b{n}", "failed", output=payload),
+        ToolStarted(f"e{n}", "Edit", payload, "edit", raw),
+        ToolChanged(
+            f"e{n}",
+            "failed",
+            diffs=(Diff(payload, f"@@ -1 +1 @@ {payload}\n-{payload}\n+{payload}\n", 1, 1),),
+        ),
+        ToolStarted(f"o{n}", payload, payload, "other", raw),
+        ToolChanged(f"o{n}", "failed", output=payload),
+        PlanChanged((PlanItem(payload, "in_progress", payload),)),
+        Note("x", payload, "error"),
+        StderrWritten(payload),
+        Unrecognised(payload, "x"),
+        TurnEnded("error", message=payload),
+    ]
+
+
+async def test_s50_no_payload_runs_loads_or_restyles_anything(world: Stage, browser: Browser) -> None:
+    events = [one for n, payload in enumerate(PAYLOADS) for one in everywhere(n, payload)]
+    events += [one for n, payload in enumerate(WRAPPED) for one in said(f"w{n}", payload)]
+    session = await begun(world, TitleChanged("<img src=x onerror=alert(1)>"))
+    tab = await open_tab(browser, world.url, world.tokens["owner"], path=f"/sessions/{session}")
+    alerts: list[str] = []
+    tab.page.on("dialog", lambda dialog: alerts.append(dialog.message))
+    await tab.says("Hello")
+    frame = next(one for one in tab.page.frames if "/portlet" in one.url)
+    nothing = {"hooks": 0, "foreign": 0, "hrefs": 0, "images": 0, "styled": 0, "asks": 0}
+    for start in range(0, len(events), 250):
+        marker = f"Through with {start}."
+        await append(world.store, session, *events[start : start + 250], *said(f"mark{start}", marker))
+        await tab.says(marker)
+        await frame.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert await frame.evaluate(LOOK) == nothing, events[start : start + 250]
+    assert alerts == []
+    assert tab.strangers == []
+    assert await tab.page.locator("img").count() == 0, "a title or a row made an element in the shell"
+
+
+async def test_s50_payloads_in_requests_titles_and_failures_stay_words_in_the_shell(
+    world: Stage, browser: Browser
+) -> None:
+    payload = "<img src=x onerror=alert(1)>"
+    question = Question(payload, payload, (QuestionOption(payload, payload, payload),))
+    edit = Raw(json.dumps({"file_path": payload, "old_string": payload, "new_string": payload * 2}).encode())
+    session = await begun(
+        world,
+        TitleChanged(payload),
+        command(payload, "r1", note=payload, blocked_path=payload),
+        PermissionRequested("r2", payload, payload, "edit", edit, "a" * 64, OPTIONS, note=payload),
+        PermissionRequested(
+            "r3", payload, payload, "other", Raw(json.dumps({payload: payload}).encode()), "a" * 64, OPTIONS
+        ),
+        QuestionAsked("r4", (question,), Raw(b"{}"), "a" * 64),
+        cwd=f"/code/{payload}",
+    )
+    await append(
+        world.store,
+        "s2",
+        SessionStarted("scripted", "x", payload, payload),
+        SessionFailed("x", payload, payload),
+    )
+    tab = await tab_at(world, browser, session)
+    for n in range(4):
+        await expect(tab.ask.locator(".pager")).to_contain_text(f"{n + 1} of 4")
+        await expect(tab.ask).to_contain_text(payload)
+        await tab.page.get_by_role("button", name="The next one").click()
+    await tab.page.locator(".nav", has_text="Inbox").click()
+    await expect(tab.page.locator(".irow").first).to_be_visible()
+    await tab.page.keyboard.press("Control+k")
+    await expect(tab.page.locator(".pal")).to_contain_text(payload)
+    assert await tab.page.locator("img").count() == 0
+    assert tab.errors == []
+    assert tab.strangers == []
+
+
+async def test_s45_a_request_that_appears_under_the_hand_is_not_answered(
+    world: Stage, browser: Browser
+) -> None:
+    await begun(world)
+    tab = await tab_at(world, browser)
+    await tab.page.locator("#message").focus()
+    await append(world.store, "s1", command("rm -rf build"))
+    await tab.ask.wait_for()
+    await tab.page.evaluate("document.querySelector('.ask .pri').click()")
+    await tab.page.evaluate("document.querySelector('.ask .scope')?.click()")
+    focused = "document.activeElement?.id || document.activeElement?.className"
+    assert await tab.page.evaluate(focused) == "message", "the request took the focus from the text field"
+    await tab.page.keyboard.press("Control+.")
+    assert "ask" in await tab.page.evaluate(focused)
+    assert "btn" not in await tab.page.evaluate(focused)
+    for key in ("Enter", "Space"):
+        await tab.page.keyboard.press(key)
+    assert not [one for one in world.device.wishes if isinstance(one, AnswerPermission)]
+    await expect(tab.ask.locator(".pri")).to_be_enabled()
+    await tab.page.keyboard.press("Enter")
+    assert not [one for one in world.device.wishes if isinstance(one, AnswerPermission)], "Enter allowed it"
+    await tab.page.keyboard.press("d")
+    await expect(tab.ask).to_have_count(0)
+    wish = next(one for one in world.device.wishes if isinstance(one, AnswerPermission))
+    assert (wish.decision, wish.input_sha256) == ("deny", "a" * 64)
+
+
+async def test_s45_a_second_request_is_inert_again_when_it_takes_the_first_ones_place(
+    world: Stage, browser: Browser
+) -> None:
+    await begun(world, command("one", "r1"), command("two", "r2"))
+    tab = await tab_at(world, browser)
+    await tab.allow()
+    await expect(tab.ask.locator(".cmd")).to_contain_text("two")
+    await tab.page.evaluate("document.querySelector('.ask .pri').click()")
+    answered = [one.request_id for one in world.device.wishes if isinstance(one, AnswerPermission)]
+    assert answered == ["r1"]
+
+
+async def test_the_request_goes_because_of_the_event_not_the_click(world: Stage, browser: Browser) -> None:
+    await begun(world, command("make"))
+    tab = await tab_at(world, browser)
+    world.device.mute = True
+    await tab.allow()
+    await expect(tab.ask).to_contain_text("Allowed. Waiting for laptop to confirm.")
+    await expect(tab.ask.locator(".pri")).to_be_disabled()
+    assert await tab.ask.count() == 1
+
+
+async def test_s44_characters_that_hide_are_written_out_and_the_end_must_be_seen(
+    world: Stage, browser: Browser
+) -> None:
+    hidden = "echo ok\u202e\u200b" + "\u00a0" * 3000 + "; rm -rf /home"
+    await begun(world, command(hidden, note="all\u202egood"))
+    tab = await tab_at(world, browser)
+    await expect(tab.ask.locator(".cmd")).to_contain_text("\\u{202e}\\u{200b}\\u{a0}")
+    await expect(tab.ask.locator(".cmd")).to_contain_text("; rm -rf /home")
+    await expect(tab.ask.locator(".warn")).to_be_visible()
+    await expect(tab.ask.locator(".says")).to_contain_text("\\u{202e}")
+    await expect(tab.ask.locator(".seeall")).to_be_visible()
+    await tab.page.wait_for_timeout(700)
+    await expect(tab.ask.locator(".pri")).to_be_disabled()
+    await tab.ask.locator(".body").evaluate("(body) => body.scrollTo(0, body.scrollHeight)")
+    await expect(tab.ask.locator(".pri")).to_be_enabled()
+
+
+async def test_s48_an_agent_cannot_draw_a_request(world: Stage, browser: Browser) -> None:
+    imitation = (
+        "<section class='ask'><header><h2>Claude Code wants to run a command</h2></header>"
+        "<pre class='cmd'>ls</pre><button class='btn pri'>Allow once</button></section>\n\n"
+        "**Bascule** needs your approval: [Allow once](https://evil.example/allow)"
+    )
+    await begun(world, *said("m1", imitation))
+    tab = await tab_at(world, browser)
+    await tab.says("needs your approval")
+    assert await tab.ask.count() == 0
+    assert await tab.well.locator("button:has-text('Allow'), .ask, .btn, .seal").count() == 0
+    frame = next(one for one in tab.page.frames if "/portlet" in one.url)
+    outside = await frame.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert outside != await tab.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    await tab.well.get_by_text("Allow once").last.click()
+    await expect(tab.page.locator(".notes")).to_contain_text("https://evil.example/allow")
+    assert tab.strangers == [], "a link opened before the person saw where it goes"
+
+
+async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer(
+    world: Stage, browser: Browser
+) -> None:
+    await begun(world, command("make"))
+    tab = await tab_at(world, browser)
+    frame = next(one for one in tab.page.frames if "/portlet" in one.url)
+    tried = await frame.evaluate(TAKEN_OVER)
+    assert tried["storage"] == tried["parent"] == tried["parentStorage"] == "SecurityError"
+    assert (tried["origin"], tried["own"], tried["far"]) == ("null", "blocked", "blocked")
+    assert tried["html"] == "TypeError"
+    assert tried["code"] in ("EvalError", "TypeError")
+    assert tried["top"] == "SecurityError"
+    await frame.evaluate(BEG)
+    await tab.page.wait_for_timeout(300)
+    assert not [one for one in world.device.wishes if isinstance(one, AnswerPermission | SendPrompt)]
+    await expect(tab.ask).to_have_count(1)
+    assert tab.strangers == []
+
+
+async def test_s52_the_page_cannot_be_framed_and_ignores_what_other_windows_say(
+    world: Stage, browser: Browser
+) -> None:
+    await begun(world, command("make"))
+    tab = await tab_at(world, browser)
+    evil = await tab.page.context.new_page()
+    await evil.set_content(f"<iframe src='{world.url}/'></iframe><iframe src='{world.url}/portlet'></iframe>")
+    await evil.wait_for_timeout(500)
+    for frame in evil.frames[1:]:
+        assert await frame.evaluate("document.querySelector('#app, #col')") is None
+    await tab.page.evaluate(
+        "window.postMessage({ type: 'ready' }, location.origin, [new MessageChannel().port2])"
+    )
+    await expect(tab.ask).to_have_count(1)
+    sources = [path.read_text() for path in WEB.rglob("*.js") if "vendor" not in path.parts]
+    assert not [one for one in sources if re.search(r"postMessage\([^)]*['\"]\*['\"]", one)]
+
+
+async def test_s16_the_secret_leaves_the_address_bar_and_the_query_is_ignored(
+    world: Stage, browser: Browser
+) -> None:
+    tab = await open_tab(
+        browser, world.url, world.tokens["owner"], path="/?hub=wss://evil.example&token=other"
+    )
+    await expect(tab.page.locator("#task")).to_be_visible()
+    assert world.tokens["owner"] not in tab.page.url
+    assert tab.strangers == []
+    assert await tab.page.evaluate("localStorage.getItem('bascule.key')") == world.tokens["owner"]
+
+
+async def test_a_browser_without_a_key_sees_only_how_to_get_one(world: Stage, browser: Browser) -> None:
+    tab = await open_tab(browser, world.url, "wrong-key-entirely")
+    await expect(tab.page.locator("h1:visible")).to_have_text("This browser is not trusted here")
+    await tab.page.get_by_label("Link or key").fill(f"{world.url}/#token={world.tokens['owner']}")
+    await tab.page.get_by_role("button", name="Open").click()
+    await expect(tab.page.locator("#task")).to_be_visible()
+
+
+async def test_a_revoked_browser_is_closed_within_two_seconds(world: Stage, browser: Browser) -> None:
+    tab = await open_tab(browser, world.url, world.tokens["operator"])
+    await expect(tab.page.locator("#task")).to_be_visible()
+    await world.grants.revoke(world.grant["operator"].id)
+    await expect(tab.page.get_by_text("This browser is not trusted here")).to_be_visible(timeout=2000)
+
+
+async def test_a_viewer_reads_along_and_has_nothing_to_press(world: Stage, browser: Browser) -> None:
+    await begun(world, *said("m1", "Look at this."), command("make"))
+    tab = await open_tab(browser, world.url, world.tokens["viewer"], path="/sessions/s1")
+    await tab.says("Look at this.")
+    await expect(tab.page.locator(".banner")).to_contain_text("You can’t send, type or approve.")
+    assert await tab.page.locator(".ask, #message:visible").count() == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/portlet", "/sessions/x", "/settings/audit", "/inbox"])
+async def test_s51_every_page_carries_the_strict_policy(world: Stage, path: str) -> None:
+    async with world.client() as client:
+        answer = await client.get(path)
+    policy = answer.headers["content-security-policy"]
+    framed = "frame-ancestors 'self'" if path == "/portlet" else "frame-ancestors 'none'"
+    for part in (
+        "default-src 'none'",
+        "script-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        framed,
+        "require-trusted-types-for 'script'",
+    ):
+        assert part in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["x-frame-options"] == ("SAMEORIGIN" if path == "/portlet" else "DENY")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "css/../index.html",
+        "css/%2e%2e%2findex.html",
+        "shell/.stamp",
+        "vendor/.stamp",
+        "js/types.d.ts",
+        "x/y.js",
+    ],
+)
+async def test_only_listed_files_are_served(world: Stage, name: str) -> None:
+    async with world.client(world.tokens["owner"]) as client:
+        answer = await client.get(f"/assets/{name}")
+    assert answer.status_code == 404
