@@ -12,7 +12,9 @@ NO_NEWLINE = "\\ No newline at end of file"
 
 
 def diff_of(path: str, before: str, after: str) -> Diff:
-    old, new = _lines(before), _lines(after)
+    # When neither side ends its last line, both are pieces of a file rather than the whole of it.
+    pieces = not before.endswith("\n") and not after.endswith("\n") and bool(before)
+    old, new = _lines(before, pieces), _lines(after, pieces)
     patch: list[str] = []
     added = removed = 0
     for group in _groups(old, new):
@@ -91,14 +93,15 @@ def _span(start: int, stop: int) -> str:
     return f"{start + 1 if length else start},{length}"
 
 
-def _lines(text: str) -> list[str]:
-    """Lines without their newline; a last one that lacks it carries the remark that says so."""
+def _lines(text: str, piece: bool) -> list[str]:
+    """Lines without their newline; a file's last one that lacks it carries the remark that says so."""
     if not text:
         return []
     lines = text.split("\n")
     if lines[-1] == "":
         return lines[:-1]
-    lines[-1] = f"{lines[-1]}\n{NO_NEWLINE}"
+    if not piece:
+        lines[-1] = f"{lines[-1]}\n{NO_NEWLINE}"
     return lines
 
 

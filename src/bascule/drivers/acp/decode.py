@@ -45,7 +45,7 @@ class Decoder:
         self._asking = asking
         self._about = about
         self._tools = tools
-        self._speech = Speech(state, out)
+        self._speech = Speech(state, out, tools)
 
     def line(self, line: bytes) -> str | None:
         """One message. Returns what about it was not understood."""

@@ -105,7 +105,7 @@ class AcpDriver:
         )
 
     def settled(self) -> list[AnyEvent]:
-        ended, self._settled = self._settled, []
+        ended, self._settled = [*self._settled, *self._out.take()], []
         return ended
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:

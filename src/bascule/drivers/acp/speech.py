@@ -1,6 +1,7 @@
 """What the agent says, thinks and, when it replays an earlier conversation, what it was told."""
 
 from bascule.drivers.acp.state import DriverState, OpenText
+from bascule.drivers.acp.tools import Tools
 from bascule.drivers.lenient import JsonObject, clip, mapping, text
 from bascule.drivers.outlet import Outlet
 from bascule.model.events import EntryClosed, EntryOpened, Note, PromptSent, TextKind, TurnEnded
@@ -14,9 +15,10 @@ _SYNTHETIC = ("[Request interrupted by user", "<session_context>", "[Function Re
 
 
 class Speech:
-    def __init__(self, state: DriverState, out: Outlet) -> None:
+    def __init__(self, state: DriverState, out: Outlet, tools: Tools) -> None:
         self._state = state
         self._out = out
+        self._tools = tools
 
     def say(self, kind: TextKind, update: JsonObject) -> None:
         said = words_of(mapping(update, "content"))
@@ -74,6 +76,7 @@ class Speech:
     def end_earlier_turn(self) -> None:
         if self._state.history.turn:
             self.close()
+            self._tools.end_all("The turn ended before this tool reported back.")
             self._state.history.turn = False
             self._out.put(TurnEnded("end_turn"))
 

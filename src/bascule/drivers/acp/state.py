@@ -13,6 +13,7 @@ MAX_OPEN = 200  # requests or tools; more than an agent ever has at once
 MAX_FINISHED = 64  # tools that are over, kept to know a late word about them by
 MAX_EARLY = 8  # messages of sessions that may turn out to be ours
 MAX_EARLY_BYTES = 256 * 1024
+NOTHING = Raw(b"null")
 ID_RANGE = 1_000_000  # ids one driver may use; others on the same connection have theirs
 
 # new: told nothing yet; opening: the session was asked for; moded: it exists, but must change its mode before
@@ -43,7 +44,9 @@ class Tool(Struct, omit_defaults=True):
     status: str = "pending"
     begun: bool = False  # it has been told of
     denied: bool = False
-    call: Raw | None = None  # its input, until it has been told of
+    call: Raw = NOTHING  # its input, content and places, until it has been told of
+    content: list[Raw] = []
+    locations: list[Raw] = []
     shown: int = 0  # checksum of what was last told
 
 

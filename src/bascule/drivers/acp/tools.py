@@ -5,7 +5,7 @@ import zlib
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.drivers.acp.state import DriverState, Tool
+from bascule.drivers.acp.state import NOTHING, DriverState, Tool
 from bascule.drivers.lenient import (
     DECODE_ERRORS,
     MAX_ID,
@@ -64,7 +64,7 @@ class ToolCall(Struct, rename="camel"):
     kind: str | None = None
     status: str | None = None
     raw_input: Raw = EMPTY_OBJECT
-    raw_output: Raw | None = None
+    raw_output: Raw = NOTHING
     content: list[Raw] | None = None
     locations: list[Raw] | None = None
     meta: Raw = msgspec.field(default=EMPTY_OBJECT, name="_meta")
@@ -131,34 +131,48 @@ class Tools:
         tool.title = clip(call.title or tool.title, MAX_TITLE)
         tool.kind = _KINDS.get(call.kind, "other") if call.kind is not None else tool.kind
         tool.status = call.status[:40] if call.status is not None else tool.status
-        if not tool.begun and not is_empty(call.raw_input):
+        if tool.begun:
+            return
+        if not is_empty(call.raw_input):
             tool.call = Raw(bytes(call.raw_input))
+        if call.content is not None:
+            tool.content = [Raw(bytes(one)) for one in call.content]
+        if call.locations is not None:
+            tool.locations = [Raw(bytes(one)) for one in call.locations]
 
     def _may_change(self, tool: Tool, call: ToolCall, *, first: bool) -> bool:
         """Some agents announce a call before its input is known, and complete it in the next messages."""
-        if tool.call is not None and len(bytes(tool.call)) > MAX_DRAFT:
+        if len(bytes(tool.call)) + sum(len(bytes(one)) for one in tool.content) > MAX_DRAFT:
             return False
         if tool.status == "pending":
             return not first or not _says_what_runs(tool)
-        return first and tool.status == "completed" and call.content is None and call.raw_output is None
+        return first and tool.status == "completed" and call.content is None and is_empty(call.raw_output)
 
     def _begin(self, tool_id: str, tool: Tool) -> None:
         if tool.begun:
             return
         tool.begun = True
-        call, tool.call = tool.call, None
+        call = EMPTY_OBJECT if is_empty(tool.call) else tool.call
         name = tool.name or tool.kind
-        self._out.put(ToolStarted(tool_id, name, tool.title or name, tool.kind, call or EMPTY_OBJECT))
+        self._out.put(ToolStarted(tool_id, name, tool.title or name, tool.kind, call))
+        told = ToolCall(tool_id, content=tool.content, locations=tool.locations)
+        tool.call, tool.content, tool.locations = NOTHING, [], []
+        self._tell_running(tool_id, tool, told)
 
     def _tell(self, tool_id: str, tool: Tool, call: ToolCall) -> None:
         status = _STATUSES.get(tool.status)
+        if status is None:
+            self._tell_running(tool_id, tool, call)
+            return
+        content = [loosely(one) for one in call.content or []]
+        places = _locations(call.locations or [])
+        self._end(tool_id, status, _output(call, content), _diffs(content), places, _images(content))
+
+    def _tell_running(self, tool_id: str, tool: Tool, call: ToolCall) -> None:
         content = [loosely(one) for one in call.content or []]
         # Before a call runs, its text only says again what it is about.
-        words = _output(call, content) if tool.status != "pending" else ""
+        words = _output(call, content) if tool.status == "in_progress" else ""
         diffs, locations, images = _diffs(content), _locations(call.locations or []), _images(content)
-        if status is not None:
-            self._end(tool_id, status, words, diffs, locations, images)
-            return
         change = ToolChanged(tool_id, "running", words, diffs, locations, images)
         shown = zlib.crc32(msgspec.json.encode(change))
         if (words or diffs or locations or images) and shown != tool.shown:
@@ -182,7 +196,7 @@ class Tools:
 
 
 def _says_what_runs(tool: Tool) -> bool:
-    if tool.call is None:
+    if is_empty(tool.call):
         return False
     call = loosely(tool.call)
     return tool.kind != "execute" or "command" in call or "cmd" in call
@@ -216,9 +230,9 @@ def _output(call: ToolCall, content: list[JsonObject]) -> str:
     return clip(said, MAX_OUTPUT)
 
 
-def _value(raw: Raw | None) -> object:
+def _value(raw: Raw) -> object:
     try:
-        return None if raw is None else _generic.decode(raw)
+        return _generic.decode(raw)
     except DECODE_ERRORS:
         return None
 

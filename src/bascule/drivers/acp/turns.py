@@ -15,7 +15,7 @@ _STOPS: dict[str, StopReason] = {
     "refusal": "refusal",
 }
 _MORE = {"max_turn_requests": "The agent reached the number of requests it may make in one turn."}
-_ERROR_IN_DISGUISE = re.compile(r'\s*(Error: |API Error|\{"error":)')
+_ERROR_IN_DISGUISE = re.compile(r'(?:^|\n\n)\s*(?:Error: |API Error|\{"error":)')
 
 
 def end_turn(state: DriverState, out: Outlet, answer: JsonObject, error: JsonObject | None) -> None:
@@ -25,8 +25,10 @@ def end_turn(state: DriverState, out: Outlet, answer: JsonObject, error: JsonObj
         # An agent that was told to stop may fail for it; that is what was wanted.
         reason = "interrupted" if state.cancelling else "error"
         message = None if state.cancelling else clip(error_words(error), 4096)
-    elif reason == "end_turn" and state.quirk("errors_as_text") and _ERROR_IN_DISGUISE.match(state.last_said):
-        reason, message = "error", clip(state.last_said.strip(), 4096)
+    elif reason == "end_turn" and state.quirk("errors_as_text"):
+        found = _ERROR_IN_DISGUISE.search(state.last_said)
+        if found is not None:
+            reason, message = "error", clip(state.last_said[found.start() :].strip(), 4096)
     out.put(TurnEnded(reason, _usage(mapping(answer, "usage")), state.facts.cost_usd, None, message))
 
 
