@@ -1,7 +1,7 @@
 """Plays a recorded conversation with a JSON-RPC agent into a driver.
 
-What the agent said is read, what was said to it is done again through the driver, and what the driver writes is
-held against what was written then.
+What the agent said is read, what was said to it is done again through the driver, and what the driver writes
+is held against what was written then.
 """
 
 import json
@@ -40,7 +40,7 @@ class Handling(Protocol):
 
 
 class Play:
-    """One run of a recording. `cut` says how the output comes; on `swap` the driver is replaced at a line end."""
+    """One run of a recording. `cut` says how the output comes; on `swap` the driver is replaced."""
 
     def __init__(
         self,
