@@ -25,6 +25,8 @@ _SPOKEN = frozenset(
         "tool_call",
         "tool_call_update",
         "plan",
+        "plan_update",
+        "plan_removed",
     }
 )
 
@@ -196,9 +198,9 @@ class Decoder:
             self._tools.hear(call)
             return None
         self._tools.begin_drafts()
-        if kind == "plan":
+        if kind in ("plan", "plan_update", "plan_removed"):
             self._speech.close()
-            self._about.plan(update)
+            self._about.plan(mapping(update, "plan") if kind == "plan_update" else update)
         else:
             self._speech.say("assistant" if kind == "agent_message_chunk" else "thinking", update)
         return None

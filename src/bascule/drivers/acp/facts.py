@@ -99,8 +99,11 @@ class About:
         if (facts.used, facts.size, facts.cost_usd) != before:
             self._out.put(UsageChanged(facts.used, facts.size, facts.cost_usd))
 
-    def plan(self, update: JsonObject) -> None:
-        self._out.put(PlanChanged(tuple(_plan_item(one) for one in objects(update, "entries")[:MAX_PLAN])))
+    def plan(self, told: JsonObject) -> None:
+        """A plan, as a list or as one text; told without either it is gone."""
+        whole_text = words(told, "content", 20_000)
+        items = tuple(_plan_item(one) for one in objects(told, "entries")[:MAX_PLAN])
+        self._out.put(PlanChanged(items or ((PlanItem(whole_text),) if whole_text else ())))
 
     def _read_settings(self, answer: JsonObject) -> tuple[ModelChoice, ...]:
         facts = self._facts
