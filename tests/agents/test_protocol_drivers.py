@@ -1,4 +1,4 @@
-"""Agents that are told model, mode and conversation by their protocol, and what their files may say of them."""
+"""Agents that are told model, mode and conversation by their protocol, and what their files may say."""
 
 import pytest
 

@@ -58,9 +58,9 @@ def mode_name(spec: AgentSpec, mode: str | None) -> str | None:
 def _group(
     spec: AgentSpec, name: str, words: tuple[str, ...], value: str | None, *, needed: bool
 ) -> list[str]:
-    if value is None or (not words and not needed):
+    if value is None:
         return []
-    if not words:
+    if not words and needed:
         raise NotSupported(f"{spec.title} takes no {name}.", agent=spec.name)
     _check_value(name, value)
     return [word.replace("{value}", value) for word in words]
