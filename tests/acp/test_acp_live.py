@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from tests.live import LiveServer
 
 from bascule.model.events import (
+    AgentSpawned,
     AnswerDelivered,
     AnyEvent,
     CommandsChanged,
@@ -19,6 +22,7 @@ from bascule.model.events import (
     PlanChanged,
     PromptSent,
     QuestionAsked,
+    SessionEnded,
     SessionReady,
     TextAppended,
     ToolChanged,
@@ -209,13 +213,36 @@ async def test_an_ended_session_is_resumed_on_the_same_log_and_told_once(short_d
         session = await server.create("hello", agent="scripted")
         await server.wait_for(session, TurnEnded)
         await server.http.delete(f"/api/sessions/{session}")
-        await server.wait_for(session, lambda one: type(one).__name__ == "SessionEnded")
+        await server.wait_for(session, SessionEnded)
         await resume(server, session)
         await server.send(session, "again")
         await server.wait_for(session, lambda one: isinstance(one, TextAppended) and "again" in one.text)
         assert said(await events_of(server, session)).count("You said: hello") == 1
         methods = [json.loads(line).get("method") for line in log.read_text().splitlines()]
         assert ("session/load" if more else "session/resume") in methods
+
+
+async def test_an_agent_killed_in_the_middle_of_a_turn_says_so_and_comes_back(short_dir: Path):
+    server = LiveServer(short_dir)
+    add_agent(server)
+    async with server:
+        session = await server.create("run touch d.txt", agent="scripted")
+        await server.wait_for(session, PermissionRequested)
+        spawned = next(one for one in await events_of(server, session) if isinstance(one, AgentSpawned))
+        os.kill(spawned.pid, signal.SIGKILL)
+        ended = (await server.wait_for(session, SessionEnded)).event
+        assert isinstance(ended, SessionEnded)
+        assert (ended.reason, ended.signal) == ("exited", 9)
+        events = await events_of(server, session)
+        assert any(isinstance(one, PermissionWithdrawn) for one in events)
+        assert [one.status for one in events if isinstance(one, ToolChanged)][-1] == "failed"
+        await resume(server, session)
+        await server.send(session, "run touch d.txt")
+        row = await server.wait_for(session, PermissionRequested, after=len(events))
+        asked = row.event
+        assert isinstance(asked, PermissionRequested)
+        await answer(server, session, asked, "allow")
+        await server.wait_for(session, TurnEnded, after=row.seq)
 
 
 async def test_an_earlier_conversation_is_told_in_a_new_session(short_dir: Path):
