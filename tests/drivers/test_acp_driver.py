@@ -144,6 +144,14 @@ def test_a_refused_session_is_told_and_the_next_prompt_tries_again() -> None:
     assert [one.write_id for one in driver.data_to_send()] == ["prompt:p2"]
 
 
+def test_an_agent_that_refused_to_be_greeted_is_greeted_again() -> None:
+    driver = AcpDriver(LAUNCH)
+    driver.start()
+    (note,) = driver.receive(line(id=0, error={"code": -32603, "message": "not now"}))
+    assert isinstance(note, Note)
+    assert sent_by(driver.prompt(prompt()))[0]["method"] == "initialize"
+
+
 @pytest.mark.parametrize(
     ("can", "history", "method"),
     [

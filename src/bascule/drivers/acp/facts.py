@@ -32,6 +32,7 @@ class About:
 
     def initialized(self, answer: JsonObject) -> None:
         facts, can = self._facts, mapping(answer, "agentCapabilities")
+        facts.greeted = True
         facts.version = _short(text(mapping(answer, "agentInfo"), "version"))
         facts.images = mapping(can, "promptCapabilities").get("image") is True
         facts.loads = can.get("loadSession") is True

@@ -26,6 +26,9 @@ class Opening:
         self._about = about
 
     def initialize(self) -> Write:
+        return Write("start:1", self._initialize_line())
+
+    def _initialize_line(self) -> bytes:
         self._state.stage = "opening"
         self._state.pending[INITIALIZE_ID] = Pending("initialize")
         params = {
@@ -33,7 +36,7 @@ class Opening:
             "clientCapabilities": self._state.capabilities,
             "clientInfo": {"name": "bascule", "title": "Bascule", "version": __version__},
         }
-        return Write("start:1", PEN.request(INITIALIZE_ID, "initialize", params))
+        return PEN.request(INITIALIZE_ID, "initialize", params)
 
     # Answers to what we asked ----------------------------------------------------------------------------
 
@@ -116,7 +119,7 @@ class Opening:
         state.held.append(sent)
         if state.stage == "failed" and alone:
             state.stage = "opening"
-            return Write(write_id, self._open() or b"")
+            return Write(write_id, (self._open() or b"") if state.facts.greeted else self._initialize_line())
         if state.stage == "moded" and alone and not self._is_pending("start_mode"):
             return Write(write_id, self.set_mode(state.start_mode() or "", at_start=True))
         return Write(write_id, b"")

@@ -70,6 +70,7 @@ class Facts(Struct, omit_defaults=True):
     cost_usd: float | None = None
     commands: int = 0  # checksums of the lists that were last told
     models: int = 0
+    greeted: bool = False  # it answered `initialize`
     images: bool = False
     loads: bool = False
     resumes: bool = False
