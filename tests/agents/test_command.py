@@ -54,7 +54,7 @@ def test_s24_only_listed_modes_can_be_started_in(mode: str) -> None:
 
 
 def test_what_an_agent_can_not_do_is_said() -> None:
-    bare = AgentSpec(name="bare", title="Bare", search=("bare",), drivers=(DriverSpec("acp"),))
+    bare = AgentSpec(name="bare", title="Bare", search=("bare",), drivers=(DriverSpec("stream_json"),))
     with pytest.raises(NotSupported):
         build_argv(bare, FOUND, Launch(model="opus"))
     with pytest.raises(NotSupported):

@@ -38,5 +38,5 @@ class Scripted:
         cwd, cwd_stat = check_directory(started.cwd, self.roots)
         return SpawnPlan(spawn_id, tuple(self.argv[started.agent]), dict(self.env), cwd, cwd_stat)
 
-    def driver(self, started: SessionStarted, state: bytes | None = None) -> Driver:
+    def driver(self, started: SessionStarted, state: bytes | None = None, *, history: bool = False) -> Driver:
         return StreamJsonDriver.restore(state) if state else StreamJsonDriver()

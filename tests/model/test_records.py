@@ -18,6 +18,7 @@ from bascule.model.events import (
     RuleAdded,
     SessionEnded,
     SessionStarted,
+    TitleChanged,
     ToolChanged,
     TurnEnded,
 )
@@ -38,6 +39,14 @@ def test_a_title_comes_from_the_first_prompt_and_stays():
     record, _ = fold(PromptSent("a", "first\n  line", "ana"), PromptSent("b", "second", "ana"))
     assert record.title == "first line"
     assert len(title_from("x" * 500)) == 80
+
+
+def test_a_title_a_person_chose_is_not_changed_by_the_agent():
+    record, _ = fold(
+        TitleChanged("the agent's"), TitleChanged("Ana's", "ana"), TitleChanged("the agent's again")
+    )
+    assert record.title == "Ana's"
+    assert fold(PromptSent("a", "first", "ana"), TitleChanged("the agent's"))[0].title == "the agent's"
 
 
 def test_the_queue_follows_its_events():

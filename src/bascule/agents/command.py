@@ -34,10 +34,11 @@ def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
     except KeyError as error:
         raise NotSupported(f"{spec.title} does not speak {launch.driver}.", agent=spec.name) from error
     argv = [found.path, *driver.args]
-    argv += _group(spec, "model", driver.model, launch.model)
+    needed = not driver.tells_by_protocol
+    argv += _group(spec, "model", driver.model, launch.model, needed=needed)
     # Said even when nobody chose: else a settings file, perhaps the project's own, picks one that asks less.
-    argv += _group(spec, "mode", driver.mode, _mode(spec, launch.mode or spec.asking))
-    argv += _group(spec, "resume", driver.resume, launch.resume)
+    argv += _group(spec, "mode", driver.mode, mode_name(spec, launch.mode or spec.asking), needed=needed)
+    argv += _group(spec, "resume", driver.resume, launch.resume, needed=needed)
     if launch.fork:
         if not driver.fork or launch.resume is None:
             raise NotSupported(f"{spec.title} can't fork without an earlier conversation.", agent=spec.name)
@@ -45,7 +46,8 @@ def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
     return argv
 
 
-def _mode(spec: AgentSpec, mode: str | None) -> str | None:
+def mode_name(spec: AgentSpec, mode: str | None) -> str | None:
+    """What the agent calls a mode."""
     if mode is None:
         return None
     if mode not in spec.modes:
@@ -54,10 +56,12 @@ def _mode(spec: AgentSpec, mode: str | None) -> str | None:
     return spec.modes[mode]
 
 
-def _group(spec: AgentSpec, name: str, words: tuple[str, ...], value: str | None) -> list[str]:
+def _group(
+    spec: AgentSpec, name: str, words: tuple[str, ...], value: str | None, *, needed: bool
+) -> list[str]:
     if value is None:
         return []
-    if not words:
+    if not words and needed:
         raise NotSupported(f"{spec.title} takes no {name}.", agent=spec.name)
     _check_value(name, value)
     return [word.replace("{value}", value) for word in words]

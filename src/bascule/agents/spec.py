@@ -10,6 +10,10 @@ Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 Word = Annotated[str, Meta(min_length=1, max_length=1024)]
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 VariablePattern = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\*?$")]
+# Behaviours a driver has to know of, named by what happens.
+DriverQuirk = Annotated[
+    str, Meta(pattern=r"^(reject_ends_turn|errors_as_text|set_mode_at_start:[ -~]{1,200})$")
+]
 DriverName = Literal["stream_json", "acp", "codex", "plain", "terminal"]
 
 
@@ -48,6 +52,19 @@ class Trust(_Part, frozen=True):
     accept: str
 
 
+class CueSpec(_Part, frozen=True):
+    """How an agent that speaks plain text shows that it waits: a pattern for the end of what it printed.
+
+    `allow`, `always` and `deny` are what is typed for an answer to a permission.
+    """
+
+    pattern: Word
+    kind: Literal["ready", "permission", "question"] = "ready"
+    allow: str = "y"
+    always: str = ""
+    deny: str = "n"
+
+
 class DriverSpec(_Part, frozen=True):
     """One way to talk to the agent. The groups are added when there is a value for them."""
 
@@ -57,6 +74,13 @@ class DriverSpec(_Part, frozen=True):
     mode: tuple[Word, ...] = ()
     resume: tuple[Word, ...] = ()
     fork: tuple[Word, ...] = ()
+    quirks: tuple[DriverQuirk, ...] = ()
+    cues: tuple[CueSpec, ...] = ()
+
+    @property
+    def tells_by_protocol(self) -> bool:
+        """Model, mode and resumption need no words on the command line: they are part of the conversation."""
+        return self.name in ("acp", "codex")
 
 
 class AgentSpec(_Part, frozen=True, kw_only=True):
@@ -109,4 +133,18 @@ def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
             group: tuple[str, ...] = getattr(driver, key)
             if group and not any("{value}" in word for word in group):
                 found.append((f"drivers.{key}", "no word of it holds {value}"))
+        found += _cue_mistakes(driver)
+    return found
+
+
+def _cue_mistakes(driver: DriverSpec) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for cue in driver.cues:
+        try:
+            if re.compile(cue.pattern).match(""):
+                found.append(("drivers.cues.pattern", "the pattern is met by nothing at all"))
+        except re.error as error:
+            found.append(("drivers.cues.pattern", f"not a regular expression: {error}"))
+    if driver.name == "plain" and not any(cue.kind == "ready" for cue in driver.cues):
+        found.append(("drivers.cues", 'a plain agent needs a cue of the kind "ready"'))
     return found

@@ -2,17 +2,21 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from bascule.agents.catalogue import Catalogue
-from bascule.agents.command import Launch, build_argv, child_environment
+from bascule.agents.command import Launch, build_argv, child_environment, mode_name
 from bascule.agents.locate import find, locate
 from bascule.agents.spec import AgentSpec, Found
 from bascule.daemon.directories import check_directory
-from bascule.drivers.base import Driver
+from bascule.drivers.acp import AcpDriver
+from bascule.drivers.base import Cue, Driver, DriverLaunch
+from bascule.drivers.codex import CodexDriver
+from bascule.drivers.plain import PlainDriver
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.link.frames import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
@@ -20,7 +24,13 @@ from bascule.model.events import SessionStarted
 from bascule.model.settings import Settings
 from bascule.session.agent import SpawnPlan
 
-DRIVERS: dict[str, type[StreamJsonDriver]] = {"stream_json": StreamJsonDriver}
+# How each protocol's driver is begun, and taken up again from its state.
+DRIVERS: dict[str, tuple[Callable[[DriverLaunch], Driver], Callable[[bytes], Driver]]] = {
+    "stream_json": (lambda _: StreamJsonDriver(), StreamJsonDriver.restore),
+    "acp": (AcpDriver, AcpDriver.restore),
+    "codex": (CodexDriver, CodexDriver.restore),
+    "plain": (PlainDriver, PlainDriver.restore),
+}
 
 
 class Launching(Protocol):
@@ -41,7 +51,9 @@ class Launching(Protocol):
 
     def plan(self, started: SessionStarted, spawn_id: str) -> SpawnPlan: ...
 
-    def driver(self, started: SessionStarted, state: bytes | None = None) -> Driver: ...
+    def driver(self, started: SessionStarted, state: bytes | None = None, *, history: bool = False) -> Driver:
+        """Begun, or taken up from its state. `history`: what is replayed from earlier belongs in the log."""
+        ...
 
 
 class Launcher:
@@ -81,11 +93,27 @@ class Launcher:
         argv = self._argv(spec, started)
         return SpawnPlan(spawn_id, tuple(argv), child_environment(spec, self._environ), cwd, cwd_stat)
 
-    def driver(self, started: SessionStarted, state: bytes | None = None) -> Driver:
+    def driver(self, started: SessionStarted, state: bytes | None = None, *, history: bool = False) -> Driver:
         kind = DRIVERS.get(started.driver)
         if kind is None:
             raise NotSupported(f"This version can't speak {started.driver!r} with {started.agent}.")
-        return kind() if state is None else kind.restore(state)
+        begin, restore = kind
+        return begin(self._launch(started, history)) if state is None else restore(state)
+
+    def _launch(self, started: SessionStarted, history: bool) -> DriverLaunch:
+        """What is left to say to the agent itself once its command line is written."""
+        agent = self._catalogue.get(started.agent)
+        spec = agent.driver(started.driver)
+        return DriverLaunch(
+            cwd=started.cwd,
+            run=secrets.token_hex(4),
+            model=None if spec.model else started.model,
+            mode=None if spec.mode else mode_name(agent, started.mode or agent.asking),
+            resume=None if spec.resume else started.resumed_from,
+            history=history,
+            quirks=spec.quirks,
+            cues=tuple(Cue(one.pattern, one.kind, one.allow, one.always, one.deny) for one in spec.cues),
+        )
 
     def _argv(self, spec: AgentSpec, started: SessionStarted) -> list[str]:
         launch = Launch(

@@ -144,7 +144,7 @@ class Starter:
     ) -> None:
         record = ledger.record
         fresh = ResumePoint(record, ledger.parked, 0, 0, None, [], [])
-        driver = self._launcher.driver(started)
+        driver = self._launcher.driver(started, history=record.seq == 0)
         writes: list[Write] = driver.start()
         writes += [driver.prompt(fact) for fact in facts if isinstance(fact, PromptSent)]
         # The bytes are committed with the facts: whatever stops us now, the next start spawns and delivers.

@@ -6,6 +6,8 @@ by another process (`restore`), which then reads on from `consumed`.
 
 from typing import Protocol, Self
 
+from msgspec import Struct
+
 from bascule.model.events import (
     AnyEvent,
     PermissionAnswered,
@@ -15,6 +17,31 @@ from bascule.model.events import (
     QuestionAsked,
 )
 from bascule.model.records import Write
+
+
+class DriverLaunch(Struct, frozen=True, omit_defaults=True):
+    """What a driver has to know of a start that the agent's command line does not say."""
+
+    cwd: str = ""
+    run: str = (
+        ""  # names this run of the agent: ids it makes up begin with it, so that two runs never share one
+    )
+    model: str | None = None
+    mode: str | None = None  # as the agent calls it
+    resume: str | None = None  # the agent's own id of an earlier conversation
+    history: bool = False  # what is replayed of that conversation belongs in this log
+    quirks: tuple[str, ...] = ()  # behaviours of this agent, by name
+    cues: tuple["Cue", ...] = ()  # of an agent that speaks plain text
+
+
+class Cue(Struct, frozen=True, omit_defaults=True):
+    """How a plain-text agent shows that it waits for somebody: a pattern for the end of what it printed."""
+
+    pattern: str
+    kind: str = "ready"  # ready: for the next prompt; permission: yes or no; question: anything
+    allow: str = "y"
+    always: str = ""
+    deny: str = "n"
 
 
 class Driver(Protocol):
@@ -35,13 +62,25 @@ class Driver(Protocol):
         """The output ended: whatever is left unfinished is closed or kept as unrecognised."""
         ...
 
+    @property
+    def owes(self) -> bool:
+        """Whether `data_to_send` has anything to give."""
+        ...
+
     def data_to_send(self) -> list[Write]:
         """Replies the driver itself owes the agent after `receive`, once."""
         ...
 
+    # A wish the agent can't take yet gives a write without data, which is never delivered: the driver keeps
+    # the wish in its state, and it comes out of `data_to_send` when its time has come.
+
     def prompt(self, sent: PromptSent) -> Write: ...
 
     def interrupt(self, write_id: str) -> Write: ...
+
+    def settled(self) -> list[AnyEvent]:
+        """What the last wish has settled or changed by itself, to be logged beside it, once."""
+        ...
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write: ...
 

@@ -66,6 +66,7 @@ class SessionRecord(Struct, omit_defaults=True):
     cwd: str = ""
     device: str = ""
     title: str = ""
+    titled: bool = False  # a person chose the title, so the agent's ideas of one no longer count
     phase: Phase = Phase.STARTING
     model: str | None = None
     mode: str | None = None
@@ -173,8 +174,8 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.open_requests += 1
         case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
             record.open_requests = max(0, record.open_requests - 1)
-        case TitleChanged():
-            record.title = event.title
+        case TitleChanged() if event.by or not record.titled:
+            record.title, record.titled = event.title, bool(event.by)
         case ArchivedChanged():
             record.archived = event.archived
         case ModeChanged():

@@ -113,7 +113,7 @@ class Ledger:
             batch.err_offset = err_offset
         if driver_state is not None:
             batch.driver_state = driver_state
-        batch.writes.extend(writes)
+        batch.writes.extend(write for write in writes if write.data)
         batch.delivered.extend(delivered)
         batch.audit.extend(audit)
         batch.reply = reply or batch.reply

@@ -25,8 +25,8 @@ class Outbox:
         self._wake.set()
 
     def put_after(self, committed: "asyncio.Future[None]", writes: Sequence[Write]) -> None:
-        """Deliver these once the step that holds them is durable."""
-        kept = tuple(writes)
+        """Deliver these once the step that holds them is durable. One without data stands for nothing."""
+        kept = tuple(write for write in writes if write.data)
         self._undelivered.update(dict.fromkeys(write.write_id for write in kept))
 
         def on_commit(done: "asyncio.Future[None]") -> None:

@@ -86,7 +86,7 @@ class Reader:
         self.out += len(chunk)
         events = self._driver.receive(chunk)
         reached = self._base + self._driver.consumed
-        if events or reached - self._committed >= CHUNK:
+        if events or self._driver.owes or reached - self._committed >= CHUNK:
             await self._admit(events, reached)
             self._committed = reached
         await self._tell_position()

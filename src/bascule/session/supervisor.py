@@ -267,7 +267,8 @@ class Supervisor:
             return
         one = queue[0]
         sent = PromptSent(one.prompt_id, one.text, one.by, one.client_message_id, one.images)
-        self.log([sent], writes=[self.driver.prompt(sent)])
+        write = self.driver.prompt(sent)
+        self.log([sent, *self.driver.settled()], writes=[write])
 
     # Waiting, and no longer
 

@@ -33,7 +33,7 @@ from bascule.model.events import (
 )
 from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord
-from bascule.policy.rules import encode_rule, rule_for, words
+from bascule.policy.rules import Rule, encode_rule, rule_for, words
 from bascule.session.answers import (
     asked_permission,
     asked_question,
@@ -137,8 +137,9 @@ async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> b
     else:
         fact = PromptQueued(prompt_id, wish.text, wish.by.name, wish.client_message_id, wish.images)
         writes = []
+    facts = [fact, *supervisor.driver.settled()]
     audit = _audit("input", supervisor, wish.by, f"{len(wish.text)} characters")
-    committed = supervisor.log([fact], writes=writes, audit=[audit], reply=reply)
+    committed = supervisor.log(facts, writes=writes, audit=[audit], reply=reply)
     supervisor.touch()
     await committed
     return result
@@ -151,16 +152,18 @@ async def _answer_permission(
     asked = asked_permission(request)
     answer = permission_answer(asked, wish)
     facts: list[AnyEvent] = []
+    remembered: list[Rule] = []
     if wish.remember:
         rule = rule_for(asked, supervisor.ledger.record.cwd)
         answer = PermissionAnswered(
             answer.request_id, answer.decision, answer.by, answer.option, words(rule), answer.message
         )
         facts.append(RuleAdded(encode_rule(rule), words(rule), wish.by.name))
-        supervisor.rules.append(rule)
+        remembered.append(rule)
     facts.append(answer)
     audit = supervisor.audit_answer(asked, answer, wish.by)
-    write = supervisor.driver.answer_permission(asked, answer)
+    write = supervisor.driver.answer_permission(asked, answer)  # may refuse; nothing has changed until here
+    supervisor.rules += remembered
     committed = supervisor.log(facts, writes=[write], audit=[audit])
     supervisor.touch()
     await committed
@@ -196,7 +199,10 @@ async def _interrupt(supervisor: Supervisor, wish: Interrupt) -> None:
         return  # nothing runs, or it is being interrupted already: the wish is met
     write = supervisor.driver.interrupt(f"interrupt:{new_id()}")
     audit = _audit("interrupt", supervisor, wish.by, "")
-    await supervisor.log([Interrupted(wish.by.name)], writes=[write], audit=[audit])
+    facts = [Interrupted(wish.by.name), *supervisor.driver.settled()]
+    committed = supervisor.log(facts, writes=[write], audit=[audit])
+    supervisor.send_next()  # what is interrupted before it was sent is over at once
+    await committed
 
 
 async def _change_queue(supervisor: Supervisor, wish: EditPrompt | WithdrawPrompt | ReorderPrompts) -> None:
@@ -225,7 +231,8 @@ async def _tell_agent(supervisor: Supervisor, wish: SetMode | SetModel) -> None:
         write = supervisor.driver.set_mode(f"mode:{new_id()}", wish.mode)
     else:
         write = supervisor.driver.set_model(f"model:{new_id()}", wish.model)
-    await supervisor.log([], writes=[write], audit=[_audit("mode", supervisor, wish.by, word)])
+    facts = supervisor.driver.settled()
+    await supervisor.log(facts, writes=[write], audit=[_audit("mode", supervisor, wish.by, word)])
 
 
 def _check_running(supervisor: Supervisor) -> None:

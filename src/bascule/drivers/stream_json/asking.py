@@ -5,8 +5,7 @@ import hashlib
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.drivers.stream_json import encode
-from bascule.drivers.stream_json.lenient import (
+from bascule.drivers.lenient import (
     DECODE_ERRORS,
     Id,
     JsonObject,
@@ -16,7 +15,8 @@ from bascule.drivers.stream_json.lenient import (
     true,
     words,
 )
-from bascule.drivers.stream_json.outlet import Outlet
+from bascule.drivers.outlet import Outlet
+from bascule.drivers.stream_json import encode
 from bascule.drivers.stream_json.state import DriverState, Request
 from bascule.drivers.stream_json.tools import kind_of, rule_words, title_of
 from bascule.model.events import (

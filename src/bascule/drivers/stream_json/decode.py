@@ -5,11 +5,7 @@ import hashlib
 import msgspec
 from msgspec import Struct
 
-from bascule.drivers.lines import Oversize
-from bascule.drivers.stream_json import turns
-from bascule.drivers.stream_json.asking import Asking, ControlRequest
-from bascule.drivers.stream_json.encode import our_subtype
-from bascule.drivers.stream_json.lenient import (
+from bascule.drivers.lenient import (
     DECODE_ERRORS,
     MAX_ID,
     JsonObject,
@@ -20,8 +16,12 @@ from bascule.drivers.stream_json.lenient import (
     without_lone_surrogates,
     words,
 )
+from bascule.drivers.lines import Oversize
+from bascule.drivers.outlet import Outlet
+from bascule.drivers.stream_json import turns
+from bascule.drivers.stream_json.asking import Asking, ControlRequest
+from bascule.drivers.stream_json.encode import our_subtype
 from bascule.drivers.stream_json.messages import Assistant, Messages, StreamEvent
-from bascule.drivers.stream_json.outlet import Outlet
 from bascule.drivers.stream_json.state import DriverState
 from bascule.model.events import (
     CommandsChanged,

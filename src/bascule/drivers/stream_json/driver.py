@@ -5,9 +5,9 @@ from typing import Self
 import msgspec
 
 from bascule.drivers.lines import LineSplitter, Oversize
+from bascule.drivers.outlet import Outlet
 from bascule.drivers.stream_json import encode
 from bascule.drivers.stream_json.decode import Decoder
-from bascule.drivers.stream_json.outlet import Outlet
 from bascule.drivers.stream_json.state import DriverState
 from bascule.model.events import (
     AnyEvent,
@@ -46,6 +46,10 @@ class StreamJsonDriver:
         self._decoder.finish()
         return self._out.take()
 
+    @property
+    def owes(self) -> bool:
+        return bool(self._replies)
+
     def data_to_send(self) -> list[Write]:
         owed = list(self._replies)
         self._replies.clear()
@@ -56,6 +60,9 @@ class StreamJsonDriver:
 
     def interrupt(self, write_id: str) -> Write:
         return encode.interrupt(write_id)
+
+    def settled(self) -> list[AnyEvent]:
+        return []  # the agent itself says what an interrupt has ended
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
         return encode.answer_permission(asked, answered)

@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from bascule.drivers.stream_json.lenient import DECODE_ERRORS, Id, JsonObject, clip, loosely, text, whole
-from bascule.drivers.stream_json.outlet import Outlet
+from bascule.drivers.lenient import DECODE_ERRORS, Id, JsonObject, clip, loosely, text, whole
+from bascule.drivers.outlet import Outlet
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, Block, BlockKind, DriverState, Message, OpenTool
 from bascule.drivers.stream_json.tools import kind_of, plan_in, title_of

@@ -1,6 +1,6 @@
 """What a tool call came to: its status, output, diffs and pictures, from a `tool_result`."""
 
-from bascule.drivers.stream_json.lenient import JsonObject, clip, mapping, objects, text, true, whole
+from bascule.drivers.lenient import JsonObject, clip, mapping, objects, text, true, whole
 from bascule.drivers.stream_json.tools import diffs_in, locations_in
 from bascule.model.events import Image, ToolChanged, ToolStatus
 

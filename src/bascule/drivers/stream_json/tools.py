@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bascule.drivers.stream_json.lenient import (
+from bascule.drivers.lenient import (
     JsonObject,
     as_object,
     clip,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bascule.drivers.stream_json.lenient import (
+from bascule.drivers.lenient import (
     MAX_ID,
     JsonObject,
     as_object,
@@ -16,7 +16,7 @@ from bascule.drivers.stream_json.lenient import (
     whole,
     words,
 )
-from bascule.drivers.stream_json.outlet import Outlet
+from bascule.drivers.outlet import Outlet
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, DriverState
 from bascule.model.events import Note, StopReason, ToolChanged, TurnEnded, Usage, UsageChanged

@@ -1,0 +1,219 @@
+"""What the agent asks of us: permissions and forms for a person, services of the host, and the unknown."""
+
+import hashlib
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bascule.drivers.acp.encode import CANCEL, CANCELLED, PEN
+from bascule.drivers.acp.forms import fields_of
+from bascule.drivers.acp.state import DriverState, Request
+from bascule.drivers.acp.tools import Tools, content_text, is_empty, read_call
+from bascule.drivers.jsonrpc import MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
+from bascule.drivers.lenient import JsonObject, clip, loosely, text, words
+from bascule.drivers.outlet import Outlet
+from bascule.model.events import (
+    Note,
+    OptionKind,
+    PermissionOption,
+    PermissionRequested,
+    PermissionWithdrawn,
+    QuestionAsked,
+    QuestionWithdrawn,
+)
+from bascule.model.records import Write
+
+MAX_OPTIONS = 20
+MAX_NOTE = 4096
+
+_OPTION_KINDS: dict[str, OptionKind] = {
+    "allow_once": "allow_once",
+    "allow_always": "allow_always",
+    "reject_once": "deny",
+    "reject_always": "deny",
+}
+_SCOPES = {
+    "allow_once": "only this call",
+    "allow_always": "also later calls like it; how far that reaches is up to the agent",
+    "reject_once": "only this call",
+    "reject_always": "also later calls like it; how far that reaches is up to the agent",
+}
+_HOST_METHODS = ("fs/", "terminal/")
+
+
+class PermissionParams(Struct, rename="camel"):
+    tool_call: Raw
+    options: list[Raw] = []
+
+
+class HostCall(Struct, frozen=True):
+    """Something the agent wants of the machine: a file, a terminal."""
+
+    call_id: str
+    method: str
+    params: Raw
+
+
+# Takes a call and returns True when it will be answered later; without that it is refused at once.
+HostCalls = Callable[[HostCall], bool]
+
+_permission = msgspec.json.Decoder(PermissionParams)
+
+
+class Asking:
+    def __init__(
+        self,
+        state: DriverState,
+        out: Outlet,
+        replies: list[Write],
+        tools: Tools,
+        host_calls: HostCalls | None,
+    ) -> None:
+        self._state = state
+        self._out = out
+        self._replies = replies
+        self._tools = tools
+        self._host_calls = host_calls
+        self.host_waiting: dict[str, Raw] = {}
+
+    def request(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
+        """A request of the agent. Returns what about it was not understood."""
+        rpc_id = Raw(bytes(rpc_id))
+        if len(bytes(rpc_id)) > MAX_RPC_ID:
+            return "a request with an endless id"
+        if any(bytes(one.rpc_id) == bytes(rpc_id) for one in self._state.requests.values()):
+            told = "The agent repeated a request; it stands once."
+            self._out.put(Note("duplicate_request", told, "warning"))
+            return None
+        try:
+            return self._serve(rpc_id, method, params)
+        except msgspec.MsgspecError as error:
+            # Whoever waits for an answer must get one, even if it is that nobody understood.
+            self._refuse(rpc_id, -32602, f"Invalid params: {error}")
+            return f"broken {method[:80]}: {error}"
+
+    def _serve(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
+        match method:
+            case "session/request_permission":
+                self._permission(rpc_id, _permission.decode(params))
+            case "elicitation/create":
+                self._form(rpc_id, params)
+            case _ if method.startswith(_HOST_METHODS):
+                self._host(rpc_id, method, params)
+            case _:
+                self._refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+                return f"unknown request {method[:80]!r}"
+        return None
+
+    def _permission(self, rpc_id: Raw, asked: PermissionParams) -> None:
+        call = read_call(asked.tool_call)
+        tool = self._tools.ask_about(call)
+        # The input, as it was sent. An agent that sends none describes the call instead: then that is judged.
+        judged = Raw(bytes(asked.tool_call if is_empty(call.raw_input) else call.raw_input))
+        request_id = self._remember(Request(rpc_id, "permission", call.tool_call_id))
+        self._out.put(
+            PermissionRequested(
+                request_id,
+                tool.name or tool.kind,
+                clip(call.title or tool.title or tool.name or tool.kind, 300),
+                tool.kind,
+                judged,
+                hashlib.sha256(bytes(judged)).hexdigest(),
+                self._options(asked.options),
+                tool_id=call.tool_call_id,
+                note=clip(content_text([loosely(one) for one in call.content or []]), MAX_NOTE),
+            )
+        )
+
+    def _options(self, offered: list[Raw]) -> tuple[PermissionOption, ...]:
+        """Every option whose kind we know, in the agent's words; and always a way to say no."""
+        found: dict[str, PermissionOption] = {}
+        for one in map(loosely, offered[:MAX_OPTIONS]):
+            option_id, kind = text(one, "optionId"), text(one, "kind") or ""
+            if option_id is None or len(option_id) > 200 or kind not in _OPTION_KINDS or option_id in found:
+                continue
+            ends = kind.startswith("reject") and self._state.quirk("reject_ends_turn")
+            scope = "this call is refused and the turn ends" if ends else _SCOPES[kind]
+            name = words(one, "name", 200) or kind
+            found[option_id] = PermissionOption(option_id, _OPTION_KINDS[kind], name, scope)
+        if not any(one.kind == "deny" for one in found.values()):
+            found[CANCEL] = PermissionOption(CANCEL, "deny", "Deny", "this call is refused; the turn may end")
+        return tuple(found.values())
+
+    def _form(self, rpc_id: Raw, params: Raw) -> None:
+        asked = loosely(params)
+        fields = fields_of(asked)
+        if text(asked, "mode") not in (None, "form") or not fields:
+            self._reply(PEN.result(rpc_id, {"action": "decline"}))
+            self._out.put(Note("declined_form", _why_declined(asked), "warning"))
+            return
+        kept = Raw(bytes(params))
+        tool_id = text(asked, "toolCallId")
+        request_id = self._remember(Request(rpc_id, "question", tool_id))
+        sha256 = hashlib.sha256(bytes(kept)).hexdigest()
+        questions = tuple(field.question for field in fields)
+        self._out.put(QuestionAsked(request_id, questions, kept, sha256, tool_id))
+
+    def _host(self, rpc_id: Raw, method: str, params: Raw) -> None:
+        call_id = self._state.new_write("host")
+        if self._host_calls is not None and self._host_calls(HostCall(call_id, method, Raw(bytes(params)))):
+            self.host_waiting[call_id] = rpc_id
+            return
+        self._refuse(rpc_id, METHOD_NOT_FOUND, f"This client does not offer {method[:200]}.")
+        told = f"The agent asked for {method[:80]}, which is not offered to it."
+        self._out.put(Note("host_call_refused", told, "warning"))
+
+    # The end of a request --------------------------------------------------------------------------------
+
+    def withdraw(self, rpc_id: bytes) -> str | None:
+        """The agent takes a request back."""
+        for request_id, request in list(self._state.requests.items()):
+            if bytes(request.rpc_id) == rpc_id:
+                del self._state.requests[request_id]
+                self._refuse(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
+                gone = PermissionWithdrawn if request.kind == "permission" else QuestionWithdrawn
+                self._out.put(gone(request_id, "agent"))
+                return None
+        return "takes back a request that is not open"
+
+    def cancel_all(self) -> tuple[bytes, list[PermissionWithdrawn | QuestionWithdrawn]]:
+        """The turn is being stopped: every open request is answered so, and no person is asked any more."""
+        lines = b""
+        gone: list[PermissionWithdrawn | QuestionWithdrawn] = []
+        for request_id, request in self._state.requests.items():
+            if request.kind == "permission":
+                lines += PEN.result(request.rpc_id, CANCELLED)
+                gone.append(PermissionWithdrawn(request_id, "interrupted"))
+            else:
+                lines += PEN.result(request.rpc_id, {"action": "cancel"})
+                gone.append(QuestionWithdrawn(request_id, "interrupted"))
+        self._state.requests.clear()
+        return lines, gone
+
+    def forget_open(self) -> None:
+        """The turn is over, and with it whatever was asked during it."""
+        reason = "interrupted" if self._state.cancelling else "agent"
+        for request_id, request in self._state.requests.items():
+            gone = PermissionWithdrawn if request.kind == "permission" else QuestionWithdrawn
+            self._out.put(gone(request_id, reason))
+        self._state.requests.clear()
+
+    def _remember(self, request: Request) -> str:
+        self._state.asked += 1
+        request_id = f"{self._state.launch.run}:{self._state.asked}"
+        self._state.remember_request(request_id, request)
+        return request_id
+
+    def _refuse(self, rpc_id: Raw, code: int, message: str) -> None:
+        self._reply(PEN.error(rpc_id, code, message[:500]))
+
+    def _reply(self, line: bytes) -> None:
+        self._replies.append(Write(self._state.new_write("reply"), line))
+
+
+def _why_declined(asked: JsonObject) -> str:
+    url = text(asked, "url")
+    about = f" to open {clip(url, 500)}" if url else ""
+    told = words(asked, "message", 500)
+    return f"The agent asked{about}: {told} That kind of question can't be answered here."

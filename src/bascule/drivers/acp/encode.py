@@ -1,0 +1,65 @@
+"""A person's wishes as messages for the agent, built only from what was asked and stored."""
+
+from collections.abc import Mapping
+
+from msgspec import Raw
+
+from bascule.drivers.acp.forms import content_of
+from bascule.drivers.jsonrpc import Pen
+from bascule.drivers.lenient import loosely
+from bascule.model.errors import UnknownOption
+from bascule.model.events import (
+    PermissionAnswered,
+    PermissionOption,
+    PermissionRequested,
+    PromptSent,
+    QuestionAnswered,
+    QuestionAsked,
+)
+
+PEN = Pen()
+CANCEL = "bascule:cancel"  # our own way to say no to a request that offers none
+
+CANCELLED = {"outcome": {"outcome": "cancelled"}}
+
+
+def prompt_blocks(sent: PromptSent, *, images: bool) -> list[object]:
+    blocks: list[object] = [{"type": "text", "text": sent.text}] if sent.text or not sent.images else []
+    if images:
+        blocks += [{"type": "image", "mimeType": one.media_type, "data": one.data} for one in sent.images]
+    return blocks
+
+
+def permission_outcome(asked: PermissionRequested, answered: PermissionAnswered) -> Mapping[str, object]:
+    """The option that means what was decided: the chosen one, else by its kind, never by its place."""
+    if answered.decision == "deny":
+        chosen = _chosen(asked, answered.option, deny=True) or _first(asked, "deny")
+    else:
+        chosen = _chosen(asked, answered.option, deny=False) or _first(asked, "allow_once")
+        # An agent that offers only a lasting yes leaves no narrower way to say it.
+        chosen = chosen or _first(asked, "allow_always")
+        if chosen is None:
+            raise UnknownOption("This request offers no way to allow it.")
+    if chosen is None or chosen.option_id == CANCEL:
+        return CANCELLED
+    return {"outcome": {"outcome": "selected", "optionId": chosen.option_id}}
+
+
+def _chosen(asked: PermissionRequested, option: str | None, *, deny: bool) -> PermissionOption | None:
+    if option is None:
+        return None
+    for one in asked.options:
+        if one.option_id == option and (one.kind == "deny") == deny:
+            return one
+    verb = "denies" if deny else "allows"
+    raise UnknownOption(f"This request has no option {option!r} that {verb} it.", option=option)
+
+
+def _first(asked: PermissionRequested, kind: str) -> PermissionOption | None:
+    return next((one for one in asked.options if one.kind == kind), None)
+
+
+def form_answer(asked: QuestionAsked, answered: QuestionAnswered) -> Mapping[str, object]:
+    if not answered.answers and not answered.notes:
+        return {"action": "decline"}
+    return {"action": "accept", "content": content_of(loosely(Raw(bytes(asked.input))), answered)}

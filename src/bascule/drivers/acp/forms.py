@@ -1,0 +1,145 @@
+"""A form the agent asks to be filled in, as questions; and the answers as the form wants them."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from bascule.drivers.lenient import JsonObject, as_object, clip, items, mapping, objects, text
+from bascule.model.errors import InvalidInput
+from bascule.model.events import Question, QuestionAnswered, QuestionOption
+
+MAX_QUESTIONS = 20
+MAX_CHOICES = 50
+CUSTOM = "_custom"  # the field beside a choice that takes free words
+
+
+class Field(Struct, frozen=True):
+    name: str
+    question: Question
+    kind: Literal["text", "number", "integer", "boolean", "choice", "choices"]
+    values: dict[str, str]  # label -> what the form calls it
+    custom: str | None = None
+
+
+def fields_of(params: JsonObject) -> list[Field]:
+    """The form's fields. Two that would read alike get their names added, as answers go by the words."""
+    properties = mapping(mapping(params, "requestedSchema"), "properties")
+    found: list[Field] = []
+    taken: set[str] = set()
+    for name, told in list(properties.items())[: 2 * MAX_QUESTIONS]:
+        if name.endswith(CUSTOM) and name.removesuffix(CUSTOM) in properties:
+            continue
+        custom = f"{name}{CUSTOM}" if f"{name}{CUSTOM}" in properties else None
+        field = _field(name, as_object(told), custom, text(params, "message") or "", taken)
+        taken.add(field.question.question)
+        found.append(field)
+    return found[:MAX_QUESTIONS]
+
+
+def content_of(params: JsonObject, answered: QuestionAnswered) -> JsonObject:
+    """The filled-in form."""
+    content: JsonObject = {}
+    known = {field.question.question: field for field in fields_of(params)}
+    for words in (*answered.answers, *answered.notes):
+        if words not in known:
+            raise InvalidInput("The answer names a question that was not asked.", question=words[:200])
+    for words, field in known.items():
+        if words in answered.answers:
+            _fill(content, field, answered.answers[words])
+        note = answered.notes.get(words)
+        if note and field.custom is not None:
+            content[field.custom] = note
+    return content
+
+
+def _field(name: str, told: JsonObject, custom: str | None, message: str, taken: set[str]) -> Field:
+    kind = text(told, "type") or "string"
+    many = kind == "array"
+    choices = _choices(mapping(told, "items") if many else told)
+    title = clip(text(told, "title") or name, 200)
+    words = clip(text(told, "description") or text(told, "title") or message or name, 2000)
+    if words in taken:
+        words = f"{words} ({name[:200]})"
+    if kind == "boolean":
+        choices = [("Yes", "true", ""), ("No", "false", "")]
+    options = tuple(QuestionOption(label, about) for label, _, about in choices)
+    values = {label: value for label, value, _ in choices}
+    question = Question(words, title, options, many)
+    match kind:
+        case "array":
+            return Field(name, question, "choices", values, custom)
+        case "boolean" | "number" | "integer":
+            return Field(name, question, kind, values, custom)
+        case _:
+            return Field(name, question, "choice" if choices else "text", values, custom)
+
+
+def _choices(told: JsonObject) -> list[tuple[str, str, str]]:
+    """`(label, value, description)` of a choice, however its schema spells it."""
+    offered = objects(told, "oneOf") or objects(told, "anyOf")
+    found = [
+        (clip(text(one, "title") or value, 200), value, clip(text(one, "description") or "", 1000))
+        for one in offered
+        if (value := text(one, "const")) is not None
+    ]
+    if not found:
+        names = items(told, "enumNames")
+        for position, value in enumerate(items(told, "enum")):
+            label = names[position] if position < len(names) else value
+            if isinstance(value, str):
+                found.append((clip(label if isinstance(label, str) else value, 200), value, ""))
+    return found[:MAX_CHOICES]
+
+
+def _fill(content: JsonObject, field: Field, answer: str) -> None:
+    match field.kind:
+        case "text":
+            content[field.name] = answer
+        case "boolean":
+            content[field.name] = _boolean(field, answer)
+        case "number" | "integer":
+            content[field.name] = _number(field, answer)
+        case "choice":
+            if answer in field.values:
+                content[field.name] = field.values[answer]
+            else:
+                content[field.custom or field.name] = answer
+        case "choices":
+            chosen, rest = _chosen(field.values, answer)
+            content[field.name] = chosen if field.custom or not rest else [*chosen, rest]
+            if rest and field.custom:
+                content[field.custom] = rest
+
+
+def _boolean(field: Field, answer: str) -> bool:
+    if answer.strip().lower() in ("yes", "true", "y", "1"):
+        return True
+    if answer.strip().lower() in ("no", "false", "n", "0"):
+        return False
+    raise InvalidInput(f"Answer {field.question.header!r} with Yes or No.")
+
+
+def _number(field: Field, answer: str) -> int | float:
+    try:
+        return int(answer) if field.kind == "integer" else float(answer)
+    except ValueError as error:
+        raise InvalidInput(f"Answer {field.question.header!r} with a number.") from error
+
+
+def _chosen(values: dict[str, str], answer: str) -> tuple[list[str], str]:
+    """Labels come joined by commas, and may hold commas themselves: the longest that fits is taken."""
+    chosen: list[str] = []
+    rest: list[str] = []
+    left = answer.strip()
+    labels = sorted(values, key=len, reverse=True)
+    while left:
+        label = next((one for one in labels if left == one or left.startswith(f"{one},")), None)
+        if label is not None:
+            chosen.append(values[label])
+            left = left[len(label) :]
+        else:
+            word, _, left = left.partition(",")
+            rest.append(word.strip())
+            left = left and f",{left}"
+        left = left.removeprefix(",").strip()
+    return chosen, ", ".join(rest)

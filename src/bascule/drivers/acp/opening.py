@@ -1,0 +1,213 @@
+"""From the first word to a session that may be spoken to: initialize, open, mode and model, then prompts."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from bascule import __version__
+from bascule.drivers.acp.encode import PEN, prompt_blocks
+from bascule.drivers.acp.facts import About
+from bascule.drivers.acp.state import DriverState, Pending
+from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, text, words
+from bascule.drivers.outlet import Outlet
+from bascule.model.events import Note, PromptSent, TurnEnded
+from bascule.model.records import Write
+
+PROTOCOL_VERSION = 1
+AUTH_REQUIRED = -32000
+INITIALIZE_ID = 0
+
+
+class Opening:
+    def __init__(self, state: DriverState, out: Outlet, replies: list[Write], about: About) -> None:
+        self._state = state
+        self._out = out
+        self._replies = replies
+        self._about = about
+
+    def initialize(self) -> Write:
+        return Write("start:1", self._initialize_line())
+
+    def _initialize_line(self) -> bytes:
+        self._state.stage = "opening"
+        self._state.pending[INITIALIZE_ID] = Pending("initialize")
+        params = {
+            "protocolVersion": PROTOCOL_VERSION,
+            "clientCapabilities": self._state.capabilities,
+            "clientInfo": {"name": "bascule", "title": "Bascule", "version": __version__},
+        }
+        return PEN.request(INITIALIZE_ID, "initialize", params)
+
+    # Answers to what we asked ----------------------------------------------------------------------------
+
+    def initialized(self, answer: JsonObject) -> None:
+        version = answer.get("protocolVersion")
+        if version != PROTOCOL_VERSION:
+            told = (
+                f"The agent speaks version {version!r:.40} of its protocol; {PROTOCOL_VERSION} was expected."
+            )
+            self._out.put(Note("protocol_version", told, "warning"))
+        self._about.initialized(answer)
+        line = self._open()
+        if line is not None:
+            self._send("open", line)
+
+    def opened(self, answer: JsonObject) -> None:
+        state = self._state
+        session_id = text(answer, "sessionId") or state.launch.resume
+        if session_id is None or len(session_id) > MAX_ID:
+            self.failed("The agent opened a session without naming it.")
+            return
+        self._about.opened(session_id, answer)
+        model = state.launch.model
+        if model is not None and model != state.facts.model:
+            self._send("model", self.set_model(model))
+        mode = state.start_mode()
+        if mode is None or mode == state.facts.mode:
+            self._ready()
+        else:
+            state.stage = "moded"
+            self._send("mode", self.set_mode(mode, at_start=True))
+
+    def open_refused(self, error: JsonObject) -> None:
+        told = error_words(error)
+        if error.get("code") == AUTH_REQUIRED or "auth" in told.lower():
+            how = f" Ways to log in: {self._state.facts.logins}." if self._state.facts.logins else ""
+            told = f"{told}.{how} Log in with the agent's own command, then send the message again."
+            self.failed(told, code="login_needed")
+        else:
+            self.failed(told)
+
+    def failed(self, why: str, *, code: str = "session_refused") -> None:
+        """There is no session. The next prompt tries once more; those that waited are told."""
+        self._state.stage = "failed"
+        self._out.put(Note(code, f"The agent opened no session: {why}", "error"))
+        self._give_up_held(why)
+
+    def start_mode_set(self) -> None:
+        mode = self._state.start_mode()
+        if mode is None or mode == self._state.facts.mode:
+            self._ready()
+        else:  # another one was wished for meanwhile
+            self._send("mode", self.set_mode(mode, at_start=True))
+
+    def start_mode_refused(self, error: JsonObject) -> None:
+        """It was to ask before it acts and does not: nothing is sent to it until it does."""
+        mode = self._state.start_mode() or ""
+        told = error_words(error)
+        why = f"The agent did not switch to its mode {mode[:80]!r} ({told}), so nothing is sent to it."
+        self._out.put(Note("mode_refused", why, "error"))
+        self._give_up_held(why)
+
+    def _give_up_held(self, why: str) -> None:
+        if self._state.held:
+            self._state.held = []
+            self._out.put(TurnEnded("error", message=clip(why, 4096)))
+
+    def _ready(self) -> None:
+        self._state.stage = "ready"
+        self.send_held()
+
+    # Prompts ---------------------------------------------------------------------------------------------
+
+    def prompt(self, sent: PromptSent) -> Write:
+        """The prompt, or what has to come before it. One is worked on at a time; others wait."""
+        state, write_id = self._state, f"prompt:{sent.prompt_id}"
+        if state.stage == "ready" and state.turn is None and not state.held:
+            return Write(write_id, self._prompt_line(sent))
+        alone = not state.held
+        state.held.append(sent)
+        if state.stage == "failed" and alone:
+            state.stage = "opening"
+            return Write(write_id, (self._open() or b"") if state.facts.greeted else self._initialize_line())
+        if state.stage == "moded" and alone and not self._is_pending("start_mode"):
+            return Write(write_id, self.set_mode(state.start_mode() or "", at_start=True))
+        return Write(write_id, b"")
+
+    def send_held(self) -> None:
+        """The next prompt that waits, if the agent can take one."""
+        state = self._state
+        if state.held and state.stage == "ready" and state.turn is None:
+            sent = state.held.pop(0)
+            self._replies.append(Write(f"prompt:{sent.prompt_id}", self._prompt_line(sent)))
+
+    def _prompt_line(self, sent: PromptSent) -> bytes:
+        state = self._state
+        state.replaying = False
+        state.cancelling = False
+        state.last_said = ""
+        state.turn = state.new_id(Pending("prompt"))
+        if sent.images and not state.facts.images:
+            self._out.put(
+                Note("images_left_out", "This agent takes no pictures; they were left out.", "warning")
+            )
+        blocks = prompt_blocks(sent, images=state.facts.images)
+        params = {"sessionId": state.facts.session_id, "prompt": blocks}
+        return PEN.request(state.turn, "session/prompt", params)
+
+    # Mode and model --------------------------------------------------------------------------------------
+
+    def set_mode(self, mode: str, *, at_start: bool = False) -> bytes:
+        facts = self._state.facts
+        number = self._state.new_id(Pending("start_mode" if at_start else "mode", mode))
+        if facts.mode_option is not None and not facts.has_modes:
+            return self._set_option(number, facts.mode_option, mode)
+        return PEN.request(number, "session/set_mode", {"sessionId": facts.session_id, "modeId": mode})
+
+    def set_model(self, model: str) -> bytes:
+        facts = self._state.facts
+        number = self._state.new_id(Pending("model", model))
+        if facts.model_option is not None and not facts.has_models:
+            return self._set_option(number, facts.model_option, model)
+        return PEN.request(number, "session/set_model", {"sessionId": facts.session_id, "modelId": model})
+
+    def _set_option(self, number: int, option: str, value: str) -> bytes:
+        params = {"sessionId": self._state.facts.session_id, "configId": option, "value": value}
+        return PEN.request(number, "session/set_config_option", params)
+
+    # Opening ---------------------------------------------------------------------------------------------
+
+    def _open(self) -> bytes | None:
+        """Asks for the session: a new one, or an earlier one in the way the agent can."""
+        launch, facts = self._state.launch, self._state.facts
+        params: dict[str, object] = {"cwd": launch.cwd, "mcpServers": []}
+        if launch.resume is None:
+            return self._open_with("session/new", params)
+        params = {"sessionId": launch.resume, **params}
+        facts.session_id = launch.resume
+        if facts.resumes and not (launch.history and facts.loads):
+            return self._open_with("session/resume", params)
+        if facts.loads:
+            self._state.replaying = True
+            return self._open_with("session/load", params)
+        self.failed("It can't take up an earlier conversation.")
+        return None
+
+    def _open_with(self, method: str, params: Mapping[str, object]) -> bytes:
+        return PEN.request(self._state.new_id(Pending("open")), method, params)
+
+    def _send(self, what: str, line: bytes) -> None:
+        self._replies.append(Write(self._state.new_write(what), line))
+
+    def _is_pending(self, asked: str) -> bool:
+        return any(one.asked == asked for one in self._state.pending.values())
+
+
+def error_words(error: JsonObject) -> str:
+    """What went wrong, in the agent's words; some put the better ones beside the message."""
+    told = words(error, "message", 2000) or f"error {error.get('code')!r:.40}"
+    data = mapping(error, "data")
+    more = text(data, "details") or text(data, "message") or text(error, "data")
+    if more and more not in told:
+        told = f"{told}: {clip(more, 2000)}"
+    return told
+
+
+def capabilities_of(value: Mapping[str, object] | None) -> bytes:
+    """What the agent is told that we can do. Files and terminals only if a host serves them."""
+    offered = value or {
+        "fs": {"readTextFile": False, "writeTextFile": False},
+        "terminal": False,
+        "elicitation": {"form": {}},
+    }
+    return msgspec.json.encode(offered)

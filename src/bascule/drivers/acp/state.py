@@ -1,0 +1,151 @@
+"""What the driver must remember between two lines, small enough to be stored with every commit."""
+
+from typing import Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bascule.drivers.base import DriverLaunch
+from bascule.drivers.bounded import forget_oldest
+from bascule.model.events import PromptSent, TextKind, ToolKind
+
+MAX_OPEN = 200  # requests or tools; more than an agent ever has at once
+MAX_FINISHED = 64  # tools that are over, kept to know a late word about them by
+MAX_EARLY = 8  # messages of sessions that may turn out to be ours
+MAX_EARLY_BYTES = 256 * 1024
+NOTHING = Raw(b"null")
+ID_RANGE = 1_000_000  # ids one driver may use; others on the same connection have theirs
+
+# new: told nothing yet; opening: the session was asked for; moded: it exists, but must change its mode before
+# it may be spoken to; ready; failed: it could not be had, and the next prompt tries again.
+Stage = Literal["new", "opening", "moded", "ready", "failed"]
+Asked = Literal["initialize", "open", "prompt", "mode", "model", "start_mode"]
+
+
+class Pending(Struct, omit_defaults=True):
+    """A request of ours that has not been answered."""
+
+    asked: Asked
+    value: str = ""  # the mode or model that was asked for
+
+
+class Request(Struct, omit_defaults=True):
+    """A request of the agent that a person is to answer."""
+
+    rpc_id: Raw
+    kind: Literal["permission", "question"]
+    tool_id: str | None = None
+
+
+class Tool(Struct, omit_defaults=True):
+    name: str = ""
+    title: str = ""
+    kind: ToolKind = "other"
+    status: str = "pending"
+    begun: bool = False  # it has been told of
+    denied: bool = False
+    call: Raw = NOTHING  # its input, content and places, until it has been told of
+    content: list[Raw] = []
+    locations: list[Raw] = []
+    shown: int = 0  # checksum of what was last told
+
+
+class OpenText(Struct, omit_defaults=True):
+    entry_id: str
+    kind: TextKind
+    message_id: str | None = None
+    head: str = ""  # its beginning, if that may be an error in disguise
+
+
+class Facts(Struct, omit_defaults=True):
+    """What the agent last said about itself."""
+
+    session_id: str | None = None
+    version: str | None = None
+    model: str | None = None
+    mode: str | None = None
+    title: str | None = None
+    used: int | None = None
+    size: int | None = None
+    cost_usd: float | None = None
+    commands: int = 0  # checksums of the lists that were last told
+    models: int = 0
+    greeted: bool = False  # it answered `initialize`
+    images: bool = False
+    loads: bool = False
+    resumes: bool = False
+    has_modes: bool = False
+    has_models: bool = False
+    mode_option: str | None = None  # the config option that holds the mode
+    model_option: str | None = None
+    logins: str = ""  # ways to log in, in the agent's words
+
+
+class History(Struct, omit_defaults=True):
+    """A conversation that is being replayed."""
+
+    turn: bool = False  # a replayed prompt has begun a turn that is not closed
+    message_id: str | None = None
+    text: str = ""  # of a prompt that may still go on
+    skipped: bool = False  # it was said that the rest is left out
+
+
+class DriverState(Struct, omit_defaults=True):
+    launch: DriverLaunch = DriverLaunch()
+    id_base: int = 0
+    capabilities: Raw = Raw(b"{}")
+    stage: Stage = "new"
+    skipping: bool = False
+    next_id: int = 1
+    written: int = 0  # counts writes of our own making, for their ids
+    entries: int = 0
+    asked: int = 0
+    replaying: bool = False
+    cancelling: bool = False
+    turn: int | None = None  # the request of the prompt that is being worked on
+    held: list[PromptSent] = []
+    pending: dict[int, Pending] = {}
+    requests: dict[str, Request] = {}
+    tools: dict[str, Tool] = {}
+    finished: list[str] = []
+    early: list[str] = []
+    text: OpenText | None = None
+    last_said: str = ""  # the whole of the last thing said, if it may be an error in disguise
+    history: History = msgspec.field(default_factory=History)
+    facts: Facts = msgspec.field(default_factory=Facts)
+
+    def new_id(self, pending: Pending) -> int:
+        number = self.id_base + self.next_id
+        self.next_id += 1
+        self.pending[number] = pending
+        forget_oldest(self.pending, MAX_OPEN, lambda one: one.asked not in ("open", "prompt"))
+        return number
+
+    def new_write(self, what: str) -> str:
+        self.written += 1
+        return f"{what}:{self.launch.run}:{self.written}"
+
+    def remember_request(self, request_id: str, request: Request) -> None:
+        self.requests[request_id] = request
+        forget_oldest(self.requests, MAX_OPEN)
+
+    def remember_tool(self, tool_id: str, tool: Tool) -> None:
+        self.tools[tool_id] = tool
+        forget_oldest(self.tools, MAX_OPEN)
+
+    def finish_tool(self, tool_id: str) -> None:
+        self.tools.pop(tool_id, None)
+        self.finished.append(tool_id)
+        del self.finished[:-MAX_FINISHED]
+
+    def quirk(self, name: str) -> bool:
+        return name in self.launch.quirks
+
+    def start_mode(self) -> str | None:
+        """The mode this session must be in before it is spoken to."""
+        if self.launch.mode is not None:
+            return self.launch.mode
+        for quirk in self.launch.quirks:
+            if quirk.startswith("set_mode_at_start:"):
+                return quirk.partition(":")[2]
+        return None

@@ -1,0 +1,43 @@
+"""How a turn ends."""
+
+import re
+
+from bascule.drivers.acp.opening import error_words
+from bascule.drivers.acp.state import DriverState
+from bascule.drivers.lenient import JsonObject, clip, mapping, text, whole
+from bascule.drivers.outlet import Outlet
+from bascule.model.events import StopReason, TurnEnded, Usage
+
+_STOPS: dict[str, StopReason] = {
+    "end_turn": "end_turn",
+    "cancelled": "interrupted",
+    "max_tokens": "max_tokens",
+    "refusal": "refusal",
+}
+_MORE = {"max_turn_requests": "The agent reached the number of requests it may make in one turn."}
+_ERROR_IN_DISGUISE = re.compile(r'(?:^|\n\n)\s*(?:Error: |API Error|\{"error":)')
+
+
+def end_turn(state: DriverState, out: Outlet, answer: JsonObject, error: JsonObject | None) -> None:
+    stop = text(answer, "stopReason") or ""
+    reason, message = _STOPS.get(stop, "other"), _MORE.get(stop)
+    if error is not None:
+        # An agent that was told to stop may fail for it; that is what was wanted.
+        reason = "interrupted" if state.cancelling else "error"
+        message = None if state.cancelling else clip(error_words(error), 4096)
+    elif reason == "end_turn" and state.quirk("errors_as_text"):
+        found = _ERROR_IN_DISGUISE.search(state.last_said)
+        if found is not None:
+            reason, message = "error", clip(state.last_said[found.start() :].strip(), 4096)
+    out.put(TurnEnded(reason, _usage(mapping(answer, "usage")), state.facts.cost_usd, None, message))
+
+
+def _usage(usage: JsonObject) -> Usage | None:
+    if not usage:
+        return None
+    return Usage(
+        whole(usage, "inputTokens") or 0,
+        whole(usage, "outputTokens") or 0,
+        whole(usage, "cachedReadTokens") or 0,
+        whole(usage, "cachedWriteTokens") or 0,
+    )

@@ -1,0 +1,14 @@
+"""Keeps what a driver remembers small, whatever an agent does."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def forget_oldest(known: dict[K, V], limit: int, counts: Callable[[V], bool] = lambda _: True) -> None:
+    """Of those that count, only the newest stay."""
+    counted = [key for key, value in known.items() if counts(value)]
+    for key in counted[: max(0, len(counted) - limit)]:
+        del known[key]

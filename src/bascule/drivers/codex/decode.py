@@ -1,0 +1,181 @@
+"""One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
+
+import zlib
+
+from msgspec import UNSET, Raw
+
+from bascule.drivers import jsonrpc
+from bascule.drivers.codex.asking import Asking
+from bascule.drivers.codex.items import Items
+from bascule.drivers.codex.opening import Opening
+from bascule.drivers.codex.state import MAX_WARNINGS, DriverState
+from bascule.drivers.lenient import JsonObject, loosely, mapping, objects, text, true, whole, words
+from bascule.drivers.outlet import Outlet
+from bascule.model.events import (
+    Note,
+    PlanChanged,
+    PlanItem,
+    StopReason,
+    TitleChanged,
+    TurnEnded,
+    Usage,
+    UsageChanged,
+)
+
+_STOPS: dict[str, StopReason] = {"completed": "end_turn", "interrupted": "interrupted", "failed": "error"}
+# Said for other kinds of clients, or said better elsewhere.
+_SILENT = frozenset(
+    {
+        "thread/started",
+        "thread/status/changed",
+        "thread/readState/changed",
+        "thread/goal/cleared",
+        "thread/goal/updated",
+        "thread/closed",
+        "turn/diff/updated",
+        "item/fileChange/outputDelta",
+        "item/fileChange/patchUpdated",
+        "item/reasoning/textDelta",
+        "account/rateLimits/updated",
+        "account/updated",
+        "remoteControl/status/changed",
+        "mcpServer/startupStatus/updated",
+        "skills/changed",
+        "app/list/updated",
+        "fs/changed",
+        "deprecationNotice",
+    }
+)
+
+
+class Decoder:
+    def __init__(
+        self, state: DriverState, out: Outlet, opening: Opening, asking: Asking, items: Items
+    ) -> None:
+        self._state = state
+        self._out = out
+        self._opening = opening
+        self._asking = asking
+        self._items = items
+
+    def line(self, line: bytes) -> str | None:
+        """One message. Returns what about it was not understood."""
+        message = jsonrpc.read(line)
+        if message.method is UNSET:
+            return self._answer(message)
+        params = loosely(message.params)
+        thread = text(params, "threadId")
+        if thread is not None and self._state.thread_id is not None and thread != self._state.thread_id:
+            return None  # a thread of somebody else's
+        if message.id is not UNSET:
+            return self._asking.request(message.id, message.method, message.params)
+        return self._notification(message.method, message.params, params)
+
+    def finish(self) -> None:
+        self._items.end_all("The agent went before this tool reported back.")
+
+    def _answer(self, message: jsonrpc.Message) -> str | None:
+        number = jsonrpc.our_id(message.id) if message.id is not UNSET else None
+        asked = self._state.pending.pop(number, None) if number is not None else None
+        if asked is None:
+            return "an answer to nothing that was asked"
+        if message.error is not UNSET:
+            error = loosely(message.error)
+            told = words(error, "message", 2000) or f"error {error.get('code')!r:.40}"
+            self._opening.refused(asked, told)
+        elif message.result is not UNSET:
+            self._opening.answered(asked, loosely(message.result))
+        return None
+
+    def _notification(self, method: str, raw: Raw, params: JsonObject) -> str | None:
+        item_id = (text(params, "itemId") or "")[:256]
+        match method:
+            case "item/agentMessage/delta":
+                self._items.say(item_id, "assistant", text(params, "delta") or "")
+            case "item/reasoning/summaryTextDelta":
+                self._items.say(item_id, "thinking", text(params, "delta") or "")
+            case "item/reasoning/summaryPartAdded":
+                self._items.next_part(item_id)
+            case "item/commandExecution/outputDelta":
+                self._items.printed(item_id, text(params, "delta") or "")
+            case "item/started":
+                return self._items.begin(jsonrpc.item_in(raw))
+            case "item/completed":
+                return self._items.complete(jsonrpc.item_in(raw))
+            case "serverRequest/resolved":
+                self._asking.resolved(jsonrpc.request_id_in(raw))
+            case "turn/started":
+                self._opening.turn_named(text(mapping(params, "turn"), "id"))
+            case "turn/completed":
+                self._turn_ended(mapping(params, "turn"))
+            case "turn/plan/updated":
+                self._plan(params)
+            case "thread/tokenUsage/updated":
+                self._usage(mapping(params, "tokenUsage"))
+            case "thread/name/updated":
+                self._title(words(params, "threadName", 200) or words(params, "name", 200))
+            case "thread/compacted":
+                self._out.put(Note("compacted", "The conversation was summarised."))
+            case "error":
+                self._error(params)
+            case "warning" | "configWarning":
+                self._warn(method, words(params, "message", 2000) or words(params, "summary", 2000))
+            case _ if method in _SILENT:
+                pass
+            case _:
+                return f"unknown notification {method[:80]!r}"
+        return None
+
+    def _turn_ended(self, turn: JsonObject) -> None:
+        state = self._state
+        status = text(turn, "status") or ""
+        self._asking.forget_open("interrupted" if status == "interrupted" else "agent")
+        self._items.end_all("The turn ended before this tool reported back.")
+        reason = _STOPS.get(status, "other")
+        message = words(mapping(turn, "error"), "message") if reason == "error" else None
+        usage = Usage(*state.usage) if any(state.usage) else None
+        self._out.put(TurnEnded(reason, usage, None, whole(turn, "durationMs"), message))
+        state.usage = (0, 0, 0, 0)
+        self._opening.turn_over()
+
+    def _usage(self, usage: JsonObject) -> None:
+        state, last = self._state, mapping(usage, "last")
+        if state.turning:
+            keys = ("inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteInputTokens")
+            before = zip(state.usage, keys, strict=True)
+            state.usage = tuple(so_far + (whole(last, key) or 0) for so_far, key in before)
+        used, size = whole(last, "totalTokens"), whole(usage, "modelContextWindow") or state.size
+        if (used, size) != (state.used, state.size):
+            state.used, state.size = used, size
+            self._out.put(UsageChanged(used, size))
+
+    def _plan(self, params: JsonObject) -> None:
+        entries: list[PlanItem] = []
+        for one in objects(params, "plan")[:200]:
+            match text(one, "status"):
+                case "inProgress" | "in_progress":
+                    entries.append(PlanItem(words(one, "step", 1200), "in_progress"))
+                case "completed":
+                    entries.append(PlanItem(words(one, "step", 1200), "completed"))
+                case _:
+                    entries.append(PlanItem(words(one, "step", 1200)))
+        self._out.put(PlanChanged(tuple(entries)))
+
+    def _title(self, title: str) -> None:
+        if title and title != self._state.title:
+            self._state.title = title
+            self._out.put(TitleChanged(title))
+
+    def _error(self, params: JsonObject) -> None:
+        """What ends a turn is told at its end; here only what does not."""
+        if true(params, "willRetry"):
+            told = words(mapping(params, "error"), "message", 2000)
+            self._out.put(
+                Note("api_retry", f"The model's API failed ({told}); the agent tries again.", "warning")
+            )
+
+    def _warn(self, code: str, told: str) -> None:
+        mark = zlib.crc32(told.encode("utf-8", "replace"))
+        if told and mark not in self._state.warned:
+            self._state.warned = [*self._state.warned, mark][-MAX_WARNINGS:]
+            self._out.put(Note(code, told, "warning"))

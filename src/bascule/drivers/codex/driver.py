@@ -1,0 +1,121 @@
+"""The app-server protocol as a driver: bytes in, events out; wishes in, bytes out."""
+
+from typing import Self
+
+import msgspec
+
+from bascule.drivers.base import DriverLaunch
+from bascule.drivers.codex.asking import Asking
+from bascule.drivers.codex.decode import Decoder
+from bascule.drivers.codex.encode import PEN, decision_of
+from bascule.drivers.codex.items import Items
+from bascule.drivers.codex.opening import Opening
+from bascule.drivers.codex.state import DriverState
+from bascule.drivers.outlet import Outlet
+from bascule.drivers.reading import LineReader
+from bascule.model.errors import NotSupported, RequestWithdrawn
+from bascule.model.events import (
+    AnyEvent,
+    ModelChanged,
+    PermissionAnswered,
+    PermissionRequested,
+    PromptSent,
+    QuestionAnswered,
+    QuestionAsked,
+    TurnEnded,
+)
+from bascule.model.records import Write
+
+_state = msgspec.json.Decoder(DriverState)
+
+
+class CodexDriver:
+    """One thread of one `codex app-server` process."""
+
+    def __init__(self, launch: DriverLaunch | None = None, *, state: DriverState | None = None) -> None:
+        self._state = state or DriverState(launch or DriverLaunch())
+        self._out = Outlet()
+        self._replies: list[Write] = []
+        self._settled: list[AnyEvent] = []
+        self._asking = Asking(self._state, self._out, self._replies)
+        self._opening = Opening(self._state, self._out, self._replies)
+        items = Items(self._state, self._out)
+        self._decoder = Decoder(self._state, self._out, self._opening, self._asking, items)
+        self._reader = LineReader(self._out, self._decoder.line, skipping=self._state.skipping)
+
+    @property
+    def consumed(self) -> int:
+        return self._reader.consumed
+
+    def start(self) -> list[Write]:
+        return [self._opening.initialize()]
+
+    def receive(self, chunk: bytes) -> list[AnyEvent]:
+        self._reader.feed(chunk)
+        return self._out.take()
+
+    def finish(self) -> list[AnyEvent]:
+        self._reader.finish()
+        self._decoder.finish()
+        return self._out.take()
+
+    @property
+    def owes(self) -> bool:
+        return bool(self._replies)
+
+    def data_to_send(self) -> list[Write]:
+        owed = list(self._replies)
+        self._replies.clear()
+        return owed
+
+    def prompt(self, sent: PromptSent) -> Write:
+        return self._opening.prompt(sent)
+
+    def interrupt(self, write_id: str) -> Write:
+        """Stop the turn, and refuse what it waits for. What was not sent yet never is."""
+        state = self._state
+        if state.held:
+            state.held = []
+            if not state.turning:
+                self._settled.append(TurnEnded("interrupted"))
+        if not state.turning:
+            return Write(write_id, b"")
+        answers, gone = self._asking.cancel_all()
+        self._settled += gone
+        return Write(write_id, self._opening.interrupt_line() + answers)
+
+    def settled(self) -> list[AnyEvent]:
+        ended, self._settled = [*self._settled, *self._out.take()], []
+        return ended
+
+    def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
+        decision = decision_of(asked, answered)
+        request = self._state.requests.pop(asked.request_id, None)
+        if request is None:
+            raise RequestWithdrawn(asked.request_id, reason="interrupted")
+        item = self._state.items.get(request.item_id)
+        if item is not None and answered.decision == "deny":
+            item.denied = True
+        return Write(f"answer:{asked.request_id}", PEN.result(request.rpc_id, {"decision": decision}))
+
+    def answer_question(self, asked: QuestionAsked, answered: QuestionAnswered) -> Write:
+        raise NotSupported("This agent asks no questions over this protocol.")
+
+    def set_mode(self, write_id: str, mode: str) -> Write:
+        self._opening.set_mode(mode)
+        return Write(write_id, b"")
+
+    def set_model(self, write_id: str, model: str) -> Write:
+        """It holds from the next turn on."""
+        if model != self._state.model:
+            self._state.model, self._state.model_changed = model, True
+            self._out.put(ModelChanged(model))
+        return Write(write_id, b"")
+
+    def state(self) -> bytes:
+        self._state.skipping = self._reader.skipping
+        return msgspec.json.encode(self._state)
+
+    @classmethod
+    def restore(cls, state: bytes) -> Self:
+        return cls(state=_state.decode(state))

@@ -1,0 +1,29 @@
+"""An earlier conversation, told at once when its thread is taken up again."""
+
+from msgspec import Raw
+from msgspec.json import encode
+
+from bascule.drivers.base import DriverLaunch
+from bascule.drivers.codex.items import Items
+from bascule.drivers.codex.state import DriverState
+from bascule.drivers.lenient import JsonObject, clip, objects, text
+from bascule.drivers.outlet import Outlet
+from bascule.model.events import PromptSent, StopReason, TurnEnded
+
+MAX_PROMPT = 64 * 1024
+EARLIER = "earlier"
+
+_STOPS: dict[str, StopReason] = {"completed": "end_turn", "interrupted": "interrupted", "failed": "error"}
+
+
+def tell(out: Outlet, run: str, turns: list[JsonObject]) -> None:
+    items = Items(DriverState(DriverLaunch(run=run)), out)
+    for number, turn in enumerate(turns):
+        for item in objects(turn, "items"):
+            if text(item, "type") == "userMessage":
+                said = "\n".join(text(part, "text") or "" for part in objects(item, "content"))
+                out.put(PromptSent(f"{run}:earlier:{number}", clip(said, MAX_PROMPT), EARLIER))
+            elif isinstance(item.get("id"), str) and isinstance(item.get("type"), str):
+                items.complete(Raw(encode(item)))
+        items.end_all("The turn ended before this tool reported back.")
+        out.put(TurnEnded(_STOPS.get(text(turn, "status") or "", "other")))

@@ -1,0 +1,208 @@
+"""Items of a turn: messages, reasoning, commands and file changes, as they begin, grow and end."""
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bascule.drivers.codex.state import MAX_CHANGES, NOTHING, DriverState, Item
+from bascule.drivers.lenient import Id, JsonObject, clip, items, loosely, mapping, objects, text
+from bascule.drivers.outlet import Outlet
+from bascule.drivers.patch import counted, diff_of, whole_file
+from bascule.model.events import (
+    Diff,
+    EntryClosed,
+    EntryOpened,
+    Location,
+    TextKind,
+    ToolChanged,
+    ToolKind,
+    ToolStarted,
+    ToolStatus,
+)
+
+MAX_OUTPUT = 1024 * 1024
+LIVE_OUTPUT = 8 * 1024  # of a running command, its newest words
+TELL_EVERY = 2 * 1024
+MAX_DIFFS = 100
+
+_TEXTS: dict[str, TextKind] = {"agentMessage": "assistant", "reasoning": "thinking", "plan": "assistant"}
+_STATUSES: dict[str, ToolStatus] = {"completed": "done", "failed": "failed", "declined": "denied"}
+_KINDS: dict[str, ToolKind] = {
+    "commandExecution": "execute",
+    "fileChange": "edit",
+    "webSearch": "search",
+    "collabAgentToolCall": "agent",
+    "imageView": "read",
+}
+# What was said to the agent, and what it tells in other ways.
+_SILENT = frozenset(
+    {"userMessage", "contextCompaction", "enteredReviewMode", "exitedReviewMode", "hookPrompt"}
+)
+
+
+class ItemHead(Struct):
+    id: Id
+    type: str
+    changes: Raw = NOTHING
+
+
+_head = msgspec.json.Decoder(ItemHead)
+_list = msgspec.json.Decoder(list[dict[str, object]])
+
+
+class Items:
+    def __init__(self, state: DriverState, out: Outlet) -> None:
+        self._state = state
+        self._out = out
+
+    def begin(self, raw: Raw) -> str | None:
+        """An item begins. Returns what about it was not understood."""
+        head = _head.decode(raw)
+        if head.type in _TEXTS:
+            self._state.remember_text(head.id)
+        elif head.type not in _SILENT:
+            self._begin_tool(head, raw)
+        return None
+
+    def complete(self, raw: Raw) -> str | None:
+        head, told = _head.decode(raw), loosely(raw)
+        if head.type in _TEXTS:
+            self._complete_text(head, told)
+        elif head.type not in _SILENT:
+            if head.id not in self._state.items:
+                self._begin_tool(head, raw)
+            self._end_tool(head, told)
+        return None
+
+    def say(self, item_id: str, kind: TextKind, piece: str) -> None:
+        if not piece:
+            return
+        said = self._state.remember_text(item_id)
+        if not said.opened:
+            said.opened = True
+            self._out.put(EntryOpened(self._entry(item_id), kind))
+        said.length += len(piece)
+        self._out.append_text(self._entry(item_id), kind, piece)
+
+    def next_part(self, item_id: str) -> None:
+        """Reasoning comes in parts; between two of them stands an empty line."""
+        said = self._state.texts.get(item_id)
+        if said is not None and said.length:
+            self.say(item_id, "thinking", "\n\n")
+
+    def printed(self, item_id: str, piece: str) -> None:
+        item = self._state.items.get(item_id)
+        if item is None:
+            return
+        item.output = (item.output + piece)[-LIVE_OUTPUT:]
+        item.printed += len(piece)
+        if not item.told or item.printed - item.told >= TELL_EVERY:
+            item.told = item.printed
+            self._out.put(ToolChanged(item_id, "running", item.output))
+
+    def end_all(self, why: str) -> None:
+        for item_id in list(self._state.texts):
+            self._close(item_id)
+        for item_id, item in self._state.items.items():
+            status: ToolStatus = "denied" if item.denied else "failed"
+            self._out.put(ToolChanged(item_id, status, item.output or ("" if item.denied else why)))
+        self._state.items.clear()
+
+    def _entry(self, item_id: str) -> str:
+        return f"{self._state.launch.run}:{item_id}"
+
+    def _complete_text(self, head: ItemHead, told: JsonObject) -> None:
+        whole = text(told, "text") if head.type != "reasoning" else _reasoning(told)
+        said = self._state.remember_text(head.id)
+        if whole and len(whole) > said.length:
+            self.say(head.id, _TEXTS[head.type], whole[said.length :])
+        self._close(head.id)
+
+    def _close(self, item_id: str) -> None:
+        said = self._state.texts.pop(item_id, None)
+        if said is not None and said.opened:
+            self._out.put(EntryClosed(self._entry(item_id)))
+
+    def _begin_tool(self, head: ItemHead, raw: Raw) -> None:
+        if head.id in self._state.items:
+            return
+        kind = _KINDS.get(head.type, "other")
+        told = loosely(raw)
+        if head.type == "fileChange":
+            changes = Raw(bytes(head.changes)) if len(bytes(head.changes)) <= MAX_CHANGES else NOTHING
+            self._state.remember_item(head.id, Item("files", changes=changes))
+            title = title_of_changes(paths_in(head.changes))
+        else:
+            self._state.remember_item(head.id, Item("command" if kind == "execute" else "other"))
+            title = _title(head.type, told)
+        self._out.put(ToolStarted(head.id, _name(head.type, told), title, kind, Raw(bytes(raw))))
+        diffs = diffs_in(head.changes)
+        if diffs:
+            places = tuple(Location(one.path) for one in diffs)
+            self._out.put(ToolChanged(head.id, "running", diffs=diffs, locations=places))
+
+    def _end_tool(self, head: ItemHead, told: JsonObject) -> None:
+        item = self._state.items.pop(head.id)
+        status = _STATUSES.get(text(told, "status") or "completed", "done")
+        if item.denied and status == "failed":
+            status = "denied"
+        output = text(told, "aggregatedOutput") or _result(told) or item.output
+        diffs = diffs_in(head.changes) if status == "done" else ()
+        self._out.put(ToolChanged(head.id, status, clip(output, MAX_OUTPUT), diffs))
+
+
+def _reasoning(told: JsonObject) -> str:
+    parts = [one for one in items(told, "summary") or items(told, "content") if isinstance(one, str)]
+    return "\n\n".join(parts)
+
+
+def _name(kind: str, told: JsonObject) -> str:
+    server, tool = text(told, "server"), text(told, "tool")
+    return clip(f"{server}: {tool}" if server and tool else tool or kind, 200)
+
+
+def _title(kind: str, told: JsonObject) -> str:
+    typed = [text(one, "command") for one in objects(told, "commandActions")]
+    shown = " && ".join(one for one in typed if one)
+    shown = shown or text(told, "command") or text(told, "query") or text(told, "path") or _name(kind, told)
+    return clip(shown, 300)
+
+
+def _result(told: JsonObject) -> str:
+    error = text(mapping(told, "error"), "message")
+    parts = [text(one, "text") for one in objects(mapping(told, "result"), "content")]
+    return error or "\n".join(part for part in parts if part)
+
+
+def _changes(raw: Raw) -> list[JsonObject]:
+    try:
+        return _list.decode(raw)
+    except msgspec.MsgspecError:
+        return []
+
+
+def paths_in(changes: Raw) -> list[str]:
+    return [path for one in _changes(changes) if (path := text(one, "path")) is not None]
+
+
+def title_of_changes(paths: list[str]) -> str:
+    if not paths:
+        return "Change files"
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return clip(f"Change {paths[0]}{more}", 300)
+
+
+def diffs_in(changes: Raw) -> tuple[Diff, ...]:
+    """Of a new or deleted file the agent tells the whole content, of a changed one the patch."""
+    found: list[Diff] = []
+    for one in _changes(changes)[:MAX_DIFFS]:
+        path, told = text(one, "path"), text(one, "diff")
+        if path is None or told is None:
+            continue
+        match text(mapping(one, "kind"), "type"):
+            case "add":
+                found.append(whole_file(path, told))
+            case "delete":
+                found.append(diff_of(path, told, ""))
+            case _:
+                found.append(counted(path, told))
+    return tuple(found)

@@ -1,0 +1,175 @@
+"""From the first word to a thread that takes turns; and the turns it is asked for."""
+
+import re
+
+from bascule import __version__
+from bascule.drivers.codex import encode
+from bascule.drivers.codex.encode import PEN
+from bascule.drivers.codex.history import tell
+from bascule.drivers.codex.state import Asked, DriverState
+from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, objects, text, words
+from bascule.drivers.outlet import Outlet
+from bascule.model.events import (
+    ModeChanged,
+    ModelChoice,
+    ModelsChanged,
+    Note,
+    PromptSent,
+    SessionReady,
+    TurnEnded,
+)
+from bascule.model.records import Write
+
+INITIALIZE_ID = 0
+MAX_MODELS = 200
+
+
+class Opening:
+    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+        self._state = state
+        self._out = out
+        self._replies = replies
+
+    def initialize(self) -> Write:
+        self._state.stage = "opening"
+        self._state.pending[INITIALIZE_ID] = "initialize"
+        client = {"name": "bascule", "title": "Bascule", "version": __version__}
+        params = {"clientInfo": client, "capabilities": {"experimentalApi": True}}
+        return Write("start:1", PEN.request(INITIALIZE_ID, "initialize", params))
+
+    # Answers ---------------------------------------------------------------------------------------------
+
+    def answered(self, asked: Asked, answer: JsonObject) -> None:
+        match asked:
+            case "initialize":
+                self._initialized(answer)
+            case "open":
+                self._opened(answer)
+            case "turn":
+                self.turn_named(text(mapping(answer, "turn"), "id"))
+            case "models":
+                self._tell_models(answer)
+            case "interrupt":
+                pass
+
+    def refused(self, asked: Asked, told: str) -> None:
+        match asked:
+            case "initialize" | "open":
+                self._state.stage = "failed"
+                self._out.put(Note("session_refused", f"The agent opened no thread: {told}", "error"))
+                if self._state.held:
+                    self._state.held = []
+                    self._out.put(TurnEnded("error", message=clip(told, 4096)))
+            case "turn":
+                self._out.put(TurnEnded("error", message=clip(told, 4096)))
+                self.turn_over()
+            case "interrupt" | "models":
+                self._out.put(Note(f"{asked}_refused", told, "warning"))
+
+    def _initialized(self, answer: JsonObject) -> None:
+        found = re.search(r"/(\d+\.\d+[\w.-]*)", text(answer, "userAgent") or "")
+        self._state.version = found.group(1)[:80] if found else None
+        self._send("start", PEN.notification("initialized") + self._open())
+
+    def _open(self) -> bytes:
+        state = self._state
+        state.mode = state.launch.mode if state.launch.mode in encode.MODES else encode.DEFAULT_MODE
+        settings = encode.thread_settings(state.mode, state.launch.model)
+        number = state.new_id("open")
+        if state.launch.resume is None:
+            return PEN.request(number, "thread/start", {"cwd": state.launch.cwd, **settings})
+        params: dict[str, object] = {"threadId": state.launch.resume, **settings}
+        if not state.launch.history:
+            params["excludeTurns"] = True
+        return PEN.request(number, "thread/resume", params)
+
+    def _opened(self, answer: JsonObject) -> None:
+        state, thread = self._state, mapping(answer, "thread")
+        thread_id = text(thread, "id")
+        if thread_id is None or len(thread_id) > MAX_ID:
+            self.refused("open", "It opened a thread without naming it.")
+            return
+        state.thread_id = thread_id
+        state.model = (text(answer, "model") or text(thread, "model") or "")[:MAX_ID] or None
+        state.version = (text(thread, "cliVersion") or state.version or "")[:80] or None
+        if state.launch.resume is not None and state.launch.history and state.held:
+            told = "The earlier conversation is not shown here; the agent remembers it."
+            self._out.put(Note("history_skipped", told))
+        elif state.launch.resume is not None and state.launch.history:
+            tell(self._out, state.launch.run, objects(thread, "turns"))
+        self._out.put(SessionReady(thread_id, state.model, state.version, state.mode))
+        state.stage = "ready"
+        self._send("models", PEN.request(state.new_id("models"), "model/list", {}))
+        self.send_held()
+
+    def _tell_models(self, answer: JsonObject) -> None:
+        models = tuple(
+            ModelChoice(value[:200], words(one, "displayName", 200), words(one, "description", 500))
+            for one in objects(answer, "data")[:MAX_MODELS]
+            if (value := text(one, "model") or text(one, "id")) is not None and one.get("hidden") is not True
+        )
+        if models:
+            self._out.put(ModelsChanged(models))
+
+    # Turns -----------------------------------------------------------------------------------------------
+
+    def prompt(self, sent: PromptSent) -> Write:
+        state, write_id = self._state, f"prompt:{sent.prompt_id}"
+        if state.stage == "ready" and not state.turning and not state.held:
+            return Write(write_id, self._turn_line(sent))
+        state.held.append(sent)
+        if state.stage == "failed" and len(state.held) == 1:
+            state.stage = "opening"
+            return Write(write_id, self._open())
+        return Write(write_id, b"")
+
+    def send_held(self) -> None:
+        state = self._state
+        if state.held and state.stage == "ready" and not state.turning:
+            sent = state.held.pop(0)
+            self._replies.append(Write(f"prompt:{sent.prompt_id}", self._turn_line(sent)))
+
+    def turn_named(self, turn_id: str | None) -> None:
+        state = self._state
+        if turn_id is None or len(turn_id) > MAX_ID or not state.turning:
+            return
+        state.turn_id = turn_id
+        if state.stopping:
+            state.stopping = False
+            self._send("interrupt", self.interrupt_line())
+
+    def turn_over(self) -> None:
+        state = self._state
+        state.turning = state.stopping = False
+        state.turn_id = None
+        self.send_held()
+
+    def interrupt_line(self) -> bytes:
+        state = self._state
+        if state.turn_id is None:
+            state.stopping = True
+            return b""
+        params = {"threadId": state.thread_id, "turnId": state.turn_id}
+        return PEN.request(state.new_id("interrupt"), "turn/interrupt", params)
+
+    def set_mode(self, mode: str) -> None:
+        """It holds from the next turn on: that is when the agent can be told."""
+        if mode not in encode.MODES:
+            known = ", ".join(encode.MODES)
+            self._out.put(Note("mode_refused", f"There is no mode {mode[:80]!r}; modes: {known}.", "warning"))
+        elif mode != self._state.mode:
+            self._state.mode, self._state.mode_changed = mode, True
+            self._out.put(ModeChanged(mode))
+
+    def _turn_line(self, sent: PromptSent) -> bytes:
+        state = self._state
+        state.turning, state.turn_id, state.stopping = True, None, False
+        changed = encode.turn_settings(
+            state.mode if state.mode_changed else None, state.model if state.model_changed else None
+        )
+        state.mode_changed = state.model_changed = False
+        params = {"threadId": state.thread_id, "input": encode.prompt_input(sent), **changed}
+        return PEN.request(state.new_id("turn"), "turn/start", params)
+
+    def _send(self, what: str, line: bytes) -> None:
+        self._replies.append(Write(self._state.new_write(what), line))

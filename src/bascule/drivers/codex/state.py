@@ -1,0 +1,96 @@
+"""What the driver must remember between two lines, small enough to be stored with every commit."""
+
+from typing import Literal
+
+from msgspec import Raw, Struct
+
+from bascule.drivers.base import DriverLaunch
+from bascule.drivers.bounded import forget_oldest
+from bascule.model.events import PromptSent
+
+MAX_OPEN = 200
+MAX_WARNINGS = 32  # remembered, because some are repeated every turn
+MAX_CHANGES = 1024 * 1024  # of a file change that is kept for the question about it
+NOTHING = Raw(b"null")
+
+Stage = Literal["new", "opening", "ready", "failed"]
+Asked = Literal["initialize", "open", "turn", "interrupt", "models"]
+
+
+class Request(Struct, omit_defaults=True):
+    """An approval that a person is to give."""
+
+    rpc_id: Raw
+    item_id: str
+
+
+class Item(Struct, omit_defaults=True):
+    """A tool call that is under way."""
+
+    kind: Literal["command", "files", "other"]
+    denied: bool = False
+    output: str = ""  # the end of what it printed so far
+    told: int = 0  # characters printed when that was last told
+    printed: int = 0
+    changes: Raw = NOTHING
+
+
+class Said(Struct, omit_defaults=True):
+    """A text that is being said, by the length that has been told."""
+
+    length: int = 0
+    opened: bool = False
+
+
+class DriverState(Struct, omit_defaults=True):
+    launch: DriverLaunch = DriverLaunch()
+    stage: Stage = "new"
+    skipping: bool = False
+    next_id: int = 1
+    written: int = 0
+    asked: int = 0
+    entries: int = 0
+    thread_id: str | None = None
+    turn_id: str | None = None
+    turning: bool = False  # a turn was asked for and has not ended
+    stopping: bool = False  # it is to be stopped as soon as it has a name
+    mode: str | None = None
+    mode_changed: bool = False  # since the last turn was asked for
+    model: str | None = None
+    model_changed: bool = False
+    version: str | None = None
+    title: str | None = None
+    used: int | None = None
+    size: int | None = None
+    usage: tuple[int, ...] = (0, 0, 0, 0)  # of this turn: input, output, cache read, cache written
+    held: list[PromptSent] = []
+    pending: dict[int, Asked] = {}
+    requests: dict[str, Request] = {}
+    items: dict[str, Item] = {}
+    texts: dict[str, Said] = {}
+    warned: list[int] = []  # checksums
+    failed_because: str = ""
+
+    def new_id(self, asked: Asked) -> int:
+        number = self.next_id
+        self.next_id += 1
+        self.pending[number] = asked
+        forget_oldest(self.pending, MAX_OPEN)
+        return number
+
+    def new_write(self, what: str) -> str:
+        self.written += 1
+        return f"{what}:{self.launch.run}:{self.written}"
+
+    def remember_item(self, item_id: str, item: Item) -> None:
+        self.items[item_id] = item
+        forget_oldest(self.items, MAX_OPEN)
+
+    def remember_request(self, request_id: str, request: Request) -> None:
+        self.requests[request_id] = request
+        forget_oldest(self.requests, MAX_OPEN)
+
+    def remember_text(self, item_id: str) -> Said:
+        said = self.texts.setdefault(item_id, Said())
+        forget_oldest(self.texts, MAX_OPEN)
+        return said

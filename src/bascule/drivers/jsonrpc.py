@@ -1,0 +1,87 @@
+"""JSON-RPC over lines: what a message is, and how ours are written. Knows no method."""
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+MAX_RPC_ID = 256
+
+METHOD_NOT_FOUND = -32601
+REQUEST_CANCELLED = -32800
+
+
+class Message(Struct):
+    """Any of the four kinds: a method with an id is a request, without one a notification; else an answer."""
+
+    id: Raw | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    params: Raw = Raw(b"{}")
+    result: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
+
+
+_message = msgspec.json.Decoder(Message)
+_whole = msgspec.json.Decoder(int)
+_json = msgspec.json.Encoder()
+
+
+def read(line: bytes) -> Message:
+    line.decode()  # raw parts are kept as they are, and nothing further on takes broken UTF-8
+    return _message.decode(line)
+
+
+def our_id(raw: Raw) -> int | None:
+    """Our ids are whole numbers; any other is not an answer to us."""
+    try:
+        return _whole.decode(raw)
+    except msgspec.MsgspecError:
+        return None
+
+
+class Pen:
+    """Writes messages, with or without the version field, which one protocol leaves out."""
+
+    def __init__(self, *, version: bool = True) -> None:
+        self._head: dict[str, object] = {"jsonrpc": "2.0"} if version else {}
+
+    def request(self, number: int, method: str, params: Mapping[str, object]) -> bytes:
+        return self._line({**self._head, "id": number, "method": method, "params": params})
+
+    def notification(self, method: str, params: Mapping[str, object] | None = None) -> bytes:
+        said: dict[str, object] = {**self._head, "method": method}
+        if params is not None:
+            said["params"] = params
+        return self._line(said)
+
+    def result(self, rpc_id: Raw, result: object) -> bytes:
+        return self._line({**self._head, "id": rpc_id, "result": result})
+
+    def error(self, rpc_id: Raw, code: int, message: str) -> bytes:
+        return self._line({**self._head, "id": rpc_id, "error": {"code": code, "message": message}})
+
+    def _line(self, message: Mapping[str, object]) -> bytes:
+        return _json.encode(message) + b"\n"
+
+
+class _Fields(Struct):
+    """The parts of parameters that are kept byte for byte."""
+
+    update: Raw = Raw(b"null")
+    request_id: Raw = msgspec.field(default=Raw(b"null"), name="requestId")
+    item: Raw = Raw(b"null")
+
+
+_fields = msgspec.json.Decoder(_Fields)
+
+
+def update_in(params: Raw) -> Raw:
+    return _fields.decode(params).update
+
+
+def request_id_in(params: Raw) -> Raw:
+    return _fields.decode(params).request_id
+
+
+def item_in(params: Raw) -> Raw:
+    return _fields.decode(params).item

@@ -1,0 +1,532 @@
+"""The ACP driver where the recordings do not go: waiting, refusing, sharing, choosing by kind."""
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from tests.drivers.playing import messages_of, names_in
+
+from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.asking import HostCall
+from bascule.drivers.base import DriverLaunch
+from bascule.model.codec import decode_event, encode
+from bascule.model.errors import InvalidInput, RequestWithdrawn, UnknownOption
+from bascule.model.events import (
+    AnyEvent,
+    CommandsChanged,
+    EntryClosed,
+    ModeChanged,
+    Note,
+    PermissionAnswered,
+    PermissionRequested,
+    PermissionWithdrawn,
+    PromptSent,
+    QuestionAnswered,
+    QuestionAsked,
+    SessionReady,
+    TextAppended,
+    ToolChanged,
+    ToolStarted,
+    TurnEnded,
+    Unrecognised,
+)
+from bascule.model.records import Write
+
+LAUNCH = DriverLaunch("/home/dev/project", "r")
+CAN: dict[str, Any] = {"loadSession": True, "sessionCapabilities": {"resume": {}}}
+
+
+def line(**message: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+
+
+def update(kind: str, session: str = "s1", /, **fields: Any) -> bytes:
+    return line(
+        method="session/update", params={"sessionId": session, "update": {"sessionUpdate": kind, **fields}}
+    )
+
+
+def chunk(text: str, session: str = "s1") -> bytes:
+    return update("agent_message_chunk", session, content={"type": "text", "text": text})
+
+
+def sent_by(*writes: Write) -> list[dict[str, Any]]:
+    return [json.loads(one) for write in writes for one in write.data.splitlines()]
+
+
+def begun(launch: DriverLaunch = LAUNCH, can: dict[str, Any] | None = None, **fields: Any) -> AcpDriver:
+    """A driver that was told who the agent is, and has asked for its session."""
+    driver = AcpDriver(launch, **fields)
+    driver.start()
+    driver.receive(
+        line(id=0, result={"protocolVersion": 1, "agentCapabilities": CAN if can is None else can})
+    )
+    return driver
+
+
+def opened(launch: DriverLaunch = LAUNCH, result: dict[str, Any] | None = None, **fields: Any) -> AcpDriver:
+    driver = begun(launch, **fields)
+    (opening,) = sent_by(*driver.data_to_send())
+    driver.receive(line(id=opening["id"], result={"sessionId": "s1", **(result or {})}))
+    return driver
+
+
+def prompt(number: int = 1, text: str = "hello") -> PromptSent:
+    return PromptSent(f"p{number}", text, "ana")
+
+
+def ask(driver: AcpDriver, rpc_id: object = 0, options: Any = None, **call: Any) -> PermissionRequested:
+    told = {"toolCallId": "t1", "title": "touch a", "kind": "execute", **call}
+    params = {"sessionId": "s1", "toolCall": told, "options": OPTIONS if options is None else options}
+    events = driver.receive(line(id=rpc_id, method="session/request_permission", params=params))
+    return next(one for one in events if isinstance(one, PermissionRequested))
+
+
+OPTIONS = [
+    {"optionId": "a", "name": "Always", "kind": "allow_always"},
+    {"optionId": "n", "name": "No", "kind": "reject_once"},
+    {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+]
+
+# Opening -----------------------------------------------------------------------------------------------
+
+
+def test_prompts_given_before_the_session_exists_are_sent_once_it_does_one_at_a_time() -> None:
+    driver = AcpDriver(LAUNCH)
+    driver.start()
+    first, second = driver.prompt(prompt(1)), driver.prompt(prompt(2, "more"))
+    assert (first.data, second.data) == (b"", b"")
+    driver = AcpDriver.restore(driver.state())
+    driver.receive(line(id=0, result={"protocolVersion": 1, "agentCapabilities": CAN}))
+    driver.data_to_send()
+    driver = AcpDriver.restore(driver.state())
+    assert not driver.owes
+    driver.receive(line(id=1, result={"sessionId": "s1"}))
+    assert driver.owes
+    (write,) = driver.data_to_send()
+    assert write.write_id == "prompt:p1"
+    (sent,) = sent_by(write)
+    assert sent["params"] == {"sessionId": "s1", "prompt": [{"type": "text", "text": "hello"}]}
+    driver.receive(line(id=sent["id"], result={"stopReason": "end_turn"}))
+    (write,) = driver.data_to_send()
+    assert write.write_id == "prompt:p2"
+
+
+def test_an_interrupt_before_the_session_exists_ends_the_turn_and_sends_nothing() -> None:
+    driver = begun()
+    driver.prompt(prompt())
+    assert driver.interrupt("interrupt:1").data == b""
+    assert driver.settled() == [TurnEnded("interrupted")]
+    driver.data_to_send()
+    driver.receive(line(id=1, result={"sessionId": "s1"}))
+    assert driver.data_to_send() == []
+
+
+def test_a_refused_session_is_told_and_the_next_prompt_tries_again() -> None:
+    driver = AcpDriver(LAUNCH)
+    driver.start()
+    driver.prompt(prompt(1))
+    methods = [{"id": "login", "description": "Run `agent login`"}]
+    driver.receive(line(id=0, result={"protocolVersion": 1, "authMethods": methods}))
+    driver.data_to_send()
+    events = driver.receive(line(id=1, error={"code": -32000, "message": "Authentication required"}))
+    note, ended = events
+    assert isinstance(note, Note)
+    assert note.code == "login_needed"
+    assert "Run `agent login`" in note.text
+    assert isinstance(ended, TurnEnded)
+    assert ended.stop_reason == "error"
+    (again,) = sent_by(driver.prompt(prompt(2)))
+    assert again["method"] == "session/new"
+    driver.receive(line(id=again["id"], result={"sessionId": "s1"}))
+    assert [one.write_id for one in driver.data_to_send()] == ["prompt:p2"]
+
+
+def test_an_agent_that_refused_to_be_greeted_is_greeted_again() -> None:
+    driver = AcpDriver(LAUNCH)
+    driver.start()
+    (note,) = driver.receive(line(id=0, error={"code": -32603, "message": "not now"}))
+    assert isinstance(note, Note)
+    assert sent_by(driver.prompt(prompt()))[0]["method"] == "initialize"
+
+
+@pytest.mark.parametrize(
+    ("can", "history", "method"),
+    [
+        (CAN, False, "session/resume"),
+        (CAN, True, "session/load"),
+        ({"loadSession": True}, False, "session/load"),
+        ({"sessionCapabilities": {"resume": {}}}, True, "session/resume"),
+    ],
+)
+def test_an_earlier_session_is_taken_up_in_the_way_the_agent_can(
+    can: Any, history: bool, method: str
+) -> None:
+    driver = begun(DriverLaunch("/p", "r", resume="old", history=history), can)
+    (sent,) = sent_by(*driver.data_to_send())
+    assert (sent["method"], sent["params"]["sessionId"]) == (method, "old")
+
+
+def test_an_agent_that_can_not_come_back_says_so() -> None:
+    driver = AcpDriver(DriverLaunch("/p", "r", resume="old"))
+    driver.start()
+    (note,) = driver.receive(line(id=0, result={"protocolVersion": 1}))
+    assert isinstance(note, Note)
+    assert note.level == "error"
+
+
+def test_what_is_replayed_into_a_log_that_holds_it_already_is_left_out() -> None:
+    driver = begun(DriverLaunch("/p", "r", resume="s1"), {"loadSession": True})
+    driver.data_to_send()
+    said = update("user_message_chunk", content={"type": "text", "text": "hello"}) + chunk("You said: hello")
+    assert driver.receive(said) == []
+    events = driver.receive(line(id=1, result={}))
+    assert [type(one) for one in events] == [SessionReady]
+    assert driver.receive(chunk("still replaying")) == []
+    driver.prompt(prompt())
+    assert any(isinstance(one, TextAppended) for one in driver.receive(chunk("live")))
+
+
+def test_a_prompt_of_now_ends_the_telling_of_what_was() -> None:
+    driver = begun(DriverLaunch("/p", "r", resume="s1", history=True))
+    driver.data_to_send()
+    driver.prompt(prompt())
+    events = driver.receive(chunk("earlier") + chunk("words"))
+    assert [type(one) for one in events] == [Note]
+
+
+def test_a_start_in_another_mode_waits_until_the_mode_is_set() -> None:
+    launch = DriverLaunch("/p", "r", quirks=("set_mode_at_start:ask",))
+    driver = begun(launch)
+    driver.prompt(prompt())
+    driver.data_to_send()
+    driver.receive(line(id=1, result={"sessionId": "s1", "modes": {"currentModeId": "auto"}}))
+    (setting,) = sent_by(*driver.data_to_send())
+    assert (setting["method"], setting["params"]["modeId"]) == ("session/set_mode", "ask")
+    events = driver.receive(line(id=setting["id"], result={}))
+    assert ModeChanged("ask") in events
+    assert [one["method"] for one in sent_by(*driver.data_to_send())] == ["session/prompt"]
+
+
+def test_nothing_is_sent_to_an_agent_that_does_not_switch_to_the_mode_that_asks() -> None:
+    driver = begun(DriverLaunch("/p", "r", quirks=("set_mode_at_start:ask",)))
+    driver.prompt(prompt())
+    driver.data_to_send()
+    driver.receive(line(id=1, result={"sessionId": "s1", "modes": {"currentModeId": "auto"}}))
+    (setting,) = sent_by(*driver.data_to_send())
+    events = driver.receive(line(id=setting["id"], error={"code": -1, "message": "no"}))
+    assert [type(one) for one in events] == [Note, TurnEnded]
+    assert driver.data_to_send() == []
+    (again,) = sent_by(driver.prompt(prompt(2)))
+    assert again["method"] == "session/set_mode"
+
+
+def test_a_mode_the_person_chose_wins_over_the_one_of_the_file() -> None:
+    driver = opened(
+        DriverLaunch("/p", "r", mode="plan", model="large", quirks=("set_mode_at_start:ask",)),
+        {"modes": {"currentModeId": "auto"}, "models": {"currentModelId": "small", "availableModels": []}},
+    )
+    sent = sent_by(*driver.data_to_send())
+    assert [(one["method"], one["params"].get("modeId")) for one in sent] == [
+        ("session/set_model", None),
+        ("session/set_mode", "plan"),
+    ]
+
+
+# One connection, several sessions ----------------------------------------------------------------------
+
+
+def test_two_drivers_share_a_connection_and_each_hears_only_its_own() -> None:
+    one = opened(id_base=0)
+    other = AcpDriver(LAUNCH, id_base=5_000_000)
+    other.start()
+    other.receive(line(id=0, result={"protocolVersion": 1, "agentCapabilities": CAN}))
+    (opening,) = sent_by(*other.data_to_send())
+    assert opening["id"] == 5_000_001
+    both = (
+        line(id=opening["id"], result={"sessionId": "s2"}) + chunk("for two", "s2") + chunk("for one", "s1")
+    )
+    assert [event.text for event in one.receive(both) if isinstance(event, TextAppended)] == ["for one"]
+    assert [event.text for event in other.receive(both) if isinstance(event, TextAppended)] == ["for two"]
+    asked = line(id=0, method="session/request_permission", params={"sessionId": "s2", "toolCall": {}})
+    assert one.receive(asked) == []
+    assert one.data_to_send() == []
+
+
+def test_what_is_said_of_a_session_before_it_is_named_is_heard_when_it_is() -> None:
+    driver = begun()
+    driver.data_to_send()
+    commands = [{"name": "help", "description": "Help"}]
+    assert driver.receive(update("available_commands_update", availableCommands=commands)) == []
+    assert driver.receive(update("available_commands_update", "s9", availableCommands=[])) == []
+    driver = AcpDriver.restore(driver.state())
+    events = driver.receive(line(id=1, result={"sessionId": "s1"}))
+    assert [type(one) for one in events] == [SessionReady, CommandsChanged]
+
+
+# Asking ------------------------------------------------------------------------------------------------
+
+
+def option_tables() -> list[tuple[str, list[dict[str, Any]]]]:
+    """Every table of options any recorded agent has offered."""
+    found: dict[str, tuple[str, list[dict[str, Any]]]] = {}
+    for name in names_in("acp"):
+        for way, message in messages_of("acp", name):
+            if way == "out" and message.get("method") == "session/request_permission":
+                options = message["params"]["options"]
+                found.setdefault(json.dumps(options), (name, options))
+    return list(found.values())
+
+
+@pytest.mark.parametrize(("name", "options"), option_tables())
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_option_is_chosen_by_its_kind_never_by_its_place(
+    name: str, options: list[dict[str, Any]], turned: bool
+) -> None:
+    kinds = {one["optionId"]: one["kind"] for one in options}
+    for decision, kind in (("allow", "allow_once"), ("deny", "reject_once")):
+        driver = opened()
+        asked = ask(driver, options=options[::-1] if turned else options)
+        stored = decode_event(encode(asked))
+        assert isinstance(stored, PermissionRequested)
+        write = driver.answer_permission(stored, PermissionAnswered(asked.request_id, decision, "ana"))  # type: ignore[arg-type]
+        outcome = json.loads(write.data)["result"]["outcome"]
+        assert kinds[outcome["optionId"]] == kind, name
+
+
+def test_a_chosen_option_goes_back_as_it_is_called() -> None:
+    driver = opened()
+    asked = ask(driver)
+    assert [(one.option_id, one.kind) for one in asked.options] == [
+        ("a", "allow_always"),
+        ("n", "deny"),
+        ("y", "allow_once"),
+    ]
+    write = driver.answer_permission(asked, PermissionAnswered(asked.request_id, "allow", "ana", option="a"))
+    assert json.loads(write.data) == {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "result": {"outcome": {"outcome": "selected", "optionId": "a"}},
+    }
+
+
+@pytest.mark.parametrize(("decision", "option"), [("allow", "n"), ("deny", "y"), ("allow", "made-up")])
+def test_an_option_that_does_not_mean_the_decision_is_refused(decision: Any, option: str) -> None:
+    driver = opened()
+    asked = ask(driver)
+    with pytest.raises(UnknownOption):
+        driver.answer_permission(asked, PermissionAnswered(asked.request_id, decision, "ana", option=option))
+    driver.answer_permission(asked, PermissionAnswered(asked.request_id, "deny", "ana"))  # it is still open
+
+
+def test_where_no_refusal_is_offered_denying_cancels() -> None:
+    driver = opened()
+    odd = {"optionId": "?", "name": "Hm", "kind": "maybe"}
+    asked = ask(driver, options=[{"optionId": "y", "name": "Yes", "kind": "allow_once"}, odd])
+    assert [one.kind for one in asked.options] == ["allow_once", "deny"]
+    write = driver.answer_permission(asked, PermissionAnswered(asked.request_id, "deny", "ana"))
+    assert json.loads(write.data)["result"] == {"outcome": {"outcome": "cancelled"}}
+
+
+def test_a_refusal_that_ends_the_turn_says_so() -> None:
+    asked = ask(opened(DriverLaunch("/p", "r", quirks=("reject_ends_turn",))))
+    assert next(one for one in asked.options if one.kind == "deny").scope.endswith("the turn ends")
+
+
+def test_the_input_is_kept_byte_for_byte_and_ids_keep_their_kind() -> None:
+    driver = opened()
+    raw = b'{"command" : "caf\xc3\xa9",  "n":1.50}'
+    call = b'{"toolCallId":"t1","kind":"execute","rawInput":' + raw + b"}"
+    told = b'{"id":"uu-1","method":"session/request_permission","params":{"sessionId":"s1","toolCall":'
+    events = driver.receive(told + call + b',"options":[]}}\n')
+    asked = next(one for one in events if isinstance(one, PermissionRequested))
+    assert bytes(asked.input) == raw
+    assert asked.input_sha256 == hashlib.sha256(raw).hexdigest()
+    write = driver.answer_permission(asked, PermissionAnswered(asked.request_id, "deny", "ana"))
+    assert json.loads(write.data)["id"] == "uu-1"
+
+
+def test_a_call_without_an_input_is_judged_by_its_description() -> None:
+    asked = ask(opened(), content=[{"type": "content", "content": {"type": "text", "text": "in /tmp"}}])
+    assert json.loads(bytes(asked.input))["title"] == "touch a"
+    assert asked.note == "in /tmp"
+
+
+def test_an_interrupt_answers_what_is_open_and_a_later_answer_is_too_late() -> None:
+    driver = opened()
+    driver.prompt(prompt())
+    asked = ask(driver)
+    cancel, answer = sent_by(driver.interrupt("interrupt:1"))
+    assert cancel["method"] == "session/cancel"
+    assert answer == {"jsonrpc": "2.0", "id": 0, "result": {"outcome": {"outcome": "cancelled"}}}
+    assert driver.settled() == [PermissionWithdrawn(asked.request_id, "interrupted")]
+    with pytest.raises(RequestWithdrawn):
+        driver.answer_permission(asked, PermissionAnswered(asked.request_id, "allow", "ana"))
+
+
+def test_an_answered_request_is_not_answered_again_by_an_interrupt() -> None:
+    driver = opened()
+    driver.prompt(prompt())
+    asked = ask(driver)
+    driver.answer_permission(asked, PermissionAnswered(asked.request_id, "allow", "ana"))
+    assert [one["method"] for one in sent_by(driver.interrupt("interrupt:1"))] == ["session/cancel"]
+
+
+def test_a_turn_that_fails_because_it_was_stopped_is_interrupted() -> None:
+    driver = opened()
+    (sent,) = sent_by(driver.prompt(prompt()))
+    driver.interrupt("interrupt:1")
+    events = driver.receive(line(id=sent["id"], error={"code": -32603, "message": "aborted"}))
+    assert events == [TurnEnded("interrupted")]
+
+
+def test_a_repeated_request_stands_once_and_one_taken_back_is_withdrawn() -> None:
+    driver = opened()
+    asked = ask(driver)
+    again = {"sessionId": "s1", "toolCall": {"toolCallId": "t1"}, "options": OPTIONS}
+    (note,) = driver.receive(line(id=0, method="session/request_permission", params=again))
+    assert isinstance(note, Note)
+    gone = driver.receive(line(method="$/cancel_request", params={"requestId": 0}))
+    assert gone == [PermissionWithdrawn(asked.request_id, "agent")]
+    assert sent_by(*driver.data_to_send())[-1]["error"]["code"] == -32800
+
+
+def test_unknown_requests_are_refused_and_kept() -> None:
+    driver = opened()
+    (kept,) = driver.receive(line(id=3, method="session/dance", params={"sessionId": "s1"}))
+    assert isinstance(kept, Unrecognised)
+    (reply,) = sent_by(*driver.data_to_send())
+    assert (reply["id"], reply["error"]["code"]) == (3, -32601)
+    (kept,) = driver.receive(line(method="_vendor/news", params={}))
+    assert isinstance(kept, Unrecognised)
+    assert kept.reason.startswith("extension notification")
+    assert driver.receive(line(method="_auth/status_update", params={})) == []
+
+
+@pytest.mark.parametrize("method", ["fs/read_text_file", "fs/write_text_file", "terminal/create"])
+def test_what_no_host_serves_is_not_offered_and_politely_refused(method: str) -> None:
+    driver = AcpDriver(LAUNCH)
+    offered = json.loads(driver.start()[0].data)["params"]["clientCapabilities"]
+    assert offered == {
+        "fs": {"readTextFile": False, "writeTextFile": False},
+        "terminal": False,
+        "elicitation": {"form": {}},
+    }
+    driver = opened()
+    (note,) = driver.receive(line(id=1, method=method, params={"sessionId": "s1", "path": "/etc/passwd"}))
+    assert isinstance(note, Note)
+    (reply,) = sent_by(*driver.data_to_send())
+    assert reply["error"]["code"] == -32601
+
+
+def test_a_host_may_take_calls_and_answer_them_later() -> None:
+    calls: list[HostCall] = []
+
+    def take(call: HostCall) -> bool:
+        calls.append(call)
+        return call.method == "fs/read_text_file"
+
+    driver = opened(capabilities={"fs": {"readTextFile": True}}, host_calls=take)
+    assert (
+        driver.receive(line(id=1, method="fs/read_text_file", params={"sessionId": "s1", "path": "/a"})) == []
+    )
+    write = driver.answer_host_call(calls[0].call_id, Raw(b'{"content":"hi"}'))
+    assert json.loads(write.data) == {"jsonrpc": "2.0", "id": 1, "result": {"content": "hi"}}
+
+
+# Forms -------------------------------------------------------------------------------------------------
+
+
+def form(driver: AcpDriver, **properties: Any) -> QuestionAsked:
+    schema = {"type": "object", "properties": properties}
+    params = {"sessionId": "s1", "mode": "form", "message": "Say.", "requestedSchema": schema}
+    (asked,) = driver.receive(line(id=4, method="elicitation/create", params=params))
+    assert isinstance(asked, QuestionAsked)
+    return asked
+
+
+MANY = {
+    "type": "array",
+    "description": "Which?",
+    "items": {"anyOf": [{"const": "l", "title": "Lint, fast"}, {"const": "u", "title": "Unit"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "content"),
+    [
+        ("Lint, fast, Unit", {"q": ["l", "u"]}),
+        ("Unit", {"q": ["u"]}),
+        ("Unit, my own", {"q": ["u"], "q_custom": "my own"}),
+    ],
+)
+def test_several_choices_and_free_words_fill_their_fields(answer: str, content: dict[str, Any]) -> None:
+    driver = opened()
+    asked = form(driver, q=MANY, q_custom={"type": "string", "title": "Other"})
+    assert len(asked.questions) == 1
+    write = driver.answer_question(asked, QuestionAnswered(asked.request_id, "ana", {"Which?": answer}))
+    assert json.loads(write.data)["result"] == {"action": "accept", "content": content}
+
+
+def test_a_form_is_declined_with_a_message_and_refuses_what_was_not_asked() -> None:
+    driver = opened()
+    asked = form(driver, a={"type": "integer", "title": "Same"}, b={"type": "boolean", "title": "Same"})
+    assert [one.question for one in asked.questions] == ["Same", "Same (b)"]
+    with pytest.raises(InvalidInput):
+        driver.answer_question(asked, QuestionAnswered(asked.request_id, "ana", {"Other": "1"}))
+    with pytest.raises(InvalidInput):
+        driver.answer_question(asked, QuestionAnswered(asked.request_id, "ana", {"Same": "many"}))
+    write = driver.answer_question(asked, QuestionAnswered(asked.request_id, "ana", message="no"))
+    assert json.loads(write.data)["result"] == {"action": "decline"}
+
+
+def test_a_form_for_another_window_is_declined_and_told() -> None:
+    driver = opened()
+    params = {"sessionId": "s1", "mode": "url", "url": "https://example.test", "message": "Log in"}
+    (note,) = driver.receive(line(id=4, method="elicitation/create", params=params))
+    assert isinstance(note, Note)
+    assert "https://example.test" in note.text
+    assert sent_by(*driver.data_to_send())[0]["result"] == {"action": "decline"}
+
+
+# Saying ------------------------------------------------------------------------------------------------
+
+
+def test_text_is_split_where_a_tool_comes_between() -> None:
+    driver = opened()
+    call = update("tool_call", toolCallId="t", title="ls", kind="execute", status="in_progress", rawInput={})
+    events = driver.receive(chunk("before ") + chunk("it") + call + chunk("after"))
+    said = [one for one in events if isinstance(one, TextAppended | EntryClosed | ToolStarted)]
+    assert [type(one) for one in said] == [TextAppended, EntryClosed, ToolStarted, TextAppended]
+
+
+def test_a_call_told_late_and_twice_is_one_call() -> None:
+    driver = opened()
+    done = update("tool_call_update", toolCallId="t", title="ls", status="completed", rawOutput="a\nb")
+    events = driver.receive(done + done + update("tool_call", toolCallId="t", title="ls", status="pending"))
+    assert [type(one) for one in events] == [ToolStarted, ToolChanged]
+
+
+def test_a_flood_of_open_calls_and_requests_leaves_the_state_small() -> None:
+    driver = opened()
+    for number in range(2000):
+        driver.receive(
+            update("tool_call", toolCallId=f"t{number}" + "x" * 200, title="y" * 5000, status="pending")
+        )
+        driver.receive(
+            line(
+                id=number,
+                method="session/request_permission",
+                params={"sessionId": "s1", "toolCall": {"toolCallId": f"u{number}"}, "options": OPTIONS},
+            )
+        )
+    assert len(driver.state()) < 512 * 1024
+
+
+def test_a_line_of_another_program_is_kept_and_the_next_is_read() -> None:
+    driver = opened()
+    events: list[AnyEvent] = driver.receive(b"warning: deprecated\n[1,2]\n123\nnull\n" + chunk("hi"))
+    assert sum(isinstance(one, Unrecognised) for one in events) == 4
+    assert any(isinstance(one, TextAppended) for one in events)

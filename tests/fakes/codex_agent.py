@@ -1,0 +1,80 @@
+"""A scripted `codex app-server`: it echoes, waits to be interrupted, asks before a command. Stdlib only."""
+
+import json
+import sys
+from typing import Any
+
+Message = dict[str, Any]
+
+
+def send(**message: Any) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def tell(method: str, **params: Any) -> None:
+    send(method=method, params={"threadId": "thread-1", "turnId": "turn-1", **params})
+
+
+def receive() -> Message:
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    return json.loads(line)
+
+
+def say(words: str) -> None:
+    tell("item/agentMessage/delta", itemId=f"msg-{words[:8]}", delta=words)
+    tell("item/completed", item={"id": f"msg-{words[:8]}", "type": "agentMessage", "text": words})
+
+
+def run(command: str) -> str:
+    item = {"id": f"call-{command}", "type": "commandExecution", "command": command, "status": "inProgress"}
+    tell("item/started", item=item)
+    asked = {"threadId": "thread-1", "turnId": "turn-1", "itemId": item["id"], "command": command}
+    send(id=0, method="item/commandExecution/requestApproval", params=asked)
+    while (answer := receive()).get("id") != 0 or "result" not in answer:
+        send(id=answer["id"], result={})  # told to stop the turn, whose question comes back as refused
+    decision = answer["result"]["decision"]
+    allowed = decision.startswith("accept")
+    done = {
+        **item,
+        "status": "completed" if allowed else "declined",
+        "aggregatedOutput": "ran" if allowed else None,
+    }
+    tell("item/completed", item=done)
+    say(f"{decision}.")
+    return "interrupted" if decision == "cancel" else "completed"
+
+
+def turn(words: str) -> str:
+    if words.startswith("run "):
+        return run(words[4:])
+    if words == "wait":
+        say("waiting")
+        send(id=receive()["id"], result={})
+        return "interrupted"
+    say(f"You said: {words}")
+    return "completed"
+
+
+def main() -> None:
+    while True:
+        message = receive()
+        match message["method"]:
+            case "initialize":
+                send(id=message["id"], result={"userAgent": "scripted/9.9.9"})
+            case "thread/start" | "thread/resume":
+                send(id=message["id"], result={"thread": {"id": "thread-1"}, "model": "scripted"})
+            case "turn/start":
+                send(id=message["id"], result={"turn": {"id": "turn-1"}})
+                status = turn(message["params"]["input"][0]["text"])
+                tell("turn/completed", turn={"id": "turn-1", "status": status, "durationMs": 1})
+            case "model/list":
+                send(id=message["id"], result={"data": []})
+            case _:
+                pass
+
+
+if __name__ == "__main__":
+    main()
