@@ -271,10 +271,15 @@ class LiveServer:
                     raise AssertionError(message)
 
     async def wait_for(
-        self, session: str, wanted: type[AnyEvent] | Callable[[AnyEvent], bool], after: int = 0
+        self,
+        session: str,
+        wanted: type[AnyEvent] | Callable[[AnyEvent], bool],
+        after: int = 0,
+        *,
+        seconds: float = WAIT_SECONDS,
     ) -> Logged:
         """The first row that is (of) what is wanted."""
-        async with asyncio.timeout(WAIT_SECONDS), contextlib.aclosing(self.follow(session, after)) as rows:
+        async with asyncio.timeout(seconds), contextlib.aclosing(self.follow(session, after)) as rows:
             async for row in rows:
                 if isinstance(row.event, wanted) if isinstance(wanted, type) else wanted(row.event):
                     return row

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from tests.live import LiveServer
 
-Start = Callable[..., Any]
-
 
 @pytest.fixture(scope="module")
 def module_dir() -> Iterator[Path]:

@@ -1,5 +1,7 @@
 """What comes in from outside, made into typed values or refused: bodies, queries, JSON."""
 
+import asyncio
+import contextlib
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
@@ -13,6 +15,7 @@ Headers = list[tuple[bytes, bytes]]
 
 SMALL = 64 * 1024
 LARGE = 8 * 1024 * 1024
+DISCARD_SECONDS = 2.0  # for what is left of a body that is too large
 
 
 class TooLarge(CallerError):
@@ -33,26 +36,37 @@ def header(headers: Headers, name: bytes) -> str | None:
 
 async def read_body(headers: Headers, receive: Receive, most: int) -> bytes:
     """The whole body, bounded whether its length was announced or not."""
+    announced = header(headers, b"content-length")
+    if announced is not None and (not announced.isdigit() or int(announced[:12]) > most):
+        raise await _too_large(receive, most)
     chunks: list[bytes] = []
     size, more = 0, True
     while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        chunk: bytes = message.get("body", b"")
+        chunk, more = await _read(receive)
         size += len(chunk)
-        if size <= most:
-            chunks.append(chunk)
-        else:
-            # Read on without keeping it: who is still sending when we hang up never sees the answer.
-            # The connection itself bounds how much and how long.
-            chunks.clear()
-        more = bool(message.get("more_body", False))
-    if size > most:
-        raise TooLarge(f"The body is larger than {most} bytes.")
+        if size > most:
+            raise await _too_large(receive, most)
+        chunks.append(chunk)
     body = b"".join(chunks)
     _check_type(headers, body)
     return body
+
+
+async def _read(receive: Receive) -> tuple[bytes, bool]:
+    """The next piece, and whether there is more."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    return message.get("body", b""), bool(message.get("more_body", False))
+
+
+async def _too_large(receive: Receive, most: int) -> TooLarge:
+    """The refusal, once the rest was thrown away: who still sends when we hang up never sees an answer."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_SECONDS):
+            while (await _read(receive))[1]:
+                pass
+    return TooLarge(f"The body is larger than {most} bytes.")
 
 
 def _check_type(headers: Headers, body: bytes) -> None:

@@ -22,6 +22,7 @@ from bascule.model.events import (
     SessionFailed,
     TextAppended,
     ToolChanged,
+    ToolStarted,
     TurnEnded,
 )
 from bascule.model.records import RequestRecord, advance, opened_request, settle
@@ -33,7 +34,7 @@ MAX_LAG_BYTES = 64 * 1024
 MAX_DELIVERED = 64  # answered requests that still wait for their tool to move
 
 # Most of a log is these, and they say nothing about the session as a whole.
-SAYING: frozenset[type[AnyEvent]] = frozenset({EntryOpened, TextAppended, EntryClosed})
+SAYING: frozenset[type[AnyEvent]] = frozenset({EntryOpened, TextAppended, EntryClosed, ToolStarted})
 ENDINGS: frozenset[type[AnyEvent]] = frozenset({TurnEnded, SessionEnded, SessionFailed})
 
 
