@@ -69,9 +69,15 @@ async def test_s01_every_route_refuses_every_wrong_token_and_does_nothing(world:
 async def test_s01_what_is_public_says_next_to_nothing(world: Stage) -> None:
     assert sorted(row.path for row in ROWS if row.need == "public") == [
         "/",
+        "/assets/{folder}/{name}",
         "/health",
         "/healthz",
-        "/style.css",
+        "/inbox",
+        "/portlet",
+        "/sessions",
+        "/sessions/{id}",
+        "/settings",
+        "/settings/{part}",
     ]
     async with world.client() as client:
         assert (await client.get("/healthz")).content == b"ok"

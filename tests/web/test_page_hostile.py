@@ -388,3 +388,17 @@ async def test_only_listed_files_are_served(world: Stage, name: str) -> None:
     async with world.client(world.tokens["owner"]) as client:
         answer = await client.get(f"/assets/{name}")
     assert answer.status_code == 404
+
+
+async def test_s02_only_the_portlets_files_are_read_from_an_opaque_origin(world: Stage) -> None:
+    async with world.client(world.tokens["owner"]) as client:
+        file = await client.get("/assets/portlet/main.js", headers={"origin": "null"})
+        assert (file.status_code, file.headers["access-control-allow-origin"]) == (200, "*")
+        assert (
+            await client.get("/assets/portlet/main.js", headers={"origin": "https://evil.example"})
+        ).status_code == 403
+        for path in ("/", "/portlet", "/api/sessions", "/openapi.json"):
+            answer = await client.get(path, headers={"origin": "null"})
+            assert (answer.status_code, answer.content) == (403, b"")
+        again = await client.get("/assets/portlet/main.js", headers={"if-none-match": file.headers["etag"]})
+        assert again.status_code == 304

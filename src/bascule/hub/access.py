@@ -85,8 +85,8 @@ class Access:
             raise Turned(status)
         socket = scope["type"] == "websocket"
         match = self._table.find("WS" if socket else scope["method"], scope["path"])
-        same_for_all = match.row is not None and match.row.any_origin
-        if not same_for_all and not check_origin(self._hub.doors, scope["headers"], scope["scheme"]):
+        opaque = match.row is not None and match.row.opaque_origin
+        if not check_origin(self._hub.doors, scope["headers"], scope["scheme"], opaque=opaque):
             raise Turned(403)
         address = scope["client"][0] if scope.get("client") else ""
         if match.row is not None and match.row.need == "public":

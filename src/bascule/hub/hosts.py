@@ -67,15 +67,20 @@ def check_host(doors: Doorway, headers: Headers) -> int | None:
     return None if values[0].decode("latin-1") in doors.hosts else 421
 
 
-def check_origin(doors: Doorway, headers: Headers, scheme: str) -> bool:
-    """No Origin, our own, or one a person has listed. Call it after `check_host`."""
+def check_origin(doors: Doorway, headers: Headers, scheme: str, *, opaque: bool = False) -> bool:
+    """No Origin, our own, or one a person has listed; `null` only where `opaque` says so.
+
+    Call it after `check_host`.
+    """
     origins = [value for name, value in headers if name == b"origin"]
     if not origins:
         return True
     host = next(value for name, value in headers if name == b"host").decode("latin-1")
     own = f"{'https' if scheme in ('https', 'wss') else 'http'}://{host}"
     origin = origins[0].decode("latin-1")
-    return len(origins) == 1 and (origin == own or origin in doors.origins)
+    if len(origins) != 1:
+        return False
+    return origin == own or origin in doors.origins or (opaque and origin == "null")
 
 
 def check_bind(settings: Settings) -> None:

@@ -26,7 +26,7 @@ ERROR = {
 
 
 def describe(table: Table) -> dict[str, Any]:
-    rows = [row for row in table.rows if row.method != "WS"]
+    rows = [row for row in table.rows if row.method != "WS" and row.described]
     types = [kind for row in rows for kind in (row.body, row.answer) if kind is not None]
     unique = list(dict.fromkeys(types))
     refs, components = msgspec.json.schema_components(unique, ref_template=REF)

@@ -32,7 +32,8 @@ class Row:
     status: int = 200
     most: int = SMALL  # bytes of body
     ticket: bool = False  # may be opened with a single-use ticket
-    any_origin: bool = False  # the same for everybody, so a page without an origin may read it, too
+    opaque_origin: bool = False  # the portlet, whose origin is opaque ("null"), may read it, too
+    described: bool = True  # is part of the API, not of the page
     pattern: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

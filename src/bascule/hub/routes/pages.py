@@ -10,7 +10,7 @@ from bascule.hub.headers import PAGE_POLICY
 from bascule.hub.intake import header
 from bascule.hub.table import Row
 from bascule.hub.views import Health
-from bascule.hub.web_files import WebFile, assets, document
+from bascule.hub.web_files import assets, document
 from bascule.model.errors import CallerError
 
 SHELL_POLICY = PAGE_POLICY + "; trusted-types 'none'"
@@ -26,32 +26,25 @@ class NoSuchFile(CallerError):
     code = "NOT_FOUND"
 
 
-def _answer(call: AnyCall, file: WebFile, headers: dict[str, str]) -> Response:
-    """The file, or only the word that it has not changed."""
-    known = header(call.scope["headers"], b"if-none-match") == file.etag
-    headers = {"cache-control": "no-cache", "etag": file.etag, **headers}
-    return Response(b"" if known else file.body, 304 if known else 200, headers, file.media_type)
-
-
 async def shell(call: AnyCall) -> Response:
-    return _answer(call, document("index.html"), {"content-security-policy": SHELL_POLICY})
+    page = document("index.html")
+    return Response(page.body, headers={"content-security-policy": SHELL_POLICY}, media_type=page.media_type)
 
 
 async def portlet(call: AnyCall) -> Response:
-    return _answer(
-        call,
-        document("portlet.html"),
-        {"content-security-policy": PORTLET_POLICY, "x-frame-options": "SAMEORIGIN"},
-    )
+    page = document("portlet.html")
+    headers = {"content-security-policy": PORTLET_POLICY, "x-frame-options": "SAMEORIGIN"}
+    return Response(page.body, headers=headers, media_type=page.media_type)
 
 
 async def asset(call: AnyCall) -> Response:
     file = assets().get((call.params["folder"], call.params["name"]))
     if file is None:
         raise NoSuchFile("There is nothing here.")
-    return _answer(
-        call, file, {"access-control-allow-origin": "*", "cross-origin-resource-policy": "cross-origin"}
-    )
+    # Kept by the browser, but asked about each time: an update must not mix with what came before.
+    known = header(call.scope["headers"], b"if-none-match") == file.etag
+    headers = {"cache-control": "no-cache", "etag": file.etag, "access-control-allow-origin": "*"}
+    return Response(b"" if known else file.body, 304 if known else 200, headers, file.media_type)
 
 
 async def health(call: AnyCall) -> Health:
@@ -63,7 +56,7 @@ async def healthz(call: AnyCall) -> Response:
 
 
 def _page(path: str, summary: str) -> Row:
-    return Row(method="GET", path=path, need="public", serve=shell, summary=summary)
+    return Row(method="GET", path=path, need="public", serve=shell, summary=summary, described=False)
 
 
 ROWS = [
@@ -73,14 +66,22 @@ ROWS = [
     _page("/sessions/{id}", "The page, at one session"),
     _page("/settings", "The page, at its settings"),
     _page("/settings/{part}", "The page, at a part of its settings"),
-    Row(method="GET", path="/portlet", need="public", serve=portlet, summary="The frame of a transcript"),
+    Row(
+        method="GET",
+        path="/portlet",
+        need="public",
+        serve=portlet,
+        summary="The frame of a transcript",
+        described=False,
+    ),
     Row(
         method="GET",
         path="/assets/{folder}/{name}",
         need="public",
         serve=asset,
         summary="A file of the page",
-        any_origin=True,
+        opaque_origin=True,
+        described=False,
     ),
     Row(method="GET", path="/health", need="public", serve=health, summary="Alive?", answer=Health),
     Row(method="GET", path="/healthz", need="public", serve=healthz, summary="Alive? In one word"),
