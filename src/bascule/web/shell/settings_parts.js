@@ -54,6 +54,6 @@ export function auditPart({ loaded }, state) {
   problem(loaded.problem),
   h('div', { class: 'tw', tabindex: 0, role: 'group', 'aria-label': 'Audit records' }, h('table', { class: 'audit tbl' }, h('thead', null, h('tr', null, ['When', 'Who', 'What', 'Session', 'Detail'].map((one) => h('th', null, one)))),
     h('tbody', null, rows.map((/** @type {any} */ one) => h('tr', { 'data-key': String(one.n) },
-      h('td', null, moment(one.at, now)), h('td', null, h('b', null, visible(one.actor ?? ''))), h('td', null, one.decision ? h('span', { class: `rv ${one.decision === 'allow' ? 'ok' : 'no'}` }, one.decision === 'allow' ? 'Allowed' : 'Denied') : ACTIONS[one.action] ?? one.action),
+      h('td', null, moment(one.at, now)), h('td', null, h('b', null, visible(one.actor ?? ''))), h('td', null, one.action === 'permission' && one.decision ? h('span', { class: `rv ${one.decision === 'allow' ? 'ok' : 'no'}` }, one.decision === 'allow' ? 'Allowed' : 'Denied') : ACTIONS[one.action] ?? one.action),
       h('td', null, one.session_id ? visible(state.sessions[one.session_id]?.title || one.session_id).slice(0, 40) : ''), h('td', null, h('code', { title: visible(one.detail ?? '') }, visible(one.detail ?? ''))))))))];
 }
