@@ -86,4 +86,5 @@ $(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml web/package-lock
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	@echo 'Installing what the tests need ...' >&2
 	@$(PY) -m pip install -qq --no-deps --require-hashes -r requirements/dev.txt
+	@sh .ci/browser
 	@touch $@
