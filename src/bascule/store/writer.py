@@ -67,6 +67,7 @@ class Outcome(Struct):
     steps: list[Step]
     committed: list[Committed]
     problem: StorageFailed | None
+    owed: bool = False  # there is more to put into the search index
 
 
 class Writer:
@@ -133,7 +134,7 @@ class Writer:
         group, go_on = self._gather(step)
         if group:
             committed = self._commit_group(group)
-            self._report(Outcome(group, committed, self._problem))
+            self._report(Outcome(group, committed, self._problem, self._transaction.take_owed()))
         return go_on
 
     def _gather(self, step: Step | None) -> tuple[list[Step], bool]:
