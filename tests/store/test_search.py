@@ -160,7 +160,7 @@ async def test_what_an_earlier_version_stored_is_indexed_in_the_background(
     await tell(store, talk(*(f"message number{n} about herons" for n in range(300))))
     await store.close()
     with sqlite3.connect(database) as connection:  # as it was before there was a search
-        for name in ("search_text", "search_titles", "search_sessions", "search_owed", "projects"):
+        for name in ("search_text", "search_titles", "search_sessions", "search_owed", "projects", "edits"):
             connection.execute(f"DROP TABLE {name}")
         connection.execute("PRAGMA user_version = 1")
     connection.close()

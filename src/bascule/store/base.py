@@ -95,6 +95,17 @@ class Page(NamedTuple):
     after: int | None = None
 
 
+class Edited(Struct):
+    """One file as a session's tools changed it: how often, by how much, and the newest patches."""
+
+    path: str
+    added: int = 0
+    removed: int = 0
+    entries: list[int] = []  # their first_seq, newest first
+    patch: str = ""
+    cut: bool = False
+
+
 class SearchHit(NamedTuple):
     """A message (or, with `first_seq` 0, a title) with the words somebody looked for.
 
@@ -192,6 +203,10 @@ class EventStore(Protocol):
 
         Archived sessions are searched too. Raises `InvalidInput` when `text` holds no word.
         """
+        ...
+
+    async def edited(self, session_id: str) -> list[Edited]:
+        """The files its tools changed, the newest change first. Raises `SessionNotFound`."""
         ...
 
     async def session(self, session_id: str) -> SessionRecord | None: ...

@@ -193,7 +193,7 @@ def page(
     row = session_row(connection, session_id)
     if row is None:
         raise SessionNotFound(session_id)
-    near = _Nearest(connection, session_id, _folded_tail(connection, session_id, row))
+    near = _Nearest(connection, session_id, folded_tail(connection, session_id, row))
     if around is not None:
         newer, more_newer = near.newer(around - 1, limit - limit // 2)
         older, more_older = near.older(around, limit - len(newer))
@@ -238,7 +238,7 @@ class _Nearest:
         }
 
 
-def _folded_tail(connection: sqlite3.Connection, session_id: str, row: SessionRow) -> dict[int, bytes]:
+def folded_tail(connection: sqlite3.Connection, session_id: str, row: SessionRow) -> dict[int, bytes]:
     if row.folded_seq == row.record.seq:
         return {}
     fold = Fold(open_entries(connection, session_id))

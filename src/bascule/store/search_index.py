@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Protocol, TypeVar
 
 from bascule.model.errors import StorageFailed, StoreDamaged
-from bascule.store import reader
+from bascule.store import edits, reader
 from bascule.store.rows import decode_entry, entry_body
 from bascule.store.search_text import text_of
 from bascule.store.transaction import Transaction
@@ -151,11 +151,15 @@ def pay_some(transaction: Transaction) -> bool:
 
 def _pay(connection: sqlite3.Connection, session_id: str, first_seq: int) -> int:
     values = connection.execute(ENTRY, (session_id, first_seq)).fetchone()
+    if values is None:
+        return 0
     try:
-        text = "" if values is None else text_of(decode_entry(entry_body(session_id, *values)))
+        entry = decode_entry(entry_body(session_id, *values))
     except StoreDamaged as damage:
         log.warning("not searchable: %s", damage.message)  # the entry itself, not the index
         return 0
+    edits.keep(connection, session_id, entry)  # for entries from before there was such a table
+    text = text_of(entry)
     if text.strip():
         number, _ = _numbered(connection, session_id)
         connection.execute(ADD, (row_id(number, first_seq), text))

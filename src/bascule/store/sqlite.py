@@ -8,12 +8,13 @@ from typing import TypeVar
 
 from bascule.model.errors import StorageFailed, StoreDamaged
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.store import audit, reader
+from bascule.store import audit, edits, reader
 from bascule.store.base import (
     AuditCheck,
     AuditRecord,
     Batch,
     Committed,
+    Edited,
     EventStore,
     Listener,
     Page,
@@ -173,6 +174,9 @@ class SqliteStore(EventStore):
 
     async def search(self, text: str, *, limit: int = 20, session_id: str | None = None) -> SearchResult:
         return await self._readers.run(lambda connection: search(connection, text, limit, session_id))
+
+    async def edited(self, session_id: str) -> list[Edited]:
+        return await self._readers.run(lambda connection: edits.edited(connection, session_id), session_id)
 
     async def searchable(self) -> None:
         """Wait until everything that is folded can be found."""

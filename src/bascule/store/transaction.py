@@ -10,7 +10,7 @@ from bascule.model.codec import encode, timestamp
 from bascule.model.entries import TurnEntry
 from bascule.model.errors import StorageFailed, StoreConflict
 from bascule.model.records import Parked, SessionRecord
-from bascule.store import reader
+from bascule.store import edits, reader
 from bascule.store.audit import AuditChain
 from bascule.store.base import AuditRecord, Batch, Committed, StoredReply
 from bascule.store.projection import MAX_DELIVERED, SessionState
@@ -185,6 +185,7 @@ class Transaction:
             self.connection.execute(UPSERT_ENTRY, values)
             if not still_open and not isinstance(entry, TurnEntry):
                 done.append(entry.first_seq)
+                edits.keep(self.connection, session_id, entry)
         for first_seq in folded.left:
             self.connection.execute(LEAVE_ENTRY, (session_id, first_seq))
         self._owe(session_id, done)

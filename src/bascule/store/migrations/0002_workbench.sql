@@ -24,6 +24,16 @@ CREATE VIRTUAL TABLE search_titles USING fts5(
 INSERT INTO search_owed (session_id, first_seq) SELECT session_id, 0 FROM sessions;
 INSERT INTO search_owed (session_id, first_seq) SELECT session_id, first_seq FROM entries WHERE open = 0;
 
+-- Files that a session's own tools changed, one row for each tool call and file.
+CREATE TABLE edits (
+    session_id TEXT NOT NULL,
+    path TEXT NOT NULL,
+    first_seq INTEGER NOT NULL,
+    added INTEGER NOT NULL,
+    removed INTEGER NOT NULL,
+    PRIMARY KEY (session_id, first_seq, path)
+) WITHOUT ROWID;
+
 -- Folders people keep in their sidebar, in the order they were added.
 CREATE TABLE projects (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
