@@ -186,6 +186,7 @@ def test_s33_missing_objects_are_not_fetched_by_a_command_of_the_repository(repo
     kept = next(file for file in found.files if file.path == "kept.txt")
     assert (kept.cut, kept.patch) == (True, "")
     # The trap is real: git by itself falls into it.
+    (repository.parent / "run.sh").write_text(f"#!/bin/sh\necho run >> {canary}\nexit 1\n")
     plain = {"PATH": os.environ["PATH"], "HOME": str(repository)}
     subprocess.run(
         ["git", "-c", "core.fsmonitor=", "cat-file", "-p", "HEAD:kept.txt"],
