@@ -71,6 +71,7 @@ async def test_s01_what_is_public_says_next_to_nothing(world: Stage) -> None:
         "/",
         "/health",
         "/healthz",
+        "/s",
         "/style.css",
     ]
     async with world.client() as client:

@@ -5,7 +5,7 @@ A path is never resolved twice, so swapping a folder for a link between a check 
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,7 +38,7 @@ class Beneath:
         self._kernel = _kernel_devices()
 
     @contextmanager
-    def folder(self, path: str) -> Iterator[int]:
+    def folder(self, path: str) -> Generator[int, None, None]:
         """A descriptor of the folder at this relative path."""
         descriptor = self._walk(parts_of(path))
         try:
@@ -47,7 +47,7 @@ class Beneath:
             os.close(descriptor)
 
     @contextmanager
-    def file(self, path: str) -> Iterator[tuple[int, os.stat_result]]:
+    def file(self, path: str) -> Generator[tuple[int, os.stat_result], None, None]:
         """A descriptor of the regular file at this relative path, and what it is."""
         parts = parts_of(path)
         if not parts:
@@ -133,7 +133,7 @@ def parts_of(path: str) -> list[str]:
 
 
 @contextmanager
-def _said_plainly(name: str) -> Iterator[None]:
+def _said_plainly(name: str) -> Generator[None, None, None]:
     """What the system says, in our words; a link where a folder should be is ELOOP or ENOTDIR."""
     try:
         yield

@@ -169,7 +169,8 @@ def _with_patch(one: Changed, old: list[str], new: list[str], room: int) -> File
     lines = list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
-    patch, size, cut = [], 0, False
+    patch: list[str] = []
+    size, cut = 0, False
     for line in lines:
         size += len(line) + 1
         if size > room:

@@ -31,6 +31,7 @@ async def healthz(call: AnyCall) -> Response:
 
 ROWS = [
     Row(method="GET", path="/", need="public", serve=index, summary="The first page"),
+    Row(method="GET", path="/s", need="public", serve=index, summary="The page of a shared session"),
     Row(method="GET", path="/style.css", need="public", serve=style, summary="Its style"),
     Row(method="GET", path="/health", need="public", serve=health, summary="Alive?", answer=Health),
     Row(method="GET", path="/healthz", need="public", serve=healthz, summary="Alive? In one word"),
