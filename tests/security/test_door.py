@@ -270,7 +270,8 @@ async def test_s08_no_get_changes_anything(world: Stage) -> None:
     assert record is not None
     assert record.seq == 1
     # Looking is all they asked of the device.
-    assert {type(wish).__name__ for wish in world.device.wishes} <= {"ListAgents", "CheckDirectory"}
+    looks = {"ListAgents", "CheckDirectory", "ListFolders", "ListFiles", "ReadFile", "ReadChanges"}
+    assert {type(wish).__name__ for wish in world.device.wishes} <= looks
 
 
 async def test_s18_there_is_no_redirect_anywhere(world: Stage) -> None:
