@@ -98,6 +98,8 @@ async def test_a4_projects_are_added_once_kept_in_order_and_removed_without_thei
         assert (await push(socket, "project:added"))["project"] == first
         again = await client.post("/api/projects", json={"path": "/tmp/zebra"})
         assert (again.status_code, again.json()["error"]["code"]) == (409, "PROJECT_DUPLICATE")
+        made = await client.post("/api/sessions", json={"projectId": first["id"]})
+        assert (await client.get(f"/api/sessions/{made.json()['id']}")).json()["cwd"] == "/tmp/zebra"
         second = (await ask(socket, "project:add", path="/tmp/ant", name="Ants"))["ok"]["project"]
         listed = (await client.get("/api/projects")).json()["projects"]
         assert [one["name"] for one in listed] == ["zebra", "Ants"]

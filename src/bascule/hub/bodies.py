@@ -39,6 +39,7 @@ class CreateBody(Body, kw_only=True, frozen=True):
     model: Name | None = None
     agent: Name | None = None
     cwd: Short | None = None
+    project_id: Name | None = None  # instead of cwd
     prompt: Text | None = None
     images: tuple[ImageBody, ...] = ()
     client_message_id: Name | None = None

@@ -54,6 +54,10 @@ class ProjectBook:
     async def list(self) -> list[Project]:
         return await self._store.query(_all)
 
+    async def get(self, project_id: str) -> Project:
+        """Raises `ProjectNotFound`."""
+        return await self._store.query(lambda connection: _one(connection, project_id))
+
     async def add(self, device: str, path: str, name: str, by: str) -> Project:
         """Raises `ProjectDuplicate`. The path is one that the device found to be real."""
         now = timestamp(self._store.clock())
