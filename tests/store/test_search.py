@@ -1,5 +1,6 @@
 """Finding words again: what is found, what typed signs can't do, and what a broken index can't stop."""
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
@@ -189,6 +190,12 @@ async def test_a_damaged_index_is_made_again_and_stops_nobody(
     await store.searchable()
     assert [hit.first_seq for hit in await found(store, "pelican")] == [154]
     assert len(await found(store, "number7")) == 1
+
+
+async def test_a_store_that_closes_before_anything_was_indexed_closes(open_store: Opener) -> None:
+    store = await open_store()
+    closing = asyncio.create_task(store.close())  # begun before the filler's first step
+    await asyncio.wait_for(closing, 10)
 
 
 def test_the_schema_is_at_its_second_version() -> None:

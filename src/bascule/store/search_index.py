@@ -24,6 +24,8 @@ SLICE_ENTRIES = 128
 SLICE_CHARACTERS = 24 * 1024  # about 3 ms of the writer's time
 REST = 9  # times as long as the work took: nine tenths of the writer's time stay the sessions'
 
+RETRY_SECONDS = 0.25
+
 OWED = "SELECT session_id, first_seq FROM search_owed LIMIT ?"
 PAID = "DELETE FROM search_owed WHERE session_id = ? AND first_seq = ?"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
@@ -96,6 +98,7 @@ class Filler:
                 rest = await self._pay_all()
             except StorageFailed:
                 self._more.set()
+                await asyncio.sleep(RETRY_SECONDS)  # a store that is closing fails at once, every time
                 await self._store.writable()
             except (StoreDamaged, sqlite3.Error) as damage:
                 if rebuilt or not await self._begin_again(damage):
