@@ -22,6 +22,7 @@ from bascule.model.errors import AlreadyRunning
 from bascule.model.settings import Settings
 from bascule.state_folder import ServerNote, prepare, read_note, remove_note, write_note
 from bascule.store.grants import GrantBook
+from bascule.store.projects import ProjectBook
 from bascule.store.sqlite import SqliteStore
 
 log = logging.getLogger(__name__)
@@ -69,7 +70,12 @@ async def _serve(
         grants = await GrantBook.open(store)
         switchboard = Switchboard()
         app = build_app(
-            store=store, grants=grants, switchboard=switchboard, settings=settings, clock=time.time
+            store=store,
+            grants=grants,
+            projects=ProjectBook(store),
+            switchboard=switchboard,
+            settings=settings,
+            clock=time.time,
         )
         server = HubServer(app, settings)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")

@@ -16,6 +16,18 @@ from bascule.hub.app import build_app
 from bascule.hub.census import WireLimits
 from bascule.hub.server import HubServer, bind
 from bascule.hub.switchboard import Switchboard
+from bascule.link.files import (
+    FileChange,
+    FileContent,
+    FileItem,
+    FileList,
+    Folders,
+    GitChanges,
+    ListFiles,
+    ListFolders,
+    ReadChanges,
+    ReadFile,
+)
 from bascule.link.frames import (
     AgentInfo,
     AnyFrame,
@@ -47,6 +59,7 @@ from bascule.model.events import (
 from bascule.model.settings import Settings
 from bascule.store.base import Batch
 from bascule.store.grants import Grant, GrantBook
+from bascule.store.projects import ProjectBook
 from bascule.store.sqlite import SqliteStore
 
 AGENTS = (AgentInfo("scripted", "Scripted", True, "1.0"),)
@@ -104,6 +117,15 @@ class ScriptedDevice:
                 return {"agents": AGENTS}
             case CheckDirectory():
                 return {"path": wish.path}
+            case ListFolders():
+                return Folders([wish.prefix + "x"], False)
+            case ListFiles():
+                return FileList(wish.path, [FileItem("a.py", "file", 3, timestamp(0))], False)
+            case ReadFile():
+                return FileContent(wish.path, 3, timestamp(0), False, False, "<b>")
+            case ReadChanges():
+                change = FileChange("a.py", "modified", 1, 0, "@@ -0,0 +1 @@\n+x")
+                return GitChanges("trunk", [change])
             case EndAll():
                 return {"ended": 2}
             case _:
@@ -195,7 +217,13 @@ async def stage(
     grants = await GrantBook.open(store)
     switchboard = Switchboard()
     app = build_app(
-        store=store, grants=grants, switchboard=switchboard, settings=chosen, clock=time.time, steady=steady
+        store=store,
+        grants=grants,
+        projects=ProjectBook(store),
+        switchboard=switchboard,
+        settings=chosen,
+        clock=time.time,
+        steady=steady,
     )
     server = HubServer(app, chosen, limits)
     listening = bind(chosen)

@@ -74,6 +74,7 @@ async def test_s01_what_is_public_says_next_to_nothing(world: Stage) -> None:
         "/healthz",
         "/inbox",
         "/portlet",
+        "/s",
         "/sessions",
         "/sessions/{id}",
         "/settings",
@@ -275,7 +276,8 @@ async def test_s08_no_get_changes_anything(world: Stage) -> None:
     assert record is not None
     assert record.seq == 1
     # Looking is all they asked of the device.
-    assert {type(wish).__name__ for wish in world.device.wishes} <= {"ListAgents", "CheckDirectory"}
+    looks = {"ListAgents", "CheckDirectory", "ListFolders", "ListFiles", "ReadFile", "ReadChanges"}
+    assert {type(wish).__name__ for wish in world.device.wishes} <= looks
 
 
 async def test_s18_there_is_no_redirect_anywhere(world: Stage) -> None:

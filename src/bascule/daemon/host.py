@@ -12,8 +12,10 @@ from bascule.daemon.device import Device
 from bascule.daemon.directories import check_directory
 from bascule.daemon.launching import Launching
 from bascule.daemon.once import Once
+from bascule.daemon.panel import Panel
 from bascule.daemon.roster import Roster
 from bascule.daemon.starting import Starter, tidy_title
+from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
 from bascule.link.frames import (
     AgentsChanged,
     AnyFrame,
@@ -79,6 +81,7 @@ class Host:
         self._clock = clock
         self._starter = Starter(store, self.roster, launcher, settings, device, clock)
         self._once = Once(store)
+        self._panel = Panel(store, settings, lambda: launcher.roots)
         # Sessions that are not running have no supervisor to keep their wishes in order; this does.
         self._one_at_a_time = asyncio.Lock()
         self._pause_mark = Path(settings.data_dir) / "paused"
@@ -147,6 +150,8 @@ class Host:
                 return await self._pause(wish)
             case EndAll():
                 return await self._end_all(wish)
+            case ListFolders() | ListFiles() | ReadFile() | ReadChanges():
+                return await self._panel.answer(wish)
             case _:
                 self._check_storage(wish)
                 return await self._once.do(wish, self._carry_out)

@@ -9,13 +9,14 @@ from starlette.middleware import Middleware
 from bascule.hub import browser_socket
 from bascule.hub.access import Access
 from bascule.hub.buckets import Buckets
+from bascule.hub.company import Company
 from bascule.hub.endpoint import routes_of
 from bascule.hub.feed import Feed
 from bascule.hub.headers import SecurityHeaders
 from bascule.hub.hosts import Doorway
 from bascule.hub.openapi import description_row
 from bascule.hub.presence import Presence
-from bascule.hub.routes import machine, pages, sessions
+from bascule.hub.routes import machine, pages, places, sessions
 from bascule.hub.services import Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.table import Row, Table
@@ -25,10 +26,11 @@ from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
+from bascule.store.projects import ProjectBook
 
 
 def route_table() -> Table:
-    rows: list[Row] = [*pages.ROWS, *sessions.ROWS, *machine.ROWS, *browser_socket.ROWS]
+    rows: list[Row] = [*pages.ROWS, *sessions.ROWS, *machine.ROWS, *places.ROWS, *browser_socket.ROWS]
     return Table([*rows, description_row(rows)])
 
 
@@ -36,6 +38,7 @@ def build_app(
     *,
     store: EventStore,
     grants: GrantBook,
+    projects: ProjectBook,
     switchboard: Switchboard,
     settings: Settings,
     clock: Callable[[], float],
@@ -46,6 +49,8 @@ def build_app(
     hub = Hub(
         store=store,
         grants=grants,
+        projects=projects,
+        company=Company(steady),
         switchboard=switchboard,
         settings=settings,
         clock=clock,

@@ -39,6 +39,7 @@ class CreateBody(Body, kw_only=True, frozen=True):
     model: Name | None = None
     agent: Name | None = None
     cwd: Short | None = None
+    project_id: Name | None = None  # instead of cwd
     prompt: Text | None = None
     images: tuple[ImageBody, ...] = ()
     client_message_id: Name | None = None
@@ -126,11 +127,48 @@ class GrantBody(Body, kw_only=True, frozen=True):
     expires_in: Annotated[float, Meta(gt=0, le=315_360_000)] | None = None  # seconds
 
 
+class ShareBody(SessionBody, kw_only=True, frozen=True):
+    name: Name | None = None
+    expires_in: Annotated[float, Meta(gt=0, le=366 * 86_400)] = 7 * 86_400.0  # seconds
+
+
+class ProjectAdd(Body, kw_only=True, frozen=True):
+    path: Short
+    name: Name | None = None
+
+
+class ProjectChange(Body, kw_only=True, frozen=True):
+    name: Name | None = None
+    collapsed: bool | None = None
+
+
+class TypingBody(Body, kw_only=True, frozen=True):
+    typing: bool = True
+
+
 # Queries
 
 
+class SearchQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    q: Annotated[str, Meta(min_length=1, max_length=1000)]
+    session: Name | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+class FileQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    path: Short = ""
+
+
+class ExportQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    format: Literal["markdown", "html", "json"] = "markdown"
+
+
 class PageQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    """The newest entries; or those before, after or around the entry that begins at a number."""
+
     before: Place | None = None
+    after: Place | None = None
+    around: Place | None = None
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
@@ -152,4 +190,8 @@ class AgentsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=Tru
 
 
 class DirectoryQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    path: Short
+    """`path` asks whether a folder can be used; `prefix` how a half-typed one goes on."""
+
+    path: Short | None = None
+    prefix: Short | None = None
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50

@@ -89,6 +89,10 @@ class BrowserSocket:
         if allows(self.grant, "viewer") or own:
             self.write(text_frame(message))
 
+    def tell(self, message: bytes) -> None:
+        """News for those who watch a session."""
+        self.write(text_frame(message))
+
     def write(self, frame: bytes, *, asked: bool = False) -> bool:
         """Hand a frame to the transport, unless the peer has stopped reading: then it is let go."""
         if self._dropped or self.line.gone:
@@ -187,11 +191,13 @@ class BrowserSocket:
         if len(self.watches) >= MOST_SUBSCRIPTIONS:
             raise LimitReached(f"One socket watches at most {MOST_SUBSCRIPTIONS} sessions.")
         self.watches[session_id] = _Watch(self, session_id, after)
+        self.hub.company.enter(session_id, self, self.grant.name)
 
     def unwatch(self, session_id: str) -> None:
         watch = self.watches.pop(session_id, None)
         if watch is not None:
             watch.close()
+            self.hub.company.leave(session_id, self)
 
     async def _clean_up(self) -> None:
         for session_id in list(self.watches):

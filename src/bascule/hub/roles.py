@@ -9,25 +9,30 @@ Need = Literal[
     "any",  # any person's grant
     "viewer",  # sees everything
     "session_read",  # sees one session
+    "session_files",  # sees the files around one session
     "session_write",  # acts in one session
     "operator",  # starts sessions and acts in all
     "owner",  # grants, audit, panic
 ]
 
+PERSON: tuple[Need, ...] = ("public", "any", "viewer", "session_read", "session_files")
+GUEST: frozenset[Need] = frozenset(("public", "any", "session_read"))  # with a link to one session
 ALLOWED: dict[str, frozenset[Need]] = {
-    "owner": frozenset(("public", "any", "viewer", "session_read", "session_write", "operator", "owner")),
-    "operator": frozenset(("public", "any", "viewer", "session_read", "session_write", "operator")),
-    "viewer": frozenset(("public", "any", "viewer", "session_read")),
-    "session": frozenset(("public", "any", "session_read", "session_write")),
+    "owner": frozenset((*PERSON, "session_write", "operator", "owner")),
+    "operator": frozenset((*PERSON, "session_write", "operator")),
+    "viewer": frozenset(PERSON),
+    "session": frozenset(("public", "any", "session_read", "session_files", "session_write")),
     "daemon": frozenset(("public",)),
 }
 
 
 def allows(grant: Grant, need: Need) -> bool:
     """Does the role reach this far, whatever the session?"""
+    if grant.role == "viewer" and grant.session_id is not None:
+        return need in GUEST
     return need in ALLOWED.get(grant.role, frozenset[Need]())
 
 
 def reaches(grant: Grant, session_id: str) -> bool:
-    """A session's grant opens that session alone."""
-    return grant.role != "session" or grant.session_id == session_id
+    """A grant for one session opens that session alone."""
+    return grant.session_id is None or grant.session_id == session_id

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bascule.hub.buckets import Buckets
+from bascule.hub.company import Company
 from bascule.hub.feed import Feed
 from bascule.hub.hosts import Doorway
 from bascule.hub.presence import Presence
@@ -13,6 +14,7 @@ from bascule.hub.tickets import Tickets
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
+from bascule.store.projects import ProjectBook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +26,8 @@ class Hub:
     clock: Callable[[], float]
     feed: Feed
     presence: Presence
+    company: Company
+    projects: ProjectBook
     tickets: Tickets
     spawns: Buckets
     doors: Doorway

@@ -45,8 +45,11 @@ async def waiting_prompts(hub: Hub, session_id: str) -> Queue:
 
 
 async def entries_page(hub: Hub, session_id: str, query: PageQuery) -> EntriesPage:
-    page = await hub.store.page(session_id, query.limit, query.before)
-    return EntriesPage(seq=page.seq, entries=[Raw(entry) for entry in page.entries], before=page.before)
+    if sum(place is not None for place in (query.before, query.after, query.around)) > 1:
+        raise InvalidInput("Give one of before, after and around.")
+    page = await hub.store.page(session_id, query.limit, query.before, after=query.after, around=query.around)
+    entries = [Raw(entry) for entry in page.entries]
+    return EntriesPage(seq=page.seq, entries=entries, before=page.before, after=page.after)
 
 
 async def events_page(hub: Hub, session_id: str, query: EventsQuery) -> EventsPage:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from bascule import __version__
-from bascule.hub import overview, sessions
+from bascule.hub import finding, overview, places, sessions, sharing
 from bascule.hub.call import AnyCall
 from bascule.hub.services import Hub
 from bascule.hub.socket_messages import Message
@@ -52,6 +52,7 @@ async def _open(asker: Asker, message: Message, record: SessionRecord) -> object
         "seq": page.seq,
         "entries": page.entries,
         "before": page.before,
+        "after": page.after,
         "queue": waiting.queue,
     }
 
@@ -76,6 +77,48 @@ async def _subscribe(asker: Asker, message: Message, record: SessionRecord) -> o
 
 async def _unsubscribe(asker: Asker, message: Message, record: SessionRecord) -> object:
     asker.unwatch(message.session_id)
+    return {}
+
+
+async def _typing(asker: Asker, message: Message, record: SessionRecord) -> object:
+    asker.hub.company.types(message.session_id, asker.grant.name, message.body.typing)
+    return {}
+
+
+async def _share(asker: Asker, message: Message, record: SessionRecord) -> object:
+    return await sharing.share(asker.hub, asker.call.by, record, message.body)
+
+
+async def _files(asker: Asker, message: Message, record: SessionRecord) -> object:
+    return await places.file_list(asker.hub, record, message.body.path)
+
+
+async def _file(asker: Asker, message: Message, record: SessionRecord) -> object:
+    return await places.file_content(asker.hub, record, message.body.path)
+
+
+async def _changes(asker: Asker, message: Message, record: SessionRecord) -> object:
+    return await places.changes(asker.hub, record)
+
+
+async def _search(asker: Asker, message: Message, _: None) -> object:
+    return await finding.find(asker.hub, message.body)
+
+
+async def _projects(asker: Asker, message: Message, _: None) -> object:
+    return await places.project_list(asker.hub)
+
+
+async def _add_project(asker: Asker, message: Message, _: None) -> object:
+    return {"project": await places.add_project(asker.hub, asker.call.by, message.body)}
+
+
+async def _change_project(asker: Asker, message: Message, _: None) -> object:
+    return {"project": await places.change_project(asker.hub, message.body.project_id, message.body)}
+
+
+async def _remove_project(asker: Asker, message: Message, _: None) -> object:
+    await places.remove_project(asker.hub, message.body.project_id)
     return {}
 
 
@@ -151,6 +194,16 @@ ANSWERS: dict[str, Answer] = {
     "session:events": _events,
     "session:subscribe": _subscribe,
     "session:unsubscribe": _unsubscribe,
+    "session:typing": _typing,
+    "session:share": _share,
+    "session:files": _files,
+    "session:file": _file,
+    "session:changes": _changes,
+    "search": _search,
+    "project:list": _projects,
+    "project:add": _add_project,
+    "project:change": _change_project,
+    "project:remove": _remove_project,
     "agents:list": _agents,
     "requests:list": _requests,
     "device:list": _devices,

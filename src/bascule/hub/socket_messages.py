@@ -11,11 +11,17 @@ from bascule.hub.bodies import (
     Body,
     CreateBody,
     EventsQuery,
+    FileQuery,
     GrantBody,
     ListQuery,
     Name,
     PageQuery,
     Place,
+    ProjectAdd,
+    ProjectChange,
+    SearchQuery,
+    ShareBody,
+    TypingBody,
 )
 from bascule.hub.intake import decode_json, decode_with
 from bascule.hub.roles import Need
@@ -33,6 +39,14 @@ class Plain(Body, kw_only=True, frozen=True):
 
 class Revoke(Body, kw_only=True, frozen=True):
     grant_id: Name
+
+
+class ProjectNamed(Body, kw_only=True, frozen=True):
+    project_id: Name
+
+
+class ProjectChanged(ProjectChange, kw_only=True, frozen=True):
+    project_id: Name
 
 
 class BadMessage(CallerError):
@@ -66,6 +80,16 @@ KINDS: dict[str, Kind] = {
         Kind("session:events", "session_read", EventsQuery, True),
         Kind("session:subscribe", "session_read", Subscribe, True),
         Kind("session:unsubscribe", "session_read", Plain, True),
+        Kind("session:typing", "session_write", TypingBody, True),
+        Kind("session:share", "owner", ShareBody, True),
+        Kind("session:files", "session_files", FileQuery, True),
+        Kind("session:file", "session_files", FileQuery, True),
+        Kind("session:changes", "session_files", Plain, True),
+        Kind("search", "viewer", SearchQuery, False),
+        Kind("project:list", "viewer", Plain, False),
+        Kind("project:add", "operator", ProjectAdd, False),
+        Kind("project:change", "operator", ProjectChanged, False),
+        Kind("project:remove", "operator", ProjectNamed, False),
         Kind("agents:list", "viewer", AgentsQuery, False),
         Kind("requests:list", "viewer", Plain, False),
         Kind("device:list", "viewer", Plain, False),

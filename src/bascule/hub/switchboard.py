@@ -93,6 +93,11 @@ class Switchboard:
     def devices(self) -> list[DeviceStatus]:
         return list(self._devices.values())
 
+    def default_device(self) -> str:
+        """The device that is asked when none is named. Raises `DeviceOffline`."""
+        line = self._line(None)
+        return next(device for device, one in self._lines.items() if one is line)
+
     async def ask(self, wish: Wish, *, device: str | None = None, timeout: float = 30) -> bytes:
         """The result of a wish, as JSON. Raises `Refused`, or `DeviceOffline` when nobody answers."""
         line = self._line(device)

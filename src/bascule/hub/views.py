@@ -1,5 +1,7 @@
 """What the hub shows of its records: the shapes of answers, camelCase as the chat API has it."""
 
+from typing import Literal
+
 from msgspec import Raw, Struct, field, structs
 
 from bascule.hub.switchboard import DeviceStatus
@@ -9,6 +11,7 @@ from bascule.model.events import PromptQueued
 from bascule.model.lifecycle import chat_status
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.grants import Grant
+from bascule.store.projects import Project
 
 
 class View(Struct, frozen=True, rename="camel", kw_only=True):
@@ -57,11 +60,76 @@ class Done(View, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class EntriesPage(View, frozen=True, kw_only=True):
-    """Entries, the newest last, true as of `seq`: follow the events after it. `before` reaches further up."""
+    """Entries, the newest last, true as of `seq`: follow the events after it.
+
+    `before` reaches further up, `after` further down; null where there is nothing more.
+    """
 
     seq: int
     entries: list[Raw]
     before: int | None
+    after: int | None = None
+
+
+class SearchHitView(View, frozen=True, kw_only=True):
+    """A message, or with `firstSeq` 0 a title. The second, fourth, … pieces of `snippet` matched."""
+
+    session_id: str
+    title: str
+    first_seq: int
+    snippet: list[str]
+    at: str
+    kind: str
+    archived: bool
+
+
+class SearchAnswer(View, frozen=True, kw_only=True):
+    """Newest first, titles before messages. `owed` messages can't be found yet: the index is being filled."""
+
+    hits: list[SearchHitView]
+    owed: int
+
+
+class ProjectList(View, frozen=True, kw_only=True):
+    """In the order they were added."""
+
+    projects: list[Project]
+
+
+class RecentDirectories(View, frozen=True, kw_only=True):
+    directories: list[str]
+
+
+class Directories(View, frozen=True, omit_defaults=True, kw_only=True):
+    """Either the real path of the folder asked about, or folders that a beginning could become."""
+
+    path: str | None = None
+    directories: list[str] | None = None
+    cut: bool = False
+
+
+class ChangedFile(View, frozen=True, kw_only=True):
+    """`source` says who knows of it: the session's own tools, git, or both. Git's patch is the whole change.
+
+    `edits` are the entries that changed it, newest first. `status` "edited" is a tool's word without git's.
+    """
+
+    path: str
+    status: Literal["modified", "added", "deleted", "untracked", "conflict", "edited"]
+    added: int
+    removed: int
+    patch: str
+    cut: bool
+    binary: bool
+    source: Literal["session", "git", "both"]
+    edits: list[int]
+
+
+class Changes(View, frozen=True, kw_only=True):
+    branch: str | None
+    files: list[ChangedFile]
+    cut: bool
+    git_problem: str | None
 
 
 class Queue(View, frozen=True, kw_only=True):
@@ -147,10 +215,6 @@ class AuditVerdict(View, frozen=True, kw_only=True):
 class TicketMade(View, frozen=True, kw_only=True):
     ticket: str
     expires_in: float
-
-
-class Directory(View, frozen=True, kw_only=True):
-    path: str
 
 
 class Ended(View, frozen=True, kw_only=True):

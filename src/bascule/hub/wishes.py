@@ -217,13 +217,14 @@ class Started(msgspec.Struct, frozen=True):
 async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: CreateBody) -> tuple[Started, str]:
     """Start a session; gives also the agent that was chosen."""
     agent = body.agent or default_agent(hub)
+    folder, device = await _where(hub, body)
     take_spawn(hub, grant.id)
     wish = StartSession(
         session_id=secrets.token_hex(8),
         by=by,
         key=key,
         agent=agent,
-        cwd=body.cwd or default_directory(hub),
+        cwd=folder,
         model=body.model or (hub.settings.default_model or None if body.agent is None else None),
         permission_mode=body.permission_mode,
         mode=body.mode,
@@ -234,8 +235,18 @@ async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: Create
         fork=body.fork,
         title=body.title,
     )
-    result = await hub.switchboard.ask(wish, timeout=hub.settings.limits.start_seconds + 15)
+    result = await hub.switchboard.ask(wish, device=device, timeout=hub.settings.limits.start_seconds + 15)
     return msgspec.json.decode(result, type=Started), agent
+
+
+async def _where(hub: Hub, body: CreateBody) -> tuple[str, str | None]:
+    """The folder, and the device when a project names it."""
+    if body.project_id is None:
+        return body.cwd or default_directory(hub), None
+    if body.cwd is not None:
+        raise InvalidInput("Give either cwd or projectId.")
+    project = await hub.projects.get(body.project_id)
+    return project.path, project.device or None
 
 
 def take_spawn(hub: Hub, grant_id: str) -> None:

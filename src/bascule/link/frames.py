@@ -3,6 +3,7 @@
 import msgspec
 from msgspec import Raw, Struct
 
+from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
 from bascule.model.commands import AnyCommand
 from bascule.model.errors import Refusal
 from bascule.model.events import snake
@@ -86,7 +87,8 @@ class EndAll(Struct, frozen=True, tag_field="type", tag=snake):
     by: str
 
 
-Wish = AnyCommand | CheckDirectory | ListAgents | PauseDevice | EndAll
+FilesWish = ListFolders | ListFiles | ReadFile | ReadChanges
+Wish = AnyCommand | CheckDirectory | ListAgents | PauseDevice | EndAll | FilesWish
 
 
 class Ask(Frame, frozen=True):

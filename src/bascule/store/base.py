@@ -84,11 +84,48 @@ class ResumePoint(Struct):
 
 
 class Page(NamedTuple):
-    """Some folded entries (as JSON), the newest last, true as of `seq`. `before` reaches the page above."""
+    """Some folded entries (as JSON), the newest last, true as of `seq`.
+
+    `before` reaches the page above, `after` the one below; None where there is nothing more.
+    """
 
     seq: int
     entries: list[bytes]
     before: int | None
+    after: int | None = None
+
+
+class Edited(Struct):
+    """One file as a session's tools changed it: how often, by how much, and the newest patches."""
+
+    path: str
+    added: int = 0
+    removed: int = 0
+    entries: list[int] = []  # their first_seq, newest first
+    patch: str = ""
+    cut: bool = False
+
+
+class SearchHit(NamedTuple):
+    """A message (or, with `first_seq` 0, a title) with the words somebody looked for.
+
+    `snippet` is plain text in pieces: the second, fourth, … are the words that matched.
+    """
+
+    session_id: str
+    title: str
+    first_seq: int
+    snippet: tuple[str, ...]
+    at: str
+    kind: str  # of the entry, or "title"
+    archived: bool
+
+
+class SearchResult(NamedTuple):
+    """`owed` entries are not in the index yet (after an update, or in the moment they are said)."""
+
+    hits: list[SearchHit]
+    owed: int
 
 
 class AuditCheck(Struct, frozen=True):
@@ -145,11 +182,31 @@ class EventStore(Protocol):
         """
         ...
 
-    async def page(self, session_id: str, limit: int = 50, before: int | None = None) -> Page:
+    async def page(
+        self,
+        session_id: str,
+        limit: int = 50,
+        before: int | None = None,
+        *,
+        after: int | None = None,
+        around: int | None = None,
+    ) -> Page:
         """Entries whose `first_seq` is below `before` (all when None), the newest `limit` of them.
 
-        Raises `SessionNotFound`. Give a page's `before` to reach the entries above it.
+        Or the oldest above `after`; or some above and some below the entry that begins `around`. Raises
+        `SessionNotFound`. Give a page's `before` or `after` to reach the entries next to it.
         """
+        ...
+
+    async def search(self, text: str, *, limit: int = 20, session_id: str | None = None) -> SearchResult:
+        """Messages and titles that hold all these words, the last one also as a beginning; newest first.
+
+        Archived sessions are searched too. Raises `InvalidInput` when `text` holds no word.
+        """
+        ...
+
+    async def edited(self, session_id: str) -> list[Edited]:
+        """The files its tools changed, the newest change first. Raises `SessionNotFound`."""
         ...
 
     async def session(self, session_id: str) -> SessionRecord | None: ...

@@ -216,8 +216,10 @@ def _checked(name: str, role: Role, session_id: str | None) -> str:
         raise InvalidInput(f"There is no role {role!r}; there are {', '.join(get_args(Role))}.")
     if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise InvalidInput(f"A grant's name is 1 to {MAX_NAME} printable characters.")
-    if (role == "session") != (session_id is not None):
-        raise InvalidInput("A grant for one session names it, and only such a grant does.")
+    if role == "session" and session_id is None:
+        raise InvalidInput("A grant for one session names it.")
+    if session_id is not None and role not in ("session", "viewer"):
+        raise InvalidInput("Only a session's own grant or a viewer's can be for one session.")
     return name.strip()
 
 

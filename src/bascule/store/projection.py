@@ -87,6 +87,7 @@ class SessionState:
         self._tail_bytes = tail_bytes
         self._requests = {request.request_id: request for request in requests}
         self._turn_over = False
+        self.title_changed = False
         self.rows: list[Row] = []
         self.changed_requests: dict[str, RequestRecord] = {}
 
@@ -99,7 +100,9 @@ class SessionState:
             rows.append(Row(seq, body))
             self._tail_bytes += len(body)
             if type(event) not in SAYING:
+                title = self.row.record.title
                 advance(self.row.record, self.row.parked, logged)
+                self.title_changed = self.title_changed or self.row.record.title != title
                 self._advance_requests(logged)
                 self._turn_over = self._turn_over or type(event) in ENDINGS
             seq += 1
@@ -164,6 +167,7 @@ class SessionState:
     def written(self) -> list[Row]:
         """All is in the transaction: hand over the new rows and forget the changes."""
         rows, self.rows, self.changed_requests = self.rows, [], {}
+        self.title_changed = False
         self._forget_old_deliveries()
         return rows
 

@@ -47,6 +47,10 @@ ENTRIES = """
 SELECT first_seq, body, crc FROM entries
 WHERE session_id = ? AND first_seq < ? ORDER BY first_seq DESC LIMIT ?
 """
+NEWER_ENTRIES = """
+SELECT first_seq, body, crc FROM entries
+WHERE session_id = ? AND first_seq > ? ORDER BY first_seq LIMIT ?
+"""
 OPEN_ENTRIES = """
 SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND open = 1 ORDER BY first_seq
 """
@@ -177,24 +181,64 @@ def open_entries(connection: sqlite3.Connection, session_id: str) -> list[AnyEnt
     ]
 
 
-def page(connection: sqlite3.Connection, session_id: str, limit: int, before: int | None) -> Page:
-    """The newest entries below `before`: stored ones, with the rest of the log folded onto them."""
+def page(
+    connection: sqlite3.Connection,
+    session_id: str,
+    limit: int,
+    before: int | None,
+    after: int | None = None,
+    around: int | None = None,
+) -> Page:
+    """Stored entries, with the rest of the log folded onto them: below `before`, above `after`, or around."""
     row = session_row(connection, session_id)
     if row is None:
         raise SessionNotFound(session_id)
-    below = NO_LIMIT if before is None else before
-    fresh = _folded_tail(connection, session_id, row)
-    stored = {
-        values[0]: entry_body(session_id, *values)
-        for values in connection.execute(ENTRIES, (session_id, below, limit + 1))
-    }
-    stored.update({first_seq: body for first_seq, body in fresh.items() if first_seq < below})
-    chosen = sorted(stored)[-limit:] if limit > 0 else []
-    more = bool(chosen) and len(stored) > len(chosen)
-    return Page(row.record.seq, [stored[first_seq] for first_seq in chosen], chosen[0] if more else None)
+    near = _Nearest(connection, session_id, folded_tail(connection, session_id, row))
+    if around is not None:
+        newer, more_newer = near.newer(around - 1, limit - limit // 2)
+        older, more_older = near.older(around, limit - len(newer))
+    elif after is not None:
+        newer, more_newer = near.newer(after, limit)
+        older, more_older = near.older(after + 1, 0)
+    else:
+        older, more_older = near.older(NO_LIMIT if before is None else before, limit)
+        newer, more_newer = near.newer(before - 1, 0) if before is not None else ([], False)
+    chosen = older + newer
+    bodies = [body for _, body in chosen]
+    return Page(
+        row.record.seq,
+        bodies,
+        chosen[0][0] if chosen and more_older else None,
+        chosen[-1][0] if chosen and more_newer else None,
+    )
 
 
-def _folded_tail(connection: sqlite3.Connection, session_id: str, row: SessionRow) -> dict[int, bytes]:
+class _Nearest:
+    """Entries next to a place in the transcript, oldest first, and whether there are more that way."""
+
+    def __init__(self, connection: sqlite3.Connection, session_id: str, fresh: dict[int, bytes]) -> None:
+        self._connection, self._session_id, self._fresh = connection, session_id, fresh
+
+    def older(self, bound: int, count: int) -> tuple[list[tuple[int, bytes]], bool]:
+        found = self._stored(ENTRIES, bound, count)
+        found.update({seq: body for seq, body in self._fresh.items() if seq < bound})
+        chosen = sorted(found.items())
+        return chosen[len(chosen) - min(count, len(chosen)) :], len(chosen) > count
+
+    def newer(self, bound: int, count: int) -> tuple[list[tuple[int, bytes]], bool]:
+        found = self._stored(NEWER_ENTRIES, bound, count)
+        found.update({seq: body for seq, body in self._fresh.items() if seq > bound})
+        chosen = sorted(found.items())
+        return chosen[:count], len(chosen) > count
+
+    def _stored(self, query: str, bound: int, count: int) -> dict[int, bytes]:
+        return {
+            values[0]: entry_body(self._session_id, *values)
+            for values in self._connection.execute(query, (self._session_id, bound, count + 1))
+        }
+
+
+def folded_tail(connection: sqlite3.Connection, session_id: str, row: SessionRow) -> dict[int, bytes]:
     if row.folded_seq == row.record.seq:
         return {}
     fold = Fold(open_entries(connection, session_id))

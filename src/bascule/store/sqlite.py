@@ -8,23 +8,27 @@ from typing import TypeVar
 
 from bascule.model.errors import StorageFailed, StoreDamaged
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.store import audit, reader
+from bascule.store import audit, edits, reader
 from bascule.store.base import (
     AuditCheck,
     AuditRecord,
     Batch,
     Committed,
+    Edited,
     EventStore,
     Listener,
     Page,
     ResumePoint,
     Row,
+    SearchResult,
     StoredReply,
 )
 from bascule.store.follow import MAX_LIVE_BYTES, Followers
 from bascule.store.health import open_sound, quarantined
 from bascule.store.lock import Lock
 from bascule.store.reader import Readers
+from bascule.store.search import search
+from bascule.store.search_index import Filler
 from bascule.store.transaction import REPLY_SECONDS, Transaction
 from bascule.store.writer import AppendStep, Outcome, Step, WorkStep, Writer
 
@@ -61,6 +65,7 @@ class SqliteStore(EventStore):
             self._writable.set()
         self._closing: asyncio.Task[None] | None = None
         self._writer = Writer(path, connection, problem, clock, self._report)
+        self._filler = Filler(self, loop)
 
     @classmethod
     def open(
@@ -115,6 +120,8 @@ class SqliteStore(EventStore):
             self._writable.set()
         else:
             self._writable.clear()
+        if outcome.owed:
+            self._filler.wake()
         for commit in outcome.committed:
             self._tell(commit)
         for step in outcome.steps:
@@ -152,10 +159,28 @@ class SqliteStore(EventStore):
     def follow(self, session_id: str, after: int) -> AsyncGenerator[list[Row], None]:
         return self._followers.follow(session_id, after)
 
-    async def page(self, session_id: str, limit: int = 50, before: int | None = None) -> Page:
+    async def page(
+        self,
+        session_id: str,
+        limit: int = 50,
+        before: int | None = None,
+        *,
+        after: int | None = None,
+        around: int | None = None,
+    ) -> Page:
         return await self._readers.run(
-            lambda connection: reader.page(connection, session_id, limit, before), session_id
+            lambda connection: reader.page(connection, session_id, limit, before, after, around), session_id
         )
+
+    async def search(self, text: str, *, limit: int = 20, session_id: str | None = None) -> SearchResult:
+        return await self._readers.run(lambda connection: search(connection, text, limit, session_id))
+
+    async def edited(self, session_id: str) -> list[Edited]:
+        return await self._readers.run(lambda connection: edits.edited(connection, session_id), session_id)
+
+    async def searchable(self) -> None:
+        """Wait until everything that is folded can be found."""
+        await self._filler.up_to_date()
 
     async def session(self, session_id: str) -> SessionRecord | None:
         return await self._readers.run(lambda connection: reader.record(connection, session_id), session_id)
@@ -208,6 +233,7 @@ class SqliteStore(EventStore):
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
+        await self._filler.close()
         self._followers.close()
         await self._readers.close()  # first: the last connection to close is the one that may tidy up
         try:

@@ -7,9 +7,10 @@ from copy import copy
 from zlib import crc32
 
 from bascule.model.codec import encode, timestamp
+from bascule.model.entries import TurnEntry
 from bascule.model.errors import StorageFailed, StoreConflict
 from bascule.model.records import Parked, SessionRecord
-from bascule.store import reader
+from bascule.store import edits, reader
 from bascule.store.audit import AuditChain
 from bascule.store.base import AuditRecord, Batch, Committed, StoredReply
 from bascule.store.projection import MAX_DELIVERED, SessionState
@@ -34,6 +35,7 @@ INSERT_EVENT = "INSERT INTO events (session_id, seq, body, crc) VALUES (?, ?, ?,
 UPSERT_ENTRY = """
 INSERT OR REPLACE INTO entries (session_id, first_seq, last_seq, open, body, crc) VALUES (?, ?, ?, ?, ?, ?)
 """
+OWE_SEARCH = "INSERT OR IGNORE INTO search_owed (session_id, first_seq) VALUES (?, ?)"
 LEAVE_ENTRY = "UPDATE entries SET open = 0 WHERE session_id = ? AND first_seq = ?"
 UPSERT_REQUEST = """
 INSERT OR REPLACE INTO requests (session_id, request_id, seq, opened_at, state, body, crc)
@@ -57,6 +59,7 @@ class Transaction:
         self._sessions: OrderedDict[str, SessionState] = OrderedDict()
         self._touched: dict[str, SessionState] = {}
         self._swept_at = float("-inf")
+        self._owed = False
         self.unsaved: dict[str, StorageFailed] = {}  # sessions with a step the disk would not take
 
     def begin(self) -> None:
@@ -162,6 +165,8 @@ class Transaction:
         )
         if state.fold_is_due:
             self._write_entries(state)
+        if state.title_changed:
+            self._owe(session_id, [0])
         for request in state.changed_requests.values():
             body = encode(request)
             crc = checksum(session_id, request.seq, body)
@@ -172,10 +177,27 @@ class Transaction:
     def _write_entries(self, state: SessionState) -> None:
         session_id, base, folded = state.session_id, state.seed, state.fold()
         values: list[tuple[str, int, int, int, bytes, int]] = []
+        done: list[int] = [*folded.left]
         for entry in folded.changed:
             body, first = encode(entry), entry.first_seq
             crc = crc32(body, (base + first) & 0xFFFFFFFF)
-            values.append((session_id, first, entry.last_seq, int(first in folded.open_now), body, crc))
+            still_open = first in folded.open_now
+            values.append((session_id, first, entry.last_seq, int(still_open), body, crc))
+            if not still_open and not isinstance(entry, TurnEntry):
+                done.append(first)
+                edits.keep(self.connection, session_id, entry)
         self.connection.executemany(UPSERT_ENTRY, values)
         for first_seq in folded.left:
             self.connection.execute(LEAVE_ENTRY, (session_id, first_seq))
+        self._owe(session_id, done)
+
+    def _owe(self, session_id: str, first_seqs: list[int]) -> None:
+        """What is finished will not change any more: from now on it should be found."""
+        if first_seqs:
+            self.connection.executemany(OWE_SEARCH, [(session_id, first_seq) for first_seq in first_seqs])
+            self._owed = True
+
+    def take_owed(self) -> bool:
+        """Whether anything was added to what the search index lacks since this was last asked."""
+        owed, self._owed = self._owed, False
+        return owed

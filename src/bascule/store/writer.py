@@ -69,6 +69,7 @@ class Outcome(Struct):
     steps: list[Step]
     committed: list[Committed]
     problem: StorageFailed | None
+    owed: bool = False  # there is more to put into the search index
 
 
 class Writer:
@@ -138,7 +139,7 @@ class Writer:
         group, go_on = self._gather(step)
         if group:
             committed = self._commit_group(group)
-            self._report(Outcome(group, committed, self._problem))
+            self._report(Outcome(group, committed, self._problem, self._transaction.take_owed()))
             self._checkpointer.wrote(_bytes_in(group))
         return go_on
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from bascule.hub import overview
+from bascule.hub import overview, places
 from bascule.hub.bodies import (
     AgentsQuery,
     Body,
@@ -19,7 +19,7 @@ from bascule.hub.views import (
     AuditPage,
     AuditVerdict,
     DaemonStatus,
-    Directory,
+    Directories,
     Done,
     Ended,
     GrantList,
@@ -47,9 +47,15 @@ async def daemon_status(call: AnyCall) -> DaemonStatus:
     return overview.daemon_status(call.hub)
 
 
-async def directory(call: Call[None, DirectoryQuery]) -> Directory:
-    result = await call.hub.switchboard.ask(CheckDirectory(call.query.path))
-    return msgspec.json.decode(result, type=Directory)
+async def directory(call: Call[None, DirectoryQuery]) -> Directories:
+    query = call.query
+    if (query.path is None) == (query.prefix is None):
+        raise InvalidInput("Give either path or prefix.")
+    if query.prefix is not None:
+        found = await places.folders(call.hub, query.prefix, query.limit)
+        return Directories(directories=found.directories, cut=found.cut)
+    result = await call.hub.switchboard.ask(CheckDirectory(query.path or ""))
+    return msgspec.json.decode(result, type=Directories)
 
 
 async def ticket(call: Call[TicketBody, NoQuery]) -> TicketMade:
@@ -130,9 +136,9 @@ ROWS = [
         path="/api/directories",
         need="operator",
         serve=directory,
-        summary="Is this a folder a session may run in?",
+        summary="Is this a folder a session may run in (path)? Which could it become (prefix)?",
         query=DirectoryQuery,
-        answer=Directory,
+        answer=Directories,
     ),
     Row(
         method="POST",

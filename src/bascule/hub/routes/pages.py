@@ -62,6 +62,7 @@ def _page(path: str, summary: str) -> Row:
 ROWS = [
     _page("/", "The page"),
     _page("/inbox", "The page, at its inbox"),
+    _page("/s", "The page, at a session that was shared"),
     _page("/sessions", "The page, at its list of sessions"),
     _page("/sessions/{id}", "The page, at one session"),
     _page("/settings", "The page, at its settings"),

@@ -1,0 +1,199 @@
+"""Fills the search index from the entries, a little at a time, outside the steps that sessions wait for.
+
+Putting words into the index costs more than storing them (10 MB of text a second here), so a step only notes
+that an entry is owed (`search_owed`, in its own transaction: nothing is forgotten), and this pays later, for
+a small share of the writer's time. A damaged index is made again; no step can fail because of it.
+"""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable
+from time import thread_time
+from typing import Protocol, TypeVar
+
+from bascule.model.errors import StorageFailed, StoreDamaged
+from bascule.store import edits, reader
+from bascule.store.rows import decode_entry, entry_body
+from bascule.store.search_text import text_of
+from bascule.store.transaction import Transaction
+
+log = logging.getLogger(__name__)
+
+SLICE_ENTRIES = 128
+SLICE_CHARACTERS = 24 * 1024  # about 3 ms of the writer's time
+REST = 9  # times as long as the work took: nine tenths of the writer's time stay the sessions'
+
+RETRY_SECONDS = 0.25
+
+OWED = "SELECT session_id, first_seq FROM search_owed LIMIT ?"
+PAID = "DELETE FROM search_owed WHERE session_id = ? AND first_seq = ?"
+NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
+NEW_NUMBER = "INSERT INTO search_sessions (session_id) VALUES (?)"
+ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first_seq = ?"
+ADD = "INSERT INTO search_text (rowid, words) VALUES (?, ?)"
+ADD_TITLE = "INSERT INTO search_titles (rowid, words) VALUES (?, ?)"
+DROP_TITLE = "INSERT INTO search_titles (search_titles, rowid, words) VALUES ('delete', ?, ?)"
+KEEP_TITLE = "UPDATE search_sessions SET title = ? WHERE n = ?"
+# First below FTS5, which will not even open an index that it finds damaged; then by its own word, because it
+# may hold some of it in memory.
+FORGET = (
+    *(
+        statement.format(table=table)
+        for table in ("search_text", "search_titles")
+        for statement in (
+            "DELETE FROM {table}_data",
+            "DELETE FROM {table}_idx",
+            "INSERT INTO {table}_data (id, block) VALUES (1, x''), (10, zeroblob(7))",
+            "INSERT INTO {table} ({table}) VALUES ('delete-all')",
+        )
+    ),
+    "UPDATE search_sessions SET title = ''",
+    "INSERT OR IGNORE INTO search_owed SELECT session_id, 0 FROM sessions",
+    "INSERT OR IGNORE INTO search_owed SELECT session_id, first_seq FROM entries WHERE open = 0",
+)
+
+T = TypeVar("T")
+
+
+class Writable(Protocol):
+    """The part of the store that is needed here."""
+
+    def transact(self, work: Callable[[Transaction], T], *, sync: bool = True) -> "asyncio.Future[T]": ...
+    async def writable(self) -> None: ...
+
+
+def row_id(number: int, first_seq: int) -> int:
+    return number << 32 | first_seq
+
+
+class Filler:
+    """One task that pays what is owed and then sleeps until more is."""
+
+    def __init__(self, store: Writable, loop: asyncio.AbstractEventLoop) -> None:
+        self._store = store
+        self._more = asyncio.Event()
+        self._more.set()  # what an earlier run still owed
+        self._nothing_owed = asyncio.Event()
+        self._task = loop.create_task(self._run(), name="search index")
+
+    def wake(self) -> None:
+        self._nothing_owed.clear()
+        self._more.set()
+
+    async def up_to_date(self) -> None:
+        """Wait until everything that is folded can be found."""
+        await self._nothing_owed.wait()
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        rebuilt = False
+        while True:
+            await self._more.wait()
+            self._more.clear()
+            try:
+                rest = await self._pay_all()
+            except StorageFailed:
+                self._more.set()
+                await asyncio.sleep(RETRY_SECONDS)  # a store that is closing fails at once, every time
+                await self._store.writable()
+            except (StoreDamaged, sqlite3.Error) as damage:
+                if rebuilt or not await self._begin_again(damage):
+                    break
+                rebuilt = True
+            else:
+                rebuilt = False
+                await asyncio.sleep(rest)
+        log.error("the search index can't be filled; everything else goes on")
+        self._nothing_owed.set()
+
+    async def _begin_again(self, damage: Exception) -> bool:
+        log.warning("the search index is damaged and is made again: %s", damage)
+        try:
+            await self._store.transact(forget_all, sync=False)
+        except (StorageFailed, StoreDamaged, sqlite3.Error):
+            log.exception("the search index can't be made again")
+            return False
+        self._more.set()
+        return True
+
+    async def _pay_all(self) -> float:
+        while True:
+            left, seconds = await self._store.transact(pay_some, sync=False)
+            rest = seconds * REST
+            if not left:
+                if not self._more.is_set():
+                    self._nothing_owed.set()
+                return rest
+            await asyncio.sleep(rest)
+
+
+def forget_all(transaction: Transaction) -> None:
+    for statement in FORGET:
+        transaction.connection.execute(statement)
+
+
+def pay_some(transaction: Transaction) -> tuple[bool, float]:
+    """Put some of what is owed into the index; whether there is more, and the seconds of work it took."""
+    began = thread_time()
+    left = _pay_some(transaction.connection)
+    return left, thread_time() - began
+
+
+def _pay_some(connection: sqlite3.Connection) -> bool:
+    size = 0
+    owed = connection.execute(OWED, (SLICE_ENTRIES,)).fetchall()
+    for n, (session_id, first_seq) in enumerate(owed, 1):
+        size += (
+            _pay_title(connection, session_id) if first_seq == 0 else _pay(connection, session_id, first_seq)
+        )
+        connection.execute(PAID, (session_id, first_seq))
+        if size >= SLICE_CHARACTERS and n < len(owed):
+            return True
+    return len(owed) == SLICE_ENTRIES
+
+
+def _pay(connection: sqlite3.Connection, session_id: str, first_seq: int) -> int:
+    values = connection.execute(ENTRY, (session_id, first_seq)).fetchone()
+    if values is None:
+        return 0
+    try:
+        entry = decode_entry(entry_body(session_id, *values))
+    except StoreDamaged as damage:
+        log.warning("not searchable: %s", damage.message)  # the entry itself, not the index
+        return 0
+    edits.keep(connection, session_id, entry)  # for entries from before there was such a table
+    text = text_of(entry)
+    if text.strip():
+        number, _ = _numbered(connection, session_id)
+        connection.execute(ADD, (row_id(number, first_seq), text))
+    return len(text)
+
+
+def _pay_title(connection: sqlite3.Connection, session_id: str) -> int:
+    try:
+        record = reader.record(connection, session_id)
+    except StoreDamaged as damage:
+        log.warning("not searchable: %s", damage.message)
+        return 0
+    number, before = _numbered(connection, session_id)
+    now = record.title if record is not None else ""
+    if now != before:
+        if before:
+            connection.execute(DROP_TITLE, (number, before))
+        if now:
+            connection.execute(ADD_TITLE, (number, now))
+        connection.execute(KEEP_TITLE, (now, number))
+    return len(now)
+
+
+def _numbered(connection: sqlite3.Connection, session_id: str) -> tuple[int, str]:
+    found = connection.execute(NUMBER, (session_id,)).fetchone()
+    if found is not None:
+        return found
+    number = connection.execute(NEW_NUMBER, (session_id,)).lastrowid
+    assert number is not None
+    return number, ""

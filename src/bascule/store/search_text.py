@@ -1,0 +1,80 @@
+"""What of an entry people can search for, as plain text of a bounded length."""
+
+import re
+
+from bascule.model.entries import (
+    AnyEntry,
+    EventEntry,
+    PlanEntry,
+    PromptEntry,
+    RequestEntry,
+    TextEntry,
+    ToolEntry,
+)
+from bascule.model.events import (
+    Note,
+    QuestionAnswered,
+    QuestionAsked,
+    SessionEnded,
+    SessionFailed,
+    StderrWritten,
+)
+
+MAX_SAID = 32 * 1024  # characters of a prompt or an answer
+MAX_INPUT = 4 * 1024  # of a tool's input
+MAX_OUTPUT = 8 * 1024  # of what it gave
+
+_escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+
+
+def text_of(entry: AnyEntry) -> str:
+    """Empty when there is nothing to search for."""
+    match entry:
+        case PromptEntry() | TextEntry():
+            return entry.text[:MAX_SAID]
+        case ToolEntry():
+            given = _unescaped(bytes(entry.input)[:MAX_INPUT])
+            return f"{entry.title}\n{given}\n{entry.output[:MAX_OUTPUT]}"
+        case PlanEntry():
+            return "\n".join(item.text for item in entry.items)[:MAX_SAID]
+        case RequestEntry():
+            return _asked(entry)[:MAX_SAID]
+        case EventEntry():
+            return _happened(entry)[:MAX_OUTPUT]
+        case _:
+            return ""
+
+
+def _asked(entry: RequestEntry) -> str:
+    """Questions with their answers. A permission's words are those of its tool, which has its own entry."""
+    if not isinstance(entry.asked, QuestionAsked):
+        return ""
+    lines = [one.question for one in entry.asked.questions]
+    if isinstance(entry.answer, QuestionAnswered):
+        lines += entry.answer.answers.values()
+    return "\n".join(lines)
+
+
+def _happened(entry: EventEntry) -> str:
+    match entry.event:
+        case Note() | StderrWritten():
+            return entry.event.text
+        case SessionFailed():
+            return entry.event.message
+        case SessionEnded():
+            return entry.event.message or ""
+        case _:
+            return ""
+
+
+def _unescaped(json: bytes) -> str:
+    """JSON as words: without undoing its escapes, "\\nfoo" would be found as `nfoo` only."""
+    return _escape.sub(_plain, json.decode(errors="replace"))
+
+
+def _plain(escape: re.Match[str]) -> str:
+    code = escape[1]
+    if code is None:
+        return " "
+    letter = chr(int(code, 16))
+    return " " if 0xD800 <= ord(letter) <= 0xDFFF else letter
