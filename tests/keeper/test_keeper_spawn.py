@@ -53,7 +53,9 @@ async def test_the_child_gets_back_the_signals_and_umask_the_keeper_was_started_
     await client.keeper.spawn("a", raw, {}, "/", spawn_id="x")
     await client.exit_of("a")
     facts = dict(line.split(":\t") for line in client.read("a").decode().splitlines())
-    assert facts == {"Umask": "0027", "SigBlk": "0" * 16, "SigIgn": "0" * 16}
+    # 32 and 33 belong to the C library; nobody can set them, and they come down from whoever began it all.
+    masks = {name: int(facts[name], 16) & ~(0b11 << 31) for name in ("SigBlk", "SigIgn")}
+    assert (facts["Umask"], masks) == ("0027", {"SigBlk": 0, "SigIgn": 0})
     await client.keeper.spawn("b", ["/bin/sh", "-c", "umask"], {}, "/", spawn_id="x", umask=0o077)
     await client.exit_of("b")
     assert client.read("b") == b"0077\n"

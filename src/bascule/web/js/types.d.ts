@@ -385,6 +385,7 @@ export interface SessionRecord {
   cwd: string;
   device: string;
   title: string;
+  titled: boolean;
   phase: 'starting' | 'running' | 'waiting' | 'interrupted' | 'ending' | 'ended' | 'failed';
   model: string | null;
   mode: string | null;
