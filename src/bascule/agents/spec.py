@@ -46,6 +46,7 @@ class Trust(_Part, frozen=True):
 
     text: str
     accept: str
+    marker: str = "❯"  # what stands before the choice the cursor is on
 
 
 class DriverSpec(_Part, frozen=True):
@@ -57,6 +58,7 @@ class DriverSpec(_Part, frozen=True):
     mode: tuple[Word, ...] = ()
     resume: tuple[Word, ...] = ()
     fork: tuple[Word, ...] = ()
+    skip_permissions: tuple[Word, ...] = ()  # only when a person chose it for this session
 
 
 class AgentSpec(_Part, frozen=True, kw_only=True):

@@ -253,7 +253,8 @@ def default_agent(hub: Hub) -> str:
     if hub.settings.default_agent:
         return hub.settings.default_agent
     agents = [agent for device in hub.switchboard.devices() if device.online for agent in device.agents]
-    usable = [agent for agent in agents if agent.available]
+    # One that can only be typed to takes no prompt, so nobody gets it without asking for it.
+    usable = [agent for agent in agents if agent.available and agent.drivers != ("terminal",)]
     chosen = next((agent for agent in usable if not agent.demo), None) or next(iter(usable), None)
     if chosen is None:
         raise UnknownAgent("No agent is installed here; name one with `agent`.")

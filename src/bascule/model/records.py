@@ -30,6 +30,7 @@ from bascule.model.events import (
     SessionFailed,
     SessionReady,
     SessionStarted,
+    TerminalResized,
     TitleChanged,
     ToolChanged,
     TurnEnded,
@@ -81,6 +82,10 @@ class SessionRecord(Struct, omit_defaults=True):
     signal: int | None = None
     archived: bool = False
     demo: bool = False
+    titled_by: str = ""  # the person who named it; empty when the title came by itself
+    cols: int | None = None  # of a terminal
+    rows: int | None = None
+    skip_permissions: bool = False
 
 
 class Parked(Struct):
@@ -137,6 +142,8 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.device = event.device
             record.model = event.model or record.model
             record.permission_mode, record.demo = event.permission_mode, event.demo
+            record.cols, record.rows = event.cols, event.rows
+            record.skip_permissions = event.skip_permissions
             record.created_at = record.created_at or at
             record.created_by = record.created_by or event.by
             record.end_reason = record.end_message = record.code = record.signal = None
@@ -162,7 +169,9 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
         case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
             record.open_requests = max(0, record.open_requests - 1)
         case TitleChanged():
-            record.title = event.title
+            record.title, record.titled_by = event.title, event.by
+        case TerminalResized():
+            record.cols, record.rows = event.cols, event.rows
         case ArchivedChanged():
             record.archived = event.archived
         case ModeChanged():
