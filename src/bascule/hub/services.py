@@ -9,6 +9,7 @@ from bascule.hub.feed import Feed
 from bascule.hub.hosts import Doorway
 from bascule.hub.presence import Presence
 from bascule.hub.switchboard import Switchboard
+from bascule.hub.terminal.floor import Floors
 from bascule.hub.tickets import Tickets
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
@@ -27,4 +28,5 @@ class Hub:
     tickets: Tickets
     spawns: Buckets
     doors: Doorway
+    floors: Floors
     steady: Callable[[], float] = field(default=time.monotonic)

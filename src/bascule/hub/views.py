@@ -152,6 +152,10 @@ class Directory(View, frozen=True, kw_only=True):
     path: str
 
 
+class Folders(View, frozen=True, kw_only=True):
+    folders: list[str]
+
+
 class Ended(View, frozen=True, kw_only=True):
     ended: int
 

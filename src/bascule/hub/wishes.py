@@ -233,6 +233,10 @@ async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: Create
         resume=body.resume,
         fork=body.fork,
         title=body.title,
+        driver=body.driver,
+        cols=body.cols,
+        rows=body.rows,
+        skip_permissions=body.skip_permissions,
     )
     result = await hub.switchboard.ask(wish, timeout=hub.settings.limits.start_seconds + 15)
     return msgspec.json.decode(result, type=Started), agent
