@@ -146,7 +146,7 @@ class TerminalViewer:
         self._more.clear()
         over = tape.over
         try:
-            data = await tape.read(self._place, PIECE)
+            data = await self._read()
         except TapeCut:
             await self._skip()
             return True
@@ -158,6 +158,13 @@ class TerminalViewer:
         else:
             await self._more.wait()
         return True
+
+    async def _read(self) -> bytes:
+        """The next piece, and more when it is all one unfinished sequence: a read stops at a file's end."""
+        data = await self._tape.read(self._place, PIECE)
+        if data and not safe_length(data):
+            data += await self._tape.read(self._place + len(data), PIECE)
+        return data
 
     def _send(self, data: bytes) -> None:
         self.line.write_frame(tape_frame(self._place, self._screening.screened(data, self._place)))
