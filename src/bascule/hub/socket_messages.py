@@ -16,6 +16,7 @@ from bascule.hub.bodies import (
     Name,
     PageQuery,
     Place,
+    TrustBody,
 )
 from bascule.hub.intake import decode_json, decode_with
 from bascule.hub.roles import Need
@@ -77,6 +78,8 @@ KINDS: dict[str, Kind] = {
         Kind("kill-all", "owner", Plain, False),
         Kind("daemon:pause", "owner", Plain, False),
         Kind("daemon:resume", "owner", Plain, False),
+        Kind("projects:trusted", "viewer", Plain, False),
+        Kind("projects:trust", "owner", TrustBody, False),
         Kind("ping", "any", Plain, False),
     )
 }

@@ -29,7 +29,7 @@ from bascule.hub.views import (
     RequestList,
     TicketMade,
 )
-from bascule.link.frames import CheckDirectory, ListTrusted, TrustFolder
+from bascule.link.frames import CheckDirectory
 from bascule.model.errors import InvalidInput, SessionNotFound
 
 
@@ -93,14 +93,11 @@ async def kill_all(call: AnyCall) -> Ended:
 
 
 async def trusted(call: AnyCall) -> Folders:
-    result = await call.hub.switchboard.ask(ListTrusted())
-    return msgspec.json.decode(result, type=Folders)
+    return await overview.trusted_folders(call.hub)
 
 
 async def trust(call: Call[TrustBody, NoQuery]) -> Directory:
-    body = call.body
-    result = await call.hub.switchboard.ask(TrustFolder(body.path, body.trusted, call.by))
-    return msgspec.json.decode(result, type=Directory)
+    return await overview.trust_folder(call.hub, call.by, call.body)
 
 
 async def pause(call: AnyCall) -> Done:
