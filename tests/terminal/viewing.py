@@ -5,9 +5,10 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from tests.live import LiveServer
+
 from bascule.client.address import Address
 from bascule.client.terminal import Piece, Said, TerminalLine
-from tests.live import LiveServer
 
 WAIT_SECONDS = 30.0
 
@@ -48,7 +49,9 @@ class Viewer:
             async with asyncio.timeout(seconds):
                 while not (found := wanted(self)):
                     if self.closed:
-                        raise AssertionError(f"closed while waiting: {self.said} {bytes(self.data[-2000:])!r}")
+                        raise AssertionError(
+                            f"closed while waiting: {self.said} {bytes(self.data[-2000:])!r}"
+                        )
                     self._news.clear()
                     await self._news.wait()
                 return found

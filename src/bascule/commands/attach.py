@@ -23,7 +23,8 @@ READ = 64 * 1024
 PATIENCE = 600.0
 PAUSE = 0.5
 # Whatever the program switched on is off again when we leave: this is somebody's own terminal.
-RESTORE = b"\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[?25h\x1b[0m\r\n"
+RESTORE = b"".join(b"\x1b[?%dl" % mode for mode in (1049, 1000, 1002, 1003, 1004, 1006, 2004, 1))
+RESTORE += b"\x1b>\x1b[?25h\x1b[0m\r\n"
 
 
 async def attach(args: argparse.Namespace) -> int:

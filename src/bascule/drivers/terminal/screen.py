@@ -10,7 +10,7 @@ import re
 _TOKEN = re.compile(
     r"\x1b\[([?>=!]?)([0-9;:]*)[ -/]*([@-~])"  # control sequence
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\)"  # control string
-    r"|\x1b[ -/]*[0-~]"
+    r"|\x1b[ -/]*[0-OQ-WYZ\\`a-~]"
     r"|[\x00-\x1f\x7f]"
     r"|[^\x00-\x1f\x7f\x1b]+",
     re.DOTALL,
