@@ -49,7 +49,7 @@ class Faithful:
 
 
 async def test_x1_p7_bytes_are_complete_and_in_order_over_kills_of_the_server(short_dir: Path):
-    async with LiveServer(short_dir) as server:
+    async with LiveServer(short_dir, env={"SHELL": "/bin/sh"}) as server:
         session = await terminal(server)
         async with viewing(server, session) as viewer:
             await viewer.type("PS1=; stty -echo -onlcr; echo rea''dy\r")

@@ -53,6 +53,7 @@ async def test_p7_vim_is_drawn_again_for_whoever_comes(server: LiveServer):
         assert "\x1b[?1049l" in begin.prelude
         await sees(late, "line 1 of the file", "line 20 of the file")
         await late.type("iHELLO\x1b:wq\r")
+        await late.until(lambda v: b"\x1b[?1049l" in v.data)
         await late.type("head -c 5 text; echo; echo qu''it\r")
         await late.shows(b"quit")
     assert (server.work / "text").read_text().startswith("HELLO")
@@ -108,8 +109,9 @@ async def test_a_program_that_asks_its_terminal_is_not_typed_to_by_replays(serve
     session = await terminal(server)
     async with viewing(server, session) as one:
         await one.type("vim -u NONE -N\r")
-        await one.until(lambda v: b"\x1b[?1049h" in v.data)
+        await sees(one, "VIM - Vi IMproved")
         await one.type(":q!\r")
+        await one.until(lambda v: b"\x1b[?1049l" in v.data)
         await one.type("echo af''ter\r")
         await one.shows(b"after")
     async with viewing(server, session) as late:

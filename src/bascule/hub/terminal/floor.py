@@ -16,6 +16,7 @@ Size = tuple[int, int]
 REDRAW_PAUSE = 0.5
 SMALLEST = 1
 LARGEST = 1000
+MOST_REMEMBERED = 10_000
 
 
 class Guest(Protocol):
@@ -52,8 +53,8 @@ class Floor:
         self._claimed: Guest | None = None
         self._typed: Guest | None = None
         self._replier: Guest | None = None
-        self.size = size
-        self._asked = size  # of the device
+        self.size = size  # what the terminal has
+        self._wanted = size
         self._resizing: asyncio.Task[None] | None = None
         self._redrawing: asyncio.Task[None] | None = None
 
@@ -100,12 +101,12 @@ class Floor:
         sized = [one for one in writers if one in self._sizes]
         owner = self._choose_owner(sized)
         if owner is not None:
-            self.size = self._size_by(owner, sized)
+            self._wanted = self._size_by(owner, sized)
         self._choose_replier(writers)
         for guest in self._guests:
             guest.arranged(self.size, owner=guest is owner, replies=guest is self._replier)
         busy = self._resizing is not None and not self._resizing.done()
-        if owner is not None and self.size != self._asked and not busy:
+        if owner is not None and self._wanted != self.size and not busy:
             work = self._resize(owner.actor)
             self._resizing = asyncio.create_task(work, name=f"resize {self._session_id}")
 
@@ -136,12 +137,12 @@ class Floor:
 
     async def _resize(self, by: Actor) -> None:
         """One at a time; what changes meanwhile is asked for next, only the last of it."""
-        while self.size != self._asked:
-            self._asked = self.size
-            cols, rows = self.size
-            wish = Resize(session_id=self._session_id, by=by, cols=cols, rows=rows)
-            if not await self._ask(wish):
+        while self._wanted != self.size:
+            cols, rows = asked = self._wanted
+            if not await self._ask(Resize(session_id=self._session_id, by=by, cols=cols, rows=rows)):
                 return
+            self.size = asked
+            self._arrange()
 
     async def _redraw(self, by: Actor) -> None:
         await self._ask(Redraw(session_id=self._session_id, by=by))
@@ -162,6 +163,17 @@ class Floors:
     def __init__(self, board: Switchboard, settings: TerminalSettings) -> None:
         self._board, self._settings = board, settings
         self._floors: dict[tuple[str, int], Floor] = {}
+        self._answered: dict[tuple[str, int], None] = {}
+
+    def first_to_answer(self, session_id: str, run: int) -> bool:
+        """True once for each run: to the first viewer whose terminal may answer its program."""
+        key = (session_id, run)
+        if key in self._answered:
+            return False
+        self._answered[key] = None
+        if len(self._answered) > MOST_REMEMBERED:
+            del self._answered[next(iter(self._answered))]
+        return True
 
     def of(self, session_id: str, run: int, device: str | None, size: Size) -> Floor:
         key = (session_id, run)

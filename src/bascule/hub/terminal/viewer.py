@@ -135,7 +135,10 @@ class TerminalViewer:
 
     def _is_fresh(self) -> bool:
         age = self.hub.clock() - datetime.fromisoformat(self._record.started_at).timestamp()
-        return age < FRESH_SECONDS and self._floor.replier is None
+        first = self.may_write and self.hub.floors.first_to_answer(
+            self._record.session_id, self._record.started_seq
+        )
+        return first and age < FRESH_SECONDS
 
     async def _step(self) -> bool:
         """Send one piece, or wait for one. False when the tape is over and all of it is sent."""
