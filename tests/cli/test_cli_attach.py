@@ -108,12 +108,13 @@ async def test_p7_attach_shows_types_resizes_and_detaches(server: LiveServer):
 async def test_attach_goes_on_after_a_restart_of_the_server(server: LiveServer):
     session = await terminal(server)
     async with Tty(server, "attach", session) as tty:
+        await tty.shows(b"\x1b[!p")
         tty.type(b"echo fi''rst\r")
         await tty.shows(b"first")
         await server.kill()
         await server.start()
         async with viewing(server, session) as page:
-            await page.until(lambda one: one.said[-1].cols == 90 and not one.said[-1].owner)
+            await page.until(lambda one: one.said[-1].type == "size" and not one.said[-1].replies)
             tty.type(b"echo sec''ond; exit 4\r")
             await tty.shows(b"second")
         assert await tty.ends() == 1

@@ -53,6 +53,15 @@ class Said(Struct, frozen=True, rename="camel"):
 _said = msgspec.json.Decoder(Said)
 
 
+def _refused(error: InvalidStatus, url: str) -> Refused | Unreachable:
+    """What the server says about this terminal in particular, if it says anything."""
+    try:
+        body = msgspec.json.decode(error.response.body or b"", type=dict[str, msgspec.Raw])
+        return Refused(refusal_of(bytes(body["error"])))
+    except (msgspec.MsgspecError, KeyError):
+        return refused_at_the_door(error, url)
+
+
 class TerminalLine:
     """One viewer's connection. Iterate it for what comes; it ends when the connection does."""
 
@@ -85,7 +94,7 @@ class TerminalLine:
                 open_timeout=HANDSHAKE_SECONDS,
             )
         except InvalidStatus as error:
-            raise refused_at_the_door(error, address.url) from error
+            raise _refused(error, address.url) from error
         except (OSError, TimeoutError, InvalidHandshake, InvalidURI, ConnectionClosed) as error:
             raise Unreachable(f"No server answers at {address.url}.") from error
         return cls(socket)

@@ -22,6 +22,7 @@ DETACH = 0x1D  # Ctrl-]
 READ = 64 * 1024
 PATIENCE = 600.0
 PAUSE = 0.5
+NEW_KEY_SECONDS = 15.0
 # Whatever the program switched on is off again when we leave: this is somebody's own terminal.
 RESTORE = b"".join(b"\x1b[?%dl" % mode for mode in (1049, 1000, 1002, 1003, 1004, 1006, 2004, 1))
 RESTORE += b"\x1b>\x1b[?25h\x1b[0m\r\n"
@@ -64,6 +65,7 @@ class Visit:
         self._run: int | None = None
         self._line: TerminalLine | None = None
         self._leaving = asyncio.Event()
+        self._begun = asyncio.Event()
         self._typed: asyncio.Queue[bytes] = asyncio.Queue()
         self.farewell = f"Detached; it goes on. Come back with: bascule attach {session_id}"
 
@@ -91,8 +93,11 @@ class Visit:
                 line = await TerminalLine.open(
                     self._client.address, self._session_id, after=self._next, run=self._run
                 )
-            except Unreachable:
-                if time.monotonic() - lost_at > PATIENCE:
+            except (Unreachable, Refused) as error:
+                # A server that has just come back knows our key only once it has written the new one down.
+                known = self._run is not None or isinstance(error, Unreachable)
+                patience = PATIENCE if isinstance(error, Unreachable) else NEW_KEY_SECONDS
+                if not known or time.monotonic() - lost_at > patience:
                     raise
                 await asyncio.sleep(PAUSE)
                 self._client.look_again()
@@ -132,6 +137,7 @@ class Visit:
         return None
 
     async def _take(self, line: TerminalLine, begin: Said) -> None:
+        self._begun.set()
         if not begin.read_only and not begin.over:
             self._line = line
             await line.resize(*_size())
@@ -151,6 +157,7 @@ class Visit:
 
     async def _send_keys(self) -> None:
         """In order; what is typed while the server is away is dropped rather than typed later by surprise."""
+        await self._begun.wait()
         while True:
             data = await self._typed.get()
             line = self._line
@@ -187,7 +194,7 @@ def _write(data: bytes) -> None:
 def _raw(fd: int) -> Generator[None]:
     """Keys come as they are, and whatever happens the terminal is as it was afterwards."""
     before = termios.tcgetattr(fd)
-    tty.setraw(fd)
+    tty.setraw(fd, termios.TCSADRAIN)  # what was typed ahead is meant for the session
     try:
         yield
     finally:

@@ -53,8 +53,8 @@ class Floor:
         self._claimed: Guest | None = None
         self._typed: Guest | None = None
         self._replier: Guest | None = None
-        self.size = size  # what the terminal has
-        self._wanted = size
+        self.size: Size = size  # what the terminal has
+        self._wanted: Size = size
         self._resizing: asyncio.Task[None] | None = None
         self._redrawing: asyncio.Task[None] | None = None
 
@@ -138,8 +138,9 @@ class Floor:
     async def _resize(self, by: Actor) -> None:
         """One at a time; what changes meanwhile is asked for next, only the last of it."""
         while self._wanted != self.size:
-            cols, rows = asked = self._wanted
-            if not await self._ask(Resize(session_id=self._session_id, by=by, cols=cols, rows=rows)):
+            asked = self._wanted
+            wish = Resize(session_id=self._session_id, by=by, cols=asked[0], rows=asked[1])
+            if not await self._ask(wish):
                 return
             self.size = asked
             self._arrange()
