@@ -24,8 +24,8 @@ PATIENCE = 600.0
 PAUSE = 0.5
 NEW_KEY_SECONDS = 15.0
 # Whatever the program switched on is off again when we leave: this is somebody's own terminal.
-RESTORE = b"".join(b"\x1b[?%dl" % mode for mode in (1049, 1000, 1002, 1003, 1004, 1006, 2004, 1))
-RESTORE += b"\x1b>\x1b[?25h\x1b[0m\r\n"
+MODES_OFF = b"".join(b"\x1b[?%dl" % mode for mode in (1049, 1000, 1002, 1003, 1004, 1006, 2004, 1))
+RESTORE = MODES_OFF + b"\x1b>\x1b[?25h\x1b[0m\r\n"
 
 
 async def attach(args: argparse.Namespace) -> int:
