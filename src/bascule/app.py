@@ -102,7 +102,7 @@ async def _host(settings: Settings, store: SqliteStore, switchboard: Switchboard
     def down(frame: AnyFrame) -> None:
         loop.call_soon(host.receive, frame)
 
-    line = switchboard.attach(down)
+    line = switchboard.attach(down, host.tapes)
 
     def up(frame: AnyFrame) -> None:
         loop.call_soon(line.receive, frame)

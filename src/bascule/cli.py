@@ -79,6 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_up(commands)
     _add_run(commands)
     _add_sessions(commands)
+    _add_terminals(commands)
     _add_trust(commands)
     _add_machine(commands)
     _add_audit(commands)
@@ -129,7 +130,11 @@ def _add_up(commands: Commands) -> None:
 
 def _add_run(commands: Commands) -> None:
     run = _add(commands, "run", "send a prompt and watch its turn", _lazily("run", "run"))
-    run.add_argument("prompt", help="what to ask; - reads it from stdin")
+    run.add_argument("prompt", nargs="?", help="what to ask; - reads it from stdin")
+    run.add_argument("--terminal", metavar="AGENT", help="run this agent in a terminal instead, here")
+    run.add_argument(
+        "--skip-permissions", action="store_true", help="with --terminal: the agent asks nothing this time"
+    )
     run.add_argument("--agent", help="which agent (the default one)")
     run.add_argument("--cwd", metavar="DIR", help="where it works (here)")
     run.add_argument("--model")
@@ -165,6 +170,20 @@ def _add_sessions(commands: Commands) -> None:
     answer.add_argument("--remember", action="store_true", help="allow the same for this session")
     answer.add_argument("--message", help="why not, for the agent")
     answer.add_argument("--answer", action="append", default=[], metavar="TEXT", help="to a question")
+
+
+def _add_terminals(commands: Commands) -> None:
+    attach = _add(commands, "attach", "a session's terminal, in this one", _lazily("attach", "attach"))
+    attach.add_argument("session")
+    attach.add_argument("--detach-key", default="ctrl-]", metavar="KEY", help="leaves it running (ctrl-])")
+    actions = _group(commands, "projects", "folders that agents may trust")
+    trust = _add(actions, "trust", "answer trust questions here with yes", _lazily("projects", "trust"))
+    trust.add_argument("path")
+    trust.set_defaults(trusted=True)
+    distrust = _add(actions, "distrust", "leave trust questions to people", _lazily("projects", "trust"))
+    distrust.add_argument("path")
+    distrust.set_defaults(trusted=False)
+    _add(actions, "list", "the trusted folders", _lazily("projects", "list_trusted"))
 
 
 def _add_trust(commands: Commands) -> None:

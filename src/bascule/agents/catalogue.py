@@ -14,7 +14,17 @@ from bascule.agents.spec import AgentSpec, mistakes
 from bascule.model.errors import HostError, UnknownAgent
 
 MAX_FILE = 64 * 1024
-SHIPPED = ("claude_code.toml", "demo.toml")
+SHIPPED = (
+    "claude_code.toml",
+    "codex.toml",
+    "cursor.toml",
+    "copilot.toml",
+    "gemini.toml",
+    "opencode.toml",
+    "aider.toml",
+    "shell.toml",
+    "demo.toml",
+)
 
 
 class BadAgentFile(HostError):

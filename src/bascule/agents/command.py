@@ -14,6 +14,8 @@ _ALLOWED = frozenset(
     {"HOME", "PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"}
 )
 _ALLOWED_PREFIXES = ("LC_", "XDG_")
+# What a program in a terminal is told of it, whatever terminal the server itself was started in.
+TERMINAL = {"TERM": "xterm-256color", "FORCE_COLOR": "1", "COLORTERM": "truecolor"}
 # Ours, and what would make another program run code or believe it runs inside itself. In any spelling.
 _NEVER = re.compile(r"(BASCULE_|LD_|DYLD_|PYTHON)|CLAUDECODE$", re.IGNORECASE)
 
@@ -26,6 +28,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     mode: str | None = None
     resume: str | None = None
     fork: bool = False
+    skip_permissions: bool = False
 
 
 def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
@@ -43,6 +46,10 @@ def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
         if not driver.fork or launch.resume is None:
             raise NotSupported(f"{spec.title} can't fork without an earlier conversation.", agent=spec.name)
         argv += driver.fork
+    if launch.skip_permissions:
+        if not driver.skip_permissions:
+            raise NotSupported(f"{spec.title} has no way to skip its permissions here.", agent=spec.name)
+        argv += driver.skip_permissions
     return argv
 
 
@@ -77,13 +84,17 @@ def _check_value(name: str, value: str) -> None:
         raise InvalidInput(f"The {name} holds control or invisible characters.", field=name)
 
 
-def child_environment(spec: AgentSpec, parent_env: Mapping[str, str]) -> dict[str, str]:
+def child_environment(
+    spec: AgentSpec, parent_env: Mapping[str, str], *, terminal: bool = False
+) -> dict[str, str]:
     """What the agent, and its version probe, may see of our environment."""
     kept = {
         name: value
         for name, value in parent_env.items()
         if not _NEVER.match(name) and (_is_common(name) or _is_listed(name, spec.environment.passed))
     }
+    if terminal:
+        kept.update(TERMINAL)
     kept.update({name: value for name, value in spec.environment.set.items() if not _NEVER.match(name)})
     return kept
 

@@ -43,6 +43,9 @@ def locate(spec: AgentSpec, env: Mapping[str, str], *, seconds: float = SEARCH_S
 def _resolve(place: str, env: Mapping[str, str], deadline: float) -> str | None:
     if place == "{python}":
         return sys.executable
+    if place == "{shell}":
+        shell = env.get("SHELL", "")
+        return _runnable(Path(shell)) if shell.startswith("/") else None
     if place.startswith("~/"):
         home = env.get("HOME", "")
         return _runnable(Path(home) / place[2:]) if home.startswith("/") else None

@@ -50,6 +50,7 @@ class Trust(_Part, frozen=True):
 
     text: str
     accept: str
+    marker: str = "❯"  # what stands before the choice the cursor is on
 
 
 class CueSpec(_Part, frozen=True):
@@ -74,6 +75,7 @@ class DriverSpec(_Part, frozen=True):
     mode: tuple[Word, ...] = ()
     resume: tuple[Word, ...] = ()
     fork: tuple[Word, ...] = ()
+    skip_permissions: tuple[Word, ...] = ()  # only when a person chose it for this session
     quirks: tuple[DriverQuirk, ...] = ()
     cues: tuple[CueSpec, ...] = ()
 

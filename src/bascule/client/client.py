@@ -94,6 +94,10 @@ class Client:
         fork: bool = False,
         title: str | None = None,
         client_message_id: str | None = None,
+        driver: Literal["terminal"] | None = None,
+        cols: int | None = None,
+        rows: int | None = None,
+        skip_permissions: bool = False,
     ) -> replies.Created:
         """Start a session; an empty agent means the server's default one."""
         fields = {
@@ -107,6 +111,10 @@ class Client:
             "fork": fork or None,
             "title": title,
             "clientMessageId": client_message_id,
+            "driver": driver,
+            "cols": cols,
+            "rows": rows,
+            "skipPermissions": skip_permissions or None,
         }
         return await self._keyed("session:create", fields, replies.Created)
 
@@ -221,6 +229,14 @@ class Client:
         """Take no new sessions, or take them again."""
         await self._wish("daemon:pause" if paused else "daemon:resume", {})
 
+    async def trusted_folders(self) -> list[str]:
+        return (await self._read("projects:trusted", {}, replies.Folders)).folders
+
+    async def trust_folder(self, path: str, *, trusted: bool = True) -> str:
+        """Have agents' trust questions in this folder answered with yes, or no longer; its real path."""
+        fields = {"path": path, "trusted": trusted}
+        return (await self._wish("projects:trust", fields, replies.Folder)).path
+
     async def grants(self) -> list[replies.Grant]:
         return (await self._read("grants:list", {}, replies.Grants)).grants
 
@@ -285,13 +301,17 @@ class Client:
             return error
         return None
 
-    async def _pause(self, delay: float, lost_since: float) -> None:
-        """Wait before the next try. A local server that came back may have left a new address."""
-        left = self.patience - (time.monotonic() - lost_since)
-        await asyncio.sleep(min(delay, max(left, 0.05)))
+    def look_again(self) -> None:
+        """A local server that came back may have left a new address."""
         if self._data_dir is not None:
             with contextlib.suppress(Unreachable):  # still down: the next try says so
                 self.address = local(self._data_dir)
+
+    async def _pause(self, delay: float, lost_since: float) -> None:
+        """Wait before the next try."""
+        left = self.patience - (time.monotonic() - lost_since)
+        await asyncio.sleep(min(delay, max(left, 0.05)))
+        self.look_again()
 
     async def _unsubscribe(self, session_id: str) -> None:
         connection = self._connection

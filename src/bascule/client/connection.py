@@ -65,7 +65,7 @@ class Connection:
                 open_timeout=HANDSHAKE_SECONDS,
             )
         except InvalidStatus as error:
-            raise _refused_at_the_door(error, address.url) from error
+            raise refused_at_the_door(error, address.url) from error
         except (OSError, TimeoutError, InvalidHandshake, InvalidURI, ConnectionClosed) as error:
             raise Unreachable(f"No server answers at {address.url} ({_why(error)}).") from error
         return cls(socket, on_push, on_lost)
@@ -152,7 +152,7 @@ def _lenient(entry: LoggedRaw) -> Logged:
         return Logged(entry.seq, entry.at, Unrecognised(text, f"unknown to this client: {error}", len(raw)))
 
 
-def _refused_at_the_door(error: InvalidStatus, url: str) -> Refused | Unreachable:
+def refused_at_the_door(error: InvalidStatus, url: str) -> Refused | Unreachable:
     status = error.response.status_code
     if status == 401:
         return Refused(Refusal("UNAUTHENTICATED", f"{url} does not know this token; ask for a new link."))

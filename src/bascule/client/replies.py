@@ -112,3 +112,11 @@ class AuditVerdict(Reply, frozen=True, kw_only=True):
 
 class Ended(Reply, frozen=True, kw_only=True):
     ended: int = 0
+
+
+class Folders(Reply, frozen=True, kw_only=True):
+    folders: list[str] = []
+
+
+class Folder(Reply, frozen=True, kw_only=True):
+    path: str

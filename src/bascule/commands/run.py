@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import os
 import secrets
+import shutil
 import signal
 import sys
 
@@ -21,7 +22,12 @@ MAX_PROMPT = 1_048_576
 
 
 async def run(args: argparse.Namespace) -> int:
-    prompt = args.prompt
+    if args.terminal:
+        return await _in_terminal(args)
+    prompt = args.prompt or ""
+    if args.skip_permissions:
+        print("--skip-permissions goes with --terminal.", file=sys.stderr)
+        return exits.USAGE
     if prompt == "-":
         prompt = sys.stdin.read(MAX_PROMPT + 1)
     if not prompt.strip():
@@ -29,6 +35,32 @@ async def run(args: argparse.Namespace) -> int:
         return exits.USAGE
     async with await connected(args) as client:
         return await _run(client, args, prompt)
+
+
+async def _in_terminal(args: argparse.Namespace) -> int:
+    """Start the agent in a terminal and attach this one to it."""
+    from bascule.commands.attach import attach_to
+
+    if args.prompt:
+        print("A terminal takes keys, not a prompt: leave the prompt out.", file=sys.stderr)
+        return exits.USAGE
+    size = shutil.get_terminal_size()
+    async with await connected(args) as client:
+        created = await client.start(
+            agent=args.terminal,
+            cwd=os.path.abspath(args.cwd or os.getcwd()),
+            model=args.model,
+            mode=args.mode,
+            resume=args.resume,
+            driver="terminal",
+            cols=size.columns,
+            rows=size.lines,
+            skip_permissions=args.skip_permissions,
+        )
+        if args.detach:
+            print(created.id)
+            return exits.OK
+        return await attach_to(client, created.id)
 
 
 async def _run(client: Client, args: argparse.Namespace, prompt: str) -> int:

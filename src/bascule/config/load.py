@@ -16,7 +16,7 @@ from msgspec.structs import FieldInfo, fields
 
 from bascule.config.rules import PATHS, check, expanded
 from bascule.model.errors import CallerError
-from bascule.model.settings import Limits, Settings
+from bascule.model.settings import Limits, Settings, TerminalSettings
 
 FILE_NAME = "config.toml"
 MAX_BYTES = 256 * 1024
@@ -298,9 +298,9 @@ def _parse(name: str, text: str, field: FieldInfo) -> object:
     return text
 
 
-TABLES = frozenset({"limits"})
+TABLES: dict[str, type[msgspec.Struct]] = {"limits": Limits, "terminal": TerminalSettings}
 FIELDS: dict[str, FieldInfo] = {one.name: one for one in fields(Settings) if one.name not in TABLES} | {
-    f"limits.{one.name}": one for one in fields(Limits)
+    f"{table}.{one.name}": one for table, kind in TABLES.items() for one in fields(kind)
 }
 FILE_KEYS = frozenset(FIELDS) - {"config_dir"}
 ENVIRONMENT_NAMES = {"BASCULE_" + key.replace(".", "_").upper(): key for key in FIELDS}

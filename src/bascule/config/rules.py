@@ -58,9 +58,10 @@ def _problems(settings: Settings) -> Iterator[Problem]:
                 "allowed_hosts",
                 f"{host!r} is not an exact host or host:port; patterns, paths and schemes are refused.",
             )
-    for name, value in asdict(settings.limits).items():
-        if value < 0:
-            yield Problem(f"limits.{name}", f"{value} is below zero; write 0 or more.")
+    for table in ("limits", "terminal"):
+        for name, value in asdict(getattr(settings, table)).items():
+            if isinstance(value, int) and value < 0:
+                yield Problem(f"{table}.{name}", f"{value} is below zero; write 0 or more.")
 
 
 def _wrong_paths(settings: Settings) -> Iterator[Problem]:

@@ -14,7 +14,10 @@ from bascule.daemon.launching import Launching
 from bascule.daemon.once import Once
 from bascule.daemon.panel import Panel
 from bascule.daemon.roster import Roster
+from bascule.daemon.shelf import TapeShelf
 from bascule.daemon.starting import Starter, tidy_title
+from bascule.daemon.tapes import LocalTapes
+from bascule.daemon.trusted import TrustedFolders
 from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
 from bascule.link.frames import (
     AgentsChanged,
@@ -24,10 +27,12 @@ from bascule.link.frames import (
     DaemonConnected,
     EndAll,
     ListAgents,
+    ListTrusted,
     PauseDevice,
     Ping,
     Pong,
     Reply,
+    TrustFolder,
     Wish,
 )
 from bascule.model.codec import encode
@@ -37,6 +42,7 @@ from bascule.model.commands import (
     AnyCommand,
     ArchiveSession,
     EndSession,
+    Redraw,
     RenameSession,
     Resize,
     ResumeSession,
@@ -56,8 +62,10 @@ from bascule.model.errors import (
 from bascule.model.events import ArchivedChanged, TitleChanged
 from bascule.model.settings import Settings
 from bascule.session.answers import check_open
+from bascule.session.ending import STORE_SECONDS
 from bascule.session.ledger import Ledger
-from bascule.session.supervisor import STORE_SECONDS, Supervisor
+from bascule.session.supervisor import Supervisor
+from bascule.session.terminal import TerminalSupervisor, use_terminal
 from bascule.session.wishes import carry_out
 from bascule.store.base import AuditRecord, EventStore
 
@@ -74,7 +82,18 @@ class Host:
         clock: Callable[[], float],
         steady: Callable[[], float],
     ) -> None:
-        self.roster = Roster(Path(settings.data_dir) / "keeper", settings.limits, clock, steady)
+        folder = Path(settings.data_dir)
+        self._trusted = TrustedFolders(folder)
+        self.roster = Roster(
+            folder / "keeper",
+            settings.limits,
+            settings.terminal,
+            TapeShelf(folder / "tapes", settings.terminal.shelf_bytes, log.info),
+            self._trusted.trusts,
+            clock,
+            steady,
+        )
+        self.tapes = LocalTapes(self.roster)
         self._store = store
         self._launcher = launcher
         self._device = device
@@ -152,6 +171,10 @@ class Host:
                 return await self._end_all(wish)
             case ListFolders() | ListFiles() | ReadFile() | ReadChanges():
                 return await self._panel.answer(wish)
+            case TrustFolder():
+                return await self._trust(wish)
+            case ListTrusted():
+                return encode({"folders": self._trusted.all()})
             case _:
                 self._check_storage(wish)
                 return await self._once.do(wish, self._carry_out)
@@ -161,13 +184,28 @@ class Host:
             case StartSession() | ResumeSession() | RenameSession() | ArchiveSession():
                 async with self._one_at_a_time:
                     return await self._begin_or_relabel(wish, body_sha256)
-            case TypeKeys() | Resize():
-                raise NotSupported("This session is not a terminal.")
+            case TypeKeys() | Resize() | Redraw() | EndSession():
+                return await self._touch_or_end(wish, body_sha256)
             case _:
-                supervisor = self.roster.live.get(wish.session_id)
-                if supervisor is None:
-                    return await self._refuse_for_ended(wish)
-                return await carry_out(supervisor, wish, self._store, body_sha256)
+                match self.roster.live.get(wish.session_id):
+                    case None:
+                        return await self._refuse_for_ended(wish)
+                    case Supervisor() as supervisor:
+                        return await carry_out(supervisor, wish, self._store, body_sha256)
+                    case _:
+                        raise NotSupported("This session is a terminal: type into it.")
+
+    async def _touch_or_end(self, wish: TypeKeys | Resize | Redraw | EndSession, body_sha256: str) -> bytes:
+        live = self.roster.live.get(wish.session_id)
+        if live is None:
+            return await self._refuse_for_ended(wish)
+        if isinstance(live, TerminalSupervisor):
+            await use_terminal(live, wish)
+        elif isinstance(live, Supervisor) and isinstance(wish, EndSession):
+            return await carry_out(live, wish, self._store, body_sha256)
+        else:
+            raise NotSupported("This session is not a terminal.")
+        return b"{}"
 
     async def _begin_or_relabel(
         self, wish: StartSession | ResumeSession | RenameSession | ArchiveSession, body_sha256: str
@@ -234,10 +272,18 @@ class Host:
         await self._store.audit([AuditRecord("mode", wish.by, detail=detail)])
         return b"{}"
 
+    async def _trust(self, wish: TrustFolder) -> bytes:
+        # A folder that is gone can still be taken off the list.
+        path = check_directory(wish.path, self._launcher.roots)[0] if wish.trusted else wish.path
+        self._trusted.change(path, trusted=wish.trusted)
+        by, detail = wish.by, f"{'trusted' if wish.trusted else 'no longer trusts'} {path}"
+        record = AuditRecord("rule", by.name, None, by.grant_id, by.address, by.user_agent, detail=detail)
+        await self._store.audit([record])
+        return encode({"path": path})
+
     async def _end_all(self, wish: EndAll) -> bytes:
         """The panic button: everything is told to stop before anything is waited for."""
-        supervisors: list[Supervisor] = list(self.roster.live.values())
-        endings = [supervisor.end("killed", wish.by) for supervisor in supervisors]
+        endings = [live.end("killed", wish.by) for live in list(self.roster.live.values())]
         told = [ending for ending in endings if ending is not None]
         if told:  # the agents stop even when a full disk does not take the news
             await asyncio.wait(told, timeout=STORE_SECONDS)

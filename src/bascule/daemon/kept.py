@@ -28,8 +28,9 @@ class KeeperHold:
 class KeptAgent:
     """`AgentProcess`, spoken to the keeper under one name."""
 
-    def __init__(self, hold: KeeperHold, name: str) -> None:
+    def __init__(self, hold: KeeperHold, name: str, *, grace_stdin: float = 2.0) -> None:
         self.name = name
+        self._grace_stdin = grace_stdin
         self._hold = hold
         self._out = SpoolReader(hold.folder, name, "out")
         self._err = SpoolReader(hold.folder, name, "err")
@@ -59,9 +60,15 @@ class KeptAgent:
         except KeeperGone as error:
             raise ProcessUnreachable("The keeper went away.") from error
 
+    async def resize(self, cols: int, rows: int) -> None:
+        try:
+            await self._hold.get().resize(self.name, cols, rows)
+        except (KeeperError, KeeperGone) as error:
+            raise AgentFailed(f"The terminal could not be resized: {error}") from error
+
     async def end(self) -> None:
         try:
-            await self._hold.get().end(self.name)
+            await self._hold.get().end(self.name, grace_stdin=self._grace_stdin)
         except (KeeperError, KeeperGone) as error:
             raise AgentFailed(f"The agent could not be told to stop: {error}") from error
 

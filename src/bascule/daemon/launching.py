@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment, mode_name
-from bascule.agents.locate import find, locate
+from bascule.agents.locate import SEARCH_SECONDS, find, locate
 from bascule.agents.spec import AgentSpec, Found
 from bascule.daemon.directories import check_directory
 from bascule.drivers.acp import AcpDriver
@@ -18,12 +18,17 @@ from bascule.drivers.base import Cue, Driver, DriverLaunch
 from bascule.drivers.codex import CodexDriver
 from bascule.drivers.plain import PlainDriver
 from bascule.drivers.stream_json import StreamJsonDriver
+from bascule.drivers.terminal import TerminalDriver
+from bascule.drivers.terminal.trust import TrustQuestion
 from bascule.link.frames import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
 from bascule.model.events import SessionStarted
 from bascule.model.settings import Settings
 from bascule.session.agent import SpawnPlan
+from bascule.session.terminal import clamped
 
+TERMINAL = "terminal"
+DEFAULT_COLS, DEFAULT_ROWS = 80, 24
 # How each protocol's driver is begun, and taken up again from its state.
 DRIVERS: dict[str, tuple[Callable[[DriverLaunch], Driver], Callable[[bytes], Driver]]] = {
     "stream_json": (lambda _: StreamJsonDriver(), StreamJsonDriver.restore),
@@ -55,6 +60,8 @@ class Launching(Protocol):
         """Begun, or taken up from its state. `history`: what is replayed from earlier belongs in the log."""
         ...
 
+    def terminal(self, started: SessionStarted, state: bytes | None = None) -> TerminalDriver: ...
+
 
 class Launcher:
     """Agents from their files, found on this machine, started with what their files list and no more."""
@@ -83,15 +90,28 @@ class Launcher:
 
     async def complete(self, wanted: SessionStarted, cwd: str) -> SessionStarted:
         spec = self._catalogue.get(wanted.agent)
-        started = replace(wanted, driver=spec.driver().name, cwd=cwd, demo=spec.demo)
-        self._argv(spec, started)  # refuses what can't be started, before anything exists
+        started = replace(wanted, driver=_way(spec, wanted), cwd=cwd, demo=spec.demo)
+        if started.driver == TERMINAL:
+            cols, rows = clamped(wanted.cols or DEFAULT_COLS), clamped(wanted.rows or DEFAULT_ROWS)
+            started = replace(started, cols=cols, rows=rows)
+        # Refuses what can't be started, before anything exists. A slow disk must not stop the others.
+        try:
+            async with asyncio.timeout(SEARCH_SECONDS):
+                await asyncio.to_thread(self._argv, spec, started)
+        except TimeoutError:
+            raise AgentNotInstalled(
+                f"{spec.title} was not found within {SEARCH_SECONDS:g} s.", agent=spec.name
+            ) from None
         return started
 
     def plan(self, started: SessionStarted, spawn_id: str) -> SpawnPlan:
         spec = self._catalogue.get(started.agent)
         cwd, cwd_stat = check_directory(started.cwd, self._roots)
         argv = self._argv(spec, started)
-        return SpawnPlan(spawn_id, tuple(argv), child_environment(spec, self._environ), cwd, cwd_stat)
+        pty = (started.cols or DEFAULT_COLS, started.rows or DEFAULT_ROWS)
+        in_terminal = started.driver == TERMINAL
+        environment = child_environment(spec, self._environ, terminal=in_terminal)
+        return SpawnPlan(spawn_id, tuple(argv), environment, cwd, cwd_stat, pty if in_terminal else None)
 
     def driver(self, started: SessionStarted, state: bytes | None = None, *, history: bool = False) -> Driver:
         kind = DRIVERS.get(started.driver)
@@ -115,6 +135,14 @@ class Launcher:
             cues=tuple(Cue(one.pattern, one.kind, one.allow, one.always, one.deny) for one in spec.cues),
         )
 
+    def terminal(self, started: SessionStarted, state: bytes | None = None) -> TerminalDriver:
+        trust = self._catalogue.get(started.agent).trust
+        question = TrustQuestion(trust.text, trust.accept, trust.marker) if trust else None
+        driver = TerminalDriver(started.cols or DEFAULT_COLS, started.rows or DEFAULT_ROWS, question)
+        if state is not None:
+            driver.restore(state)
+        return driver
+
     def _argv(self, spec: AgentSpec, started: SessionStarted) -> list[str]:
         launch = Launch(
             driver=started.driver,
@@ -122,6 +150,7 @@ class Launcher:
             mode=started.mode,
             resume=started.resumed_from,
             fork=started.forked,
+            skip_permissions=started.skip_permissions,
         )
         return build_argv(spec, Found(locate(spec, self._environ)), launch)
 
@@ -147,4 +176,17 @@ class Launcher:
             problem=problem,
             demo=spec.demo,
             modes=tuple(spec.modes),
+            drivers=tuple(one.name for one in spec.drivers),
+            skips_permissions=any(one.skip_permissions for one in spec.drivers),
         )
+
+
+def _way(spec: AgentSpec, wanted: SessionStarted) -> str:
+    """The driver asked for, or the agent's first; refused when it is not one of its ways."""
+    try:
+        return spec.driver(wanted.driver or None).name
+    except KeyError:
+        known = ", ".join(one.name for one in spec.drivers)
+        raise NotSupported(
+            f"{spec.title} can't be talked to as {wanted.driver[:40]!r}; it takes {known}.", agent=spec.name
+        ) from None

@@ -6,17 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bascule.daemon.kept import KeeperHold, KeptAgent
+from bascule.daemon.shelf import TapeShelf
 from bascule.drivers.base import Driver
+from bascule.drivers.terminal import TerminalDriver
 from bascule.model.errors import HostError
 from bascule.model.events import SessionFailed
 from bascule.model.lifecycle import LIVE
-from bascule.model.settings import Limits
+from bascule.model.settings import Limits, TerminalSettings
 from bascule.session.agent import Exit, SpawnPlan
 from bascule.session.ledger import Ledger
+from bascule.session.live import LiveSession
 from bascule.session.supervisor import Supervisor
+from bascule.session.terminal import Shelf, TerminalSupervisor
 from bascule.store.base import ResumePoint
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
+from bascule.transport.spool import SpoolReader
 from bascule.transport.words import ExitNotice, Notice, OutputNotice, SessionState
 
 log = logging.getLogger(__name__)
@@ -35,16 +40,22 @@ class Roster:
         self,
         keeper_folder: Path,
         limits: Limits,
+        terminal: TerminalSettings,
+        shelf: TapeShelf,
+        trusts: Callable[[str], bool],
         clock: Callable[[], float],
         steady: Callable[[], float],
     ) -> None:
-        self.live: dict[str, Supervisor] = {}
+        self.live: dict[str, LiveSession] = {}
+        self.shelf = shelf
         self._limits = limits
+        self._terminal = terminal
+        self._trusts = trusts
         self._clock = clock
         self._steady = steady
         self._hold = KeeperHold(keeper_folder)
-        self._by_kept_name: dict[str, Supervisor] = {}
-        self._runs: dict[Supervisor, asyncio.Task[None]] = {}
+        self._by_kept_name: dict[str, LiveSession] = {}
+        self._runs: dict[LiveSession, asyncio.Task[None]] = {}
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> dict[str, SessionState]:
@@ -72,11 +83,47 @@ class Roster:
         record = ledger.record
         process = KeptAgent(self._hold, kept_name(record.session_id, record.started_seq))
         supervisor = Supervisor(ledger, process, driver, point, self._limits, self._clock, self._steady)
-        self.live[record.session_id] = supervisor
-        self._by_kept_name[process.name] = supervisor
+        self._enter(supervisor, process)
         return supervisor, process
 
-    def run(self, supervisor: Supervisor, process: KeptAgent, plan: SpawnPlan | None) -> None:
+    def take_terminal(
+        self, ledger: Ledger, driver: TerminalDriver, point: ResumePoint, base: int
+    ) -> tuple[TerminalSupervisor, KeptAgent]:
+        """As `take`, of a terminal whose tape begins at `base`."""
+        name = kept_name(ledger.record.session_id, ledger.record.started_seq)
+        # Its input has no end a program waits for, so nothing is gained by waiting before the signals.
+        process = KeptAgent(self._hold, name, grace_stdin=0.0)
+        supervisor = TerminalSupervisor(
+            ledger,
+            process,
+            driver,
+            point,
+            self._terminal,
+            self._clock,
+            self._steady,
+            shelf=Shelf(lambda start, end: self._shelve(name, start, end)),
+            trusts=self._trusts,
+            base=base,
+        )
+        self._enter(supervisor, process)
+        return supervisor, process
+
+    def terminal(self, session_id: str) -> TerminalSupervisor | None:
+        found = self.live.get(session_id)
+        return found if isinstance(found, TerminalSupervisor) else None
+
+    def spool(self, name: str) -> SpoolReader:
+        """A viewer's own way to a live terminal's bytes."""
+        return SpoolReader(self._hold.folder, name, "out")
+
+    def _enter(self, supervisor: LiveSession, process: KeptAgent) -> None:
+        self.live[supervisor.ledger.record.session_id] = supervisor
+        self._by_kept_name[process.name] = supervisor
+
+    async def _shelve(self, name: str, start: int, end: int) -> None:
+        await asyncio.to_thread(self.shelf.put, name, start, end, self.spool(name))
+
+    def run(self, supervisor: LiveSession, process: KeptAgent, plan: SpawnPlan | None) -> None:
         task = asyncio.create_task(
             self._run(supervisor, process, plan), name=f"session {supervisor.ledger.record.session_id}"
         )
@@ -105,7 +152,7 @@ class Roster:
         except (KeeperError, KeeperGone) as error:
             log.warning("could not discard %s: %s", state.session, error)
 
-    async def _run(self, supervisor: Supervisor, process: KeptAgent, plan: SpawnPlan | None) -> None:
+    async def _run(self, supervisor: LiveSession, process: KeptAgent, plan: SpawnPlan | None) -> None:
         """One session's failure is an event of that session, never its siblings' trouble."""
         record = supervisor.ledger.record
         try:
@@ -130,7 +177,7 @@ class Roster:
         match notice:
             case OutputNotice():
                 if supervisor is not None:
-                    supervisor.output(notice.err)
+                    supervisor.output(notice.out, notice.err)
             case ExitNotice():
                 if supervisor is not None:
                     supervisor.exited(Exit(notice.code, notice.signal, notice.out, notice.err, notice.lost))
@@ -159,7 +206,7 @@ class Roster:
                 return
         raise KeeperNotStarted("The keeper can't be started again; restart Bascule.")
 
-    def _after_keeper_loss(self, name: str, supervisor: Supervisor, kept: dict[str, SessionState]) -> None:
+    def _after_keeper_loss(self, name: str, supervisor: LiveSession, kept: dict[str, SessionState]) -> None:
         state = kept.get(name)
         if state is None:
             supervisor.exited(Exit(None, None, 0, 0, lost=True))

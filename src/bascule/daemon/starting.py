@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from bascule.daemon.device import Device
 from bascule.daemon.directories import check_directory
-from bascule.daemon.launching import Launching
+from bascule.daemon.launching import TERMINAL, Launching
 from bascule.daemon.roster import Roster, kept_name
 from bascule.model.codec import decode_logged, encode
 from bascule.model.commands import Actor, ResumeSession, StartSession
@@ -24,7 +24,8 @@ from bascule.model.records import SessionRecord, Write
 from bascule.model.settings import Settings
 from bascule.session.agent import Exit, SpawnPlan
 from bascule.session.ledger import Ledger
-from bascule.session.supervisor import Supervisor, new_id
+from bascule.session.live import LiveSession
+from bascule.session.supervisor import new_id
 from bascule.session.wishes import check_prompt
 from bascule.store.base import AuditRecord, EventStore, ResumePoint, StoredReply
 from bascule.transport.words import SessionState
@@ -62,7 +63,7 @@ class Starter:
         started = await self._checked(
             SessionStarted(
                 agent=wish.agent,
-                driver="",
+                driver=wish.driver or "",
                 cwd=wish.cwd,
                 by=wish.by.name,
                 device=self._device.id,
@@ -71,8 +72,13 @@ class Starter:
                 mode=wish.mode,
                 resumed_from=wish.resume,
                 forked=wish.fork,
+                cols=wish.cols,
+                rows=wish.rows,
+                skip_permissions=wish.skip_permissions,
             )
         )
+        if started.driver == TERMINAL and wish.prompt is not None:
+            raise NotSupported("A terminal takes keys, not messages: start it, then type.")
         ledger = Ledger.new(self._store, wish.session_id, self._clock)
         facts: list[AnyEvent] = [TitleChanged(tidy_title(wish.title), wish.by.name)] if wish.title else []
         if wish.prompt is not None:
@@ -89,14 +95,14 @@ class Starter:
         if point is None or wish.session_id in self._roster.live:
             raise InvalidInput("This session is running already.")
         record = point.record
-        if record.agent_session_id is None:
+        if record.agent_session_id is None and record.driver != TERMINAL:
             raise NotSupported(
                 "The agent never named its conversation, so it can't be resumed. Start a new one."
             )
         started = await self._checked(
             SessionStarted(
                 agent=record.agent,
-                driver="",
+                driver=record.driver,
                 cwd=record.cwd,
                 by=wish.by.name,
                 device=self._device.id,
@@ -104,6 +110,8 @@ class Starter:
                 permission_mode="relay",
                 mode=None,
                 resumed_from=record.agent_session_id,
+                cols=record.cols,
+                rows=record.rows,
             )
         )
         ledger = Ledger(self._store, point, self._clock)
@@ -144,6 +152,9 @@ class Starter:
     ) -> None:
         record = ledger.record
         fresh = ResumePoint(record, ledger.parked, 0, 0, None, [], [])
+        if started.driver == TERMINAL:
+            await self._launch_terminal(ledger, started, fresh, facts, by, reply)
+            return
         driver = self._launcher.driver(started, history=record.seq == 0)
         writes: list[Write] = driver.start()
         writes += [driver.prompt(fact) for fact in facts if isinstance(fact, PromptSent)]
@@ -167,6 +178,34 @@ class Starter:
             raise
         self._roster.run(supervisor, process, self._plan(record, started))
 
+    async def _launch_terminal(
+        self,
+        ledger: Ledger,
+        started: SessionStarted,
+        fresh: ResumePoint,
+        facts: list[AnyEvent],
+        by: Actor,
+        reply: StoredReply | None,
+    ) -> None:
+        record = ledger.record
+        driver = self._launcher.terminal(started)
+        committed = ledger.log(
+            [started, *facts],
+            out_offset=0,
+            err_offset=0,
+            driver_state=driver.state(),
+            audit=[_audit(record.session_id, started, by)],
+            reply=reply,
+            sync=True,
+        )
+        terminal, process = self._roster.take_terminal(ledger, driver, fresh, 0)
+        try:
+            await committed
+        except BaseException:
+            self._roster.live.pop(record.session_id, None)
+            raise
+        self._roster.run(terminal, process, self._plan(record, started))
+
     def _plan(self, record: SessionRecord, started: SessionStarted) -> SpawnPlan:
         return self._launcher.plan(started, kept_name(record.session_id, record.started_seq))
 
@@ -181,9 +220,15 @@ class Starter:
         name = kept_name(record.session_id, record.started_seq)
         started = await self._started(record)
         ledger = Ledger(self._store, point, self._clock)
-        driver = self._launcher.driver(started, point.driver_state)
-        supervisor, process = self._roster.take(ledger, driver, point)
-        self._weaken(supervisor)
+        supervisor: LiveSession
+        if started.driver == TERMINAL:
+            base = kept[name].out_base if name in kept else 0
+            screen = self._launcher.terminal(started, point.driver_state)
+            supervisor, process = self._roster.take_terminal(ledger, screen, point, base)
+        else:
+            driver = self._launcher.driver(started, point.driver_state)
+            supervisor, process = self._roster.take(ledger, driver, point)
+        self._weaken(ledger)
         plan: SpawnPlan | None = None
         if name not in kept and record.spawned:
             supervisor.exited(Exit(None, None, 0, 0, lost=True))
@@ -197,12 +242,12 @@ class Starter:
         self._roster.run(supervisor, process, plan)
         return name
 
-    def _weaken(self, supervisor: Supervisor) -> None:
+    def _weaken(self, ledger: Ledger) -> None:
         """Nobody may be present after a restart, so nothing is allowed without asking."""
-        mode = supervisor.ledger.record.permission_mode
+        mode = ledger.record.permission_mode
         if mode in STRONG_MODES:
             text = "Bascule was restarted, so this session asks again before anything runs."
-            supervisor.ledger.log([PermissionModeChanged("relay", RESTART), Note("mode_lowered", text)])
+            ledger.log([PermissionModeChanged("relay", RESTART), Note("mode_lowered", text)])
 
     async def _started(self, record: SessionRecord) -> SessionStarted:
         rows = await self._store.read(record.session_id, record.started_seq - 1, 1)
@@ -221,6 +266,10 @@ def tidy_title(title: str) -> str:
 
 def _audit(session_id: str, started: SessionStarted, by: Actor) -> AuditRecord:
     detail = f"{started.agent} in {started.cwd}, {started.permission_mode}"
+    if started.driver == TERMINAL:
+        detail = f"{started.agent} in {started.cwd}, in a terminal"
+    if started.skip_permissions:
+        detail += ", skipping its permissions"
     return AuditRecord(
         "session_started", by.name, session_id, by.grant_id, by.address, by.user_agent, detail=detail
     )

@@ -20,6 +20,8 @@ from bascule.hub.routes import machine, pages, places, sessions
 from bascule.hub.services import Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.table import Row, Table
+from bascule.hub.terminal import viewer
+from bascule.hub.terminal.floor import Floors
 from bascule.hub.throttle import Throttle
 from bascule.hub.tickets import Tickets
 from bascule.model.codec import encode
@@ -30,7 +32,8 @@ from bascule.store.projects import ProjectBook
 
 
 def route_table() -> Table:
-    rows: list[Row] = [*pages.ROWS, *sessions.ROWS, *machine.ROWS, *places.ROWS, *browser_socket.ROWS]
+    rows: list[Row] = [*pages.ROWS, *sessions.ROWS, *machine.ROWS, *places.ROWS]
+    rows += [*browser_socket.ROWS, *viewer.ROWS]
     return Table([*rows, description_row(rows)])
 
 
@@ -59,6 +62,7 @@ def build_app(
         tickets=Tickets(grants, steady),
         spawns=Buckets(per_minute, per_minute, steady),
         doors=Doorway(settings),
+        floors=Floors(switchboard, settings.terminal),
         steady=steady,
     )
     grants.on_revoked(hub.presence.revoked)

@@ -11,8 +11,7 @@ Short = Annotated[str, Meta(max_length=4096)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Title = Annotated[str, Meta(min_length=1, max_length=500)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-
-
+Side = Annotated[int, Meta(ge=-(2**53), le=2**53)]  # clamped where the terminal is
 Place = Annotated[int, Meta(ge=0, le=2**53)]  # in a log
 
 
@@ -48,6 +47,10 @@ class CreateBody(Body, kw_only=True, frozen=True):
     resume: Name | None = None
     fork: bool = False
     title: Title | None = None
+    driver: Literal["terminal"] | None = None  # the agent's own way unless said
+    cols: Side | None = None
+    rows: Side | None = None
+    skip_permissions: bool = False  # the terminal's agent asks nothing; only ever for this session
 
 
 class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -114,10 +117,15 @@ class ArchiveBody(SessionBody, kw_only=True, frozen=True):
 
 
 class TicketBody(Body, kw_only=True, frozen=True):
-    """A ticket for the browser socket, or for one session's stream."""
+    """A ticket for the browser socket, or for one session's stream or terminal."""
 
-    purpose: Literal["socket", "stream"] = "socket"
+    purpose: Literal["socket", "stream", "terminal"] = "socket"
     session_id: Name | None = None
+
+
+class TrustBody(Body, kw_only=True, frozen=True):
+    path: Short
+    trusted: bool = True
 
 
 class GrantBody(Body, kw_only=True, frozen=True):
@@ -183,6 +191,14 @@ class ListQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True)
 
 class StreamQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
     after: Place | None = None
+
+
+class TerminalQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    """`after`: an offset, or `tail`. `run`: which run the offset is of. `lag`: bytes to be behind at most."""
+
+    after: Annotated[str, Meta(pattern="^(tail|[0-9]{1,15})$")] = "tail"
+    run: Place | None = None
+    lag: Place | None = None
 
 
 class AgentsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):

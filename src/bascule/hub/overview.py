@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Raw
 
-from bascule.hub.bodies import GrantBody
+from bascule.hub.bodies import GrantBody, TrustBody
 from bascule.hub.services import Hub
 from bascule.hub.views import (
     AgentList,
@@ -12,14 +12,16 @@ from bascule.hub.views import (
     Capabilities,
     DaemonStatus,
     DeviceList,
+    Directory,
     Ended,
+    Folders,
     GrantList,
     GrantMade,
     RequestList,
     grant_view,
     request_view,
 )
-from bascule.link.frames import EndAll, ListAgents, PauseDevice
+from bascule.link.frames import EndAll, ListAgents, ListTrusted, PauseDevice, TrustFolder
 from bascule.model.commands import Actor
 from bascule.model.errors import CallerError, InvalidInput
 
@@ -100,3 +102,12 @@ async def audit_verdict(hub: Hub) -> AuditVerdict:
     return AuditVerdict(
         ok=check.bad is None and not check.fault, count=check.checked, problem=check.fault or None
     )
+
+
+async def trusted_folders(hub: Hub) -> Folders:
+    return msgspec.json.decode(await hub.switchboard.ask(ListTrusted()), type=Folders)
+
+
+async def trust_folder(hub: Hub, by: Actor, body: TrustBody) -> Directory:
+    wish = TrustFolder(body.path, body.trusted, by)
+    return msgspec.json.decode(await hub.switchboard.ask(wish), type=Directory)

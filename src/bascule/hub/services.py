@@ -10,6 +10,7 @@ from bascule.hub.feed import Feed
 from bascule.hub.hosts import Doorway
 from bascule.hub.presence import Presence
 from bascule.hub.switchboard import Switchboard
+from bascule.hub.terminal.floor import Floors
 from bascule.hub.tickets import Tickets
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
@@ -31,4 +32,5 @@ class Hub:
     tickets: Tickets
     spawns: Buckets
     doors: Doorway
+    floors: Floors
     steady: Callable[[], float] = field(default=time.monotonic)

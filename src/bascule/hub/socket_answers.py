@@ -181,6 +181,14 @@ async def _resume(asker: Asker, message: Message, _: None) -> object:
     return {}
 
 
+async def _trusted(asker: Asker, message: Message, _: None) -> object:
+    return await overview.trusted_folders(asker.hub)
+
+
+async def _trust(asker: Asker, message: Message, _: None) -> object:
+    return await overview.trust_folder(asker.hub, asker.call.by, message.body)
+
+
 async def _ping(asker: Asker, message: Message, _: None) -> object:
     return {}
 
@@ -216,5 +224,7 @@ ANSWERS: dict[str, Answer] = {
     "hello": _hello,
     "daemon:pause": _pause,
     "daemon:resume": _resume,
+    "projects:trusted": _trusted,
+    "projects:trust": _trust,
     "ping": _ping,
 }

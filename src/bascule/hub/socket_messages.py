@@ -21,6 +21,7 @@ from bascule.hub.bodies import (
     ProjectChange,
     SearchQuery,
     ShareBody,
+    TrustBody,
     TypingBody,
 )
 from bascule.hub.intake import decode_json, decode_with
@@ -102,6 +103,8 @@ KINDS: dict[str, Kind] = {
         Kind("hello", "any", Plain, False),
         Kind("daemon:pause", "owner", Plain, False),
         Kind("daemon:resume", "owner", Plain, False),
+        Kind("projects:trusted", "viewer", Plain, False),
+        Kind("projects:trust", "owner", TrustBody, False),
         Kind("ping", "any", Plain, False),
     )
 }

@@ -16,7 +16,8 @@ from bascule.link.frames import (
     Reply,
     Wish,
 )
-from bascule.model.errors import DeviceOffline, Refused
+from bascule.link.tape import Tapes
+from bascule.model.errors import DeviceOffline, NotSupported, Refused
 
 Send = Callable[[AnyFrame], None]
 
@@ -35,8 +36,9 @@ class DeviceStatus(Struct, frozen=True, rename="camel"):
 class DeviceLine:
     """One connection of one device. An older line of the same device can change nothing any more."""
 
-    def __init__(self, board: "Switchboard", send: Send) -> None:
+    def __init__(self, board: "Switchboard", send: Send, tapes: Tapes | None) -> None:
         self.send = send
+        self.tapes = tapes
         self.waiting: dict[int, asyncio.Future[bytes]] = {}
         self._board = board
 
@@ -82,9 +84,16 @@ class Switchboard:
         self._count = 0
         self._watchers: list[Callable[[], None]] = []
 
-    def attach(self, send: Send) -> DeviceLine:
-        """A device has a line to us; it says who it is with `DaemonConnected`."""
-        return DeviceLine(self, send)
+    def attach(self, send: Send, tapes: Tapes | None = None) -> DeviceLine:
+        """A device has a line to us, and a way to its terminals; it says who it is with `DaemonConnected`."""
+        return DeviceLine(self, send, tapes)
+
+    def tapes(self, device: str | None) -> Tapes:
+        """The terminals of a device. Raises `DeviceOffline`."""
+        tapes = self._line(device).tapes
+        if tapes is None:
+            raise NotSupported("The device does not show its terminals.")
+        return tapes
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Be told when a device comes, goes, or sees other agents."""

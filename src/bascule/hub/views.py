@@ -217,6 +217,14 @@ class TicketMade(View, frozen=True, kw_only=True):
     expires_in: float
 
 
+class Directory(View, frozen=True, kw_only=True):
+    path: str
+
+
+class Folders(View, frozen=True, kw_only=True):
+    folders: list[str]
+
+
 class Ended(View, frozen=True, kw_only=True):
     ended: int
 

@@ -234,6 +234,10 @@ async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: Create
         resume=body.resume,
         fork=body.fork,
         title=body.title,
+        driver=body.driver,
+        cols=body.cols,
+        rows=body.rows,
+        skip_permissions=body.skip_permissions,
     )
     result = await hub.switchboard.ask(wish, device=device, timeout=hub.settings.limits.start_seconds + 15)
     return msgspec.json.decode(result, type=Started), agent
@@ -264,7 +268,8 @@ def default_agent(hub: Hub) -> str:
     if hub.settings.default_agent:
         return hub.settings.default_agent
     agents = [agent for device in hub.switchboard.devices() if device.online for agent in device.agents]
-    usable = [agent for agent in agents if agent.available]
+    # One that can only be typed to takes no prompt, so nobody gets it without asking for it.
+    usable = [agent for agent in agents if agent.available and agent.drivers != ("terminal",)]
     chosen = next((agent for agent in usable if not agent.demo), None) or next(iter(usable), None)
     if chosen is None:
         raise UnknownAgent("No agent is installed here; name one with `agent`.")

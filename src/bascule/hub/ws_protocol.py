@@ -13,12 +13,20 @@ from bascule.hub.census import Census
 
 def text_frame(payload: bytes) -> bytes:
     """A whole unmasked text frame: what a server sends is the same bytes for every client."""
-    size = len(payload)
+    return _head(0x81, len(payload)) + payload
+
+
+def tape_frame(offset: int, payload: bytes) -> bytes:
+    """A whole binary frame: eight bytes that say where on the tape the rest belongs, then the rest."""
+    return b"".join((_head(0x82, len(payload) + 8), struct.pack("!Q", offset), payload))
+
+
+def _head(kind: int, size: int) -> bytes:
     if size < 126:
-        return struct.pack("!BB", 0x81, size) + payload
+        return struct.pack("!BB", kind, size)
     if size < 0x10000:
-        return struct.pack("!BBH", 0x81, 126, size) + payload
-    return struct.pack("!BBQ", 0x81, 127, size) + payload
+        return struct.pack("!BBH", kind, 126, size)
+    return struct.pack("!BBQ", kind, 127, size)
 
 
 class BoundedSocket(WebSocketsSansIOProtocol):
@@ -45,7 +53,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         return self.disconnected or self.close_sent or self.transport.is_closing()
 
     def write_frame(self, frame: bytes) -> None:
-        """A frame made by `text_frame`. Never waits: look at `unsent` first."""
+        """A frame made by `text_frame` or `tape_frame`. Never waits: look at `unsent` first."""
         if not self.gone:
             self.transport.write(frame)
 

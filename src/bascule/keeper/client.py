@@ -6,12 +6,17 @@ from dataclasses import dataclass
 
 from bascule.keeper.frames import FrameError, FrameReader, Message, encode
 from bascule.keeper.leftover import Leftover
-from bascule.keeper.loop import READ, WRITE, Loop
+from bascule.keeper.loop import READ, WRITE, Loop, Timer
 from bascule.keeper.session import Exit, Session
 
 _READ_BYTES = 256 * 1024
 # Past this much unsent we stop taking requests: it bounds what a client that never reads can cost.
 _MAX_UNSENT = 256 * 1024
+# A session that wrote this much in the last moment is a flood: of it we tell less often, so that whoever
+# reads us has time for the others. A key's echo is never held back.
+_FLOOD_BYTES = 128 * 1024
+_FLOOD_WINDOW = 0.05
+_FLOOD_PAUSE = 0.003
 
 
 @dataclass
@@ -19,6 +24,18 @@ class _Told:
     ends: tuple[int, int] = (-1, -1)
     storage: str | None = None
     exit: Exit | None = None
+    told_at: float = 0.0
+    since: float = 0.0  # the beginning of the moment in which `flow` was counted
+    flow: int = 0
+
+    def is_flood(self, now: float) -> bool:
+        return self.flow > _FLOOD_BYTES and now - self.since < 2 * _FLOOD_WINDOW
+
+    def count(self, grown: int, now: float) -> None:
+        self.told_at = now
+        if now - self.since > _FLOOD_WINDOW:
+            self.since, self.flow = now, grown if now - self.since < 2 * _FLOOD_WINDOW else 0
+        self.flow += grown
 
 
 class Client:
@@ -38,6 +55,7 @@ class Client:
         self._told: dict[str, _Told] = {}
         self._dirty: dict[str, Session | Leftover] = {}
         self._watching = False
+        self._later: Timer | None = None
         self._events = 0
         self.open = True
         connection.setblocking(False)
@@ -65,11 +83,28 @@ class Client:
     def flush(self) -> None:
         if not self._dirty or self._unsent or not self.open:
             return
+        now = self._loop.now()
+        waiting: dict[str, Session | Leftover] = {}
         for session in self._dirty.values():
+            if self._may_wait(session, now):
+                waiting[session.id] = session
+                continue
             for notice in self._news(session):
                 self._unsent += encode(notice)
-        self._dirty.clear()
+        self._dirty = waiting
+        if waiting and self._later is None:
+            self._later = self._loop.after(_FLOOD_PAUSE, self._tell_later)
         self._send()
+
+    def _may_wait(self, session: Session | Leftover, now: float) -> bool:
+        told = self._told.get(session.id)
+        if told is None or session.exit != told.exit or session.storage_error != told.storage:
+            return False
+        return now - told.told_at < _FLOOD_PAUSE and told.is_flood(now)
+
+    def _tell_later(self) -> None:
+        # The loop flushes after every turn; all that is needed is a turn.
+        self._later = None
 
     def close(self, reason: str) -> None:
         if self.open:
@@ -85,6 +120,7 @@ class Client:
             told.storage = session.storage_error
             yield {"notice": "storage", "session": session.id, "error": told.storage}
         if session.ends != told.ends:
+            told.count(max(0, out - told.ends[0]), self._loop.now())
             told.ends = session.ends
             yield {"notice": "output", "session": session.id, "out": out, "err": err}
         if session.exit != told.exit:

@@ -8,6 +8,8 @@ from bascule.keeper.loop import READ, Loop
 from bascule.keeper.spool import Spool
 
 _TURN_BYTES = 256 * 1024
+# Of a terminal: a flood in one must not make a key in another wait for its echo.
+_TERMINAL_TURN_BYTES = 16 * 1024
 _RETRY_SECONDS = 0.5
 # One buffer for all streams: the loop is single and each turn ends with the buffer written or copied.
 _buffer = memoryview(bytearray(_TURN_BYTES))
@@ -16,7 +18,17 @@ _buffer = memoryview(bytearray(_TURN_BYTES))
 class Output:
     """Reads at most one turn per readiness, so that a flood in one session leaves the others their share."""
 
-    def __init__(self, loop: Loop, fd: int, spool: Spool, cap: int, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        fd: int,
+        spool: Spool,
+        cap: int,
+        changed: Callable[[], None],
+        *,
+        is_terminal: bool = False,
+    ) -> None:
+        self._turn_bytes = _TERMINAL_TURN_BYTES if is_terminal else _TURN_BYTES
         self._loop = loop
         self._fd = fd
         self._cap = cap
@@ -61,9 +73,9 @@ class Output:
     def _fill(self) -> tuple[int, bool]:
         """Fill the buffer until nothing is waiting; a terminal gives only some 4 KiB per read."""
         count = 0
-        while count < _TURN_BYTES:
+        while count < self._turn_bytes:
             try:
-                got = os.readv(self._fd, [_buffer[count:]])
+                got = os.readv(self._fd, [_buffer[count : self._turn_bytes]])
             except BlockingIOError:
                 return count, False
             except OSError as error:

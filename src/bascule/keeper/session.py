@@ -45,7 +45,14 @@ class Session:
         self._loop = loop
         self._changed = changed
         self.stdin = Input(loop, launched.stdin, self.is_terminal)
-        self.out = Output(loop, launched.out, out, request.spool_cap, self._stream_changed)
+        self.out = Output(
+            loop,
+            launched.out,
+            out,
+            request.spool_cap,
+            self._stream_changed,
+            is_terminal=self.is_terminal,
+        )
         self.err: Output | None = None
         if launched.err is not None:
             self.err = Output(loop, launched.err, err, request.spool_cap, self._stream_changed)

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
-from bascule.model.commands import AnyCommand
+from bascule.model.commands import Actor, AnyCommand
 from bascule.model.errors import Refusal
 from bascule.model.events import snake
 
@@ -27,6 +27,8 @@ class AgentInfo(Struct, frozen=True, omit_defaults=True):
     demo: bool = False
     models: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()  # the ways it can be talked to, the preferred one first
+    skips_permissions: bool = False  # its terminal can be told to ask nothing
 
 
 # Up: daemon to hub
@@ -87,8 +89,21 @@ class EndAll(Struct, frozen=True, tag_field="type", tag=snake):
     by: str
 
 
+class TrustFolder(Struct, frozen=True, tag_field="type", tag=snake):
+    """A person says that agents may trust this folder (True), or no longer. Answers with its real path."""
+
+    path: str
+    trusted: bool
+    by: Actor
+
+
+class ListTrusted(Struct, frozen=True, tag_field="type", tag=snake):
+    """The folders that are trusted."""
+
+
 FilesWish = ListFolders | ListFiles | ReadFile | ReadChanges
-Wish = AnyCommand | CheckDirectory | ListAgents | PauseDevice | EndAll | FilesWish
+TrustWish = TrustFolder | ListTrusted
+Wish = AnyCommand | CheckDirectory | ListAgents | PauseDevice | EndAll | FilesWish | TrustWish
 
 
 class Ask(Frame, frozen=True):

@@ -40,6 +40,10 @@ class StartSession(Command, frozen=True, kw_only=True):
     resume: str | None = None  # the agent's own conversation id
     fork: bool = False
     title: str | None = None
+    driver: str | None = None  # how to talk to it; the agent's first way unless said
+    cols: int | None = None  # of a terminal
+    rows: int | None = None
+    skip_permissions: bool = False  # only when a person chose it for this very session
 
 
 class SendPrompt(Command, frozen=True, kw_only=True):
@@ -108,11 +112,16 @@ class ResumeSession(Command, frozen=True, kw_only=True):
 
 class TypeKeys(Command, frozen=True, kw_only=True):
     data: bytes
+    reply: bool = False  # a terminal answering a program's question, not a person typing
 
 
 class Resize(Command, frozen=True, kw_only=True):
     cols: int
     rows: int
+
+
+class Redraw(Command, frozen=True, kw_only=True):
+    """Have a full-screen program draw its screen again, for somebody who has just come."""
 
 
 class EndSession(Command, frozen=True, kw_only=True):
@@ -136,5 +145,6 @@ AnyCommand = (
     | ResumeSession
     | TypeKeys
     | Resize
+    | Redraw
     | EndSession
 )

@@ -48,6 +48,9 @@ class SessionStarted(Event, frozen=True):
     resumed_from: str | None = None  # the agent's own id of an earlier conversation
     forked: bool = False
     demo: bool = False
+    cols: int | None = None  # of a terminal
+    rows: int | None = None
+    skip_permissions: bool = False  # a person chose that this agent asks nothing in its terminal
 
 
 class AgentSpawned(Event, frozen=True):

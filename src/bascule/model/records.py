@@ -33,6 +33,7 @@ from bascule.model.events import (
     SessionFailed,
     SessionReady,
     SessionStarted,
+    TerminalResized,
     TextAppended,
     TitleChanged,
     ToolChanged,
@@ -92,6 +93,9 @@ class SessionRecord(Struct, omit_defaults=True):
     signal: int | None = None
     archived: bool = False
     demo: bool = False
+    cols: int | None = None  # of a terminal
+    rows: int | None = None
+    skip_permissions: bool = False
 
 
 class Parked(Struct):
@@ -150,6 +154,8 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.device = event.device
             record.model = event.model or record.model
             record.permission_mode, record.demo = event.permission_mode, event.demo
+            record.cols, record.rows = event.cols, event.rows
+            record.skip_permissions = event.skip_permissions
             record.created_at = record.created_at or at
             record.created_by = record.created_by or event.by
             record.end_reason = record.end_message = record.code = record.signal = None
@@ -176,6 +182,8 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.open_requests = max(0, record.open_requests - 1)
         case TitleChanged() if event.by or not record.titled:
             record.title, record.titled = event.title, bool(event.by)
+        case TerminalResized():
+            record.cols, record.rows = event.cols, event.rows
         case ArchivedChanged():
             record.archived = event.archived
         case ModeChanged():

@@ -1,5 +1,7 @@
 """Every setting, with its default. Values come from the config file, then the environment, then flags."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 
@@ -18,6 +20,17 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     start_seconds: int = 30  # for the agent process to exist
 
 
+class TerminalSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What bounds a terminal. 0 switches a time limit off."""
+
+    tape_bytes: int = 8 * 1024 * 1024  # of one terminal's output that are kept
+    shelf_bytes: int = 512 * 1024 * 1024  # of all ended terminals together
+    size_owner: Literal["smallest", "typing"] = "smallest"  # whose window decides the size
+    silent_seconds: int = 30  # without a first byte, then it is stopped
+    session_seconds: int = 0
+    idle_seconds: int = 0
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     data_dir: str
     config_dir: str
@@ -34,3 +47,4 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     default_model: str = ""
     claude_bin: str = ""
     limits: Limits = Limits()
+    terminal: TerminalSettings = TerminalSettings()

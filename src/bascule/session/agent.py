@@ -44,6 +44,10 @@ class AgentProcess(Protocol):
         """Returns once every byte is in the agent's stdin; a write seen before is not written again."""
         ...
 
+    async def resize(self, cols: int, rows: int) -> None:
+        """Only of a terminal: its new size, told to whoever has it in the foreground."""
+        ...
+
     async def end(self) -> None:
         """Begin the end: stdin closed, then TERM, then KILL of the whole tree. The exit comes later."""
         ...

@@ -3,16 +3,12 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 from bascule.drivers.base import Driver
 from bascule.model.commands import Actor
-from bascule.model.errors import AgentFailed, HostError
 from bascule.model.events import (
-    AgentSpawned,
     AnyEvent,
     EndReason,
-    Note,
     PermissionAnswered,
     PermissionRequested,
     PermissionWithdrawn,
@@ -20,7 +16,6 @@ from bascule.model.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
-    SessionEnded,
     SessionEnding,
     SessionFailed,
     ToolChanged,
@@ -36,6 +31,7 @@ from bascule.session.agent import AgentProcess, Exit, SpawnPlan
 from bascule.session.answers import asked_permission, asked_question
 from bascule.session.asking import Asking
 from bascule.session.deadlines import Deadlines
+from bascule.session.ending import OVER, ended, exit_words, seconds, spawn, stop_after
 from bascule.session.ledger import Ledger
 from bascule.session.outbox import Outbox
 from bascule.session.reading import Reader
@@ -44,15 +40,7 @@ from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it try again."
 POLICY = "policy"
 TIMEOUT = "timeout"
-STORE_SECONDS = 2.0  # that an end waits to be stored before the agent is stopped all the same
 SENDABLE = frozenset({Phase.STARTING, Phase.WAITING})
-
-END_WORDS: dict[EndReason, str] = {
-    "idle_limit": "Ended after a time without a message. Everything is kept. Resume goes on from here.",
-    "time_limit": "Ended because it reached the longest time a session may run. Everything is kept.",
-    "size_limit": "Ended because the agent wrote more than a session may. Everything so far is kept.",
-    "lost": "The agent stopped together with the process that kept it. Resume goes on from here.",
-}
 
 
 class Supervisor:
@@ -99,7 +87,7 @@ class Supervisor:
             self._deadlines.cancel_all()
             self._process.close()
 
-    def output(self, err_end: int | None = None) -> None:
+    def output(self, end: int | None = None, err_end: int | None = None) -> None:
         """The keeper says there is more to read, or answers again."""
         self._reader.wake(err_end)
         self._outbox.wake()
@@ -113,14 +101,10 @@ class Supervisor:
         self._outbox.put_after(committed, writes)
 
     async def _spawn(self, plan: SpawnPlan) -> bool:
-        try:
-            pid = await self._process.spawn(plan)
-        except AgentFailed as error:
-            failed = SessionFailed(str(error.fields.get("reason") or "spawn_failed"), error.message)
+        failed = await spawn(self.ledger, self._process, plan)
+        if failed is not None:
             await self._end_with([failed], "failed to start")
-            return False
-        await self.ledger.log([AgentSpawned(pid, plan.argv[0])])
-        return True
+        return failed is None
 
     async def _finish(self) -> None:
         """Every byte is read and the exit is known: close what is open, say how it ended."""
@@ -130,20 +114,12 @@ class Supervisor:
         events = [one for one in self.driver.finish() if asking.follow(one)]
         events += asking.withdraw_all("lost" if exit.lost else "ended")
         events += self._reader.dropped_stderr()
-        if record.phase is Phase.ENDING and record.end_reason is not None:
-            reason: EndReason = record.end_reason  # pyright: ignore[reportAssignmentType] - set by SessionEnding
-            events.append(SessionEnded(reason, exit.code, exit.signal, END_WORDS.get(reason)))
-        elif exit.lost:
-            events.append(SessionEnded("lost", message=END_WORDS["lost"]))
-        elif not self._spoke:
-            events.append(self._failure(exit))
-        else:
-            events.append(SessionEnded("exited", exit.code, exit.signal, _exit_words(exit)))
+        events.append(ended(record, exit, None if self._spoke else self._failure(exit)))
         await self._end_with(events, record.end_reason or "exited")
         await self._process.forget()
 
     def _failure(self, exit: Exit) -> SessionFailed:
-        message = f"The agent stopped before it said anything ({_exit_words(exit) or 'exit code 0'})."
+        message = f"The agent stopped before it said anything ({exit_words(exit) or 'exit code 0'})."
         return SessionFailed(
             "exited_early", message, self._reader.stderr_tail.strip(), exit.code, exit.signal
         )
@@ -276,7 +252,7 @@ class Supervisor:
         """Set every deadline this session has, counting from when it began to run."""
         for request in self.ledger.open_requests():
             self._expect_answer(request.request_id)
-        age = self._clock() - _seconds(self.ledger.record.started_at)
+        age = self._clock() - seconds(self.ledger.record.started_at)
         if self.limits.session_seconds > 0:
             left = max(1.0, self.limits.session_seconds - age)
             self._deadlines.set("session", left, lambda: self.reach("time_limit"))
@@ -299,7 +275,7 @@ class Supervisor:
             self.limits.permission_seconds if request.kind == "permission" else self.limits.question_seconds
         )
         if allowed > 0:
-            waited = max(0.0, self._clock() - _seconds(request.opened_at))
+            waited = max(0.0, self._clock() - seconds(request.opened_at))
             name = f"answer {request_id}"
             self._deadlines.set(name, max(0.01, allowed - waited), lambda: self._deny_late(request))
 
@@ -324,7 +300,7 @@ class Supervisor:
 
     def end(self, reason: EndReason, by: str) -> "asyncio.Future[None] | None":
         """Begin to end. What waits for an answer is withdrawn: nothing runs after this."""
-        if self.ledger.record.phase in (Phase.ENDING, Phase.ENDED, Phase.FAILED):
+        if self.ledger.record.phase in OVER:
             return None
         events = [*Asking(self.ledger).withdraw_all("ended"), SessionEnding(reason, by)]
         committed = self.log(events)
@@ -333,12 +309,7 @@ class Supervisor:
         return committed
 
     async def _end_process(self, committed: "asyncio.Future[None]") -> None:
-        # A disk that takes nothing must not keep an agent alive that a person wants stopped.
-        await asyncio.wait([committed], timeout=STORE_SECONDS)
-        try:
-            await self._process.end()
-        except HostError as error:  # it is gone already; its exit notice finishes the session
-            self.ledger.log([Note("end_failed", error.message, "warning")])
+        await stop_after(committed, self.ledger, self._process)
 
     @property
     def _id(self) -> str:
@@ -347,13 +318,3 @@ class Supervisor:
 
 def new_id() -> str:
     return secrets.token_hex(8)
-
-
-def _seconds(at: str) -> float:
-    return datetime.fromisoformat(at).timestamp() if at else 0.0
-
-
-def _exit_words(exit: Exit) -> str | None:
-    if exit.signal is not None:
-        return f"stopped by signal {exit.signal}"
-    return f"exit code {exit.code}" if exit.code else None

@@ -41,10 +41,10 @@ from bascule.session.answers import (
     permission_answer,
     question_answer,
 )
-from bascule.session.supervisor import SENDABLE, STORE_SECONDS, Supervisor, new_id
+from bascule.session.ending import OVER, STORE_SECONDS
+from bascule.session.supervisor import SENDABLE, Supervisor, new_id
 from bascule.store.base import AuditRecord, EventStore, StoredReply
 
-OVER = frozenset({Phase.ENDING, Phase.ENDED, Phase.FAILED})
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 MAX_IMAGES = 20
 MAX_QUEUE = 100

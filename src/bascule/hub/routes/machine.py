@@ -10,6 +10,7 @@ from bascule.hub.bodies import (
     EventsQuery,
     GrantBody,
     TicketBody,
+    TrustBody,
 )
 from bascule.hub.call import AnyCall, Call
 from bascule.hub.roles import reaches
@@ -20,8 +21,10 @@ from bascule.hub.views import (
     AuditVerdict,
     DaemonStatus,
     Directories,
+    Directory,
     Done,
     Ended,
+    Folders,
     GrantList,
     GrantMade,
     RequestList,
@@ -61,12 +64,13 @@ async def directory(call: Call[None, DirectoryQuery]) -> Directories:
 async def ticket(call: Call[TicketBody, NoQuery]) -> TicketMade:
     body, tickets = call.body, call.hub.tickets
     path = "/ws"
-    if body.purpose == "stream":
+    if body.purpose != "socket":
         if body.session_id is None:
-            raise InvalidInput("A ticket for a stream names its sessionId.")
+            raise InvalidInput("A ticket for a stream or a terminal names its sessionId.")
         if not reaches(call.holder, body.session_id):
             raise SessionNotFound(body.session_id)
-        path = f"/api/sessions/{body.session_id}/stream"
+        stream = body.purpose == "stream"
+        path = f"/api/sessions/{body.session_id}/stream" if stream else f"/ws/terminal/{body.session_id}"
     return TicketMade(ticket=tickets.issue(call.holder, path), expires_in=tickets.lifetime)
 
 
@@ -93,6 +97,14 @@ async def verify(call: AnyCall) -> AuditVerdict:
 
 async def kill_all(call: AnyCall) -> Ended:
     return await overview.end_all(call.hub, call.by)
+
+
+async def trusted(call: AnyCall) -> Folders:
+    return await overview.trusted_folders(call.hub)
+
+
+async def trust(call: Call[TrustBody, NoQuery]) -> Directory:
+    return await overview.trust_folder(call.hub, call.by, call.body)
 
 
 async def pause(call: AnyCall) -> Done:
@@ -200,6 +212,23 @@ ROWS = [
         summary="Stop every agent on every device",
         body=Empty,
         answer=Ended,
+    ),
+    Row(
+        method="GET",
+        path="/api/projects/trusted",
+        need="viewer",
+        serve=trusted,
+        summary="Folders whose agents' trust questions are answered yes",
+        answer=Folders,
+    ),
+    Row(
+        method="POST",
+        path="/api/projects/trusted",
+        need="owner",
+        serve=trust,
+        summary="Trust a folder, or no longer",
+        body=TrustBody,
+        answer=Directory,
     ),
     Row(
         method="POST",

@@ -1,0 +1,43 @@
+"""Terminals for programs: start any known CLI in a pty that outlives you, read it, type to it, stop it."""
+
+from bascule.bridge.base import BaseBridge
+from bascule.bridge.bridges import (
+    AgentBridge,
+    AiderBridge,
+    ClaudeBridge,
+    CodexBridge,
+    CopilotBridge,
+    GeminiBridge,
+    OpencodeBridge,
+    TerminalBridge,
+)
+from bascule.bridge.session import (
+    BridgeError,
+    BridgeSession,
+    NoOutput,
+    NoSession,
+    NotStarted,
+    SessionExists,
+    SessionInfo,
+    StartOptions,
+)
+
+__all__ = [
+    "AgentBridge",
+    "AiderBridge",
+    "BaseBridge",
+    "BridgeError",
+    "BridgeSession",
+    "ClaudeBridge",
+    "CodexBridge",
+    "CopilotBridge",
+    "GeminiBridge",
+    "NoOutput",
+    "NoSession",
+    "NotStarted",
+    "OpencodeBridge",
+    "SessionExists",
+    "SessionInfo",
+    "StartOptions",
+    "TerminalBridge",
+]

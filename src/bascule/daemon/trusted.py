@@ -1,0 +1,43 @@
+"""The folders a person has trusted: a small list on disk, read anew whenever it is asked."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from bascule.model.errors import BadDirectory, LimitReached
+
+FILE = "trusted.json"
+MOST = 1000
+
+
+class TrustedFolders:
+    """Exact folders by their real path. What lies below a trusted folder is not trusted with it."""
+
+    def __init__(self, state_folder: Path) -> None:
+        self._path = state_folder / FILE
+
+    def all(self) -> list[str]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=list[str])
+        except FileNotFoundError:
+            return []
+
+    def trusts(self, folder: str) -> bool:
+        return os.path.realpath(folder) in self.all()
+
+    def change(self, folder: str, *, trusted: bool) -> None:
+        real = os.path.realpath(folder)
+        if trusted and real in ("/", os.path.realpath(os.path.expanduser("~"))):
+            raise BadDirectory(f"{real} holds everything; trust the folder of one project.")
+        kept = [one for one in self.all() if one != real]
+        if trusted:
+            if len(kept) >= MOST:
+                raise LimitReached(f"{MOST} folders are trusted already; take some back first.")
+            kept.append(real)
+        fresh = self._path.with_suffix(".new")
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(msgspec.json.encode(sorted(kept)))
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)

@@ -1,0 +1,111 @@
+"""Finds the control strings in a terminal's output: titles, bells, wishes to use the clipboard.
+
+Bytes may be cut anywhere; what is unfinished is kept, bounded, until it ends.
+"""
+
+import re
+import unicodedata
+
+from msgspec import Struct
+
+TITLE_LENGTH = 120
+MAX_KEPT = 1024  # bytes of one control string that are looked at; the rest of it is passed over
+
+_START = re.compile(rb"\x07|\x1b[\]PX^_]")
+_OSC_END = re.compile(rb"\x07|\x1b|\x18|\x1a")
+_OTHER_END = re.compile(rb"\x1b|\x18|\x1a")
+_BEGINNINGS = (b"\x1b]", b"\x1bP", b"\x1bX", b"\x1b^", b"\x1b_")
+OSC = 0x5D
+
+
+class Found(Struct):
+    """What one piece of output said beside its text; the last title counts."""
+
+    bells: int = 0
+    title: str | None = None
+    clipboard: int = 0
+
+
+class Unfinished(Struct):
+    """A control string that has begun (`kind` is its second byte), or a lone escape at the end."""
+
+    escape: bool = False
+    kind: int = 0
+    kept: bytes = b""
+
+
+class StringScanner:
+    def __init__(self, unfinished: Unfinished | None = None) -> None:
+        self.unfinished = unfinished or Unfinished()
+
+    @property
+    def at_ground(self) -> bool:
+        """Not inside anything: a place where a viewer may begin."""
+        return not self.unfinished.escape and not self.unfinished.kind
+
+    def feed(self, chunk: bytes) -> Found:
+        found = Found()
+        rest = self.unfinished
+        if self.at_ground and not chunk.endswith(b"\x1b") and _has_nothing(chunk):
+            return found
+        data = b"\x1b" + chunk if rest.escape else chunk
+        rest.escape = False
+        place = 0
+        while place < len(data):
+            place = self._within(data, place, found) if rest.kind else self._outside(data, place, found)
+        return found
+
+    def _outside(self, data: bytes, place: int, found: Found) -> int:
+        start = _START.search(data, place)
+        if start is None:
+            self.unfinished.escape = data.endswith(b"\x1b")
+            return len(data)
+        if data[start.start()] == 0x07:
+            found.bells += 1
+        else:
+            self.unfinished.kind, self.unfinished.kept = data[start.start() + 1], b""
+        return start.end()
+
+    def _within(self, data: bytes, place: int, found: Found) -> int:
+        rest = self.unfinished
+        end = (_OSC_END if rest.kind == OSC else _OTHER_END).search(data, place)
+        stop = end.start() if end else len(data)
+        room = MAX_KEPT - len(rest.kept)
+        if room > 0:
+            rest.kept += data[place : min(stop, place + room)]
+        if end is None:
+            return stop
+        if data[stop] == 0x1B:
+            if stop + 1 == len(data):
+                # The rest of the terminator is still to come; the string stays open until it is seen.
+                rest.escape = True
+                return stop + 1
+            self._close(found, ended=data[stop + 1] == 0x5C)
+            return stop + 2 if data[stop + 1] == 0x5C else stop
+        self._close(found, ended=data[stop] == 0x07)
+        return stop + 1
+
+    def _close(self, found: Found, *, ended: bool) -> None:
+        rest = self.unfinished
+        if ended and rest.kind == OSC:
+            number, _, text = rest.kept.partition(b";")
+            if number.lstrip(b"0") in (b"", b"2") and number:
+                found.title = clean_title(text)
+            elif number.lstrip(b"0") == b"52":
+                found.clipboard += 1
+        rest.kind, rest.kept = 0, b""
+
+
+def _has_nothing(chunk: bytes) -> bool:
+    # One byte is found ten times faster than two, and most output holds none.
+    if b"\x07" in chunk:
+        return False
+    return b"\x1b" not in chunk or not any(mark in chunk for mark in _BEGINNINGS)
+
+
+def clean_title(text: bytes) -> str:
+    """A program's title, fit to be shown: one line, nothing invisible, bounded."""
+    words = " ".join(text.decode("utf-8", "replace").split())
+    # Control, format (bidi marks among them), surrogate and private characters say nothing to a person.
+    seen = " ".join("".join(one for one in words if unicodedata.category(one)[0] != "C").split())
+    return seen if len(seen) <= TITLE_LENGTH else seen[: TITLE_LENGTH - 1].rstrip() + "…"

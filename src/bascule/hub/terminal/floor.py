@@ -1,0 +1,195 @@
+"""Who of a terminal's viewers decides its size, and whose terminal answers the program's questions."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from bascule.hub.switchboard import Switchboard
+from bascule.model.commands import Actor, Redraw, Resize
+from bascule.model.errors import BasculeError
+from bascule.model.settings import TerminalSettings
+
+log = logging.getLogger("bascule.hub")
+
+Size = tuple[int, int]
+REDRAW_PAUSE = 0.5
+SMALLEST = 1
+LARGEST = 1000
+MOST_REMEMBERED = 10_000
+
+
+class Guest(Protocol):
+    """One viewer, as the floor sees it. A read-only one is told the size and decides nothing."""
+
+    @property
+    def actor(self) -> Actor: ...
+    @property
+    def may_write(self) -> bool: ...
+
+    def arranged(self, size: Size, *, owner: bool, replies: bool) -> None:
+        """The size is this now; do you decide it, and do you answer?"""
+        ...
+
+    def elected(self) -> None:
+        """From now on this one answers."""
+        ...
+
+
+class Floor:
+    def __init__(
+        self,
+        session_id: str,
+        device: str | None,
+        size: Size,
+        board: Switchboard,
+        rule: str,
+        empty: Callable[[], object],
+    ) -> None:
+        self._session_id, self._device, self._board = session_id, device, board
+        self._rule, self._empty = rule, empty
+        self._guests: list[Guest] = []
+        self._sizes: dict[Guest, Size] = {}
+        self._claimed: Guest | None = None
+        self._typed: Guest | None = None
+        self._replier: Guest | None = None
+        self.size: Size = size  # what the terminal has
+        self._wanted: Size = size
+        self._resizing: asyncio.Task[None] | None = None
+        self._redrawing: asyncio.Task[None] | None = None
+
+    @property
+    def replier(self) -> Guest | None:
+        return self._replier
+
+    def enter(self, guest: Guest) -> None:
+        self._guests.append(guest)
+        self._arrange()
+
+    def leave(self, guest: Guest) -> None:
+        self._guests.remove(guest)
+        self._sizes.pop(guest, None)
+        if not self._guests:
+            self._empty()
+        else:
+            self._arrange()
+
+    def resized(self, guest: Guest, cols: int, rows: int) -> None:
+        self._sizes[guest] = _clamped(cols), _clamped(rows)
+        self._arrange()
+
+    def claim(self, guest: Guest) -> None:
+        """Whoever looks at it now decides, until they leave or another claims."""
+        self._claimed = guest
+        self._arrange()
+
+    def typed(self, guest: Guest) -> None:
+        if self._typed is not guest:
+            self._typed = guest
+            self._arrange()
+
+    def redraw(self, guest: Guest) -> None:
+        """Somebody has just come: full-screen programs draw again, once for all who come together."""
+        if self._redrawing is None or self._redrawing.done():
+            work = self._redraw(guest.actor)
+            self._redrawing = asyncio.create_task(work, name=f"redraw {self._session_id}")
+
+    # Deciding
+
+    def _arrange(self) -> None:
+        writers = [one for one in self._guests if one.may_write]
+        sized = [one for one in writers if one in self._sizes]
+        owner = self._choose_owner(sized)
+        if owner is not None:
+            self._wanted = self._size_by(owner, sized)
+        self._choose_replier(writers)
+        for guest in self._guests:
+            guest.arranged(self.size, owner=guest is owner, replies=guest is self._replier)
+        busy = self._resizing is not None and not self._resizing.done()
+        if owner is not None and self._wanted != self.size and not busy:
+            work = self._resize(owner.actor)
+            self._resizing = asyncio.create_task(work, name=f"resize {self._session_id}")
+
+    def _choose_owner(self, sized: list[Guest]) -> Guest | None:
+        if self._claimed in sized:
+            return self._claimed
+        if self._rule == "typing":
+            return self._typed if self._typed in sized else next(iter(sized), None)
+        return min(sized, key=lambda one: self._sizes[one][0] * self._sizes[one][1], default=None)
+
+    def _size_by(self, owner: Guest, sized: list[Guest]) -> Size:
+        if self._rule == "smallest" and owner is not self._claimed:
+            cols, rows = zip(*(self._sizes[one] for one in sized), strict=True)
+            return min(cols), min(rows)
+        return self._sizes[owner]
+
+    def _choose_replier(self, writers: list[Guest]) -> None:
+        """Stays with one viewer while it is there: a change in the middle of a question answers twice."""
+        wanted = self._claimed if self._claimed in writers else self._replier
+        if wanted not in writers:
+            wanted = next(iter(writers), None)
+        if wanted is not self._replier:
+            self._replier = wanted
+            if wanted is not None:
+                wanted.elected()
+
+    # Telling the device
+
+    async def _resize(self, by: Actor) -> None:
+        """One at a time; what changes meanwhile is asked for next, only the last of it."""
+        while self._wanted != self.size:
+            asked = self._wanted
+            wish = Resize(session_id=self._session_id, by=by, cols=asked[0], rows=asked[1])
+            if not await self._ask(wish):
+                return
+            self.size = asked
+            self._arrange()
+
+    async def _redraw(self, by: Actor) -> None:
+        await self._ask(Redraw(session_id=self._session_id, by=by))
+        await asyncio.sleep(REDRAW_PAUSE)
+
+    async def _ask(self, wish: Resize | Redraw) -> bool:
+        try:
+            await self._board.ask(wish, device=self._device)
+        except BasculeError as error:  # it has ended, or its device is away; the viewers hear that elsewhere
+            log.debug("terminal %s: %s", self._session_id, error.message)
+            return False
+        return True
+
+
+class Floors:
+    """One floor a terminal, as long as somebody views it."""
+
+    def __init__(self, board: Switchboard, settings: TerminalSettings) -> None:
+        self._board, self._settings = board, settings
+        self._floors: dict[tuple[str, int], Floor] = {}
+        self._answered: dict[tuple[str, int], None] = {}
+
+    def first_to_answer(self, session_id: str, run: int) -> bool:
+        """True once for each run: to the first viewer whose terminal may answer its program."""
+        key = (session_id, run)
+        if key in self._answered:
+            return False
+        self._answered[key] = None
+        if len(self._answered) > MOST_REMEMBERED:
+            del self._answered[next(iter(self._answered))]
+        return True
+
+    def of(self, session_id: str, run: int, device: str | None, size: Size) -> Floor:
+        key = (session_id, run)
+        floor = self._floors.get(key)
+        if floor is None:
+            floor = self._floors[key] = Floor(
+                session_id,
+                device,
+                size,
+                self._board,
+                self._settings.size_owner,
+                lambda: self._floors.pop(key, None),
+            )
+        return floor
+
+
+def _clamped(side: int) -> int:
+    return min(max(SMALLEST, side), LARGEST)

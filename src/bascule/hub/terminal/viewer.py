@@ -1,0 +1,304 @@
+"""The terminal socket: bytes of the tape out at the viewer's pace, keys and its window's size in."""
+
+import asyncio
+import logging
+from datetime import datetime
+
+from bascule.hub.answers import error_object
+from bascule.hub.bodies import TerminalQuery
+from bascule.hub.call import Call
+from bascule.hub.presence import Ending
+from bascule.hub.roles import allows
+from bascule.hub.table import Row
+from bascule.hub.terminal.floor import Floor, Size
+from bascule.hub.terminal.messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
+from bascule.hub.wishes import require_session
+from bascule.hub.ws_protocol import BoundedSocket, tape_frame, text_frame
+from bascule.link.tape import Tape, TapeCut
+from bascule.model.codec import encode
+from bascule.model.commands import TypeKeys
+from bascule.model.errors import BasculeError, CallerError, InvalidInput, NotSupported, Refusal
+from bascule.model.records import SessionRecord
+from bascule.policy.limits import TokenBucket
+from bascule.policy.replies import take_apart
+from bascule.policy.screening import Screening, safe_length
+
+log = logging.getLogger("bascule.hub")
+
+PIECE = 64 * 1024
+TAIL = 256 * 1024
+WINDOW = 1024 * 1024  # ahead of what a viewer has acked
+MOST_LAG = 2 * 1024 * 1024  # then it skips ahead
+MOST_KEYS = 64 * 1024  # in one message
+MOST_IN_FLIGHT = 256 * 1024  # keys the program has not read yet
+FRESH_SECONDS = 10.0
+BAD_PER_MINUTE, BAD_BURST = 60, 30
+DEFAULT_SIZE = (80, 24)
+
+
+class Forbidden(CallerError):
+    code = "FORBIDDEN"
+
+
+class TerminalViewer:
+    def __init__(self, call: Call[None, TerminalQuery], record: SessionRecord) -> None:
+        self.call, self.hub, self.actor = call, call.hub, call.by
+        self.may_write = allows(call.holder, "session_write")
+        self.line: BoundedSocket = call.scope["bascule.connection"]
+        self._record = record
+        self._most_lag = MOST_LAG if call.query.lag is None else call.query.lag
+        self._place = 0
+        self._acked: int | None = None
+        self._replies_from = 0
+        self._screening = Screening(0)
+        self._more = asyncio.Event()
+        self._acks = asyncio.Event()
+        self._keys: dict[asyncio.Task[None], int] = {}
+        self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
+        self._arrangement: tuple[Size, bool, bool] | None = None
+        self._tape: Tape
+        self._floor: Floor
+
+    async def run(self) -> None:
+        record = self._record
+        self._tape = await self.hub.switchboard.tapes(record.device or None).open(
+            record.session_id, record.started_seq, self._more.set
+        )
+        try:
+            await self.call.receive()
+            await self.call.send({"type": "websocket.accept"})
+            await self._view()
+        finally:
+            self._tape.close()
+
+    async def _view(self) -> None:
+        leave = self.hub.presence.enter(self.call.holder, self._end)
+        pump = asyncio.create_task(self._pump(), name=f"terminal {self._record.session_id}")
+        try:
+            await self._listen()
+        finally:
+            leave()
+            pump.cancel()
+            await asyncio.gather(pump, return_exceptions=True)
+            if self._arrangement is not None:
+                self._floor.leave(self)
+
+    # Out
+
+    async def _pump(self) -> None:
+        try:
+            await self._begin()
+            while await self._step():
+                pass
+            await self._say_ended()
+        except BasculeError as error:
+            self._say_error(error.refusal())
+            self.line.end(1011, "the terminal can't be shown")
+        except Exception:
+            log.exception("terminal %s: a viewer failed", self._record.session_id)
+            self.line.end(1011, "something went wrong here")
+
+    async def _begin(self) -> None:
+        tape, query = self._tape, self.call.query
+        wanted = int(query.after) if query.after != "tail" else -1
+        mine = query.run is None or query.run == self._record.started_seq
+        prelude, at_tail = b"", False
+        if mine and tape.base <= wanted <= tape.end:
+            self._place = wanted
+        else:
+            tail = await tape.tail(TAIL)
+            self._place, prelude, at_tail = tail.offset, tail.prelude, True
+        record = self._record
+        size = (record.cols or DEFAULT_SIZE[0], record.rows or DEFAULT_SIZE[1])
+        # Nothing is awaited between finding the floor and entering it: an empty one is taken away.
+        self._floor = self.hub.floors.of(record.session_id, record.started_seq, record.device or None, size)
+        # A program that has just begun may be waiting for an answer nobody was there to give.
+        self._screening = Screening(self._place if self._is_fresh() else tape.end)
+        self._say(
+            {
+                "type": "begin",
+                "offset": self._place,
+                "base": tape.base,
+                "end": tape.end,
+                "run": self._record.started_seq,
+                "prelude": prelude.decode("ascii"),
+                "cols": size[0],
+                "rows": size[1],
+                "readOnly": not self.may_write,
+                "over": tape.over,
+            }
+        )
+        if not tape.over:
+            self._floor.enter(self)
+            if at_tail and tape.end:
+                self._floor.redraw(self)
+
+    def _is_fresh(self) -> bool:
+        age = self.hub.clock() - datetime.fromisoformat(self._record.started_at).timestamp()
+        first = self.may_write and self.hub.floors.first_to_answer(
+            self._record.session_id, self._record.started_seq
+        )
+        return first and age < FRESH_SECONDS
+
+    async def _step(self) -> bool:
+        """Send one piece, or wait for one. False when the tape is over and all of it is sent."""
+        await self._room()
+        tape = self._tape
+        if 0 < self._most_lag < tape.end - self._place:
+            await self._skip()
+        self._more.clear()
+        over = tape.over
+        try:
+            data = await self._read()
+        except TapeCut:
+            await self._skip()
+            return True
+        length = len(data) if over and len(data) < PIECE else safe_length(data)
+        if length:
+            self._send(data[:length])
+        elif over and not data:
+            return False
+        else:
+            await self._more.wait()
+        return True
+
+    async def _read(self) -> bytes:
+        """The next piece, and more when it is all one unfinished sequence: a read stops at a file's end."""
+        data = await self._tape.read(self._place, PIECE)
+        if data and not safe_length(data):
+            data += await self._tape.read(self._place + len(data), PIECE)
+        return data
+
+    def _send(self, data: bytes) -> None:
+        self.line.write_frame(tape_frame(self._place, self._screening.screened(data, self._place)))
+        self._place += len(data)
+
+    async def _room(self) -> None:
+        """Wait until the viewer has taken nearly all it was sent."""
+        await self.line.ready()
+        while self._acked is not None and self._place - self._acked > WINDOW:
+            self._acks.clear()
+            await self._acks.wait()
+
+    async def _skip(self) -> None:
+        """The viewer is too slow, or what it wants is gone: go on where it is safe, and say so."""
+        tail = await self._tape.tail(TAIL)
+        if tail.offset <= self._place:
+            return
+        notice = {"type": "skipped", "from": self._place, "to": tail.offset}
+        self._say({**notice, "prelude": tail.prelude.decode("ascii")})
+        self._place = tail.offset
+        self._acked = None if self._acked is None else max(self._acked, tail.offset)
+        self._screening = Screening(self._tape.end)
+        self._floor.redraw(self)
+
+    async def _say_ended(self) -> None:
+        record = await require_session(self.hub, self._record.session_id)
+        ended = {"type": "ended", "code": record.code, "signal": record.signal}
+        self._say({**ended, "reason": record.end_reason, "message": record.end_message})
+        await self.line.ready()
+        self.line.end(1000, "the terminal has ended")
+
+    def arranged(self, size: Size, *, owner: bool, replies: bool) -> None:
+        if self._arrangement != (size, owner, replies):
+            self._arrangement = (size, owner, replies)
+            cols, rows = size
+            self._say({"type": "size", "cols": cols, "rows": rows, "owner": owner, "replies": replies})
+
+    def elected(self) -> None:
+        # What another has answered already must not be answered again by us.
+        self._replies_from = self._place
+
+    def _say(self, message: object) -> None:
+        self.line.write_frame(text_frame(encode(message)))
+
+    def _say_error(self, refusal: Refusal) -> None:
+        self._say({"type": "error", "error": error_object(refusal)})
+
+    def _end(self, ending: Ending) -> None:
+        self._say({"type": ending.value})
+        self.line.end(1012 if ending is Ending.SHUTDOWN else 1008, ending.value)
+
+    # In
+
+    async def _listen(self) -> None:
+        while (message := await self.call.receive())["type"] == "websocket.receive":
+            try:
+                text = message.get("text")
+                if text is not None:
+                    self._control(text)
+                else:
+                    await self._typed(message.get("bytes") or b"")
+            except BasculeError as error:
+                self._say_error(error.refusal())
+                if not self._bad.take():
+                    self.line.end(1008, "too many messages that are refused")
+
+    def _control(self, text: str) -> None:
+        if len(text) > 1024:
+            raise InvalidInput("A control message is short.")
+        match decode_control(text):
+            case AckMessage(offset=offset):
+                self._acked = min(max(offset, self._acked or 0), self._place)
+                self._acks.set()
+            case ResizeMessage(cols=cols, rows=rows):
+                self._check_may_write()
+                self._floor.resized(self, cols, rows)
+            case ClaimMessage():
+                self._check_may_write()
+                self._floor.claim(self)
+
+    async def _typed(self, data: bytes) -> None:
+        self._check_may_write()
+        if len(data) > MOST_KEYS:
+            raise InvalidInput(f"Send at most {MOST_KEYS // 1024} KiB of keys in one message.")
+        spoken = take_apart(data)
+        if spoken.replies and self._may_reply():
+            self._type(spoken.replies, reply=True)
+        if spoken.keys:
+            self._floor.typed(self)
+            self._type(spoken.keys, reply=False)
+        while sum(self._keys.values()) > MOST_IN_FLIGHT:
+            await asyncio.wait(self._keys, return_when=asyncio.FIRST_COMPLETED)
+
+    def _may_reply(self) -> bool:
+        seen = self._place if self._acked is None else self._acked
+        return self._floor.replier is self and seen >= self._replies_from
+
+    def _type(self, data: bytes, *, reply: bool) -> None:
+        wish = TypeKeys(session_id=self._record.session_id, by=self.actor, data=data, reply=reply)
+        task = asyncio.create_task(self._deliver(wish), name=f"keys {self._record.session_id}")
+        self._keys[task] = len(data)
+        task.add_done_callback(self._keys.pop)
+
+    async def _deliver(self, wish: TypeKeys) -> None:
+        try:
+            await self.hub.switchboard.ask(wish, device=self._record.device or None)
+        except BasculeError as error:
+            self._say_error(error.refusal())
+
+    def _check_may_write(self) -> None:
+        if not self.may_write:
+            raise Forbidden("You may look at this terminal, but not type or resize.")
+        if self._arrangement is None:
+            raise InvalidInput("Wait for `begin`; nothing is taken before it, nor after the end.")
+
+
+async def view_terminal(call: Call[None, TerminalQuery]) -> None:
+    record = await require_session(call.hub, call.session_id)
+    if record.driver != "terminal":
+        raise NotSupported("This session is not a terminal.")
+    await TerminalViewer(call, record).run()
+
+
+ROWS = [
+    Row(
+        method="WS",
+        path="/ws/terminal/{id}",
+        need="session_read",
+        serve=view_terminal,
+        summary="A terminal's bytes, keys and size",
+        query=TerminalQuery,
+        ticket=True,
+    )
+]

@@ -1,0 +1,374 @@
+"""One live terminal: its lifecycle, its size and its keys. Its bytes stay on the tape, by offset."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+
+from bascule.drivers.terminal import Beside, Tail, TerminalDriver
+from bascule.model.commands import Actor, EndSession, Redraw, Resize, TypeKeys
+from bascule.model.errors import HostError, InvalidInput, SessionOver
+from bascule.model.events import (
+    AnyEvent,
+    Bell,
+    EndReason,
+    Note,
+    SessionEnding,
+    SessionFailed,
+    SessionReady,
+    TerminalResized,
+    TitleChanged,
+)
+from bascule.model.lifecycle import Phase
+from bascule.model.records import Write
+from bascule.model.settings import TerminalSettings
+from bascule.session.agent import AgentProcess, Exit, SpawnPlan
+from bascule.session.deadlines import Deadlines
+from bascule.session.ending import OVER, ended, exit_words, seconds, spawn, stop, stop_after
+from bascule.session.ledger import Ledger
+from bascule.session.retention import Retention
+from bascule.session.trusting import Trusting
+from bascule.store.base import AuditRecord, ResumePoint
+
+CHUNK = 64 * 1024
+COMMIT_EVERY = 4 * 1024 * 1024  # bytes that would be looked at again after a crash
+POSITION_EVERY = 1024 * 1024
+NEWS_SECONDS = 1.0  # between two titles, or two bells, that become events
+CLIPBOARD_SECONDS = 60.0
+AUDIT_SECONDS = 600.0  # one record says that somebody types; not one a key
+MOST_KEYS = 256 * 1024
+MOST_SIDE = 1000
+REDRAW_SECONDS = 0.05
+CLIPBOARD = "The program tried to use the clipboard. That is off, so nothing was copied or read."
+
+
+class Shelf:
+    """Where a terminal's tape goes when it is over. Handed in, because sessions know no files."""
+
+    def __init__(self, put: Callable[[int, int], Awaitable[None]]) -> None:
+        self.put = put
+
+
+def clamped(side: int) -> int:
+    return min(max(1, side), MOST_SIDE)
+
+
+class TerminalSupervisor:
+    def __init__(
+        self,
+        ledger: Ledger,
+        process: AgentProcess,
+        driver: TerminalDriver,
+        point: ResumePoint,
+        settings: TerminalSettings,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+        *,
+        shelf: Shelf,
+        trusts: Callable[[str], bool],
+        base: int = 0,
+    ) -> None:
+        self.ledger = ledger
+        self.driver = driver
+        self.base = base  # what lies below may be gone from the tape
+        self.tape_end = point.out_offset
+        self.over = False  # the whole tape is on the shelf
+        self._process = process
+        self._settings = settings
+        self._clock = clock
+        self._steady = steady
+        self._shelf = shelf
+        self._out = self._committed = self._told = point.out_offset
+        self._retention = Retention(settings.tape_bytes, point.out_offset, steady)
+        self._deadlines = Deadlines()
+        self._trusting = Trusting(ledger, driver, trusts, self._press, self._deadlines)
+        self._more = asyncio.Event()
+        self._watchers: list[Callable[[], None]] = []
+        self._exit: Exit | None = None
+        self._silent = False
+        self._title: str | None = None
+        self._last: dict[str, float] = {}  # when each kind of news was last told
+        self._run_id = secrets.token_hex(4)
+        self._writes = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # Life
+
+    async def run(self, plan: SpawnPlan | None) -> None:
+        try:
+            if plan is not None:
+                failed = await spawn(self.ledger, self._process, plan)
+                if failed is not None:
+                    await self._end_with([failed], "failed to start")
+                    return
+            self._begin_waiting()
+            await self._read()
+            await self._finish()
+        finally:
+            self.over = True
+            self._deadlines.cancel_all()
+            for task in list(self._tasks):
+                task.cancel()
+            self._process.close()
+            self._tell_watchers()
+
+    def output(self, end: int | None = None, err_end: int | None = None) -> None:
+        self.tape_end = max(self.tape_end, end or 0)
+        self._tell_watchers()
+        self._more.set()
+
+    def exited(self, exit: Exit) -> None:
+        self._exit = exit
+        self.output(exit.out_end)
+
+    def end(self, reason: EndReason, by: str) -> "asyncio.Future[None] | None":
+        if self.ledger.record.phase in OVER:
+            return None
+        committed = self._log([SessionEnding(reason, by)], sync=True)
+        self._deadlines.cancel_all()
+        self._do(self._stop_after(committed), "end")
+        return committed
+
+    async def _stop_after(self, committed: "asyncio.Future[None]") -> None:
+        await stop_after(committed, self.ledger, self._process)
+
+    def _begin_waiting(self) -> None:
+        limits = self._settings
+        if self.ledger.record.phase is Phase.STARTING:
+            self._deadlines.set("silent", limits.silent_seconds, self._was_silent)
+        if limits.session_seconds > 0:
+            age = self._clock() - seconds(self.ledger.record.started_at)
+            left = max(1.0, limits.session_seconds - age)
+            self._deadlines.set("session", left, lambda: self._reach("time_limit"))
+        self._deadlines.set("idle", limits.idle_seconds, self._look_if_idle)
+
+    def _look_if_idle(self) -> None:
+        quiet = self._steady() - self._last.get("activity", 0.0)
+        if quiet >= self._settings.idle_seconds:
+            self._reach("idle_limit")
+        else:
+            self._deadlines.set("idle", self._settings.idle_seconds - quiet, self._look_if_idle)
+
+    def _reach(self, limit: EndReason) -> None:
+        self.end(limit, "limit")
+
+    def _was_silent(self) -> None:
+        """Nothing came, not even an end: a program that hangs before its first word is stopped."""
+        self._silent = True
+        self._do(stop(self.ledger, self._process), "stop silent")
+
+    async def _finish(self) -> None:
+        exit = self._exit or Exit(None, None, 0, 0, lost=True)
+        events: list[AnyEvent] = []
+        try:
+            await self._shelf.put(max(self.base, self._out - self._settings.tape_bytes), self._out)
+        except OSError as error:
+            words = f"The screen of this terminal could not be kept: {error.strerror}."
+            events.append(Note("tape_lost", words, "error"))
+        events.append(ended(self.ledger.record, exit, self._failure(exit)))
+        await self._end_with(events, self.ledger.record.end_reason or "exited")
+        self.over = True
+        await self._process.forget()
+
+    def _failure(self, exit: Exit) -> SessionFailed | None:
+        if self._silent:
+            words = f"It wrote nothing for {self._settings.silent_seconds} s, so it was stopped."
+            return SessionFailed("silent", words, code=exit.code, signal=exit.signal)
+        if self.ledger.record.phase is not Phase.STARTING:
+            return None
+        words = f"The program stopped before it wrote anything ({exit_words(exit) or 'exit code 0'})."
+        return SessionFailed("exited_early", words, code=exit.code, signal=exit.signal)
+
+    async def _end_with(self, events: list[AnyEvent], detail: str) -> None:
+        audit = AuditRecord("session_ended", "agent", self._id, detail=detail)
+        await self._log(events, audit=[audit], sync=True)
+
+    # What the program writes
+
+    async def _read(self) -> None:
+        """Until the process is over and its last byte is read."""
+        while True:
+            chunk = self._process.read_out(self._out, CHUNK)
+            if chunk:
+                await self._take(chunk)
+            elif self._exit is not None and self._out >= self._exit.out_end:
+                return
+            else:
+                await self._more.wait()
+                self._more.clear()
+
+    async def _take(self, chunk: bytes) -> None:
+        first = self.ledger.record.phase is Phase.STARTING
+        self._out += len(chunk)
+        self.tape_end = max(self.tape_end, self._out)
+        self._last["activity"] = self._steady()
+        beside = self.driver.receive(chunk)
+        events: list[AnyEvent] = [SessionReady()] if first else []
+        if first:
+            self._deadlines.cancel("silent")
+        events += self._news(beside)
+        if events:
+            self._log(events)
+        self._trusting.after(beside)
+        if self._out - self._told >= POSITION_EVERY:
+            await self._tell_position()
+        # Viewers read the same bytes: they go first.
+        await asyncio.sleep(0)
+
+    async def _tell_position(self) -> None:
+        """How far the keeper may go ahead of us, and what it may forget."""
+        forget = self._retention.forgettable(self._out)
+        if self._out - self._committed >= COMMIT_EVERY or forget > self._committed:
+            await self._log([], sync=True)
+            self._committed = self._out
+        self.base = max(self.base, min(forget, self._committed))
+        self._told = self._out
+        self._process.position(out=self._out, err=0, trim_out=self.base, trim_err=0)
+        if self._out - self.base > self._settings.tape_bytes:
+            self._deadlines.set("trim", 30.0, lambda: self._do(self._tell_position(), "trim"))
+
+    def _news(self, beside: Beside) -> list[AnyEvent]:
+        events: list[AnyEvent] = []
+        if beside.title is not None:
+            self._title = beside.title
+            events += self._due_title()
+        if beside.bells and self._is_time("bell", NEWS_SECONDS):
+            events.append(Bell())
+        if beside.clipboard and self._is_time("clipboard", CLIPBOARD_SECONDS):
+            events.append(Note("clipboard_refused", CLIPBOARD, "warning"))
+        return events
+
+    def _due_title(self) -> list[AnyEvent]:
+        """A program may change its title all the time: the last one of each second is told."""
+        title, record = self._title, self.ledger.record
+        if not title or record.titled or title == record.title:
+            return []
+        if not self._is_time("title", NEWS_SECONDS):
+            self._deadlines.set("title", NEWS_SECONDS, self._tell_title)
+            return []
+        self._title = None
+        return [TitleChanged(title)]
+
+    def _tell_title(self) -> None:
+        if events := self._due_title():
+            self._log(events)
+
+    def _is_time(self, news: str, pause: float) -> bool:
+        now = self._steady()
+        if now - self._last.get(news, -pause) < pause:
+            return False
+        self._last[news] = now
+        return True
+
+    # What people do
+
+    async def type_keys(self, data: bytes, by: Actor, *, reply: bool) -> None:
+        """Returns once the bytes are in the program's input. They are not logged: nobody's password is."""
+        self._check_running()
+        if len(data) > MOST_KEYS:
+            raise InvalidInput(f"At most {MOST_KEYS // 1024} KiB can be typed at once.")
+        if not data:
+            return
+        if not reply:
+            self.driver.leave_question()
+            self._last["activity"] = self._steady()
+            if self._is_time(f"audit {by.grant_id}", AUDIT_SECONDS):
+                self._log([], audit=[self._audit("input", by, "types into the terminal")])
+        await self._process.write(self._write(data))
+
+    async def resize(self, cols: int, rows: int, by: Actor) -> None:
+        self._check_running()
+        cols, rows = clamped(cols), clamped(rows)
+        record = self.ledger.record
+        if (cols, rows) == (record.cols, record.rows):
+            return
+        self._log([TerminalResized(cols, rows, by.name)])
+        self.driver.resized(cols, rows)
+        await self._process.resize(cols, rows)
+
+    async def redraw(self) -> None:
+        """A full-screen program draws again when its size changes, so it changes for a moment."""
+        record = self.ledger.record
+        if not self.driver.full_screen or record.phase in OVER:
+            return
+        cols, rows = record.cols or 80, record.rows or 24
+        await self._process.resize(cols, rows - 1 if rows > 1 else rows + 1)
+        await asyncio.sleep(REDRAW_SECONDS)
+        await self._process.resize(record.cols or 80, record.rows or 24)
+
+    def tail(self, limit: int) -> Tail:
+        return self.driver.tail(self._out, self.base, limit)
+
+    def watch(self, grew: Callable[[], None]) -> Callable[[], None]:
+        """Be told whenever there is more on the tape, or it is over; the returned call stops it."""
+        self._watchers.append(grew)
+        return lambda: self._watchers.remove(grew)
+
+    def _tell_watchers(self) -> None:
+        for grew in list(self._watchers):
+            grew()
+
+    def _check_running(self) -> None:
+        if self.ledger.record.phase in OVER:
+            raise SessionOver("This terminal has ended.")
+
+    # Small steps
+
+    def _press(self, keys: bytes) -> None:
+        self._do(self._press_safely(keys), "press")
+
+    async def _press_safely(self, keys: bytes) -> None:
+        try:
+            await self._process.write(self._write(keys))
+        except HostError as error:  # it has ended meanwhile, and its exit says so
+            self.ledger.log([Note("not_delivered", error.message, "warning")])
+
+    def _write(self, data: bytes) -> Write:
+        self._writes += 1
+        return Write(f"keys:{self._run_id}:{self._writes}", data)
+
+    def _log(
+        self, events: list[AnyEvent], *, audit: list[AuditRecord] | None = None, sync: bool = False
+    ) -> "asyncio.Future[None]":
+        return self.ledger.log(
+            events, out_offset=self._out, driver_state=self.driver.state(), audit=audit or (), sync=sync
+        )
+
+    def _audit(self, action: str, by: Actor, detail: str) -> AuditRecord:
+        return AuditRecord(
+            action,  # pyright: ignore[reportArgumentType] - one of the literal actions
+            by.name,
+            self._id,
+            by.grant_id,
+            by.address,
+            by.user_agent,
+            detail=detail,
+        )
+
+    def _do(self, work: "asyncio.Future[None] | Awaitable[None]", name: str) -> None:
+        task = asyncio.ensure_future(_awaited(work))
+        task.set_name(f"{name} {self._id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @property
+    def _id(self) -> str:
+        return self.ledger.record.session_id
+
+
+async def _awaited(work: Awaitable[None]) -> None:
+    await work
+
+
+async def use_terminal(terminal: TerminalSupervisor, wish: TypeKeys | Resize | Redraw | EndSession) -> None:
+    """Carry out what somebody asks of a terminal."""
+    match wish:
+        case TypeKeys():
+            await terminal.type_keys(wish.data, wish.by, reply=wish.reply)
+        case Resize():
+            await terminal.resize(wish.cols, wish.rows, wish.by)
+        case Redraw():
+            await terminal.redraw()
+        case EndSession():
+            ending = terminal.end(wish.reason, wish.by.name)
+            if ending is not None:
+                await ending

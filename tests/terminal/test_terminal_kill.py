@@ -1,0 +1,76 @@
+"""The server is killed while a program writes: the viewer's bytes are complete and in order."""
+
+import asyncio
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+from tests.live import LiveServer
+from tests.terminal.viewing import terminal, viewing
+
+from bascule.client.address import Address, Unreachable
+from bascule.client.terminal import Piece, TerminalLine
+
+pytestmark = pytest.mark.anyio
+
+LAST = int(os.environ.get("TERMINAL_SEQ", "1000000"))
+KILLS = 3
+
+
+class Faithful:
+    """A viewer that reads on by offset, whatever happens to its connection."""
+
+    def __init__(self, server: LiveServer, session: str) -> None:
+        self.server, self.session = server, session
+        self.data = bytearray()
+        self.news = asyncio.Event()
+
+    async def run(self) -> None:
+        while True:
+            with contextlib.suppress(Unreachable):
+                address = Address(self.server.url, self.server.token)
+                line = await TerminalLine.open(address, self.session, after=len(self.data), lag=0)
+                async with line:
+                    async for one in line:
+                        if isinstance(one, Piece):
+                            assert one.offset == len(self.data), (one.offset, len(self.data))
+                            self.data += one.data
+                            self.news.set()
+                        else:
+                            assert one.type != "skipped", one
+            await asyncio.sleep(0.05)
+
+    async def reaches(self, size: int) -> None:
+        while len(self.data) < size:
+            self.news.clear()
+            await asyncio.wait_for(self.news.wait(), 60)
+
+
+async def test_x1_p7_bytes_are_complete_and_in_order_over_kills_of_the_server(short_dir: Path):
+    async with LiveServer(short_dir, env={"SHELL": "/bin/sh"}) as server:
+        session = await terminal(server)
+        async with viewing(server, session) as viewer:
+            await viewer.type("PS1=; stty -echo -onlcr; echo rea''dy\r")
+            await viewer.shows(b"ready\n")
+            start = bytes(viewer.data).rindex(b"ready\n") + 6
+        expected = "".join(f"{n}\n" for n in range(1, LAST + 1)).encode()
+        faithful = Faithful(server, session)
+        task = asyncio.create_task(faithful.run())
+        await faithful.reaches(start)
+        async with viewing(server, session, after=start) as viewer:
+            await viewer.type(f"seq 1 {LAST}\r")
+            await viewer.until(lambda one: len(one.data) > 10_000)
+        for number in range(1, KILLS + 1):
+            await faithful.reaches(start + number * 300_000)
+            await server.kill()
+            await server.start()
+        await faithful.reaches(start + len(expected))
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        got = bytes(faithful.data[start : start + len(expected)])
+        assert hashlib.sha256(got).hexdigest() == hashlib.sha256(expected).hexdigest()
+        async with viewing(server, session) as viewer:
+            await viewer.type("echo al''ive\r")
+            await viewer.shows(b"alive\n")

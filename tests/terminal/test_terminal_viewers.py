@@ -1,0 +1,179 @@
+"""Several viewers of one terminal: one size, one who answers, and none who slows another."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.live import LiveServer
+from tests.terminal.viewing import Viewer, terminal, viewing
+
+pytestmark = pytest.mark.anyio
+
+LIMITS = "[limits]\nsessions = 0\nspawns_per_minute = 100000\n"
+# Asks the terminal, then tells every byte that came in within a second, in hex.
+ASK = (
+    "stty raw -echo min 0 time 10; printf '%b' '{query}'; got=$(dd bs=4096 count=1 2>/dev/null; "
+    "dd bs=4096 count=1 2>/dev/null); stty sane; hex=$(printf '%s' \"$got\" | od -An -tx1 | tr -d ' \\n'); "
+    "printf 'got=<%s>\\n<>%s\\n' \"$hex\" over\r"
+)
+
+
+@pytest.fixture
+async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
+    async with LiveServer(short_dir, config=LIMITS, env={"SHELL": "/bin/sh"}) as live:
+        yield live
+
+
+async def size_of(viewer: Viewer) -> bytes:
+    mark = len(viewer.data)
+    await viewer.type("stty size; echo si''zed\r")
+    await viewer.shows(b"sized", after=mark)
+    return bytes(viewer.data[mark:])
+
+
+async def test_r38_p7_the_smallest_window_decides_until_it_leaves(server: LiveServer):
+    session = await terminal(server)
+    async with viewing(server, session) as one, viewing(server, session) as two:
+        await one.line.resize(120, 40)
+        await one.until(lambda v: (v.said[-1].cols, v.said[-1].rows, v.said[-1].owner) == (120, 40, True))
+        await two.line.resize(90, 50)
+        await one.until(lambda v: (v.said[-1].cols, v.said[-1].rows) == (90, 40))
+        async with viewing(server, session) as three:
+            await three.line.resize(100, 20)
+            await one.until(lambda v: (v.said[-1].cols, v.said[-1].rows) == (90, 20))
+            assert b"20 90" in await size_of(one)
+        await one.until(lambda v: (v.said[-1].cols, v.said[-1].rows) == (90, 40))
+        assert b"40 90" in await size_of(one)
+        owners = [v for v in (one, two) if v.said[-1].owner]
+        assert len(owners) == 1
+
+
+async def test_r38_whoever_claims_decides_alone(server: LiveServer):
+    session = await terminal(server)
+    async with viewing(server, session) as one, viewing(server, session) as two:
+        await one.line.resize(60, 20)
+        await two.line.resize(100, 30)
+        await two.line.claim()
+        await one.until(lambda v: (v.said[-1].cols, v.said[-1].rows) == (100, 30))
+        assert (one.said[-1].owner, one.said[-1].replies) == (False, False)
+        await two.until(lambda v: v.said[-1].owner and v.said[-1].replies)
+        assert b"30 100" in await size_of(one)
+
+
+async def test_p7_by_setting_the_one_who_types_decides(short_dir: Path):
+    config = LIMITS + '[terminal]\nsize_owner = "typing"\n'
+    async with LiveServer(short_dir, config=config) as server:
+        session = await terminal(server)
+        async with viewing(server, session) as one, viewing(server, session) as two:
+            await one.line.resize(60, 20)
+            await two.line.resize(100, 30)
+            await one.until(lambda v: (v.said[-1].cols, v.said[-1].rows) == (60, 20))
+            await two.type("\r")
+            await one.until(lambda v: (v.said[-1].cols, v.said[-1].rows) == (100, 30))
+            assert b"30 100" in await size_of(two)
+
+
+async def test_s54_r38_three_viewers_answer_and_one_answer_arrives(server: LiveServer):
+    session = await terminal(server)
+    async with (
+        viewing(server, session) as one,
+        viewing(server, session) as two,
+        viewing(server, session) as three,
+    ):
+        everybody = (one, two, three)
+        assert [v.said[-1].replies for v in everybody if await v.hears("size")].count(True) == 1
+        await one.type(ASK.format(query=r"\033[c\033[6n"))
+        for viewer in everybody:
+            await viewer.shows(b"\x1b[c\x1b[6n")
+            await viewer.type(b"\x1b[?1;2c")
+            await viewer.type(b"\x1b[5;7R")
+        await one.shows(b"<>over")
+        assert b"got=<1b5b3f313b32631b5b353b3752>" in one.data
+
+
+async def test_s54_attackers_words_never_come_back_as_keys(server: LiveServer):
+    session = await terminal(server)
+    async with viewing(server, session) as one:
+        await one.type(ASK.format(query=r"\033]0;touch pwned\007\033[21t\033]52;c;?\007\033P+q544e\033\134"))
+        await one.shows(b"\x1b[21t")
+        assert b"\x1b]52" not in one.data
+        await one.type(b"\x1b]ltouch pwned\x1b\\")
+        await one.type(b"\x1b]52;c;cm0gLXJm\x07")
+        await one.type(b"\x1bP1+r544e=78\x1b\\")
+        await one.shows(b"<>over")
+        assert b"got=<>" in one.data
+
+
+async def test_s54_with_nobody_there_nothing_answers_and_a_late_viewer_is_not_asked_again(server: LiveServer):
+    session = await terminal(server)
+    async with viewing(server, session) as one:
+        await one.type("sleep 1; " + ASK.format(query=r"\033[c"))
+        await one.shows(b"sleep 1")
+    await asyncio.sleep(0)
+    async with viewing(server, session) as late:
+        await late.shows(b"<>over")
+        await late.leave()
+    async with viewing(server, session) as later:
+        await later.shows(b"<>over")
+        assert b"got=<>" in later.data
+        assert b"\x1b[c" not in later.data, "what was asked before is not asked again"
+
+
+async def test_s54_the_one_who_answers_leaves_and_another_answers(server: LiveServer):
+    session = await terminal(server)
+    async with viewing(server, session) as one, viewing(server, session) as two:
+        await two.hears("size")
+        first = one if (await one.hears("size")).replies else two
+        assert first is one
+        await one.leave()
+        await two.until(lambda v: v.said[-1].replies)
+        await two.type(ASK.format(query=r"\033[5n"))
+        await two.shows(b"\x1b[5n")
+        await two.type(b"\x1b[0n")
+        await two.shows(b"got=<1b5b306e>")
+
+
+async def test_r37_a_slow_viewer_skips_and_slows_nobody(server: LiveServer):
+    session = await terminal(server)
+    async with viewing(server, session) as quick, viewing(server, session, after=0) as slow:
+        # The slow one acks nothing more after this, so it is sent a window and waits.
+        await slow.line.ack(0)
+        await quick.type("seq 1 1000000; echo do''ne\r")
+        await quick.until(lambda v: b"done" in v.data[-200:], 60)
+        await slow.line.ack(slow.next)
+        skipped = await slow.hears("skipped")
+        assert skipped.to - skipped.skipped_from > 1_000_000
+        assert skipped.prelude
+        await slow.line.ack(slow.next)
+        await slow.until(lambda v: b"done" in v.data[-200:])
+        assert len(slow.data) < 4_000_000
+
+
+async def test_r37_every_byte_of_a_large_output_is_on_the_tape(server: LiveServer):
+    session = await terminal(server)
+    async with viewing(server, session, after=0, lag=0) as viewer:
+        await viewer.type("PS1=; stty -echo -onlcr; echo be''gin\r")
+        await viewer.shows(b"begin\n")
+        await viewer.type("head -c 40000000 /dev/zero | tr '\\0' 'y'; echo e''nd\r")
+        await viewer.until(lambda v: b"end\n" in v.data[-20:], 60)
+        body = bytes(viewer.data)
+        start = body.index(b"begin\n") + 6
+        assert body[start : start + 40_000_000] == b"y" * 40_000_000
+
+
+async def test_r37_broken_utf8_and_split_characters_arrive_as_they_were(server: LiveServer):
+    data = bytes(range(128, 256)) + "é😀".encode() * 100
+    (server.work / "bytes").write_bytes(data)
+    session = await terminal(server)
+    async with viewing(server, session) as viewer:
+        await viewer.type("stty -onlcr; for i in 1 2 3; do dd if=bytes bs=7 2>/dev/null; done; echo o''ver\r")
+        await viewer.shows(b"over\n")
+        assert data * 3 in bytes(viewer.data)
+
+
+async def test_a_ticket_opens_one_terminal_once(server: LiveServer):
+    session = await terminal(server)
+    made = await server.post("/api/tickets", purpose="terminal", sessionId=session)
+    assert made.status_code == 200
+    assert (await server.post("/api/tickets", purpose="terminal")).status_code == 400
