@@ -13,6 +13,9 @@ export interface SessionStarted {
   resumed_from?: string | null;
   forked?: boolean;
   demo?: boolean;
+  cols?: number | null;
+  rows?: number | null;
+  skip_permissions?: boolean;
 }
 
 export interface AgentSpawned {
@@ -411,6 +414,9 @@ export interface SessionRecord {
   signal: number | null;
   archived: boolean;
   demo: boolean;
+  cols: number | null;
+  rows: number | null;
+  skip_permissions: boolean;
 }
 
 export interface RequestRecord {
@@ -439,6 +445,8 @@ export interface AgentInfo {
   demo?: boolean;
   models?: string[];
   modes?: string[];
+  drivers?: string[];
+  skips_permissions?: boolean;
 }
 
 export interface Image {
