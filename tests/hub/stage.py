@@ -24,7 +24,9 @@ from bascule.link.frames import (
     DaemonConnected,
     EndAll,
     ListAgents,
+    ListTrusted,
     Reply,
+    TrustFolder,
 )
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import (
@@ -102,8 +104,10 @@ class ScriptedDevice:
                 await append(self._store, wish.session_id, SessionEnded("closed", code=0))
             case ListAgents():
                 return {"agents": AGENTS}
-            case CheckDirectory():
+            case CheckDirectory() | TrustFolder():
                 return {"path": wish.path}
+            case ListTrusted():
+                return {"folders": []}
             case EndAll():
                 return {"ended": 2}
             case _:
