@@ -35,7 +35,7 @@ class _Frame(msgspec.Struct, rename="camel"):
     type: str = ""
     session_id: str = ""
     entries: list[msgspec.Raw] = []
-    error: msgspec.Raw | None = None
+    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class LiveServer:
@@ -267,7 +267,7 @@ class LiveServer:
                 if frame.type == "session:events" and frame.session_id == session:
                     for one in frame.entries:
                         yield decode_logged(one)
-                elif frame.error is not None:
+                elif frame.error is not msgspec.UNSET:
                     raise AssertionError(message)
 
     async def wait_for(

@@ -36,7 +36,9 @@ from bascule.link.frames import (
     DaemonConnected,
     EndAll,
     ListAgents,
+    ListTrusted,
     Reply,
+    TrustFolder,
 )
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import (
@@ -115,7 +117,7 @@ class ScriptedDevice:
                 await append(self._store, wish.session_id, SessionEnded("closed", code=0))
             case ListAgents():
                 return {"agents": AGENTS}
-            case CheckDirectory():
+            case CheckDirectory() | TrustFolder():
                 return {"path": wish.path}
             case ListFolders():
                 return Folders([wish.prefix + "x"], False)
@@ -126,6 +128,8 @@ class ScriptedDevice:
             case ReadChanges():
                 change = FileChange("a.py", "modified", 1, 0, "@@ -0,0 +1 @@\n+x")
                 return GitChanges("trunk", [change])
+            case ListTrusted():
+                return {"folders": []}
             case EndAll():
                 return {"ended": 2}
             case _:

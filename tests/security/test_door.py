@@ -31,8 +31,8 @@ async def call(client: httpx.AsyncClient, row, **headers: str) -> httpx.Response
     return await client.request(row.method, path_of(row), content=body, headers=headers)
 
 
-async def upgrade_status(world: Stage, **headers: str) -> int:
-    url = f"ws://127.0.0.1:{world.port}/ws"
+async def upgrade_status(world: Stage, path: str = "/ws", **headers: str) -> int:
+    url = f"ws://127.0.0.1:{world.port}{path}"
     try:
         async with connect(url, additional_headers=headers, proxy=None, compression=None):
             return 101
@@ -58,7 +58,7 @@ async def test_s01_every_route_refuses_every_wrong_token_and_does_nothing(world:
                     continue  # it is a valid grant there, for its own session
                 if row.method == "WS":
                     headers = {"authorization": f"Bearer {token}"} if token else {}
-                    status = await upgrade_status(world, **headers)
+                    status = await upgrade_status(world, path_of(row), **headers)
                 else:
                     status = (await call(client, row)).status_code
                 # Wrong tokens are throttled after a while: that is a refusal too.
@@ -276,7 +276,7 @@ async def test_s08_no_get_changes_anything(world: Stage) -> None:
     assert record is not None
     assert record.seq == 1
     # Looking is all they asked of the device.
-    looks = {"ListAgents", "CheckDirectory", "ListFolders", "ListFiles", "ReadFile", "ReadChanges"}
+    looks = {"ListAgents", "CheckDirectory", "ListFolders", "ListFiles", "ReadFile", "ReadChanges", "ListTrusted"}
     assert {type(wish).__name__ for wish in world.device.wishes} <= looks
 
 
