@@ -276,7 +276,15 @@ async def test_s08_no_get_changes_anything(world: Stage) -> None:
     assert record is not None
     assert record.seq == 1
     # Looking is all they asked of the device.
-    looks = {"ListAgents", "CheckDirectory", "ListFolders", "ListFiles", "ReadFile", "ReadChanges", "ListTrusted"}
+    looks = {
+        "ListAgents",
+        "CheckDirectory",
+        "ListFolders",
+        "ListFiles",
+        "ReadFile",
+        "ReadChanges",
+        "ListTrusted",
+    }
     assert {type(wish).__name__ for wish in world.device.wishes} <= looks
 
 
