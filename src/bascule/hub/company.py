@@ -23,6 +23,7 @@ class _Room:
         self.onlookers: dict[Onlooker, str] = {}
         self.typing: dict[str, float] = {}  # until when, by name
         self.timer: asyncio.TimerHandle | None = None
+        self.due = 0.0  # when the timer fires; not every loop's handles can be asked
         self.told = b""
         self.told_at = float("-inf")
 
@@ -73,9 +74,10 @@ class Company:
         loop = asyncio.get_running_loop()
         due = loop.time() + wait
         if room.timer is not None:
-            if not room.timer.cancelled() and room.timer.when() <= due:
+            if room.due <= due:
                 return
             room.timer.cancel()
+        room.due = due
         room.timer = loop.call_later(wait, self._tell, session_id, room)
 
     def _tell(self, session_id: str, room: _Room) -> None:
