@@ -25,7 +25,7 @@ from bascule.policy.screening import Screening, safe_length
 
 log = logging.getLogger("bascule.hub")
 
-PIECE = 32 * 1024
+PIECE = 64 * 1024
 TAIL = 256 * 1024
 WINDOW = 1024 * 1024  # ahead of what a viewer has acked
 MOST_LAG = 2 * 1024 * 1024  # then it skips ahead
