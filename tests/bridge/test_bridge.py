@@ -225,7 +225,9 @@ def test_p3_flags_only_where_the_agent_has_them(short_dir: Path):
     assert CodexBridge(short_dir).build_args(skip) == ["--dangerously-bypass-approvals-and-sandbox"]
     for bridge in (AgentBridge, TerminalBridge):
         assert bridge(short_dir).build_args(skip) == []
-    for plain in (ClaudeBridge, CodexBridge, AgentBridge, GeminiBridge, TerminalBridge):
+    # Left alone, Claude's own screen starts in a mode that runs tools unasked.
+    assert ClaudeBridge(short_dir).build_args(StartOptions()) == ["--permission-mode=manual"]
+    for plain in (CodexBridge, AgentBridge, GeminiBridge, TerminalBridge):
         assert plain(short_dir).build_args(StartOptions()) == []
     assert TerminalBridge(short_dir).build_args(StartOptions(login=True)) == ["-l"]
 

@@ -12,7 +12,10 @@ import pytest
 from tests.live import LiveServer
 from tests.system.corpus import hostile_strings
 
+import bascule.agents
 from bascule.model.events import PromptSent, SessionStarted, TurnEnded
+
+AGENT_FILES = Path(bascule.agents.__file__).parent
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
@@ -157,7 +160,8 @@ async def test_s22_the_program_and_its_words_cannot_be_set_from_outside(server: 
     spawn = {"prompt": "x", "cwd": str(server.work), "harness": "/bin/sh"}
     assert (await server.http.post("/api/sessions/spawn", json=spawn)).status_code == 400
     agents = (await server.http.get("/api/agents")).json()["agents"]
-    assert {one["name"] for one in agents} == {"claude-code", "demo", "records"}
+    shipped = {path.stem.replace("_", "-") for path in AGENT_FILES.glob("*.toml")}
+    assert {one["name"] for one in agents} == shipped | {"records"}
 
 
 async def test_s21_a_session_runs_only_in_a_real_folder_below_a_root(server: LiveServer, module_dir: Path):

@@ -40,7 +40,8 @@ def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
     needed = not driver.tells_by_protocol
     argv += _group(spec, "model", driver.model, launch.model, needed=needed)
     # Said even when nobody chose: else a settings file, perhaps the project's own, picks one that asks less.
-    argv += _group(spec, "mode", driver.mode, mode_name(spec, launch.mode or spec.asking), needed=needed)
+    asking = None if launch.skip_permissions else spec.asking
+    argv += _group(spec, "mode", driver.mode, mode_name(spec, launch.mode or asking), needed=needed)
     argv += _group(spec, "resume", driver.resume, launch.resume, needed=needed)
     if launch.fork:
         if not driver.fork or launch.resume is None:
