@@ -12,7 +12,8 @@ export function createApi(feed) {
     sessions: (archived = false) => feed.call('session:list', { archived }).then((answer) => answer.sessions),
     requests: () => feed.call('requests:list').then((answer) => answer.requests),
     devices: () => feed.call('device:list').then((answer) => answer.devices),
-    agents: (refresh = false) => feed.call('agents:list', { refresh }).then((answer) => answer.agents),
+    // An agent that has only its own screen can't be talked to from here: the page has no terminal yet.
+    agents: (refresh = false) => feed.call('agents:list', { refresh }).then((answer) => answer.agents.filter(talks)),
     /** @param {Record<string, any>} wish */
     create: (wish) => feed.call('session:create', wish),
     open: inSession('open'),
@@ -54,4 +55,9 @@ async function get(feed, path) {
   const body = await answer.json();
   if (!answer.ok) throw Object.assign(new Error(body.error?.message ?? 'It did not work.'), { code: body.error?.code });
   return body;
+}
+
+/** @param {{drivers?: string[]}} agent */
+function talks(agent) {
+  return !agent.drivers?.length || agent.drivers.some((one) => one !== 'terminal');
 }
