@@ -128,9 +128,10 @@ async def test_s42_nothing_but_the_stored_input_reaches_the_agent(
 async def test_s42_the_input_comes_back_byte_for_byte(server: LiveServer):
     session = await server.create("go", agent="two")
     request = await asked(server, session)
+    await server.wait_for(session, lambda event: getattr(event, "request_id", "") == "req-2")
     assert hashlib.sha256(bytes(request.input)).hexdigest() == request.input_sha256
-    await answer(server, session, "req-1", "allow")
-    await answer(server, session, "req-2", "deny")
+    assert (await answer(server, session, "req-1", "allow")).status_code == 200
+    assert (await answer(server, session, "req-2", "deny")).status_code == 200
     await server.wait_for(session, TurnEnded)
     given = [one["input"] for one in ledger(server, "two") if one.get("executed") == "req-1"]
     assert given[-1] == json.loads(bytes(request.input))
