@@ -12,6 +12,7 @@ from tests.terminal.viewing import terminal, viewing
 
 from bascule.client.address import Address, Unreachable
 from bascule.client.terminal import Piece, TerminalLine
+from bascule.model.errors import Refused
 
 pytestmark = pytest.mark.anyio
 
@@ -26,10 +27,13 @@ class Faithful:
         self.server, self.session = server, session
         self.data = bytearray()
         self.news = asyncio.Event()
+        self.task = asyncio.create_task(self._run(), name=f"faithful viewer of {session}")
+        self.task.add_done_callback(lambda _: self.news.set())
 
-    async def run(self) -> None:
+    async def _run(self) -> None:
         while True:
-            with contextlib.suppress(Unreachable):
+            # A server that has just come back may not have its terminals yet: ask again, as attach does.
+            with contextlib.suppress(Unreachable, Refused):
                 address = Address(self.server.url, self.server.token)
                 line = await TerminalLine.open(address, self.session, after=len(self.data), lag=0)
                 async with line:
@@ -44,6 +48,7 @@ class Faithful:
 
     async def reaches(self, size: int) -> None:
         while len(self.data) < size:
+            assert not self.task.done(), self.task
             self.news.clear()
             await asyncio.wait_for(self.news.wait(), 60)
 
@@ -57,7 +62,6 @@ async def test_x1_p7_bytes_are_complete_and_in_order_over_kills_of_the_server(sh
             start = bytes(viewer.data).rindex(b"ready\n") + 6
         expected = "".join(f"{n}\n" for n in range(1, LAST + 1)).encode()
         faithful = Faithful(server, session)
-        task = asyncio.create_task(faithful.run())
         await faithful.reaches(start)
         async with viewing(server, session, after=start) as viewer:
             await viewer.type(f"seq 1 {LAST}\r")
@@ -67,8 +71,8 @@ async def test_x1_p7_bytes_are_complete_and_in_order_over_kills_of_the_server(sh
             await server.kill()
             await server.start()
         await faithful.reaches(start + len(expected))
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        faithful.task.cancel()
+        await asyncio.gather(faithful.task, return_exceptions=True)
         got = bytes(faithful.data[start : start + len(expected)])
         assert hashlib.sha256(got).hexdigest() == hashlib.sha256(expected).hexdigest()
         async with viewing(server, session) as viewer:
