@@ -28,6 +28,7 @@ from bascule.store.sqlite import SqliteStore
 log = logging.getLogger(__name__)
 
 DATABASE = "bascule.db"
+FIRST_DEVICE_SECONDS = 10.0  # that a wish waits for this machine's sessions, just after a start
 LINK_SECONDS = 30 * 24 * 3600
 THIS_MACHINE = "this machine"
 
@@ -68,7 +69,7 @@ async def _serve(
     url = _url(settings, listening)
     async with AsyncExitStack() as closing:
         grants = await GrantBook.open(store)
-        switchboard = Switchboard()
+        switchboard = Switchboard(FIRST_DEVICE_SECONDS)
         app = build_app(
             store=store,
             grants=grants,

@@ -12,7 +12,6 @@ from tests.terminal.viewing import terminal, viewing
 
 from bascule.client.address import Address, Unreachable
 from bascule.client.terminal import Piece, TerminalLine
-from bascule.model.errors import Refused
 
 pytestmark = pytest.mark.anyio
 
@@ -32,8 +31,7 @@ class Faithful:
 
     async def _run(self) -> None:
         while True:
-            # A server that has just come back may not have its terminals yet: ask again, as attach does.
-            with contextlib.suppress(Unreachable, Refused):
+            with contextlib.suppress(Unreachable):
                 address = Address(self.server.url, self.server.token)
                 line = await TerminalLine.open(address, self.session, after=len(self.data), lag=0)
                 async with line:

@@ -78,7 +78,9 @@ class DeviceLine:
 class Switchboard:
     """Knows which device is on which line, and carries wishes to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, first_wait: float = 0.0) -> None:
+        self._first_wait = first_wait
+        self._met = asyncio.Event()
         self._lines: dict[str, DeviceLine] = {}
         self._devices: dict[str, DeviceStatus] = {}
         self._count = 0
@@ -109,6 +111,7 @@ class Switchboard:
 
     async def ask(self, wish: Wish, *, device: str | None = None, timeout: float = 30) -> bytes:
         """The result of a wish, as JSON. Raises `Refused`, or `DeviceOffline` when nobody answers."""
+        await self.met()
         line = self._line(device)
         self._count += 1
         number = self._count
@@ -123,6 +126,15 @@ class Switchboard:
         finally:
             line.waiting.pop(number, None)
 
+    async def met(self) -> None:
+        """Just after a start the first device is about to connect: give it a moment, once."""
+        if not self._met.is_set() and self._first_wait > 0:
+            try:
+                async with asyncio.timeout(self._first_wait):
+                    await self._met.wait()
+            except TimeoutError:
+                self._met.set()  # nobody came; from now on the answer is at once
+
     def connected(self, line: DeviceLine, hello: DaemonConnected) -> None:
         known = self._devices.get(hello.device)
         if known is not None and known.epoch > hello.epoch:
@@ -131,6 +143,7 @@ class Switchboard:
         if older is not None and older is not line:
             older.fail_waiting()
         self._lines[hello.device] = line
+        self._met.set()
         self._devices[hello.device] = DeviceStatus(
             hello.device, hello.name, hello.version, True, hello.epoch, hello.agents
         )

@@ -61,6 +61,7 @@ class TerminalViewer:
 
     async def run(self) -> None:
         record = self._record
+        await self.hub.switchboard.met()
         self._tape = await self.hub.switchboard.tapes(record.device or None).open(
             record.session_id, record.started_seq, self._more.set
         )
