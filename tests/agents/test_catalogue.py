@@ -116,3 +116,39 @@ def test_s22_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "agents" / "pipe.toml", 0o600)
     with pytest.raises(BadAgentFile, match="plain file"):
         Catalogue.load(tmp_path)
+
+
+SHIPPED = {
+    "claude-code": ("stream_json", "acp", "terminal"),
+    "codex": ("codex", "acp", "terminal"),
+    "gemini": ("acp", "terminal"),
+    "copilot": ("acp", "terminal"),
+    "opencode": ("acp", "terminal"),
+    "cursor": ("acp", "terminal"),
+    "goose": ("acp", "terminal"),
+    "qwen": ("acp", "terminal"),
+    "aider": ("plain", "terminal"),
+    "shell": ("terminal",),
+    "demo": ("stream_json",),
+}
+
+
+def test_r22_every_shipped_agent_has_its_ways_to_be_talked_to() -> None:
+    catalogue = Catalogue.load("/nonexistent")
+    assert {spec.name: tuple(one.name for one in spec.drivers) for spec in catalogue} == SHIPPED
+    for spec in catalogue:
+        if spec.name not in ("shell", "demo"):
+            assert spec.login is not None
+            assert spec.login.how
+
+
+@pytest.mark.parametrize("agent", sorted(set(SHIPPED) - {"shell", "aider"}))
+def test_s33_no_agent_is_started_in_a_mode_that_does_not_ask(agent: str) -> None:
+    """By a mode it is told at the start, or by a setting in its environment."""
+    spec = Catalogue.load("/nonexistent").get(agent)
+    told = [spec.asking_of(driver) for driver in spec.drivers if driver.name != "terminal"]
+    assert all(told) or spec.environment.set, f"{agent} starts as {told}"
+    unasked = {"yolo", "bypassPermissions", "full-access", "agent-full-access", "autopilot"}
+    for driver in spec.drivers:
+        modes = spec.modes_of(driver)
+        assert not unasked & {*modes, *modes.values()}

@@ -58,7 +58,7 @@ def test_what_an_agent_can_not_do_is_said() -> None:
     with pytest.raises(NotSupported):
         build_argv(bare, FOUND, Launch(model="opus"))
     with pytest.raises(NotSupported):
-        build_argv(CLAUDE, FOUND, Launch(driver="acp"))
+        build_argv(CLAUDE, FOUND, Launch(driver="plain"))
     with pytest.raises(NotSupported):
         build_argv(CLAUDE, FOUND, Launch(fork=True))
 

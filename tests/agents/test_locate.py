@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bascule.agents.catalogue import Catalogue, parse
+from bascule.agents.command import Launch, build_argv
 from bascule.agents.locate import find, locate
 from bascule.model.errors import AgentNotInstalled
 
@@ -33,14 +34,14 @@ def program(path: Path, body: str = "exit 0", *, mode: int = 0o755) -> Path:
 def test_places_are_tried_in_order(tmp_path: Path) -> None:
     at_home = program(tmp_path / "home/bin/mine-agent")
     env = {"HOME": str(tmp_path / "home"), "PATH": str(tmp_path / "path")}
-    assert locate(MINE, env) == str(at_home)
+    assert locate(MINE, env).path == str(at_home)
     on_path = program(tmp_path / "path/mine-agent")
-    assert locate(MINE, env) == str(on_path)
+    assert locate(MINE, env).path == str(on_path)
 
 
 def test_a_person_can_name_the_program(tmp_path: Path) -> None:
     chosen = program(tmp_path / "chosen")
-    assert locate(MINE, {"MINE_BIN": str(chosen), "PATH": ""}) == str(chosen)
+    assert locate(MINE, {"MINE_BIN": str(chosen), "PATH": ""}).path == str(chosen)
     with pytest.raises(AgentNotInstalled, match="MINE_BIN"):
         locate(MINE, {"MINE_BIN": str(tmp_path / "nothing"), "PATH": ""})
 
@@ -84,3 +85,106 @@ async def test_the_demo_is_always_there() -> None:
     found = await find(demo, {"PATH": "/usr/bin:/bin"})
     assert found.path == sys.executable
     assert found.version is not None
+
+
+ADAPTED = parse(
+    b"""name = "adapted"
+title = "Adapted"
+search = ["adapted"]
+install = "get adapted"
+override = "ADAPTED_BIN"
+
+[[drivers]]
+name = "codex"
+args = ["serve"]
+
+[[drivers]]
+name = "acp"
+args = ["--acp"]
+search = ["adapted-acp"]
+command = "ADAPTED_ACP_CMD"
+install = "get adapted-acp"
+""",
+    "adapted.toml",
+)
+
+
+def test_an_adapter_is_a_program_of_its_own(tmp_path: Path) -> None:
+    adapter = program(tmp_path / "adapted-acp")
+    env = {"PATH": str(tmp_path), "ADAPTED_BIN": "/bin/sh"}
+    assert locate(ADAPTED, env, ADAPTED.driver("codex")).path == "/bin/sh"
+    assert locate(ADAPTED, env, ADAPTED.driver("acp")).path == str(adapter)
+    adapter.unlink()
+    with pytest.raises(AgentNotInstalled, match="get adapted-acp"):
+        locate(ADAPTED, env, ADAPTED.driver("acp"))
+
+
+def test_a_person_can_give_the_adapters_whole_command_and_no_shell_reads_it(tmp_path: Path) -> None:
+    mine = program(tmp_path / "my adapter")
+    env = {"PATH": "", "ADAPTED_ACP_CMD": f"'{mine}' --flag \"two words\" $(touch x) ; rm"}
+    found = locate(ADAPTED, env, ADAPTED.driver("acp"))
+    assert found.path == str(mine)
+    assert found.args == ("--flag", "two words", "$(touch", "x)", ";", "rm")
+    assert build_argv(ADAPTED, found, Launch(driver="acp"))[1:3] == ["--flag", "two words"]
+
+
+@pytest.mark.parametrize("given", ["./adapter --x", "nothing-like-it", "'unclosed", "''"])
+def test_a_command_that_can_not_be_run_is_said_with_its_variable(given: str, tmp_path: Path) -> None:
+    with pytest.raises(AgentNotInstalled, match="ADAPTED_ACP_CMD"):
+        locate(ADAPTED, {"PATH": str(tmp_path), "ADAPTED_ACP_CMD": given}, ADAPTED.driver("acp"))
+
+
+@pytest.mark.parametrize(
+    ("agent", "variable", "package"),
+    [
+        ("claude-code", "CLAUDE_ACP_CMD", "@agentclientprotocol/claude-agent-acp"),
+        ("codex", "CODEX_ACP_CMD", "@agentclientprotocol/codex-acp"),
+    ],
+)
+def test_the_adapters_commands_can_be_set(agent: str, variable: str, package: str) -> None:
+    driver = (spec := Catalogue.load("/nonexistent").get(agent)).driver("acp")
+    assert locate(spec, {variable: "/bin/sh -c x", "PATH": ""}, driver).args == ("-c", "x")
+    with pytest.raises(AgentNotInstalled, match=package):
+        locate(spec, {"PATH": "", "HOME": "/nonexistent"}, driver)
+
+
+SET_BY_A_PERSON = [
+    *("x; touch canary", "x && touch canary", "$(touch canary)", "`touch canary`", "'unclosed"),
+    *("mine-agent", "./mine-agent", "bin/mine-agent", "../mine-agent", "mine-agent\ttouch"),
+    *("", "  ", "nowhere", "/nowhere"),
+]
+
+
+@pytest.mark.parametrize("given", SET_BY_A_PERSON)
+def test_s23_a_command_a_person_set_is_words_and_never_found_in_the_folder_we_are_in(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For each variable that names a program: what is there is run as it is, what is not there is said."""
+    project = tmp_path / "project"
+    program(project / "mine-agent")
+    program(project / "bin" / "mine-agent")
+    program(project / "claude-agent-acp")
+    monkeypatch.chdir(project)
+    env = {"PATH": f".::bin:{tmp_path / 'empty'}", "HOME": str(tmp_path), "SHELL": given}
+    adapter = Catalogue.load(tmp_path / "none").get("claude-code")
+    shell = Catalogue.load(tmp_path / "none").get("shell")
+    for spec, driver, variable in (
+        (MINE, None, "MINE_BIN"),
+        (adapter, adapter.driver("acp"), "CLAUDE_ACP_CMD"),
+    ):
+        with pytest.raises(AgentNotInstalled) as refused:
+            locate(spec, {**env, variable: given}, driver)
+        assert given.strip() == "" or variable in refused.value.message
+    assert locate(shell, env).path.startswith(("/bin/", "/usr/bin/"))
+    assert not (project / "canary").exists()
+
+
+def test_s23_a_path_with_spaces_is_one_program(tmp_path: Path) -> None:
+    spaced = program(tmp_path / "my tools" / "agent one")
+    env = {"PATH": "", "HOME": str(tmp_path)}
+    assert locate(MINE, {**env, "MINE_BIN": str(spaced)}).path == str(spaced)
+    claude = Catalogue.load(tmp_path / "none").get("claude-code")
+    found = locate(
+        claude, {**env, "CLAUDE_ACP_CMD": f"'{spaced}' --flag 'two words' -e --"}, claude.driver("acp")
+    )
+    assert (found.path, found.args) == (str(spaced), ("--flag", "two words", "-e", "--"))

@@ -21,6 +21,8 @@ SHIPPED = (
     "copilot.toml",
     "gemini.toml",
     "opencode.toml",
+    "goose.toml",
+    "qwen.toml",
     "aider.toml",
     "shell.toml",
     "demo.toml",

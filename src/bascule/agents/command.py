@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from bascule.agents.spec import AgentSpec, Found
+from bascule.agents.spec import AgentSpec, DriverSpec, Found
 from bascule.model.errors import InvalidInput, NotSupported
 
 MAX_VALUE = 256
@@ -36,15 +36,15 @@ def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
         driver = spec.driver(launch.driver)
     except KeyError as error:
         raise NotSupported(f"{spec.title} does not speak {launch.driver}.", agent=spec.name) from error
-    argv = [found.path, *driver.args]
+    argv = [found.path, *(driver.args if found.args is None else found.args)]
     needed = not driver.tells_by_protocol
     argv += _group(spec, "model", driver.model, launch.model, needed=needed)
     # Said even when nobody chose: else a settings file, perhaps the project's own, picks one that asks less.
-    asking = None if launch.skip_permissions else spec.asking
-    argv += _group(spec, "mode", driver.mode, mode_name(spec, launch.mode or asking), needed=needed)
+    asking = None if launch.skip_permissions else spec.asking_of(driver)
+    argv += _group(spec, "mode", driver.mode, mode_name(spec, launch.mode or asking, driver), needed=needed)
     argv += _group(spec, "resume", driver.resume, launch.resume, needed=needed)
     if launch.fork:
-        if not driver.fork or launch.resume is None:
+        if not (driver.fork or driver.forks_by_protocol) or launch.resume is None:
             raise NotSupported(f"{spec.title} can't fork without an earlier conversation.", agent=spec.name)
         argv += driver.fork
     if launch.skip_permissions:
@@ -54,14 +54,15 @@ def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
     return argv
 
 
-def mode_name(spec: AgentSpec, mode: str | None) -> str | None:
-    """What the agent calls a mode."""
+def mode_name(spec: AgentSpec, mode: str | None, driver: DriverSpec) -> str | None:
+    """What the agent calls a mode when it is talked to in this way."""
     if mode is None:
         return None
-    if mode not in spec.modes:
-        known = ", ".join(spec.modes) or "none"
+    modes = spec.modes_of(driver)
+    if mode not in modes:
+        known = ", ".join(modes) or "none"
         raise InvalidInput(f"{spec.title} can't start in mode {mode[:80]!r}; modes: {known}.", field="mode")
-    return spec.modes[mode]
+    return modes[mode]
 
 
 def _group(
@@ -98,6 +99,16 @@ def child_environment(
         kept.update(TERMINAL)
     kept.update({name: value for name, value in spec.environment.set.items() if not _NEVER.match(name)})
     return kept
+
+
+def child_variables(parent_env: Mapping[str, str]) -> dict[str, str]:
+    """What any program may see of our environment."""
+    return {name: value for name, value in parent_env.items() if _is_common(name) and not _NEVER.match(name)}
+
+
+def may_set(name: str) -> bool:
+    """Whether somebody may choose this variable for a program."""
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name) is not None and not _NEVER.match(name)
 
 
 def _is_common(name: str) -> bool:

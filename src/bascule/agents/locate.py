@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import shlex
 import signal
 import stat
 import sys
@@ -10,8 +11,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from bascule.agents.command import child_environment
-from bascule.agents.spec import AgentSpec, Found
+from bascule.agents.spec import AgentSpec, DriverSpec, Found
 from bascule.model.errors import AgentNotInstalled
 
 SEARCH_SECONDS = 5.0
@@ -19,11 +22,21 @@ PROBE_SECONDS = 10.0
 MAX_PROBE_OUTPUT = 64 * 1024
 
 
-def locate(spec: AgentSpec, env: Mapping[str, str], *, seconds: float = SEARCH_SECONDS) -> str:
-    """The absolute path of the program. Raises `AgentNotInstalled`."""
+def locate(
+    spec: AgentSpec,
+    env: Mapping[str, str],
+    driver: DriverSpec | None = None,
+    *,
+    seconds: float = SEARCH_SECONDS,
+) -> Found:
+    """The program for this way to talk to it. Raises `AgentNotInstalled`."""
     deadline = time.monotonic() + seconds
-    chosen = env.get(spec.override) if spec.override else None
-    if chosen:
+    given = env.get(driver.command, "").strip() if driver and driver.command else ""
+    if driver is not None and driver.command and given:
+        return _given(spec, driver.command, given, env, deadline)
+    own = driver is not None and bool(driver.search)
+    chosen = env.get(spec.override) if spec.override and not own else None
+    if spec.override and chosen:
         path = _resolve(chosen, env, deadline)
         if path is None:
             raise AgentNotInstalled(
@@ -31,13 +44,34 @@ def locate(spec: AgentSpec, env: Mapping[str, str], *, seconds: float = SEARCH_S
                 agent=spec.name,
                 variable=spec.override,
             )
-        return path
-    for place in spec.search:
+        return Found(path)
+    for place in driver.search if driver is not None and own else spec.search:
         path = _resolve(place, env, deadline)
         if path is not None:
-            return path
-    hint = f" Install it with: {spec.install}" if spec.install else ""
-    raise AgentNotInstalled(f"{spec.title} was not found on this machine.{hint}", agent=spec.name)
+            return Found(path)
+    install = (driver.install if driver is not None and own else "") or spec.install
+    what = f"{spec.title}'s adapter for {driver.name}" if driver is not None and own else spec.title
+    hint = f" Install it with: {install}" if install else ""
+    told = f"{what} was not found on this machine. Check that it's installed.{hint}"
+    raise AgentNotInstalled(told, agent=spec.name)
+
+
+def _given(spec: AgentSpec, variable: str, given: str, env: Mapping[str, str], deadline: float) -> Found:
+    """A command line as a person would type it, cut into words as a shell would and given to none."""
+    try:
+        words = shlex.split(given)
+    except ValueError as error:
+        raise AgentNotInstalled(
+            f"{variable} can't be read: {error}.", agent=spec.name, variable=variable
+        ) from None
+    path = _resolve(words[0], env, deadline) if words else None
+    if path is None:
+        raise AgentNotInstalled(
+            f"{variable} begins with {words[0] if words else ''!r}, which is not a program that can be run.",
+            agent=spec.name,
+            variable=variable,
+        )
+    return Found(path, args=tuple(words[1:]))
 
 
 def _resolve(place: str, env: Mapping[str, str], deadline: float) -> str | None:
@@ -73,13 +107,14 @@ def _runnable(path: Path) -> str | None:
 
 async def find(spec: AgentSpec, env: Mapping[str, str], *, seconds: float = PROBE_SECONDS) -> Found:
     """The program and its version; a program that does not tell its version is still found."""
-    path = await asyncio.to_thread(locate, spec, env)
-    said = await _first_words([path, *spec.version.args], child_environment(spec, env), seconds)
+    found = await asyncio.to_thread(locate, spec, env)
+    said, _ = await ask([found.path, *spec.version.args], child_environment(spec, env), seconds)
     match = re.search(spec.version.pattern, said)
-    return Found(path, match.group(1) if match else None)
+    return replace(found, version=match.group(1) if match else None)
 
 
-async def _first_words(argv: list[str], env: dict[str, str], seconds: float) -> str:
+async def ask(argv: list[str], env: dict[str, str], seconds: float) -> tuple[str, int | None]:
+    """What a program prints and the code it ends with, within a bound; (`""`, None) when it does not."""
     try:
         process = await asyncio.create_subprocess_exec(
             *argv,
@@ -91,19 +126,19 @@ async def _first_words(argv: list[str], env: dict[str, str], seconds: float) -> 
             start_new_session=True,
         )
     except OSError:
-        return ""
+        return "", None
     assert process.stdout is not None
     try:
         async with asyncio.timeout(seconds):
             said = await process.stdout.read(MAX_PROBE_OUTPUT)
-            await process.wait()
+            code = await process.wait()
     except TimeoutError:
-        said = b""
+        said, code = b"", None
     finally:
         if process.returncode is None:
             _kill_group(process.pid)
             await process.wait()
-    return said.decode("utf-8", "replace")
+    return said.decode("utf-8", "replace"), code
 
 
 def _kill_group(pid: int) -> None:

@@ -44,6 +44,8 @@ class StartSession(Command, frozen=True, kw_only=True):
     cols: int | None = None  # of a terminal
     rows: int | None = None
     skip_permissions: bool = False  # only when a person chose it for this very session
+    worktree: bool = False  # in a git work tree of its own, beside the repository that `cwd` is in
+    worktree_of: str | None = None  # filled in by the device that made the tree
 
 
 class SendPrompt(Command, frozen=True, kw_only=True):

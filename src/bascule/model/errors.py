@@ -128,8 +128,14 @@ class NotSupported(CallerError):
     code = "NOT_SUPPORTED"
 
 
-class AgentNotInstalled(HostError):
-    code = "AGENT_NOT_INSTALLED"
+class AgentUnavailable(HostError):
+    """Its program is missing, or its process is gone and does not come back."""
+
+    code = "AGENT_UNAVAILABLE"
+
+
+class AgentNotInstalled(AgentUnavailable):
+    pass
 
 
 class AgentFailed(HostError):

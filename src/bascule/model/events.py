@@ -31,6 +31,8 @@ EndReason = Literal[
     "time_limit",
     "size_limit",
     "lost",  # the keeper or the machine died under it
+    "disconnected",  # the process that it shared with others went away; it is taken up again by itself
+    "elsewhere",  # it ran outside Bascule and is over
 ]
 
 
@@ -51,6 +53,9 @@ class SessionStarted(Event, frozen=True):
     cols: int | None = None  # of a terminal
     rows: int | None = None
     skip_permissions: bool = False  # a person chose that this agent asks nothing in its terminal
+    process: str = ""  # the keeper's name of the process it shares with others; empty: one of its own
+    worktree_of: str | None = None  # the folder whose work tree `cwd` is
+    found: bool = False  # it runs or ran outside Bascule; this is read from the agent's own files
 
 
 class AgentSpawned(Event, frozen=True):
@@ -257,6 +262,7 @@ class PermissionAnswered(Event, frozen=True):
     option: str | None = None
     rule: str | None = None  # the rule, in words, when policy answered or one was made
     message: str | None = None
+    rule_ids: tuple[str, ...] = ()  # of the lasting rules that answered
 
 
 class PermissionWithdrawn(Event, frozen=True):

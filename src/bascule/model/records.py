@@ -1,5 +1,6 @@
 """What a session is right now: small records folded from its log, kept beside it so nobody reads it whole."""
 
+import re
 from typing import Literal
 
 from msgspec import Raw, Struct
@@ -50,6 +51,12 @@ PASSING: frozenset[type[Event]] = frozenset(
     {EntryOpened, TextAppended, EntryClosed, ToolStarted, ToolChanged}
 )
 
+# What tools that open a pull request print last, and nothing looser: its number stands in lists.
+_PULL_REQUEST = re.compile(
+    r"https://[a-z0-9.-]+/(?:[\w.-]+/)+(?:pull|pulls|merge_requests)/[1-9][0-9]{0,8}", re.ASCII
+)
+_MOST_URL = 300
+
 
 class Write(Struct, frozen=True):
     """Bytes for an agent's stdin. The id makes a repeated delivery harmless."""
@@ -96,6 +103,13 @@ class SessionRecord(Struct, omit_defaults=True):
     cols: int | None = None  # of a terminal
     rows: int | None = None
     skip_permissions: bool = False
+    process: str = ""  # the keeper's name of a process that is shared with other sessions
+    worktree_of: str | None = None  # the folder this session's work is meant for, when it has a work tree
+    added: int = 0  # lines its own edits added and removed, all in all
+    removed: int = 0
+    pull_request: str | None = None  # the newest one a command of its own ended by naming
+    # Begun outside Bascule and read from the agent's own files, until it is continued here.
+    found: bool = False
 
 
 class Parked(Struct):
@@ -138,6 +152,8 @@ def advance(record: SessionRecord, parked: Parked, logged: Logged) -> bool:
     record.seq = logged.seq
     record.updated_at = logged.at
     if type(event) in PASSING:
+        if isinstance(event, ToolChanged) and event.status == "done":
+            _count_work(record, event)
         return False
     record.phase = step(record.phase, event)
     _advance_record(record, logged.at, event)
@@ -155,11 +171,16 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.model = event.model or record.model
             record.permission_mode, record.demo = event.permission_mode, event.demo
             record.cols, record.rows = event.cols, event.rows
-            record.skip_permissions = event.skip_permissions
+            record.skip_permissions, record.found = event.skip_permissions, event.found
+            record.process = event.process
+            record.worktree_of = event.worktree_of
             record.created_at = record.created_at or at
             record.created_by = record.created_by or event.by
             record.end_reason = record.end_message = record.code = record.signal = None
             record.started_at, record.started_seq, record.spawned = at, record.seq, False
+            if event.cols is not None and not event.forked:
+                # A terminal says nothing of itself, so this is all that is known of its conversation.
+                record.agent_session_id = event.resumed_from or record.agent_session_id
         case AgentSpawned():
             record.spawned = True
         case SessionReady():
@@ -202,6 +223,15 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.code, record.signal = event.code, event.signal
         case _:
             pass
+
+
+def _count_work(record: SessionRecord, done: ToolChanged) -> None:
+    for diff in done.diffs:
+        record.added += diff.added
+        record.removed += diff.removed
+    last = done.output[-_MOST_URL:].rstrip().rpartition("\n")[2].strip()
+    if _PULL_REQUEST.fullmatch(last):
+        record.pull_request = last
 
 
 def _advance_parked(parked: Parked, event: AnyEvent) -> bool:

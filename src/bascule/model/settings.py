@@ -31,6 +31,13 @@ class TerminalSettings(Struct, frozen=True, forbid_unknown_fields=True):
     idle_seconds: int = 0
 
 
+class AcpSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What bounds an agent that speaks ACP. 0 switches a limit off."""
+
+    start_timeout_ms: int = 15_000  # for the agent to answer the first words
+    prompt_timeout_ms: int = 30_000  # of silence while it works on a prompt and nobody else is awaited
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     data_dir: str
     config_dir: str
@@ -46,5 +53,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     default_agent: str = ""  # empty: the first installed one, else the demo
     default_model: str = ""
     claude_bin: str = ""
+    find_sessions: bool = True  # list what agents keep on this machine of sessions begun outside Bascule
     limits: Limits = Limits()
     terminal: TerminalSettings = TerminalSettings()
+    acp: AcpSettings = AcpSettings()

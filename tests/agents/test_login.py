@@ -1,0 +1,76 @@
+"""Whether an agent is signed in is told without a model and without a look at a secret."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.agents.test_locate import program
+
+from bascule.agents.catalogue import BadAgentFile, Catalogue, parse
+from bascule.agents.login import signed_in
+
+pytestmark = pytest.mark.anyio
+SPEC = """name = "mine"
+title = "Mine"
+search = ["mine"]
+
+[environment]
+pass = ["MINE_*"]
+
+[login]
+variables = ["MINE_KEY", "OTHER_KEY"]
+files = ["$MINE_HOME/auth.json", "~/.mine/auth.json"]
+status = ["login", "status"]
+how = "mine login"
+
+[[drivers]]
+name = "acp"
+"""
+MINE = parse(SPEC.encode(), "mine.toml")
+
+
+def home(tmp_path: Path, **more: str) -> dict[str, str]:
+    return {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", **more}
+
+
+async def test_r22_a_key_in_the_environment_is_enough_if_the_agent_gets_it(tmp_path: Path) -> None:
+    assert await signed_in(MINE, None, home(tmp_path, MINE_KEY="x")) == "yes"
+    assert await signed_in(MINE, None, home(tmp_path, MINE_KEY="")) == "unknown"
+    assert await signed_in(MINE, None, home(tmp_path, OTHER_KEY="x")) == "unknown", "it is not passed on"
+
+
+async def test_r22_a_file_is_looked_for_and_never_opened(tmp_path: Path) -> None:
+    file = tmp_path / ".mine" / "auth.json"
+    assert await signed_in(MINE, None, home(tmp_path)) == "unknown"
+    file.parent.mkdir()
+    os.mkfifo(file)  # whoever opened it would wait for ever
+    assert await signed_in(MINE, None, home(tmp_path)) == "unknown", "a pipe is no file"
+    file.unlink()
+    file.write_text("secret")
+    file.chmod(0)
+    assert await signed_in(MINE, None, home(tmp_path)) == "yes"
+    elsewhere = {"MINE_HOME": str(tmp_path / "none"), "HOME": ""}
+    assert await signed_in(MINE, None, elsewhere) == "unknown"
+    assert await signed_in(MINE, None, {"MINE_HOME": str(tmp_path / ".mine"), "HOME": ""}) == "yes"
+
+
+@pytest.mark.parametrize(("body", "told"), [("exit 0", "yes"), ("exit 1", "no"), ("exit 2", "unknown")])
+async def test_r22_only_the_agents_own_command_can_say_no(body: str, told: str, tmp_path: Path) -> None:
+    path = program(tmp_path / "mine", f'[ "$*" = "login status" ] || exit 9\n{body}')
+    assert await signed_in(MINE, str(path), home(tmp_path)) == told
+
+
+async def test_a_status_command_that_hangs_is_given_up(tmp_path: Path) -> None:
+    path = program(tmp_path / "mine", "exec sleep 60")
+    assert await signed_in(MINE, str(path), home(tmp_path), seconds=0.2) == "unknown"
+
+
+async def test_an_agent_without_accounts_has_no_such_state() -> None:
+    demo = Catalogue.load("/nonexistent").get("demo")
+    assert await signed_in(demo, "/bin/false", {}) is None
+
+
+def test_a_place_that_depends_on_the_current_folder_is_refused() -> None:
+    with pytest.raises(BadAgentFile) as caught:
+        parse(SPEC.replace("~/.mine", "mine").encode(), "mine.toml")
+    assert caught.value.fields["key"] == "login.files"

@@ -1,0 +1,94 @@
+"""Which ways to talk to an agent can be gone on this machine, and which is taken when nobody says."""
+
+from pathlib import Path
+
+import pytest
+from tests.agents.test_locate import program
+
+from bascule.agents.catalogue import Catalogue
+from bascule.agents.command import Launch, build_argv
+from bascule.agents.spec import Found
+from bascule.daemon.launching import Launcher
+from bascule.link.frames import AgentInfo
+from bascule.model.errors import AgentNotInstalled, NotSupported
+from bascule.model.events import SessionStarted
+from bascule.model.settings import Settings
+
+pytestmark = pytest.mark.anyio
+CATALOGUE = Catalogue.load("/nonexistent")
+
+
+def launcher(folder: Path, **more: str) -> Launcher:
+    env = {"HOME": str(folder), "PATH": f"{folder}/bin", **more}
+    return Launcher(
+        CATALOGUE, Settings(data_dir=str(folder), config_dir=str(folder), roots=(str(folder),)), env
+    )
+
+
+async def info(made: Launcher, name: str) -> AgentInfo:
+    return next(one for one in await made.agents(refresh=True) if one.name == name)
+
+
+def start(agent: str, driver: str, cwd: Path) -> SessionStarted:
+    return SessionStarted(agent, driver, str(cwd), "ana", "here")
+
+
+async def test_r22_only_ways_whose_program_is_there_are_offered(tmp_path: Path) -> None:
+    made = launcher(tmp_path)
+    nothing = await info(made, "codex")
+    assert not nothing.available
+    assert "npm install -g @openai/codex" in (nothing.problem or "")
+    program(tmp_path / "bin/codex-acp")
+    adapter = await info(made, "codex")
+    assert (adapter.available, adapter.drivers, adapter.version) == (True, ("acp",), None)
+    program(tmp_path / "bin/codex", 'case "$1" in login) exit 1;; esac; echo "codex-cli 0.166.0"')
+    both = await info(made, "codex")
+    assert both.drivers == ("codex", "acp", "terminal")
+    assert both.version == "0.166.0"
+    assert (both.signed_in, both.login) == ("no", "codex login")
+    assert "ask" in both.modes
+
+
+async def test_r22_the_first_way_there_is_gets_taken_and_others_by_name(tmp_path: Path) -> None:
+    made = launcher(tmp_path)
+    program(tmp_path / "bin/codex-acp")
+    assert (await made.complete(start("codex", "", tmp_path), str(tmp_path))).driver == "acp"
+    program(tmp_path / "bin/codex")
+    assert (await made.complete(start("codex", "", tmp_path), str(tmp_path))).driver == "codex"
+    chosen = await made.complete(start("codex", "acp", tmp_path), str(tmp_path))
+    assert made.plan(chosen, "s").argv == (f"{tmp_path}/bin/codex-acp",)
+    with pytest.raises(NotSupported, match="it takes codex, acp, terminal"):
+        await made.complete(start("codex", "plain", tmp_path), str(tmp_path))
+
+
+async def test_r22_an_adapters_command_of_a_persons_own_is_started_as_it_is(tmp_path: Path) -> None:
+    mine = program(tmp_path / "elsewhere/adapter")
+    made = launcher(tmp_path, CLAUDE_ACP_CMD=f"{mine} --fast 'two words'")
+    chosen = await made.complete(start("claude-code", "acp", tmp_path), str(tmp_path))
+    assert made.plan(chosen, "s").argv == (str(mine), "--fast", "two words")
+    with pytest.raises(AgentNotInstalled, match="CLAUDE_ACP_CMD"):
+        await launcher(tmp_path, CLAUDE_ACP_CMD="nothing").complete(
+            start("claude-code", "acp", tmp_path), str(tmp_path)
+        )
+
+
+@pytest.mark.parametrize(
+    ("agent", "driver", "words"),
+    [
+        ("codex", "terminal", ["--ask-for-approval=on-request", "--sandbox=read-only"]),
+        ("gemini", "terminal", ["--approval-mode=default"]),
+        ("qwen", "terminal", ["--approval-mode=default"]),
+        ("gemini", "acp", ["--acp"]),
+        ("copilot", "acp", ["--acp"]),
+        ("opencode", "acp", ["acp"]),
+        ("cursor", "acp", ["acp"]),
+        ("goose", "acp", ["acp"]),
+        ("qwen", "acp", ["--acp"]),
+        ("codex", "codex", ["app-server"]),
+    ],
+)
+def test_s33_each_is_started_with_the_words_of_its_file_and_told_to_ask(
+    agent: str, driver: str, words: list[str]
+) -> None:
+    argv = build_argv(CATALOGUE.get(agent), Found("/bin/it"), Launch(driver=driver))
+    assert argv == ["/bin/it", *words]
