@@ -4,12 +4,12 @@ import hashlib
 import json
 from typing import Any
 
+import msgspec
 import pytest
-from msgspec import Raw
 from tests.drivers.playing import messages_of, names_in
 
 from bascule.drivers.acp import AcpDriver
-from bascule.drivers.acp.asking import HostCall
+from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import DriverLaunch
 from bascule.model.codec import decode_event, encode
 from bascule.model.errors import InvalidInput, RequestWithdrawn, UnknownOption
@@ -18,6 +18,7 @@ from bascule.model.events import (
     CommandsChanged,
     EntryClosed,
     ModeChanged,
+    ModelChanged,
     Note,
     PermissionAnswered,
     PermissionRequested,
@@ -27,6 +28,7 @@ from bascule.model.events import (
     QuestionAsked,
     SessionReady,
     TextAppended,
+    TitleChanged,
     ToolChanged,
     ToolStarted,
     TurnEnded,
@@ -239,8 +241,8 @@ def test_a_mode_the_person_chose_wins_over_the_one_of_the_file() -> None:
 
 
 def test_two_drivers_share_a_connection_and_each_hears_only_its_own() -> None:
-    one = opened(id_base=0)
-    other = AcpDriver(LAUNCH, id_base=5_000_000)
+    one = opened(joining=Joining())
+    other = AcpDriver(LAUNCH, joining=Joining(5_000_000))
     other.start()
     other.receive(line(id=0, result={"protocolVersion": 1, "agentCapabilities": CAN}))
     (opening,) = sent_by(*other.data_to_send())
@@ -405,6 +407,25 @@ def test_unknown_requests_are_refused_and_kept() -> None:
     assert driver.receive(line(method="_auth/status_update", params={})) == []
 
 
+def test_qwen_codes_own_news_of_mode_model_and_title_are_heard_and_its_other_news_is_passed_over() -> None:
+    driver = opened(result={"modes": {"currentModeId": "default", "availableModes": []}})
+
+    def news(name: str, **told: Any) -> list[AnyEvent]:
+        params = {"v": 1, "sessionId": "s1", **told}
+        return driver.receive(line(method=f"qwen/notify/session/{name}", params=params))
+
+    assert news("mode-update", currentModeId="default") == []
+    assert news("mode-update", currentModeId="plan") == [ModeChanged("plan")]
+    assert news("model-update", currentModelId="qwen-max") == [ModelChanged("qwen-max")]
+    assert news("title-update", title="Herons") == [TitleChanged("Herons")]
+    assert news("prompt-suggestion", suggestion="And now?") == []
+    (kept,) = news("recording-degraded", reason="write_failed")
+    assert isinstance(kept, Unrecognised)
+    # It asks what its own program could do; that we can't is answered, and is no news.
+    assert driver.receive(line(id=7, method="craft/drainMidTurnQueue", params={"sessionId": "s1"})) == []
+    assert sent_by(*driver.data_to_send())[-1]["error"]["code"] == -32601
+
+
 @pytest.mark.parametrize("method", ["fs/read_text_file", "fs/write_text_file", "terminal/create"])
 def test_what_no_host_serves_is_not_offered_and_politely_refused(method: str) -> None:
     driver = AcpDriver(LAUNCH)
@@ -422,18 +443,17 @@ def test_what_no_host_serves_is_not_offered_and_politely_refused(method: str) ->
 
 
 def test_a_host_may_take_calls_and_answer_them_later() -> None:
-    calls: list[HostCall] = []
-
-    def take(call: HostCall) -> bool:
-        calls.append(call)
-        return call.method == "fs/read_text_file"
-
-    driver = opened(capabilities={"fs": {"readTextFile": True}}, host_calls=take)
-    assert (
-        driver.receive(line(id=1, method="fs/read_text_file", params={"sessionId": "s1", "path": "/a"})) == []
-    )
-    write = driver.answer_host_call(calls[0].call_id, Raw(b'{"content":"hi"}'))
+    driver = opened(msgspec.structs.replace(LAUNCH, services=("read",)))
+    asked = {"sessionId": "s1", "path": "/a"}
+    assert driver.receive(line(id=1, method="fs/read_text_file", params=asked)) == []
+    (call,) = driver.calls_due()
+    assert (call.method, json.loads(bytes(call.params))) == ("fs/read_text_file", asked)
+    restored = AcpDriver.restore(driver.state())
+    assert restored.calls_due() == [call]
+    (write,) = restored.answer_call(call.call_id, {"content": "hi"})
     assert json.loads(write.data) == {"jsonrpc": "2.0", "id": 1, "result": {"content": "hi"}}
+    assert restored.calls_due() == []
+    assert restored.answer_call(call.call_id, {}) == []
 
 
 # Forms -------------------------------------------------------------------------------------------------

@@ -4,11 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from msgspec import Raw
 
 from bascule.drivers.base import DriverLaunch
 from bascule.drivers.codex import CodexDriver
-from bascule.model.errors import NotSupported, RequestWithdrawn, UnknownOption
+from bascule.model.errors import RequestWithdrawn, UnknownOption
 from bascule.model.events import (
     ModeChanged,
     Note,
@@ -17,8 +16,6 @@ from bascule.model.events import (
     PermissionWithdrawn,
     PlanChanged,
     PromptSent,
-    QuestionAnswered,
-    QuestionAsked,
     SessionReady,
     TextAppended,
     ToolChanged,
@@ -76,6 +73,7 @@ def test_without_a_mode_it_asks_about_everything_it_does_not_trust() -> None:
         "cwd": "/home/dev/project",
         "approvalPolicy": "untrusted",
         "sandbox": "workspace-write",
+        "approvalsReviewer": "user",
     }
 
 
@@ -177,7 +175,7 @@ def test_plans_retries_and_the_unknown() -> None:
     assert [one.status for one in changed.items] == ["in_progress", "pending"]
     (note,) = driver.receive(told("error", willRetry=True, error={"message": "429"}))
     assert isinstance(note, Note)
-    (kept,) = driver.receive(line(id=9, method="item/tool/requestUserInput", params={"threadId": "th"}))
+    (kept,) = driver.receive(line(id=9, method="item/tool/call", params={"threadId": "th"}))
     assert isinstance(kept, Unrecognised)
     assert sent_by(*driver.data_to_send())[0]["error"]["code"] == -32601
     assert driver.receive(line(method="item/started", params={"threadId": "another"})) == []
@@ -197,8 +195,3 @@ def test_a_message_completed_without_pieces_is_said_whole() -> None:
     item = {"id": "m", "type": "agentMessage", "text": "whole"}
     events = driver.receive(told("item/completed", turnId="tu", item=item))
     assert [one.text for one in events if isinstance(one, TextAppended)] == ["whole"]
-
-
-def test_it_asks_no_questions() -> None:
-    with pytest.raises(NotSupported):
-        opened().answer_question(QuestionAsked("q", (), Raw(b"{}"), ""), QuestionAnswered("q", "ana"))

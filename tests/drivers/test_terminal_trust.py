@@ -113,3 +113,19 @@ def test_the_screen_follows_cursor_moves_and_erasures():
     screen.feed(b"\x07\xe2\x9d")
     screen.feed(b"\xaf!")
     assert screen.text() == ["❯!", "", ""]
+
+
+def test_p4_a_mark_that_moved_is_seen_after_sequences_nobody_needs():
+    """As Claude Code 2.1 draws it: keyboard protocols are set before its mark moves."""
+    driver = TerminalDriver(120, 40, question("claude-code"))
+    driver.receive(drawn("claude-1-trust"))
+    row = next(number for number, line in enumerate(lines_of("claude-1-trust"), 1) if "No, exit" in line)
+    driver.receive(b"\x1b[>0q\x1b[?u\x1b]7501;?\x07\x1b[c\x1b[<u\x1b[>5u\x1b[>4;2m")
+    assert driver.trust_step() == DOWN
+    moved = f"\x1b[{row};1H   No, exit\r\x1b[1B\x1b[1C❯\x1b[4GYes, I trust this folder".encode()
+    driver.receive(moved)
+    assert driver.trust_step() == ENTER
+
+
+def lines_of(name: str) -> list[str]:
+    return (SCREENS / f"{name}.txt").read_text().splitlines()

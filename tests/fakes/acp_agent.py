@@ -1,8 +1,13 @@
 """A scripted ACP agent: text, tools with permission, a plan, a form, cancelling and loading. Stdlib only.
 
-The first word of a prompt says what it does: `count N MS`, `run WORDS`, `plan`, `ask`, `fail`. Anything else
-is echoed. `--store DIR` keeps conversations, `--log FILE` every line it got, `--mode NAME` is the mode it
-starts in, and `--no-resume` leaves only `session/load` for coming back.
+The first word of a prompt says what it does: `count N MS`, `run WORDS`, `plan`, `ask`, `fail`, `think
+SECONDS` (in silence), `hang` (it reads nothing any more), `lonely` (it asks for something in no session's
+name), `call METHOD JSON` (a service of the client). Anything else is echoed.
+
+`--store DIR` keeps conversations, `--log FILE` every line it got, `--mode NAME` is the mode it starts in.
+`--no-resume` leaves only `session/load` for coming back, `--no-load` leaves nothing, `--close` offers
+`session/close` and `session/list`. It will not start while `--broken FILE` is there. `--deaf` answers
+nothing, `--refuse` answers the first words with an error, `--no-session` opens none.
 """
 
 import argparse
@@ -31,6 +36,7 @@ class Agent:
         self.next_id = 0
         self.cancelled: dict[str, threading.Event] = {}
         self.modes: dict[str, str] = {}
+        self.hung = threading.Event()
 
     def send(self, **message: Any) -> None:
         with self.writing:
@@ -56,13 +62,17 @@ class Agent:
 
     def serve(self) -> None:
         for line in sys.stdin:
+            if self.hung.is_set():
+                threading.Event().wait()
             if self.flags.log:
                 with open(self.flags.log, "a") as log:
                     log.write(line)
             message = json.loads(line)
+            if self.flags.deaf:
+                continue
             if "method" not in message:
                 event, came = self.waiting.pop(message["id"])
-                came.append(message.get("result") or {"error": message.get("error")})
+                came.append(message["result"] if "result" in message else {"error": message.get("error")})
                 event.set()
             else:
                 self.hear(message)
@@ -73,10 +83,25 @@ class Agent:
             case "initialize":
                 can: Message = {"loadSession": True, "promptCapabilities": {"image": True}}
                 can["sessionCapabilities"] = {} if self.flags.no_resume else {"resume": {}}
+                if self.flags.no_load:
+                    can["loadSession"], can["sessionCapabilities"] = False, {}
+                if self.flags.close:
+                    can["sessionCapabilities"] |= {"close": {}, "list": {}}
+                if self.flags.refuse:
+                    self.send(id=number, error={"code": -32603, "message": "no greeting today"})
+                    return
                 about = {"name": "scripted", "version": "1.2.3"}
                 self.send(
                     id=number, result={"protocolVersion": 1, "agentCapabilities": can, "agentInfo": about}
                 )
+            case "session/list" if self.flags.close:
+                known = sorted(Path(self.flags.store).iterdir())
+                sessions = [{"sessionId": one.name, "cwd": params["cwd"], "title": one.name} for one in known]
+                self.send(id=number, result={"sessions": sessions, "nextCursor": None})
+            case "session/close":
+                self.send(id=number, result={})
+            case "session/new" if self.flags.no_session:
+                self.send(id=number, error={"code": -32000, "message": "Authentication required"})
             case "session/new":
                 self.open(number, str(uuid.uuid4()))
             case "session/load" | "session/resume" as method:
@@ -138,6 +163,19 @@ class Agent:
                     self.say(session, f"{piece} ")
             case "run":
                 return self.run(session, rest)
+            case "think":
+                self.cancelled[session].wait(float(rest))
+                self.say(session, "Thought.")
+            case "hang":
+                self.hung.set()
+                threading.Event().wait()
+            case "lonely":
+                self.say(session, json.dumps(self.ask("_thing/do", what=rest)))
+            case "call":
+                method, _, params = rest.partition(" ")
+                self.say(
+                    session, json.dumps(self.ask(method, **{"sessionId": session, **json.loads(params)}))
+                )
             case "plan":
                 entries = [
                     {"content": one, "priority": "medium", "status": "pending"} for one in ("Look", "Leap")
@@ -192,12 +230,16 @@ def main() -> None:
     parser.add_argument("--store", default="")
     parser.add_argument("--log", default="")
     parser.add_argument("--mode", default="ask")
-    parser.add_argument("--no-resume", action="store_true")
+    parser.add_argument("--broken", default="")
+    for flag in ("--no-resume", "--no-load", "--close", "--deaf", "--refuse", "--no-session"):
+        parser.add_argument(flag, action="store_true")
     parser.add_argument("--version", action="store_true")
     flags = parser.parse_args()
     if flags.version:
         sys.stdout.write("1.2.3\n")
         return
+    if flags.broken and Path(flags.broken).exists():
+        sys.exit("it is broken")
     Agent(flags).serve()
 
 

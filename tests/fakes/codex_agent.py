@@ -1,6 +1,7 @@
-"""A scripted `codex app-server`: it echoes, waits to be interrupted, asks before a command. Stdlib only."""
+"""A scripted `codex app-server`: echoes, waits for an interrupt, asks before a command, dies. Stdlib only."""
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -33,6 +34,7 @@ def run(command: str) -> str:
     tell("item/started", item=item)
     asked = {"threadId": "thread-1", "turnId": "turn-1", "itemId": item["id"], "command": command}
     send(id=0, method="item/commandExecution/requestApproval", params=asked)
+    leave_if(command)
     while (answer := receive()).get("id") != 0 or "result" not in answer:
         send(id=answer["id"], result={})  # told to stop the turn, whose question comes back as refused
     decision = answer["result"]["decision"]
@@ -47,7 +49,17 @@ def run(command: str) -> str:
     return "interrupted" if decision == "cancel" else "completed"
 
 
+def leave_if(words: str) -> None:
+    """`die CODE` ends it with that code, `die -9` by that signal."""
+    verb, _, code = words.partition(" ")
+    if verb == "die":
+        if int(code) < 0:
+            os.kill(os.getpid(), -int(code))
+        sys.exit(int(code))
+
+
 def turn(words: str) -> str:
+    leave_if(words)
     if words.startswith("run "):
         return run(words[4:])
     if words == "wait":

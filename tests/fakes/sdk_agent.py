@@ -12,7 +12,11 @@ DIFF = acp.tool_diff_content("/home/dev/project/a.txt", "new\nline\n", "old\nlin
 class SdkAgent:
     def on_connect(self, conn: Any) -> None:
         self.client = conn
-        self.cancelled = asyncio.Event()
+        self.sessions = 0
+        self.cancels: dict[str, asyncio.Event] = {}
+
+    def cancelled(self, session_id: str) -> asyncio.Event:
+        return self.cancels.setdefault(session_id, asyncio.Event())
 
     async def initialize(self, protocol_version: int, **_: Any) -> schema.InitializeResponse:
         return schema.InitializeResponse(
@@ -25,7 +29,8 @@ class SdkAgent:
         modes = schema.SessionModeState(
             current_mode_id="ask", available_modes=[schema.SessionMode(id="ask", name="Ask")]
         )
-        return schema.NewSessionResponse(session_id="sdk-1", modes=modes)
+        self.sessions += 1
+        return schema.NewSessionResponse(session_id=f"sdk-{self.sessions}", modes=modes)
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
         await self.client.session_update(session_id, acp.update_user_message_text("earlier words"))
@@ -38,14 +43,30 @@ class SdkAgent:
         return schema.SetSessionModeResponse()
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        self.cancelled.set()
+        self.cancelled(session_id).set()
 
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> schema.PromptResponse:
         tell, said = self.client.session_update, prompt[0].text
         if said == "wait":
             await tell(session_id, acp.update_agent_message_text("waiting"))
-            await self.cancelled.wait()
+            await self.cancelled(session_id).wait()
             return schema.PromptResponse(stop_reason="cancelled")
+        if said.startswith("read "):
+            read = await self.client.read_text_file(path=said[5:], session_id=session_id)
+            await tell(session_id, acp.update_agent_message_text(f"{session_id} read {read.content}"))
+            return schema.PromptResponse(stop_reason="end_turn")
+        if said.startswith("run "):
+            made = await self.client.create_terminal(
+                command=said.split()[1], session_id=session_id, args=said.split()[2:], output_byte_limit=1000
+            )
+            ended = await self.client.wait_for_terminal_exit(
+                session_id=session_id, terminal_id=made.terminal_id
+            )
+            shown = await self.client.terminal_output(session_id=session_id, terminal_id=made.terminal_id)
+            await self.client.release_terminal(session_id=session_id, terminal_id=made.terminal_id)
+            words = f"{session_id} ran {shown.output.strip()} {ended.exit_code}"
+            await tell(session_id, acp.update_agent_message_text(words))
+            return schema.PromptResponse(stop_reason="end_turn")
         await tell(session_id, acp.update_agent_thought_text("thinking"))
         await tell(session_id, acp.update_plan([acp.plan_entry("Change it", status="in_progress")]))
         await tell(session_id, acp.start_edit_tool_call("t1", "Edit a.txt", "/home/dev/project/a.txt", DIFF))

@@ -29,9 +29,12 @@ class DriverLaunch(Struct, frozen=True, omit_defaults=True):
     model: str | None = None
     mode: str | None = None  # as the agent calls it
     resume: str | None = None  # the agent's own id of an earlier conversation
+    fork: bool = False  # the earlier conversation stays as it is, this one begins where it stands
     history: bool = False  # what is replayed of that conversation belongs in this log
     quirks: tuple[str, ...] = ()  # behaviours of this agent, by name
     cues: tuple["Cue", ...] = ()  # of an agent that speaks plain text
+    services: tuple[str, ...] = ()  # what is done for the agent when it asks: "read", "write", "terminal"
+    multiline: tuple[str, str] | None = None  # the lines it wants around a message of several
 
 
 class Cue(Struct, frozen=True, omit_defaults=True):

@@ -8,6 +8,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 MAX_RPC_ID = 256
 
 METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
 REQUEST_CANCELLED = -32800
 
 
@@ -73,6 +74,23 @@ class _Fields(Struct):
 
 
 _fields = msgspec.json.Decoder(_Fields)
+
+
+class _Address(Struct):
+    """Whose message it is. Nothing else is looked at: messages of other sessions cost next to nothing."""
+
+    session_id: str | None = msgspec.field(default=None, name="sessionId")
+
+
+_address = msgspec.json.Decoder(_Address)
+
+
+def session_in(params: Raw) -> str | None:
+    """The session that parameters speak of, if they name one."""
+    try:
+        return _address.decode(params).session_id
+    except msgspec.MsgspecError:
+        return None
 
 
 def update_in(params: Raw) -> Raw:

@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 from bascule.drivers.base import Cue, DriverLaunch
 from bascule.drivers.lenient import clip
 from bascule.drivers.outlet import Outlet
-from bascule.model.errors import RequestWithdrawn
+from bascule.model.errors import RequestWithdrawn, UnknownOption
 from bascule.model.events import (
     AnyEvent,
     EntryClosed,
@@ -125,10 +125,14 @@ class PlainDriver:
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
         words = msgspec.json.decode(asked.suggestions[0], type=Cue)
-        if answered.decision == "deny":
-            return self._answer(asked.request_id, words.deny)
-        always = answered.option == "always" and words.always
-        return self._answer(asked.request_id, words.always if always else words.allow)
+        chosen = answered.option or ("deny" if answered.decision == "deny" else "allow")
+        offered = {one.option_id: one.kind == "deny" for one in asked.options}
+        if offered.get(chosen) is not (answered.decision == "deny"):
+            raise UnknownOption(
+                f"This request has no option {chosen[:80]!r} that means {answered.decision!r}.", option=chosen
+            )
+        typed = {"allow": words.allow, "always": words.always, "deny": words.deny}[chosen]
+        return self._answer(asked.request_id, typed)
 
     def answer_question(self, asked: QuestionAsked, answered: QuestionAnswered) -> Write:
         return self._answer(asked.request_id, next(iter(answered.answers.values()), ""))
@@ -226,7 +230,7 @@ class PlainDriver:
 
     def _turn(self, sent: PromptSent) -> bytes:
         self._state.turning = True
-        return _line(sent.text)
+        return _message(sent.text, self._state.launch.multiline)
 
     def _new_request(self) -> str:
         self._state.asked += 1
@@ -250,6 +254,16 @@ def _plain(data: bytes) -> str:
     return _ESCAPES.sub("", codecs.decode(data, "utf-8", "replace"))
 
 
+def _message(text: str, around: tuple[str, str] | None) -> bytes:
+    """One line is one message to such an agent, unless it has a way to say where a longer one ends."""
+    lines = text.splitlines()
+    if around is None or len(lines) < 2:
+        return _line(text)
+    begin, end = around
+    # A line that would end the message early must not be that line.
+    inside = [f" {line}" if line.strip() == end else line for line in lines]
+    return "\n".join([begin, *inside, end]).encode() + b"\n"
+
+
 def _line(text: str) -> bytes:
-    """One line is one message to such an agent, so a message has to be one line."""
     return " ".join(text.splitlines()).encode() + b"\n"

@@ -1,18 +1,19 @@
 """What the agent asks of us: permissions and forms for a person, services of the host, and the unknown."""
 
 import hashlib
-from collections.abc import Callable
 
 import msgspec
 from msgspec import Raw, Struct
 
 from bascule.drivers.acp.encode import CANCEL, CANCELLED, PEN
 from bascule.drivers.acp.forms import fields_of
-from bascule.drivers.acp.state import DriverState, Request
+from bascule.drivers.acp.services import MAX_PARAMS, OPTIONS, SERVICES, HostCall, subject_of
+from bascule.drivers.acp.state import MAX_OPEN, Call, DriverState, Request
 from bascule.drivers.acp.tools import Tools, content_text, is_empty, read_call
-from bascule.drivers.jsonrpc import MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
+from bascule.drivers.jsonrpc import INVALID_PARAMS, MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
 from bascule.drivers.lenient import JsonObject, clip, loosely, text, words
 from bascule.drivers.outlet import Outlet
+from bascule.drivers.writing import FOR_ALL
 from bascule.model.events import (
     Note,
     OptionKind,
@@ -39,24 +40,16 @@ _SCOPES = {
     "reject_once": "only this call",
     "reject_always": "also later calls like it; how far that reaches is up to the agent",
 }
+# Qwen Code asks once whether there is such a thing, and does without: nobody needs to read of it.
+_OPTIONAL = frozenset({"craft/drainMidTurnQueue", "craft/claimTodoStopGuardContinuation"})
 _HOST_METHODS = ("fs/", "terminal/")
+FAILED = -32000  # what was asked for was not done, and the words say why
 
 
 class PermissionParams(Struct, rename="camel"):
     tool_call: Raw
     options: list[Raw] = []
 
-
-class HostCall(Struct, frozen=True):
-    """Something the agent wants of the machine: a file, a terminal."""
-
-    call_id: str
-    method: str
-    params: Raw
-
-
-# Takes a call and returns True when it will be answered later; without that it is refused at once.
-HostCalls = Callable[[HostCall], bool]
 
 _permission = msgspec.json.Decoder(PermissionParams)
 
@@ -68,14 +61,12 @@ class Asking:
         out: Outlet,
         replies: list[Write],
         tools: Tools,
-        host_calls: HostCalls | None,
     ) -> None:
         self._state = state
         self._out = out
         self._replies = replies
         self._tools = tools
-        self._host_calls = host_calls
-        self.host_waiting: dict[str, Raw] = {}
+        self.fresh_calls = False  # a call has come that is due, and whose state is not stored yet
 
     def request(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
         """A request of the agent. Returns what about it was not understood."""
@@ -90,8 +81,18 @@ class Asking:
             return self._serve(rpc_id, method, params)
         except msgspec.MsgspecError as error:
             # Whoever waits for an answer must get one, even if it is that nobody understood.
-            self._refuse(rpc_id, -32602, f"Invalid params: {error}")
+            self._refuse(rpc_id, INVALID_PARAMS, f"Invalid params: {error}")
             return f"broken {method[:80]}: {error}"
+
+    def refuse_for_all(self, rpc_id: Raw, method: str, line: bytes) -> str | None:
+        """A request that names no session: each session of the process owes the same refusal."""
+        if len(bytes(rpc_id)) > MAX_RPC_ID:
+            return "a request with an endless id"
+        known = method in ("session/request_permission", "elicitation/create") or method in SERVICES
+        code, told = (INVALID_PARAMS, "Name the session") if known else (METHOD_NOT_FOUND, "Method not found")
+        write_id = f"{FOR_ALL}refuse:{hashlib.sha256(line).hexdigest()[:32]}"
+        self._replies.append(Write(write_id, PEN.error(rpc_id, code, f"{told}: {method[:200]}")))
+        return f"a request of no session: {method[:80]!r}"
 
     def _serve(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
         match method:
@@ -103,10 +104,15 @@ class Asking:
                 self._host(rpc_id, method, params)
             case _:
                 self._refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+                if method in _OPTIONAL:
+                    return None
                 return f"unknown request {method[:80]!r}"
         return None
 
     def _permission(self, rpc_id: Raw, asked: PermissionParams) -> None:
+        if self._state.leaving:
+            self._reply(PEN.result(rpc_id, CANCELLED))
+            return
         call = read_call(asked.tool_call)
         tool = self._tools.ask_about(call)
         # The input, as it was sent. An agent that sends none describes the call instead: then that is judged.
@@ -144,6 +150,9 @@ class Asking:
     def _form(self, rpc_id: Raw, params: Raw) -> None:
         asked = loosely(params)
         fields = fields_of(asked)
+        if self._state.leaving:
+            self._reply(PEN.result(rpc_id, {"action": "cancel"}))
+            return
         if text(asked, "mode") not in (None, "form") or not fields:
             self._reply(PEN.result(rpc_id, {"action": "decline"}))
             self._out.put(Note("declined_form", _why_declined(asked), "warning"))
@@ -156,13 +165,40 @@ class Asking:
         self._out.put(QuestionAsked(request_id, questions, kept, sha256, tool_id))
 
     def _host(self, rpc_id: Raw, method: str, params: Raw) -> None:
-        call_id = self._state.new_write("host")
-        if self._host_calls is not None and self._host_calls(HostCall(call_id, method, Raw(bytes(params)))):
-            self.host_waiting[call_id] = rpc_id
+        state = self._state
+        if SERVICES.get(method) not in state.launch.services:
+            self._refuse(rpc_id, METHOD_NOT_FOUND, f"This client does not offer {method[:200]}.")
+            told = f"The agent asked for {method[:80]}, which is not offered to it."
+            self._out.put(Note("host_call_refused", told, "warning"))
             return
-        self._refuse(rpc_id, METHOD_NOT_FOUND, f"This client does not offer {method[:200]}.")
-        told = f"The agent asked for {method[:80]}, which is not offered to it."
-        self._out.put(Note("host_call_refused", told, "warning"))
+        if state.leaving or len(state.calls) >= MAX_OPEN or len(bytes(params)) > MAX_PARAMS:
+            self._refuse(rpc_id, FAILED, "That is too much at once, or too late.")
+            return
+        call_id = state.new_write("host")
+        call = Call(rpc_id, method, Raw(bytes(params)), due=True)
+        subject = subject_of(method, call.params, state.launch.cwd)
+        if subject is not None:
+            call.due = False
+            call.request_id = self._remember(Request(rpc_id, "permission", call=call_id))
+            sha256 = hashlib.sha256(bytes(subject.judged)).hexdigest()
+            self._out.put(
+                PermissionRequested(
+                    call.request_id,
+                    subject.tool,
+                    subject.title,
+                    subject.kind,
+                    subject.judged,
+                    sha256,
+                    OPTIONS,
+                )
+            )
+        state.calls[call_id] = call
+        self.fresh_calls = True
+
+    def due(self) -> list[HostCall]:
+        """The calls that nobody has to be asked about any more, and that are not answered."""
+        calls = self._state.calls.items()
+        return [HostCall(call_id, one.method, one.params) for call_id, one in calls if one.due]
 
     # The end of a request --------------------------------------------------------------------------------
 
@@ -171,6 +207,7 @@ class Asking:
         for request_id, request in list(self._state.requests.items()):
             if bytes(request.rpc_id) == rpc_id:
                 del self._state.requests[request_id]
+                self._state.calls.pop(request.call or "", None)
                 self._refuse(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
                 gone = PermissionWithdrawn if request.kind == "permission" else QuestionWithdrawn
                 self._out.put(gone(request_id, "agent"))
@@ -183,7 +220,11 @@ class Asking:
         gone: list[PermissionWithdrawn | QuestionWithdrawn] = []
         for request_id, request in self._state.requests.items():
             if request.kind == "permission":
-                lines += PEN.result(request.rpc_id, CANCELLED)
+                if request.call is None:
+                    lines += PEN.result(request.rpc_id, CANCELLED)
+                else:
+                    del self._state.calls[request.call]
+                    lines += PEN.error(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
                 gone.append(PermissionWithdrawn(request_id, "interrupted"))
             else:
                 lines += PEN.result(request.rpc_id, {"action": "cancel"})
@@ -195,6 +236,7 @@ class Asking:
         """The turn is over, and with it whatever was asked during it."""
         reason = "interrupted" if self._state.cancelling else "agent"
         for request_id, request in self._state.requests.items():
+            self._state.calls.pop(request.call or "", None)
             gone = PermissionWithdrawn if request.kind == "permission" else QuestionWithdrawn
             self._out.put(gone(request_id, reason))
         self._state.requests.clear()

@@ -1,21 +1,43 @@
 """One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
 
+import msgspec
 from msgspec import UNSET, Raw
 
 from bascule.drivers import jsonrpc
 from bascule.drivers.acp.asking import Asking
 from bascule.drivers.acp.facts import About
+from bascule.drivers.acp.listing import Listing, read_listing
 from bascule.drivers.acp.opening import Opening, error_words
 from bascule.drivers.acp.speech import Speech
-from bascule.drivers.acp.state import ID_RANGE, MAX_EARLY, MAX_EARLY_BYTES, DriverState, Pending
+from bascule.drivers.acp.state import (
+    ID_RANGE,
+    MAX_EARLY,
+    MAX_EARLY_BYTES,
+    MAX_EARLY_SESSIONS,
+    DriverState,
+    Pending,
+)
 from bascule.drivers.acp.tools import Tools, read_call
 from bascule.drivers.acp.turns import end_turn
-from bascule.drivers.lenient import JsonObject, loosely, mapping, text
+from bascule.drivers.bounded import forget_oldest
+from bascule.drivers.lenient import MAX_ID, JsonObject, loosely, mapping, text
 from bascule.drivers.outlet import Outlet
 from bascule.model.events import Note
 
-# Extensions that tell nothing a session needs.
-_SILENT = frozenset({"_auth/status_update"})
+# Extensions that tell nothing a session needs. Qwen Code names its own without the underscore.
+_SILENT = frozenset(
+    {
+        "_auth/status_update",
+        "_qwencode/end_turn",
+        "qwen/notify/channel/active-work",
+        "qwen/notify/session/artifact-event",
+        "qwen/notify/session/mcp-budget-event",
+        "qwen/notify/session/pr-binding",
+        "qwen/notify/session/prompt-suggestion",
+        "qwen/notify/session/sources-changed",
+        "qwen/notify/session/terminal-sequence",
+    }
+)
 # Updates that belong to a conversation; the others are about the session.
 _SPOKEN = frozenset(
     {
@@ -48,37 +70,67 @@ class Decoder:
         self._about = about
         self._tools = tools
         self._speech = Speech(state, out, tools)
+        self.listing: Listing | None = None  # until it is taken
 
     def line(self, line: bytes) -> str | None:
         """One message. Returns what about it was not understood."""
         message = jsonrpc.read(line)
         if message.method is UNSET:
-            return self._answer(message)
-        params = loosely(message.params)
-        session_id = text(params, "sessionId")
+            return self._answer(message, len(line))
+        session_id = jsonrpc.session_in(message.params)
         if session_id is not None and session_id != self._state.facts.session_id:
-            self._keep_early(line)
+            self._keep_early(session_id, line)
             return None
+        if session_id is None and self._state.shared:
+            return self._to_nobody(message, line)
+        self._state.heard += len(line) + 1
         if message.id is UNSET:
-            return self._notification(message.method, message.params, params)
+            return self._notification(message.method, message.params)
         self._something_else()
         return self._asking.request(message.id, message.method, message.params)
+
+    def _to_nobody(self, message: jsonrpc.Message, line: bytes) -> str | None:
+        """It names no session, so every session of this process hears it. It is answered once: all of them
+        owe the same reply under the same id, and an id is written once."""
+        assert message.method is not UNSET
+        if message.id is UNSET:
+            if message.method == "$/cancel_request":
+                self._asking.withdraw(bytes(jsonrpc.request_id_in(message.params)))
+                return None
+            if message.method == "session/update":
+                return "an update of no session"
+            return self._notification(message.method, message.params)
+        if self._is_about_ours(message.params):
+            self._something_else()
+            return self._asking.request(message.id, message.method, message.params)
+        return self._asking.refuse_for_all(message.id, message.method, line)
+
+    def _is_about_ours(self, params: Raw) -> bool:
+        """Some requests name the request they belong to instead of its session."""
+        try:
+            return jsonrpc.our_id(jsonrpc.request_id_in(params)) in self._state.pending
+        except msgspec.MsgspecError:
+            return False
 
     def finish(self) -> None:
         self._speech.end_earlier_prompt()
         self._speech.close()
         self._tools.end_all("The agent went before this tool reported back.")
 
-    def _keep_early(self, line: bytes) -> None:
+    def _keep_early(self, session_id: str, line: bytes) -> None:
         """Some agents speak of a session before they have named it. Of other sessions we know nothing."""
         state = self._state
-        size = sum(map(len, state.early)) + len(line)
-        if state.stage == "opening" and state.launch.resume is None and size <= MAX_EARLY_BYTES:
-            state.early = [*state.early, line.decode()][-MAX_EARLY:]
+        if state.stage != "opening" or state.launch.resume is not None or len(session_id) > MAX_ID:
+            return
+        kept = state.early.pop(session_id, [])
+        if sum(map(len, kept)) + len(line) <= MAX_EARLY_BYTES:
+            kept = [*kept, line.decode()][-MAX_EARLY:]
+        state.early[session_id] = kept
+        forget_oldest(state.early, MAX_EARLY_SESSIONS)
 
     # Answers to our own requests ---------------------------------------------------------------------------
 
-    def _answer(self, message: jsonrpc.Message) -> str | None:
+    def _answer(self, message: jsonrpc.Message, size: int) -> str | None:
         number = jsonrpc.our_id(message.id) if message.id is not UNSET else None
         if number is None:
             return "an answer without an id" if message.id is UNSET else "an answer to nothing that was asked"
@@ -86,6 +138,7 @@ class Decoder:
         if pending is None:
             ours = 0 < number - self._state.id_base < ID_RANGE
             return "an answer to nothing that was asked" if ours else None
+        self._state.heard += size + 1
         if message.error is not UNSET:
             self._refused(number, pending, loosely(message.error))
         else:
@@ -108,11 +161,15 @@ class Decoder:
             case "model":
                 self._about.settings(answer)
                 self._about.model(pending.value)
+            case "list":
+                self.listing = read_listing(answer)
+            case "close" | "probe":
+                pass  # that it came is all there is to know
 
     def _refused(self, number: int, pending: Pending, error: JsonObject) -> None:
         match pending.asked:
             case "initialize":
-                self._opening.failed(error_words(error))
+                self._opening.not_greeted(error)
             case "open":
                 self._state.replaying = False
                 self._opening.open_refused(error)
@@ -123,16 +180,19 @@ class Decoder:
             case "mode" | "model":
                 told = f"The agent did not switch to {pending.value[:80]!r}: {error_words(error)}"
                 self._out.put(Note(f"{pending.asked}_refused", told, "warning"))
+            case "list":
+                self.listing = Listing(problem=error_words(error))
+            case "close" | "probe":
+                pass
 
     def _opened(self, answer: JsonObject) -> None:
         self._something_else()
         self._speech.end_earlier_prompt()
         self._speech.end_earlier_turn()
         self._opening.opened(answer)
-        early, self._state.early = self._state.early, []
-        for line in early:
-            if text(loosely(jsonrpc.read(line.encode()).params), "sessionId") == self._state.facts.session_id:
-                self.line(line.encode())
+        early, self._state.early = self._state.early, {}
+        for line in early.get(self._state.facts.session_id or "", []):
+            self.line(line.encode())
 
     def _end_turn(self, number: int, answer: JsonObject, error: JsonObject | None) -> None:
         self._speech.close()
@@ -146,12 +206,21 @@ class Decoder:
 
     # News --------------------------------------------------------------------------------------------------
 
-    def _notification(self, method: str, raw: Raw, params: JsonObject) -> str | None:
+    def _notification(self, method: str, raw: Raw) -> str | None:
         match method:
             case "session/update":
-                return self._update(raw, mapping(params, "update"))
+                return self._update(raw, mapping(loosely(raw), "update"))
             case "$/cancel_request":
                 return self._asking.withdraw(bytes(jsonrpc.request_id_in(raw)))
+            case "qwen/notify/session/mode-update":
+                self._about.mode(text(loosely(raw), "currentModeId"))
+                return None
+            case "qwen/notify/session/model-update" if model := text(loosely(raw), "currentModelId"):
+                self._about.model(model[:MAX_ID])
+                return None
+            case "qwen/notify/session/title-update":
+                self._about.title(text(loosely(raw), "title"))
+                return None
             case _ if method in _SILENT:
                 return None
             case _:

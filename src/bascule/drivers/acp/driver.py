@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from typing import Self
 
 import msgspec
-from msgspec import Raw
 
-from bascule.drivers.acp.asking import Asking, HostCalls
+from bascule.drivers.acp.asking import FAILED, Asking
 from bascule.drivers.acp.decode import Decoder
 from bascule.drivers.acp.encode import PEN, form_answer, permission_outcome
 from bascule.drivers.acp.facts import About
-from bascule.drivers.acp.opening import Opening, capabilities_of
-from bascule.drivers.acp.state import DriverState
+from bascule.drivers.acp.listing import Listing
+from bascule.drivers.acp.opening import Opening
+from bascule.drivers.acp.services import HostCall
+from bascule.drivers.acp.state import DriverState, Greeting, Joining
 from bascule.drivers.acp.tools import Tools
 from bascule.drivers.base import DriverLaunch
 from bascule.drivers.outlet import Outlet
@@ -34,28 +35,23 @@ _state = msgspec.json.Decoder(DriverState)
 class AcpDriver:
     """One session on a connection that may carry others: `id_base` keeps their request ids apart.
 
-    `capabilities` is what the agent is told we serve; `host_calls` takes the calls for it. Without a host the
-    agent reads, writes and runs by itself, and asks for permission to.
+    Without services the agent reads, writes and runs by itself, and asks for permission to.
     """
 
     def __init__(
         self,
         launch: DriverLaunch | None = None,
         *,
-        id_base: int = 0,
-        capabilities: Mapping[str, object] | None = None,
-        host_calls: HostCalls | None = None,
+        joining: Joining | None = None,
         state: DriverState | None = None,
     ) -> None:
-        self._state = state or DriverState(
-            launch or DriverLaunch(), id_base=id_base, capabilities=Raw(capabilities_of(capabilities))
-        )
+        self._state = state or _fresh(launch or DriverLaunch(), joining)
         self._out = Outlet()
         self._replies: list[Write] = []
         self._settled: list[AnyEvent] = []
         about = About(self._state, self._out)
         tools = Tools(self._state, self._out)
-        self._asking = Asking(self._state, self._out, self._replies, tools, host_calls)
+        self._asking = Asking(self._state, self._out, self._replies, tools)
         self._opening = Opening(self._state, self._out, self._replies, about)
         self._decoder = Decoder(self._state, self._out, self._opening, self._asking, about, tools)
         self._reader = LineReader(self._out, self._decoder.line, skipping=self._state.skipping)
@@ -65,7 +61,7 @@ class AcpDriver:
         return self._reader.consumed
 
     def start(self) -> list[Write]:
-        return [self._opening.initialize()]
+        return self._opening.begin()
 
     def receive(self, chunk: bytes) -> list[AnyEvent]:
         self._reader.feed(chunk)
@@ -78,11 +74,12 @@ class AcpDriver:
 
     @property
     def owes(self) -> bool:
-        return bool(self._replies)
+        return bool(self._replies) or self._asking.fresh_calls or self._decoder.listing is not None
 
     def data_to_send(self) -> list[Write]:
         owed = list(self._replies)
         self._replies.clear()
+        self._asking.fresh_calls = False
         return owed
 
     def prompt(self, sent: PromptSent) -> Write:
@@ -109,6 +106,9 @@ class AcpDriver:
         return ended
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
+        request = self._state.requests.get(asked.request_id)
+        if request is not None and request.call is not None:
+            return self._decide_call(asked.request_id, request.call, answered)
         outcome = permission_outcome(asked, answered)
         tool = self._state.tools.get(asked.tool_id or "")
         if tool is not None and answered.decision == "deny":
@@ -118,11 +118,97 @@ class AcpDriver:
     def answer_question(self, asked: QuestionAsked, answered: QuestionAnswered) -> Write:
         return self._answer(asked.request_id, form_answer(asked, answered))
 
-    def answer_host_call(self, call_id: str, result: Raw | None, error: str = "") -> Write:
-        """What the host says to a call it took: a result, or words on why there is none."""
-        rpc_id = self._asking.host_waiting.pop(call_id)
-        line = PEN.error(rpc_id, -32000, error) if result is None else PEN.result(rpc_id, result)
-        return Write(f"reply:{call_id}", line)
+    def _decide_call(self, request_id: str, call_id: str, answered: PermissionAnswered) -> Write:
+        """Allowed, the call becomes due, and its reply carries the answer; denied, it is over."""
+        del self._state.requests[request_id]
+        if answered.decision == "allow":
+            self._state.calls[call_id].due = True
+            return Write(f"answer:{request_id}", b"")
+        call = self._state.calls.pop(call_id)
+        told = PEN.error(call.rpc_id, FAILED, f"Denied: {answered.message or 'the user said no.'}")
+        return Write(f"answer:{request_id}", told)
+
+    def calls_due(self) -> list[HostCall]:
+        return self._asking.due()
+
+    def answer_call(self, call_id: str, result: object, error: str = "", code: int = FAILED) -> list[Write]:
+        """What became of a call: a result, or words on why there is none. Nothing if it is not awaited."""
+        call = self._state.calls.pop(call_id, None)
+        if call is None:
+            return []
+        line = PEN.error(call.rpc_id, code, error[:2000]) if error else PEN.result(call.rpc_id, result)
+        return [Write(f"answer:{call.request_id}" if call.request_id else f"reply:{call_id}", line)]
+
+    # A process that others may share -----------------------------------------------------------------------
+
+    @property
+    def greeting(self) -> Greeting | None:
+        """What the agent answered to the first words, once it has."""
+        facts = self._state.facts
+        if not facts.greeted:
+            return None
+        return Greeting(
+            facts.version,
+            facts.images,
+            facts.loads,
+            facts.resumes,
+            facts.closes,
+            facts.lists,
+            facts.logins,
+        )
+
+    @property
+    def refused(self) -> str:
+        """Why the agent would not be greeted, in its words; empty if it did not refuse."""
+        return self._state.refused
+
+    @property
+    def session_id(self) -> str | None:
+        """The agent's name for the conversation, once it is known."""
+        return self._state.facts.session_id or self._state.launch.resume
+
+    @property
+    def heard(self) -> int:
+        """How many bytes of all that were read were about this session."""
+        return self._state.heard
+
+    @property
+    def skipping(self) -> bool:
+        return self._reader.skipping
+
+    @property
+    def works_alone(self) -> bool:
+        """A turn runs, and only the agent has anything to do: no person, no tool, no service of ours."""
+        state = self._state
+        asked = state.requests or state.calls
+        return state.turn is not None and not asked and not any(one.begun for one in state.tools.values())
+
+    def list_conversations(self, write_id: str) -> Write:
+        return Write(write_id, self._opening.list_conversations())
+
+    def take_listing(self) -> Listing | None:
+        """The answer to that, once."""
+        listing, self._decoder.listing = self._decoder.listing, None
+        return listing
+
+    def probe(self, write_id: str) -> Write:
+        """Ask whether it is there. Only that an answer comes matters."""
+        return Write(write_id, self._opening.probe())
+
+    def leave(self, write_id: str) -> list[Write]:
+        """The session ends while the process goes on: stop its turn, let go of it."""
+        cancel = self.interrupt(write_id)
+        self._state.leaving = True
+        self._settled.clear()
+        if self._state.stage != "opening":
+            self._opening.close()
+        return [cancel, *self.data_to_send()]
+
+    @property
+    def has_left(self) -> bool:
+        """The agent has answered everything that this session asked for."""
+        waiting = {"open", "prompt", "close"}
+        return self._state.leaving and not any(one.asked in waiting for one in self._state.pending.values())
 
     def set_mode(self, write_id: str, mode: str) -> Write:
         if self._state.stage != "ready":
@@ -141,8 +227,8 @@ class AcpDriver:
         return msgspec.json.encode(self._state)
 
     @classmethod
-    def restore(cls, state: bytes, *, host_calls: HostCalls | None = None) -> Self:
-        return cls(state=_state.decode(state), host_calls=host_calls)
+    def restore(cls, state: bytes) -> Self:
+        return cls(state=_state.decode(state))
 
     def _answer(self, request_id: str, result: Mapping[str, object]) -> Write:
         request = self._state.requests.get(request_id)
@@ -150,3 +236,16 @@ class AcpDriver:
             raise RequestWithdrawn(request_id, reason="interrupted")
         del self._state.requests[request_id]
         return Write(f"answer:{request_id}", PEN.result(request.rpc_id, result))
+
+
+def _fresh(launch: DriverLaunch, joining: Joining | None) -> DriverState:
+    state = DriverState(launch)
+    if joining is not None:
+        state.shared, state.id_base, state.skipping = True, joining.id_base, joining.skipping
+        if joining.greeting is not None:
+            told, facts = joining.greeting, state.facts
+            facts.version, facts.images, facts.logins = told.version, told.images, told.logins
+            facts.loads, facts.resumes = told.loads, told.resumes
+            facts.closes, facts.lists = told.closes, told.lists
+            facts.greeted = True
+    return state

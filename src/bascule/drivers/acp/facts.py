@@ -37,6 +37,8 @@ class About:
         facts.images = mapping(can, "promptCapabilities").get("image") is True
         facts.loads = can.get("loadSession") is True
         facts.resumes = isinstance(mapping(can, "sessionCapabilities").get("resume"), dict)
+        facts.closes = isinstance(mapping(can, "sessionCapabilities").get("close"), dict)
+        facts.lists = isinstance(mapping(can, "sessionCapabilities").get("list"), dict)
         ways = [text(one, "description") or text(one, "name") or "" for one in objects(answer, "authMethods")]
         facts.logins = clip("; ".join(filter(None, ways)), 1000)
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-import msgspec
-
 from bascule import __version__
 from bascule.drivers.acp.encode import PEN, prompt_blocks
 from bascule.drivers.acp.facts import About
+from bascule.drivers.acp.services import offered
 from bascule.drivers.acp.state import DriverState, Pending
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, text, words
 from bascule.drivers.outlet import Outlet
+from bascule.drivers.writing import FOR_ALL
 from bascule.model.events import Note, PromptSent, TurnEnded
 from bascule.model.records import Write
 
@@ -25,15 +25,23 @@ class Opening:
         self._replies = replies
         self._about = about
 
-    def initialize(self) -> Write:
-        return Write("start:1", self._initialize_line())
+    def begin(self) -> list[Write]:
+        """The first words: a greeting, or, where another session has given it, the wish for a session."""
+        if not self._state.facts.greeted:
+            # Whoever else begins on this process owes the same words under the same id: they are said once.
+            return [
+                Write(f"{FOR_ALL}initialize" if self._state.shared else "start:1", self._initialize_line())
+            ]
+        self._state.stage = "opening"
+        line = self._open()
+        return [] if line is None else [Write("start:1", line)]
 
     def _initialize_line(self) -> bytes:
         self._state.stage = "opening"
         self._state.pending[INITIALIZE_ID] = Pending("initialize")
         params = {
             "protocolVersion": PROTOCOL_VERSION,
-            "clientCapabilities": self._state.capabilities,
+            "clientCapabilities": offered(self._state.launch.services),
             "clientInfo": {"name": "bascule", "title": "Bascule", "version": __version__},
         }
         return PEN.request(INITIALIZE_ID, "initialize", params)
@@ -41,6 +49,7 @@ class Opening:
     # Answers to what we asked ----------------------------------------------------------------------------
 
     def initialized(self, answer: JsonObject) -> None:
+        self._state.refused = ""
         version = answer.get("protocolVersion")
         if version != PROTOCOL_VERSION:
             told = (
@@ -59,6 +68,9 @@ class Opening:
             self.failed("The agent opened a session without naming it.")
             return
         self._about.opened(session_id, answer)
+        if state.leaving:
+            self.close()
+            return
         model = state.launch.model
         if model is not None and model != state.facts.model:
             self._send("model", self.set_model(model))
@@ -68,6 +80,31 @@ class Opening:
         else:
             state.stage = "moded"
             self._send("mode", self.set_mode(mode, at_start=True))
+
+    def not_greeted(self, error: JsonObject) -> None:
+        """There is no talking to this agent at all."""
+        self._state.refused = error_words(error)
+        if self._state.shared:  # the process is given up, and each of its sessions says so
+            self._state.stage = "failed"
+            self._out.put(Note("not_greeted", f"The agent refused: {self._state.refused}", "error"))
+        else:
+            self.failed(self._state.refused)
+
+    def close(self) -> None:
+        """Let go of the session, if the agent wants to know."""
+        facts = self._state.facts
+        if facts.closes and facts.session_id is not None:
+            number = self._state.new_id(Pending("close"))
+            self._send("close", PEN.request(number, "session/close", {"sessionId": facts.session_id}))
+
+    def list_conversations(self) -> bytes:
+        """Asks which conversations of this folder the agent knows."""
+        params = {"cwd": self._state.launch.cwd}
+        return PEN.request(self._state.new_id(Pending("list")), "session/list", params)
+
+    def probe(self) -> bytes:
+        """Something no agent knows, which every agent that lives answers."""
+        return PEN.request(self._state.new_id(Pending("probe")), "_bascule/there", {})
 
     def open_refused(self, error: JsonObject) -> None:
         told = error_words(error)
@@ -201,13 +238,3 @@ def error_words(error: JsonObject) -> str:
     if more and more not in told:
         told = f"{told}: {clip(more, 2000)}"
     return told
-
-
-def capabilities_of(value: Mapping[str, object] | None) -> bytes:
-    """What the agent is told that we can do. Files and terminals only if a host serves them."""
-    offered = value or {
-        "fs": {"readTextFile": False, "writeTextFile": False},
-        "terminal": False,
-        "elicitation": {"form": {}},
-    }
-    return msgspec.json.encode(offered)

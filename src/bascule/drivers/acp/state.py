@@ -11,15 +11,16 @@ from bascule.model.events import PromptSent, TextKind, ToolKind
 
 MAX_OPEN = 200  # requests or tools; more than an agent ever has at once
 MAX_FINISHED = 64  # tools that are over, kept to know a late word about them by
-MAX_EARLY = 8  # messages of sessions that may turn out to be ours
-MAX_EARLY_BYTES = 256 * 1024
+MAX_EARLY = 8  # messages of a session that may turn out to be ours
+MAX_EARLY_BYTES = 64 * 1024  # of one such session
+MAX_EARLY_SESSIONS = 16
 NOTHING = Raw(b"null")
 ID_RANGE = 1_000_000  # ids one driver may use; others on the same connection have theirs
 
 # new: told nothing yet; opening: the session was asked for; moded: it exists, but must change its mode before
 # it may be spoken to; ready; failed: it could not be had, and the next prompt tries again.
 Stage = Literal["new", "opening", "moded", "ready", "failed"]
-Asked = Literal["initialize", "open", "prompt", "mode", "model", "start_mode"]
+Asked = Literal["initialize", "open", "prompt", "mode", "model", "start_mode", "close", "probe", "list"]
 
 
 class Pending(Struct, omit_defaults=True):
@@ -35,6 +36,17 @@ class Request(Struct, omit_defaults=True):
     rpc_id: Raw
     kind: Literal["permission", "question"]
     tool_id: str | None = None
+    call: str | None = None  # the service that is asked for, if it is ours to do
+
+
+class Call(Struct, omit_defaults=True):
+    """Something the agent wants done for it: a file read or written, a terminal."""
+
+    rpc_id: Raw
+    method: str
+    params: Raw
+    request_id: str | None = None  # of the permission it needed
+    due: bool = False  # nobody has to be asked any more
 
 
 class Tool(Struct, omit_defaults=True):
@@ -74,11 +86,33 @@ class Facts(Struct, omit_defaults=True):
     images: bool = False
     loads: bool = False
     resumes: bool = False
+    closes: bool = False
+    lists: bool = False
     has_modes: bool = False
     has_models: bool = False
     mode_option: str | None = None  # the config option that holds the mode
     model_option: str | None = None
     logins: str = ""  # ways to log in, in the agent's words
+
+
+class Greeting(Struct, omit_defaults=True):
+    """What the agent answered to `initialize`: all that a session which comes later must know of it."""
+
+    version: str | None = None
+    images: bool = False
+    loads: bool = False
+    resumes: bool = False
+    closes: bool = False
+    lists: bool = False
+    logins: str = ""
+
+
+class Joining(Struct, frozen=True):
+    """What a session begins with on a process that others may share."""
+
+    id_base: int = 0
+    greeting: Greeting | None = None  # None: the agent has not answered yet
+    skipping: bool = False  # it begins inside a line that is being skipped
 
 
 class History(Struct, omit_defaults=True):
@@ -92,10 +126,13 @@ class History(Struct, omit_defaults=True):
 
 class DriverState(Struct, omit_defaults=True):
     launch: DriverLaunch = DriverLaunch()
+    shared: bool = False  # others speak on the same line: what is not addressed to us may be theirs
     id_base: int = 0
-    capabilities: Raw = Raw(b"{}")
     stage: Stage = "new"
     skipping: bool = False
+    leaving: bool = False  # the session ends: nobody is asked anything any more
+    refused: str = ""  # why the agent would not be greeted
+    heard: int = 0  # bytes of the lines that were ours
     next_id: int = 1
     written: int = 0  # counts writes of our own making, for their ids
     entries: int = 0
@@ -108,7 +145,8 @@ class DriverState(Struct, omit_defaults=True):
     requests: dict[str, Request] = {}
     tools: dict[str, Tool] = {}
     finished: list[str] = []
-    early: list[str] = []
+    calls: dict[str, Call] = {}
+    early: dict[str, list[str]] = {}
     text: OpenText | None = None
     last_said: str = ""  # the whole of the last thing said, if it may be an error in disguise
     history: History = msgspec.field(default_factory=History)

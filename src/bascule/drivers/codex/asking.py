@@ -1,4 +1,4 @@
-"""Approvals the agent asks for, with the command or the change they are about."""
+"""What the agent asks for: leave to run a command, change files or reach further; answers to questions."""
 
 import hashlib
 
@@ -8,11 +8,20 @@ from msgspec import Raw, Struct
 from bascule.drivers.codex import encode
 from bascule.drivers.codex.encode import PEN
 from bascule.drivers.codex.items import paths_in, title_of_changes
-from bascule.drivers.codex.state import NOTHING, DriverState, Request
+from bascule.drivers.codex.questions import asks_for_secret, declined, questions_in, reach_in_words
+from bascule.drivers.codex.state import NOTHING, DriverState, Request, RequestKind
 from bascule.drivers.jsonrpc import MAX_RPC_ID, METHOD_NOT_FOUND
-from bascule.drivers.lenient import Id, clip, items, loosely, mapping, text, words
+from bascule.drivers.lenient import MAX_ID, Id, JsonObject, clip, items, loosely, mapping, text, words
 from bascule.drivers.outlet import Outlet
-from bascule.model.events import Note, PermissionOption, PermissionRequested, PermissionWithdrawn
+from bascule.model.events import (
+    Note,
+    PermissionOption,
+    PermissionRequested,
+    PermissionWithdrawn,
+    QuestionAsked,
+    QuestionWithdrawn,
+    ToolKind,
+)
 from bascule.model.records import Write
 
 
@@ -48,6 +57,10 @@ class Asking:
                     self._command(rpc_id, params)
                 case "item/fileChange/requestApproval":
                     self._files(rpc_id, params)
+                case "item/permissions/requestApproval":
+                    self._reach(rpc_id, params)
+                case "item/tool/requestUserInput" | "mcpServer/elicitation/request":
+                    return self._questions(rpc_id, params)
                 case _:
                     self._refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
                     return f"unknown request {method[:80]!r}"
@@ -73,12 +86,13 @@ class Asking:
             name = f"Allow commands that begin with `{_rule_in(rule)}` from now on"
             scope = "every session on this machine: the agent keeps it as a rule of its own"
             options.append(PermissionOption(encode.AMENDMENT, "allow_always", name, scope))
+        tool, title, kind = _deed(about)
         self._out.put(
             PermissionRequested(
                 self._remember(rpc_id, asked.item_id),
-                "command",
-                clip(_command_words(about), 300),
-                "execute",
+                tool,
+                clip(title, 300),
+                kind,
                 kept,
                 hashlib.sha256(bytes(kept)).hexdigest(),
                 (*options, *_NO),
@@ -110,6 +124,44 @@ class Asking:
             )
         )
 
+    def _reach(self, rpc_id: Raw, params: Raw) -> None:
+        """It wants to reach further than its sandbox lets it: for this turn, or for the session."""
+        asked, about = _approval.decode(params), loosely(params)
+        kept = Raw(bytes(params))
+        self._out.put(
+            PermissionRequested(
+                self._remember(rpc_id, asked.item_id, "reach"),
+                encode.PERMISSIONS,
+                reach_in_words(mapping(about, "permissions")),
+                "other",
+                kept,
+                hashlib.sha256(bytes(kept)).hexdigest(),
+                _REACH_OPTIONS,
+                note=words(about, "reason"),
+            )
+        )
+
+    def _questions(self, rpc_id: Raw, params: Raw) -> str | None:
+        about = loosely(params)
+        if asks_for_secret(about):
+            # The answer would stand in the log, for every viewer.
+            told = (
+                "The agent asked for a secret. Bascule keeps no secrets: give it in the agent's own terminal."
+            )
+            self._out.put(Note("secret_refused", told, "warning"))
+            self._reply(PEN.result(rpc_id, declined(about)))
+            return None
+        questions = questions_in(about)
+        if not questions:
+            self._reply(PEN.result(rpc_id, declined(about)))
+            return "a question without words"
+        item_id = (text(about, "itemId") or "")[:MAX_ID]
+        kept = Raw(bytes(params))
+        request_id = self._remember(rpc_id, item_id, "question")
+        sha256 = hashlib.sha256(bytes(kept)).hexdigest()
+        self._out.put(QuestionAsked(request_id, questions, kept, sha256, item_id or None))
+        return None
+
     # The end of a request --------------------------------------------------------------------------------
 
     def resolved(self, rpc_id: Raw) -> None:
@@ -117,30 +169,44 @@ class Asking:
         for request_id, request in list(self._state.requests.items()):
             if bytes(request.rpc_id) == bytes(rpc_id):
                 del self._state.requests[request_id]
-                self._out.put(PermissionWithdrawn(request_id, "agent"))
+                self._out.put(_withdrawn(request_id, request, "agent"))
 
-    def cancel_all(self) -> tuple[bytes, list[PermissionWithdrawn]]:
+    def cancel_all(self) -> tuple[bytes, list[PermissionWithdrawn | QuestionWithdrawn]]:
         lines = b""
-        gone: list[PermissionWithdrawn] = []
+        gone: list[PermissionWithdrawn | QuestionWithdrawn] = []
         for request_id, request in self._state.requests.items():
-            lines += PEN.result(request.rpc_id, {"decision": encode.CANCEL})
-            gone.append(PermissionWithdrawn(request_id, "interrupted"))
+            match request.kind:
+                case "approval":
+                    lines += PEN.result(request.rpc_id, {"decision": encode.CANCEL})
+                case "reach":
+                    lines += PEN.result(request.rpc_id, encode.NO_REACH)
+                case "question":  # the end of the turn takes it back
+                    pass
+            gone.append(_withdrawn(request_id, request, "interrupted"))
         self._state.requests.clear()
         return lines, gone
 
     def forget_open(self, reason: str) -> None:
-        for request_id in self._state.requests:
-            self._out.put(PermissionWithdrawn(request_id, reason))
+        for request_id, request in self._state.requests.items():
+            self._out.put(_withdrawn(request_id, request, reason))
         self._state.requests.clear()
 
-    def _remember(self, rpc_id: Raw, item_id: str) -> str:
+    def _remember(self, rpc_id: Raw, item_id: str, kind: RequestKind = "approval") -> str:
         self._state.asked += 1
         request_id = f"{self._state.launch.run}:{self._state.asked}"
-        self._state.remember_request(request_id, Request(rpc_id, item_id))
+        self._state.remember_request(request_id, Request(rpc_id, item_id, kind))
         return request_id
 
     def _refuse(self, rpc_id: Raw, code: int, message: str) -> None:
-        self._replies.append(Write(self._state.new_write("reply"), PEN.error(rpc_id, code, message[:500])))
+        self._reply(PEN.error(rpc_id, code, message[:500]))
+
+    def _reply(self, line: bytes) -> None:
+        self._replies.append(Write(self._state.new_write("reply"), line))
+
+
+def _withdrawn(request_id: str, request: Request, reason: str) -> PermissionWithdrawn | QuestionWithdrawn:
+    fact = QuestionWithdrawn if request.kind == "question" else PermissionWithdrawn
+    return fact(request_id, reason)
 
 
 _NO = (
@@ -159,6 +225,18 @@ _FILE_OPTIONS = (
 )
 
 
+_REACH_OPTIONS = (
+    PermissionOption(encode.ACCEPT, "allow_once", "Allow for this turn", "until this turn ends"),
+    PermissionOption(
+        encode.ACCEPT_FOR_SESSION,
+        "allow_always",
+        "Allow for this session",
+        "every command until this agent session ends",
+    ),
+    PermissionOption(encode.DECLINE, "deny", "Deny", "the agent is told and goes on"),
+)
+
+
 def _rule_in(decision: Raw) -> str:
     """The beginning of commands that a lasting yes would cover; empty when the decision is none."""
     amendment = mapping(loosely(decision), "acceptWithExecpolicyAmendment")
@@ -166,7 +244,21 @@ def _rule_in(decision: Raw) -> str:
     return clip(" ".join(argv), 300)
 
 
-def _command_words(about: dict[str, object]) -> str:
+def _deed(about: JsonObject) -> tuple[str, str, ToolKind]:
+    """What is really asked: the same message is used for a command, keys for one that runs, and a host.
+
+    Each has a name of its own, so that a rule about the command is never one about the others.
+    """
+    if text(about, "kind") == "writeStdin":
+        return "stdin", f"Type into the running {_command_words(about)}", "other"
+    network = mapping(about, "networkApprovalContext")
+    if network:
+        where = f"{words(network, 'protocol', 20)} {words(network, 'host', 200)}".strip()
+        return "network", f"Reach {where or 'a host'} for {_command_words(about)}", "fetch"
+    return "command", _command_words(about), "execute"
+
+
+def _command_words(about: JsonObject) -> str:
     """What a person would have typed, rather than the shell around it."""
     typed = [text(mapping({"": one}, ""), "command") for one in items(about, "commandActions")]
     shown = " && ".join(one for one in typed if one)

@@ -44,7 +44,38 @@ _SILENT = frozenset(
         "app/list/updated",
         "fs/changed",
         "deprecationNotice",
+        "thread/archived",
+        "thread/deleted",
+        "thread/unarchived",
+        "thread/reverted",
+        "thread/attachment/updated",
+        "thread/prediction/updated",
+        "thread/queue/changed",
+        "thread/project/updated",
+        "thread/settings/updated",
+        "thread/environment/connected",
+        "thread/environment/disconnected",
+        "project/changed",
+        "hook/started",
+        "item/autoApprovalReview/started",
+        "item/commandExecution/terminalInteraction",
+        "item/mcpToolCall/progress",
+        "mcpServer/oauthLogin/completed",
+        "mcpServer/event/stream/notification",
+        "model/verification",
+        "model/safetyBuffering/updated",
+        "modelProvider/authRecoveryStarted",
+        "modelProvider/authRecoveryCompleted",
+        "turn/moderationMetadata",
     }
+)
+_SILENT_KINDS = (
+    "account/",
+    "command/exec/",
+    "externalAgentConfig/",
+    "fuzzyFileSearch/",
+    "process/",
+    "thread/realtime/",
 )
 
 
@@ -90,7 +121,7 @@ class Decoder:
     def _notification(self, method: str, raw: Raw, params: JsonObject) -> str | None:
         item_id = (text(params, "itemId") or "")[:256]
         match method:
-            case "item/agentMessage/delta":
+            case "item/agentMessage/delta" | "item/plan/delta":
                 self._items.say(item_id, "assistant", text(params, "delta") or "")
             case "item/reasoning/summaryTextDelta":
                 self._items.say(item_id, "thinking", text(params, "delta") or "")
@@ -118,9 +149,16 @@ class Decoder:
                 self._out.put(Note("compacted", "The conversation was summarised."))
             case "error":
                 self._error(params)
-            case "warning" | "configWarning":
+            case "model/rerouted":
+                other, own = words(params, "toModel", 200), words(params, "fromModel", 200)
+                self._warn("model_rerouted", f"The model {other} answers instead of {own}.")
+            case "hook/completed":
+                self._hook(mapping(params, "run"))
+            case "item/autoApprovalReview/completed":
+                self._reviewed(mapping(params, "review"))
+            case "warning" | "configWarning" | "guardianWarning":
                 self._warn(method, words(params, "message", 2000) or words(params, "summary", 2000))
-            case _ if method in _SILENT:
+            case _ if method in _SILENT or method.startswith(_SILENT_KINDS):
                 pass
             case _:
                 return f"unknown notification {method[:80]!r}"
@@ -173,6 +211,19 @@ class Decoder:
             self._out.put(
                 Note("api_retry", f"The model's API failed ({told}); the agent tries again.", "warning")
             )
+
+    def _hook(self, run: JsonObject) -> None:
+        """A hook is a command of a settings file: it ran, and nobody was asked."""
+        name = words(run, "eventName", 80) or "a hook"
+        status = words(run, "status", 40)
+        self._out.put(Note("hook", f"The agent ran a hook of its settings: {name} {status}".rstrip() + "."))
+
+    def _reviewed(self, review: JsonObject) -> None:
+        """A model decided in a person's place: we ask that it does not, a managed setting may insist."""
+        verdict = words(review, "status", 40) or "decided"
+        why = words(review, "rationale", 500)
+        told = f"The agent's own reviewer decided about a request, and nobody was asked: {verdict}. {why}"
+        self._out.put(Note("auto_review", told.rstrip(), "warning"))
 
     def _warn(self, code: str, told: str) -> None:
         mark = zlib.crc32(told.encode("utf-8", "replace"))

@@ -7,13 +7,14 @@ import msgspec
 from bascule.drivers.base import DriverLaunch
 from bascule.drivers.codex.asking import Asking
 from bascule.drivers.codex.decode import Decoder
-from bascule.drivers.codex.encode import PEN, decision_of
+from bascule.drivers.codex.encode import PEN, permission_answer
 from bascule.drivers.codex.items import Items
 from bascule.drivers.codex.opening import Opening
+from bascule.drivers.codex.questions import question_answer
 from bascule.drivers.codex.state import DriverState
 from bascule.drivers.outlet import Outlet
 from bascule.drivers.reading import LineReader
-from bascule.model.errors import NotSupported, RequestWithdrawn
+from bascule.model.errors import RequestWithdrawn
 from bascule.model.events import (
     AnyEvent,
     ModelChanged,
@@ -89,17 +90,21 @@ class CodexDriver:
         return ended
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
-        decision = decision_of(asked, answered)
+        answer = permission_answer(asked, answered)
         request = self._state.requests.pop(asked.request_id, None)
         if request is None:
             raise RequestWithdrawn(asked.request_id, reason="interrupted")
         item = self._state.items.get(request.item_id)
         if item is not None and answered.decision == "deny":
             item.denied = True
-        return Write(f"answer:{asked.request_id}", PEN.result(request.rpc_id, {"decision": decision}))
+        return Write(f"answer:{asked.request_id}", PEN.result(request.rpc_id, answer))
 
     def answer_question(self, asked: QuestionAsked, answered: QuestionAnswered) -> Write:
-        raise NotSupported("This agent asks no questions over this protocol.")
+        answer = question_answer(asked, answered)
+        request = self._state.requests.pop(asked.request_id, None)
+        if request is None:
+            raise RequestWithdrawn(asked.request_id, reason="interrupted")
+        return Write(f"answer:{asked.request_id}", PEN.result(request.rpc_id, answer))
 
     def set_mode(self, write_id: str, mode: str) -> Write:
         self._opening.set_mode(mode)

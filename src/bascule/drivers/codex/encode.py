@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from msgspec import Raw
+import msgspec
+from msgspec import Raw, Struct
 
 from bascule.drivers.jsonrpc import Pen
 from bascule.model.errors import UnknownOption
@@ -12,15 +13,19 @@ PEN = Pen(version=False)
 
 ACCEPT, ACCEPT_FOR_SESSION, AMENDMENT = "accept", "acceptForSession", "amendment"
 DECLINE, CANCEL = "decline", "cancel"
+PERMISSIONS = "permissions"  # the tool's name when the agent wants to reach further
 
 # What a mode's name stands for: when it asks, and what its commands may touch. The first asks most.
 MODES: dict[str, tuple[str, str]] = {
     "ask": ("untrusted", "workspace-write"),
+    "plan": ("untrusted", "read-only"),
     "auto": ("on-request", "workspace-write"),
     "read-only": ("on-request", "read-only"),
     "full-access": ("never", "danger-full-access"),
 }
-DEFAULT_MODE = "ask"
+DEFAULT_MODE, PLAN_MODE = "ask", "plan"
+# Requests go to people, whatever the settings file says: another value lets a model answer them.
+REVIEWER = {"approvalsReviewer": "user"}
 _SANDBOXES = {
     "workspace-write": "workspaceWrite",
     "read-only": "readOnly",
@@ -30,7 +35,7 @@ _SANDBOXES = {
 
 def thread_settings(mode: str, model: str | None) -> dict[str, object]:
     policy, sandbox = MODES[mode]
-    settings: dict[str, object] = {"approvalPolicy": policy, "sandbox": sandbox}
+    settings: dict[str, object] = {"approvalPolicy": policy, "sandbox": sandbox, **REVIEWER}
     if model is not None:
         settings["model"] = model
     return settings
@@ -41,10 +46,16 @@ def turn_settings(mode: str | None, model: str | None) -> dict[str, object]:
     settings: dict[str, object] = {}
     if mode is not None:
         policy, sandbox = MODES[mode]
-        settings = {"approvalPolicy": policy, "sandboxPolicy": {"type": _SANDBOXES[sandbox]}}
+        settings = {"approvalPolicy": policy, "sandboxPolicy": {"type": _SANDBOXES[sandbox]}, **REVIEWER}
     if model is not None:
         settings["model"] = model
     return settings
+
+
+def collaboration(*, planning: bool, model: str) -> dict[str, object]:
+    """Whether it plans or acts. The model has to be named with it; null means the usual instructions."""
+    settings = {"model": model, "reasoning_effort": None, "developer_instructions": None}
+    return {"collaborationMode": {"mode": "plan" if planning else "default", "settings": settings}}
 
 
 def prompt_input(sent: PromptSent) -> list[Mapping[str, object]]:
@@ -54,6 +65,25 @@ def prompt_input(sent: PromptSent) -> list[Mapping[str, object]]:
     for image in sent.images:
         parts.append({"type": "image", "url": f"data:{image.media_type};base64,{image.data}"})
     return parts
+
+
+NO_REACH: Mapping[str, object] = {"permissions": {}, "scope": "turn"}
+
+
+class _Wanted(Struct):
+    permissions: Raw = Raw(b"{}")
+
+
+def permission_answer(asked: PermissionRequested, answered: PermissionAnswered) -> Mapping[str, object]:
+    """What the agent is answered: made of the stored request and the option's name, of nothing else."""
+    decision = decision_of(asked, answered)
+    if asked.tool != PERMISSIONS:
+        return {"decision": decision}
+    if answered.decision == "deny":
+        return NO_REACH
+    wanted = msgspec.json.decode(asked.input, type=_Wanted).permissions
+    scope = "session" if decision == ACCEPT_FOR_SESSION else "turn"
+    return {"permissions": Raw(bytes(wanted).replace(b"\n", b" ")), "scope": scope}
 
 
 def decision_of(asked: PermissionRequested, answered: PermissionAnswered) -> str | Raw:

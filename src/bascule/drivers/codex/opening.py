@@ -81,7 +81,7 @@ class Opening:
         params: dict[str, object] = {"threadId": state.launch.resume, **settings}
         if not state.launch.history:
             params["excludeTurns"] = True
-        return PEN.request(number, "thread/resume", params)
+        return PEN.request(number, "thread/fork" if state.launch.fork else "thread/resume", params)
 
     def _opened(self, answer: JsonObject) -> None:
         state, thread = self._state, mapping(answer, "thread")
@@ -168,6 +168,10 @@ class Opening:
             state.mode if state.mode_changed else None, state.model if state.model_changed else None
         )
         state.mode_changed = state.model_changed = False
+        planning = state.mode == encode.PLAN_MODE
+        if state.model is not None and (planning or state.planning):
+            changed |= encode.collaboration(planning=planning, model=state.model)
+            state.planning = planning
         params = {"threadId": state.thread_id, "input": encode.prompt_input(sent), **changed}
         return PEN.request(state.new_id("turn"), "turn/start", params)
 

@@ -17,11 +17,15 @@ Stage = Literal["new", "opening", "ready", "failed"]
 Asked = Literal["initialize", "open", "turn", "interrupt", "models"]
 
 
+RequestKind = Literal["approval", "reach", "question"]
+
+
 class Request(Struct, omit_defaults=True):
-    """An approval that a person is to give."""
+    """Something a person is to answer."""
 
     rpc_id: Raw
     item_id: str
+    kind: RequestKind = "approval"
 
 
 class Item(Struct, omit_defaults=True):
@@ -56,6 +60,7 @@ class DriverState(Struct, omit_defaults=True):
     stopping: bool = False  # it is to be stopped as soon as it has a name
     mode: str | None = None
     mode_changed: bool = False  # since the last turn was asked for
+    planning: bool = False  # the agent was told to plan, and not yet to stop
     model: str | None = None
     model_changed: bool = False
     version: str | None = None

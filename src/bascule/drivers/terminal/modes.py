@@ -31,14 +31,19 @@ class ModeTracker(Struct):
         if b"\x1b" not in data:
             self.cut = b""
             return
+        # Lone bytes are found far faster than sequences, and colours hold none of these.
+        if b"?" in data or b"!" in data or b"\x1bc" in data:
+            self._follow(data)
+        last = _CUT.search(data, max(0, len(data) - MAX_SEQUENCE))
+        self.cut = last[0] if last else b""
+
+    def _follow(self, data: bytes) -> None:
         for found in _PRIVATE.finditer(data):
             if found[1] is None:
                 self.on = set(AT_START)  # a reset
                 continue
             numbers = {int(one) for one in found[1].split(b";") if one and len(one) < 6} & FOLLOWED
             self.on = self.on | numbers if found[2] == b"h" else self.on - numbers
-        last = _CUT.search(data, max(0, len(data) - MAX_SEQUENCE))
-        self.cut = last[0] if last else b""
 
 
 def prelude(on: frozenset[int] | set[int]) -> bytes:

@@ -8,7 +8,8 @@ import codecs
 import re
 
 _TOKEN = re.compile(
-    r"\x1b\[([?>=!]?)([0-9;:]*)[ -/]*([@-~])"  # control sequence
+    r"\x1b\[([<-?!]?)([0-?]*)[ -/]*([@-~])"  # control sequence
+    r"|\x1b\[[0-?]*[ -/]*(?=[^ -?@-~])"  # one that is cancelled by what follows
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\)"  # control string
     r"|\x1b[ -/]*[0-OQ-WYZ\\`a-~]"
     r"|[\x00-\x1a\x1c-\x1f\x7f]"

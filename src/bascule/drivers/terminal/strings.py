@@ -14,7 +14,7 @@ MAX_KEPT = 1024  # bytes of one control string that are looked at; the rest of i
 _START = re.compile(rb"\x07|\x1b[\]PX^_]")
 _OSC_END = re.compile(rb"\x07|\x1b|\x18|\x1a")
 _OTHER_END = re.compile(rb"\x1b|\x18|\x1a")
-_BEGINNINGS = (b"\x1b]", b"\x1bP", b"\x1bX", b"\x1b^", b"\x1b_")
+_BEGINNING = re.compile(rb"\x1b[\]PX^_]")
 OSC = 0x5D
 
 
@@ -97,10 +97,8 @@ class StringScanner:
 
 
 def _has_nothing(chunk: bytes) -> bool:
-    # One byte is found ten times faster than two, and most output holds none.
-    if b"\x07" in chunk:
-        return False
-    return b"\x1b" not in chunk or not any(mark in chunk for mark in _BEGINNINGS)
+    # Apart they are found ten times faster than in one expression, and most output holds neither.
+    return b"\x07" not in chunk and _BEGINNING.search(chunk) is None
 
 
 def clean_title(text: bytes) -> str:

@@ -1,0 +1,83 @@
+"""What the agent may ask to have done for it, and how such a call is put before a person."""
+
+import shlex
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bascule.drivers.lenient import JsonObject, clip, items, loosely, objects, text
+from bascule.model.events import PermissionOption, ToolKind
+
+MAX_PARAMS = 16 * 1024 * 1024
+
+# Each method, and the service an agent's file must list for it.
+SERVICES = {
+    "fs/read_text_file": "read",
+    "fs/write_text_file": "write",
+    "terminal/create": "terminal",
+    "terminal/output": "terminal",
+    "terminal/wait_for_exit": "terminal",
+    "terminal/kill": "terminal",
+    "terminal/release": "terminal",
+}
+OPTIONS = (
+    PermissionOption("allow", "allow_once", "Allow", "only this call"),
+    PermissionOption("deny", "deny", "Deny", "only this call"),
+)
+
+
+class HostCall(Struct, frozen=True):
+    """A call that is due: everything about it was decided."""
+
+    call_id: str
+    method: str
+    params: Raw
+
+
+class Subject(Struct, frozen=True):
+    """A call as a person, or a rule, judges it."""
+
+    tool: str
+    title: str
+    kind: ToolKind
+    judged: Raw
+
+
+def subject_of(method: str, params: Raw, cwd: str) -> Subject | None:
+    """What has to be allowed first; None for what changes nothing."""
+    told = loosely(params)
+    match method:
+        case "fs/write_text_file":
+            return Subject("write_text_file", f"Write {clip(text(told, 'path') or '?', 280)}", "edit", params)
+        case "terminal/create":
+            line = command_line(told, cwd)
+            judged = msgspec.json.encode({"command": line, "call": params})
+            return Subject("terminal", clip(line, 300), "execute", Raw(judged))
+        case _:
+            return None
+
+
+def command_line(told: JsonObject, cwd: str) -> str:
+    """The whole of what will run, as one would type it.
+
+    A rule compares this text, so everything that changes what the command does is in it: its words, its
+    variables, its folder. Only the words alone, in the session's own folder, make a plain command.
+    """
+    words = [text(told, "command") or ""]
+    words += [one if isinstance(one, str) else "?" for one in items(told, "args")]
+    line = shlex.join(words)
+    for one in reversed(objects(told, "env")):
+        line = f"{text(one, 'name') or '?'}={shlex.quote(text(one, 'value') or '')} {line}"
+    folder = text(told, "cwd")
+    if folder is not None and folder.rstrip("/") != cwd.rstrip("/"):
+        line = f"cd {shlex.quote(folder)} && {line}"
+    return line
+
+
+def offered(services: tuple[str, ...]) -> dict[str, object]:
+    """What the agent is told that we can do. Files and terminals only where its file says so."""
+    return {
+        "fs": {"readTextFile": "read" in services, "writeTextFile": "write" in services},
+        "terminal": "terminal" in services,
+        "elicitation": {"form": {}},
+    }

@@ -1,0 +1,90 @@
+"""Questions the agent or one of its tool servers asks, the answers to them; what it wants leave for."""
+
+from collections.abc import Mapping
+
+from bascule.drivers.acp.forms import content_of, fields_of
+from bascule.drivers.lenient import JsonObject, clip, items, loosely, mapping, objects, text, true, words
+from bascule.model.errors import InvalidInput
+from bascule.model.events import Question, QuestionAnswered, QuestionAsked, QuestionOption
+
+MAX_QUESTIONS = 20
+MAX_OPTIONS = 50
+MAX_PATHS = 5
+
+
+def questions_in(about: JsonObject) -> tuple[Question, ...]:
+    """The questions of the agent itself, or the fields of a tool server's form."""
+    if not _is_own(about):
+        return tuple(field.question for field in fields_of(about))
+    return tuple(question for _, question in _own(about))
+
+
+def asks_for_secret(about: JsonObject) -> bool:
+    return any(true(one, "isSecret") for one in objects(about, "questions"))
+
+
+def declined(about: JsonObject) -> Mapping[str, object]:
+    return {"answers": {}} if _is_own(about) else {"action": "decline"}
+
+
+def question_answer(asked: QuestionAsked, answered: QuestionAnswered) -> Mapping[str, object]:
+    """The answers as the agent wants them. Without one it is told that nobody answered."""
+    about = loosely(asked.input)
+    if not answered.answers:
+        return declined(about)
+    if not _is_own(about):
+        return {"action": "accept", "content": content_of(about, answered)}
+    known = {question.question: name for name, question in _own(about)}
+    for told in (*answered.answers, *answered.notes):
+        if told not in known:
+            raise InvalidInput("The answer names a question that was not asked.", question=told[:200])
+    answers: dict[str, object] = {}
+    for told, name in known.items():
+        given = [one for one in (answered.answers.get(told), answered.notes.get(told)) if one]
+        if given:
+            answers[name] = {"answers": given}
+    return {"answers": answers}
+
+
+def reach_in_words(permissions: JsonObject) -> str:
+    """What leave is asked for, as a person would say it."""
+    wishes: list[str] = []
+    if true(mapping(permissions, "network"), "enabled"):
+        wishes.append("use the network")
+    files = mapping(permissions, "fileSystem")
+    for verb in ("write", "read"):
+        paths = [one for one in items(files, verb) if isinstance(one, str)]
+        paths += [_place(one) for one in objects(files, "entries") if text(one, "access") == verb]
+        if paths:
+            more = f" and {len(paths) - MAX_PATHS} more" if len(paths) > MAX_PATHS else ""
+            wishes.append(f"{verb} {', '.join(paths[:MAX_PATHS])}{more}")
+    return clip("Let it " + " and ".join(wishes), 300) if wishes else "Let it reach further than its sandbox"
+
+
+def _place(entry: JsonObject) -> str:
+    path = mapping(entry, "path")
+    special = mapping(path, "value")
+    return text(path, "path") or text(path, "pattern") or f"<{text(special, 'kind') or 'a special place'}>"
+
+
+def _is_own(about: JsonObject) -> bool:
+    return "requestedSchema" not in about and "serverName" not in about
+
+
+def _own(about: JsonObject) -> list[tuple[str, Question]]:
+    """`(id, question)`. Two that would read alike get their ids added, as answers go by the words."""
+    found: list[tuple[str, Question]] = []
+    taken: set[str] = set()
+    for one in objects(about, "questions")[:MAX_QUESTIONS]:
+        name, asked = text(one, "id"), words(one, "question", 2000)
+        if name is None or not asked:
+            continue
+        asked = f"{asked} ({name[:200]})" if asked in taken else asked
+        taken.add(asked)
+        options = tuple(
+            QuestionOption(label, words(option, "description", 500))
+            for option in objects(one, "options")[:MAX_OPTIONS]
+            if (label := words(option, "label", 200))
+        )
+        found.append((name, Question(asked, words(one, "header", 200), options)))
+    return found

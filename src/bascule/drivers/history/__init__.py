@@ -1,0 +1,1 @@
+"""Conversations as agents keep them on disk, read into events."""

@@ -1,0 +1,216 @@
+"""Codex's rollout file: NDJSON of what the model was given and gave, and of what happened besides."""
+
+from collections.abc import Callable, Iterable
+
+from bascule.drivers.history.telling import History, Teller, name, place, read_lines
+from bascule.drivers.lenient import JsonObject, as_object, items, loosely, mapping, objects, text, whole
+from bascule.drivers.patch import counted, diff_of, whole_file
+from bascule.model.events import Diff, Note, ToolKind, ToolStatus, Usage
+
+MAX_DIFFS = 100
+KINDS: dict[str, ToolKind] = {
+    "exec_command": "execute",
+    "shell": "execute",
+    "shell_command": "execute",
+    "local_shell_call": "execute",
+    "write_stdin": "execute",
+    "apply_patch": "edit",
+    "web_search_call": "search",
+    "view_image": "read",
+    "update_plan": "plan",
+    "spawn_agent": "agent",
+}
+CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
+OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
+
+
+def read(lines: Callable[[], Iterable[bytes]]) -> History:
+    reader = _Reader()
+    return read_lines(reader.teller, lines(), reader.understand)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.teller = Teller()
+        self._prompt: tuple[str, str] | None = None  # the turn and the words that were said last
+        self._turn = ""
+        self._usage: Usage | None = None
+        self._diffs: dict[str, tuple[Diff, ...]] = {}
+
+    def understand(self, line: JsonObject) -> str | None:
+        self.teller.moment(line.get("timestamp"))
+        told = mapping(line, "payload")
+        match text(line, "type"):
+            case "session_meta":
+                self._begin(told)
+            case "turn_context":
+                self._turn = text(told, "turn_id") or self._turn
+                self.teller.history.model = text(told, "model") or self.teller.history.model
+            case "response_item":
+                self._item(told)
+            case "event_msg":
+                self._happened(told)
+            case "compacted":
+                self.teller.put(Note("compacted", "What came before was summed up to save room."))
+            case None:
+                return "no record of Codex"
+            case _:
+                pass
+        return None
+
+    def _begin(self, told: JsonObject) -> None:
+        history = self.teller.history
+        if history.agent_session_id:
+            return  # of the conversation this one was forked from
+        history.agent_session_id = name(told.get("id")) or name(told.get("session_id"))
+        history.cwd = place(told.get("cwd"))
+        history.version = text(told, "cli_version")
+        history.aside = (
+            "subagent" in as_object(told.get("source")) or text(told, "thread_source") == "subagent"
+        )
+
+    def _item(self, told: JsonObject) -> None:
+        kind = text(told, "type")
+        if kind == "message" and text(told, "role") == "assistant":
+            said = "\n".join(text(part, "text") or "" for part in objects(told, "content"))
+            self.teller.text(self._entry(told), "assistant", said)
+        elif kind == "reasoning":
+            parts = [text(part, "text") or "" for part in objects(told, "summary")]
+            self.teller.text(self._entry(told), "thinking", "\n\n".join(parts))
+        elif kind in CALLS:
+            self._call(told, kind)
+        elif kind in OUTPUTS:
+            self._output(told)
+
+    def _entry(self, told: JsonObject) -> str:
+        return f"{text(told, 'id') or 'item'}:{len(self.teller.history.said)}"
+
+    def _call(self, told: JsonObject, kind: str) -> None:
+        tool = text(told, "name") or kind
+        given = text(told, "arguments")
+        call = loosely(given.encode(errors="replace")) if given is not None else as_object(told.get("action"))
+        if not call and (words := text(told, "input")) is not None:
+            call = as_object({"input": words})
+        call_id = text(told, "call_id") or text(told, "id") or ""
+        self.teller.tool(call_id, tool, _title(tool, call), KINDS.get(tool, "other"), call)
+        if kind == "web_search_call":
+            self.teller.result(call_id, "done")
+
+    def _output(self, told: JsonObject) -> None:
+        given = told.get("output")
+        if isinstance(given, str):
+            said, status = _unpacked(given)
+        else:
+            body = as_object(given)
+            parts = objects(told, "output") or objects(body, "content")
+            said = text(body, "content") or "\n".join(text(part, "text") or "" for part in parts)
+            status = "failed" if body.get("success") is False else "done"
+        call_id = text(told, "call_id") or ""
+        self.teller.result(call_id, status, said, self._diffs.pop(call_id, ()))
+
+    def _happened(self, told: JsonObject) -> None:
+        match text(told, "type"):
+            case "user_message":
+                self._said(text(told, "message") or "")
+            case "item_completed":
+                self._completed(mapping(told, "item"))
+            case "patch_apply_end":
+                self._changed(text(told, "call_id") or "", told.get("changes"))
+            case "token_count":
+                self._usage = _usage(mapping(mapping(told, "info"), "last_token_usage")) or self._usage
+            case "task_complete":
+                self.teller.end_turn("end_turn", usage=self._usage, duration_ms=whole(told, "duration_ms"))
+            case "turn_aborted":
+                self.teller.end_turn("interrupted", usage=self._usage)
+            case "error":
+                self.teller.end_turn("error", message=text(told, "message"))
+            case "thread_name_updated":
+                self.teller.title(text(told, "thread_name") or "")
+            case "thread_rolled_back":
+                self.teller.put(Note("rewound", "The conversation went back to an earlier point from here."))
+            case "task_started":
+                self._turn = text(told, "turn_id") or self._turn
+            case _:
+                pass
+
+    def _completed(self, item: JsonObject) -> None:
+        match text(item, "type"):
+            case "UserMessage":
+                parts = objects(item, "content")
+                self._said("\n".join(text(part, "text") or "" for part in parts))
+            case "FileChange":
+                self._changed(text(item, "id") or "", item.get("changes"))
+            case _:
+                pass
+
+    def _said(self, words: str) -> None:
+        """Some versions tell a prompt in two ways, one after the other."""
+        if self._prompt == (self._turn, words):
+            return
+        self._prompt = (self._turn, words)
+        self.teller.prompt(f"p:{len(self.teller.history.said)}", words)
+
+    def _changed(self, call_id: str, changes: object) -> None:
+        found: list[Diff] = []
+        for path, change in list(as_object(changes).items())[:MAX_DIFFS]:
+            found += _diff(path, as_object(change))
+        self._diffs[call_id] = tuple(found)
+        if found and not self.teller.knows(call_id):
+            title = f"Change {found[0].path}" + (f" and {len(found) - 1} more" if len(found) > 1 else "")
+            self.teller.tool(call_id, "apply_patch", title, "edit", {})
+            self.teller.result(call_id, "done", diffs=tuple(found))
+
+
+def _title(tool: str, call: JsonObject) -> str:
+    command = call.get("cmd") or call.get("command")
+    if isinstance(command, list):
+        words = [one for one in items(call, "command") if isinstance(one, str)]
+        return words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else " ".join(words)
+    if isinstance(command, str):
+        return command
+    if tool == "apply_patch":
+        for line in (text(call, "input") or "").splitlines():
+            for mark in ("*** Update File: ", "*** Add File: ", "*** Delete File: "):
+                if line.startswith(mark):
+                    return f"Change {line.removeprefix(mark)}"
+        return "Change files"
+    return text(call, "query") or text(call, "path") or tool
+
+
+def _unpacked(output: str) -> tuple[str, ToolStatus]:
+    """What a command printed, out of what the model was told around it."""
+    if output.startswith("{"):
+        told = loosely(output.encode(errors="replace"))
+        if (printed := text(told, "output")) is not None:
+            code = whole(mapping(told, "metadata"), "exit_code")
+            return printed, "failed" if code else "done"
+    head, mark, printed = output.partition("\nOutput:\n")
+    if mark and head.startswith(("Chunk ID: ", "Exit code: ", "Wall time: ")):
+        lines = head.splitlines()
+        failed = any(_code(line) not in (None, "0") for line in lines)
+        return printed, "failed" if failed else "done"
+    return output, "done"
+
+
+def _code(line: str) -> str | None:
+    for mark in ("Process exited with code ", "Exit code: "):
+        if line.startswith(mark):
+            return line.removeprefix(mark).strip()
+    return None
+
+
+def _diff(path: str, change: JsonObject) -> list[Diff]:
+    kind = text(change, "type")
+    content, patch = text(change, "content"), text(change, "unified_diff")
+    if kind == "add" and content is not None:
+        return [whole_file(path, content)]
+    if kind == "delete" and content is not None:
+        return [diff_of(path, content, "")]
+    return [counted(path, patch)] if patch is not None else []
+
+
+def _usage(told: JsonObject) -> Usage | None:
+    if not told:
+        return None
+    cached = whole(told, "cached_input_tokens") or 0
+    return Usage((whole(told, "input_tokens") or 0) - cached, whole(told, "output_tokens") or 0, cached)

@@ -1,0 +1,166 @@
+"""Gemini's chat file: NDJSON in which a message may be told again, fuller, and a person may go back."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from bascule.drivers.history.telling import History, Teller, name, place, read_lines
+from bascule.drivers.lenient import JsonObject, mapping, objects, text, whole
+from bascule.drivers.patch import diff_of
+from bascule.model.events import Diff, Note, ToolKind, ToolStatus, Usage
+
+KINDS: dict[str, ToolKind] = {
+    "run_shell_command": "execute",
+    "write_file": "edit",
+    "replace": "edit",
+    "read_file": "read",
+    "read_many_files": "read",
+    "list_directory": "read",
+    "glob": "search",
+    "search_file_content": "search",
+    "grep_search": "search",
+    "google_web_search": "search",
+    "web_fetch": "fetch",
+    "write_todos": "plan",
+    "codebase_investigator": "agent",
+}
+STATUSES: dict[str, ToolStatus] = {"success": "done", "error": "failed", "cancelled": "denied"}
+CONTEXT = "<session_context>"
+FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- (/[^\n]*)")
+
+
+def read(lines: Callable[[], Iterable[bytes]]) -> History:
+    """First what the file comes to, then told in order: only that tells what stands."""
+    chat = _Chat()
+    gathered = read_lines(Teller(), lines(), chat.take)
+    reader = _Reader(chat)
+    reader.tell()
+    history = reader.teller.history
+    history.skipped = gathered.skipped
+    # What was not understood has no place in the order of messages; it stands where it can't move them.
+    history.said[:0] = gathered.said
+    return history
+
+
+class _Chat:
+    """The messages by id, in their order, each as it was told last."""
+
+    def __init__(self) -> None:
+        self.head: JsonObject = {}
+        self.messages: dict[str, JsonObject] = {}
+
+    def take(self, line: JsonObject) -> str | None:
+        if isinstance(rewound := line.get("$rewindTo"), str):
+            self._rewind(rewound)
+        elif isinstance(line.get("$set"), dict):
+            for message in objects(mapping(line, "$set"), "messages"):
+                self._keep(message)
+        elif isinstance(line.get("id"), str):
+            self._keep(line)
+        elif isinstance(line.get("sessionId"), str):
+            self.head = {**self.head, **line}
+            for message in objects(line, "messages"):
+                self._keep(message)
+        else:
+            return "no record of Gemini"
+        return None
+
+    def _keep(self, message: JsonObject) -> None:
+        if (message_id := text(message, "id")) is not None:
+            self.messages[message_id] = message
+
+    def _rewind(self, to: str) -> None:
+        names = list(self.messages)
+        for gone in names[names.index(to) if to in self.messages else 0 :]:
+            del self.messages[gone]
+
+
+class _Reader:
+    def __init__(self, chat: _Chat) -> None:
+        self.teller = Teller()
+        self._chat = chat
+
+    def tell(self) -> None:
+        history, head = self.teller.history, self._chat.head
+        history.agent_session_id = name(head.get("sessionId"))
+        history.aside = (text(head, "kind") or "main") != "main"
+        self.teller.moment(head.get("startTime"))
+        for message_id, message in self._chat.messages.items():
+            self.teller.moment(message.get("timestamp"))
+            match text(message, "type"):
+                case "user":
+                    self._user(message_id, message)
+                case "gemini":
+                    self._gemini(message_id, message)
+                case "info" | "warning" | "error":
+                    self.teller.put(Note("gemini", _words(message)[:4000]))
+                case _:
+                    pass
+
+    def _user(self, message_id: str, message: JsonObject) -> None:
+        said = _words(message)
+        if said.lstrip().startswith(CONTEXT):
+            found = FOLDER.search(said)
+            self.teller.history.cwd = self.teller.history.cwd or place(found[1].strip() if found else "")
+        elif not any("functionResponse" in part for part in objects(message, "content")):
+            self.teller.prompt(message_id, said)
+
+    def _gemini(self, message_id: str, message: JsonObject) -> None:
+        self.teller.history.model = text(message, "model") or self.teller.history.model
+        thoughts = [_thought(one) for one in objects(message, "thoughts")]
+        self.teller.text(f"{message_id}:t", "thinking", "\n\n".join(filter(None, thoughts)))
+        self.teller.text(f"{message_id}:s", "assistant", _words(message))
+        calls = objects(message, "toolCalls")
+        for n, call in enumerate(calls):
+            self._call(text(call, "id") or f"{message_id}:{n}", call)
+        if not calls and _words(message).strip():
+            self.teller.end_turn("end_turn", usage=_usage(mapping(message, "tokens")))
+
+    def _call(self, tool_id: str, call: JsonObject) -> None:
+        tool, given = text(call, "name") or "tool", mapping(call, "args")
+        title = text(call, "description") or text(given, "command") or text(given, "file_path") or tool
+        if KINDS.get(tool) == "edit" and (path := text(given, "file_path")):
+            title = f"Write {path}" if tool == "write_file" else f"Edit {path}"
+        self.teller.tool(tool_id, tool, title, KINDS.get(tool, "other"), given)
+        status = STATUSES.get(text(call, "status") or "")
+        if status is not None:
+            self.teller.moment(call.get("timestamp"))
+            self.teller.result(tool_id, status, _output(call), _diffs(call))
+
+
+def _words(message: JsonObject) -> str:
+    said = text(message, "content")
+    if said is not None:
+        return said
+    return "\n".join(text(part, "text") or "" for part in objects(message, "content"))
+
+
+def _thought(thought: JsonObject) -> str:
+    subject, more = text(thought, "subject"), text(thought, "description")
+    return "\n".join(filter(None, (f"**{subject}**" if subject else "", more)))
+
+
+def _output(call: JsonObject) -> str:
+    shown = text(call, "resultDisplay")
+    if shown is not None:
+        return shown
+    for result in objects(call, "result"):
+        response = mapping(mapping(result, "functionResponse"), "response")
+        if (said := text(response, "output") or text(response, "error")) is not None:
+            return said
+    return ""
+
+
+def _diffs(call: JsonObject) -> tuple[Diff, ...]:
+    shown = mapping(call, "resultDisplay")
+    before, after = text(shown, "originalContent"), text(shown, "newContent")
+    path = text(mapping(call, "args"), "file_path") or text(shown, "filePath") or text(shown, "fileName")
+    if path is None or after is None:
+        return ()
+    return (diff_of(path, before or "", after),)
+
+
+def _usage(told: JsonObject) -> Usage | None:
+    if not told:
+        return None
+    cached = whole(told, "cached") or 0
+    return Usage((whole(told, "input") or 0) - cached, whole(told, "output") or 0, cached)

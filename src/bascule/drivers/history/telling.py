@@ -1,0 +1,252 @@
+"""What a kept conversation becomes: facts with their times. A file that grew only adds to them."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+import msgspec
+from msgspec import Raw, Struct
+
+from bascule.drivers.lenient import (
+    DECODE_ERRORS,
+    MAX_ID,
+    JsonObject,
+    as_object,
+    clip,
+    without_lone_surrogates,
+)
+from bascule.model.events import (
+    AnyEvent,
+    Diff,
+    EntryClosed,
+    EntryOpened,
+    Image,
+    Location,
+    PromptSent,
+    StopReason,
+    TextAppended,
+    TextKind,
+    ToolChanged,
+    ToolKind,
+    ToolStarted,
+    ToolStatus,
+    TurnEnded,
+    Unrecognised,
+    Usage,
+)
+
+MAX_TEXT = 1024 * 1024  # characters of one message
+MAX_OUTPUT = 64 * 1024  # of what a tool gave
+MAX_INPUT = 256 * 1024  # bytes of what it was given
+MAX_RAW = 2048
+MAX_UNRECOGNISED = 20  # lines that are kept; the others are only counted
+MAX_TITLE = 200
+EPOCH = "1970-01-01T00:00:00.000Z"
+SOMEBODY = "terminal"
+
+_json = msgspec.json.Decoder()
+
+
+class Said(Struct, frozen=True):
+    """One fact, and when it was."""
+
+    at: str
+    event: AnyEvent
+
+
+class History(Struct):
+    """A whole conversation as its file tells it. `aside`: it is part of another one, not one by itself."""
+
+    agent_session_id: str = ""
+    cwd: str = ""
+    title: str = ""  # what the agent or a person called it last
+    cost_usd: float | None = None  # of all of it, as the agent counts
+    model: str | None = None
+    version: str | None = None
+    started_at: str = ""
+    messages: int = 0
+    skipped: int = 0  # lines that were not understood
+    aside: bool = False
+    said: list[Said] = []
+
+    @property
+    def ended_at(self) -> str:
+        return max(self.said[-1].at if self.said else EPOCH, self.started_at or EPOCH)
+
+
+class Teller:
+    """Puts facts down in the order of the file. Whatever is repeated or unfinished in it is handled here."""
+
+    def __init__(self) -> None:
+        self.history = History()
+        self.at = EPOCH
+        self._running = False
+        self._known: set[str] = set()
+        self._open: dict[str, None] = {}  # tools that have not reported back, in their order
+
+    # What is said
+
+    def prompt(self, prompt_id: str, text: str, images: tuple[Image, ...] = ()) -> None:
+        if not text.strip() and not images:
+            return
+        if self._running:  # the file does not say how the turn before it ended
+            self.end_turn("other")
+        self.history.messages += 1
+        self._running = True
+        self._put(PromptSent(clip(prompt_id, MAX_ID), clip(text, MAX_TEXT), SOMEBODY, images=images))
+
+    def text(self, entry_id: str, kind: TextKind, text: str, parent: str | None = None) -> None:
+        if not text.strip():
+            return
+        if kind == "assistant":
+            self.history.messages += 1
+        name = clip(entry_id, MAX_ID)
+        self._put(EntryOpened(name, kind, parent))
+        self._put(TextAppended(name, kind, clip(text, MAX_TEXT)))
+        self._put(EntryClosed(name))
+
+    def tool(
+        self,
+        tool_id: str,
+        name: str,
+        title: str,
+        kind: ToolKind,
+        call: object,
+        parent: str | None = None,
+    ) -> None:
+        tool_id = clip(tool_id, MAX_ID)
+        if tool_id in self._known:
+            return
+        self._known.add(tool_id)
+        self._open[tool_id] = None
+        title = " ".join(title.split()) or name
+        self._put(
+            ToolStarted(tool_id, clip(name, 200) or "tool", clip(title, 300), kind, _input(call), parent)
+        )
+
+    def result(
+        self,
+        tool_id: str,
+        status: ToolStatus,
+        output: str = "",
+        diffs: tuple[Diff, ...] = (),
+        locations: tuple[Location, ...] = (),
+        images: tuple[Image, ...] = (),
+    ) -> None:
+        tool_id = clip(tool_id, MAX_ID)
+        if tool_id not in self._open:
+            return  # a tool that was never begun here, or is told twice
+        del self._open[tool_id]
+        self._put(ToolChanged(tool_id, status, clip(output, MAX_OUTPUT), diffs, locations, images))
+
+    def knows(self, tool_id: str) -> bool:
+        return clip(tool_id, MAX_ID) in self._known
+
+    def end_turn(
+        self,
+        reason: StopReason,
+        *,
+        usage: Usage | None = None,
+        cost: float | None = None,
+        duration_ms: int | None = None,
+        message: str | None = None,
+    ) -> None:
+        if not self._running:
+            return
+        self._running = False
+        for tool_id in list(self._open):
+            self.result(tool_id, "failed", "The turn ended before this tool reported back.")
+        self._put(TurnEnded(reason, usage, cost, duration_ms, message))
+
+    def title(self, title: str) -> None:
+        tidy = clip(" ".join(title.split()), MAX_TITLE)
+        self.history.title = tidy or self.history.title
+
+    def cost(self, dollars: float | None) -> None:
+        if dollars is not None and dollars > 0:
+            self.history.cost_usd = dollars
+
+    def put(self, event: AnyEvent) -> None:
+        self._put(event)
+
+    def unrecognised(self, line: bytes, why: str) -> None:
+        history = self.history
+        history.skipped += 1
+        if history.skipped < MAX_UNRECOGNISED:
+            head = line[:MAX_RAW].decode("utf-8", "replace")
+            self._put(Unrecognised(head, why, len(line) if len(line) > MAX_RAW else 0))
+        elif history.skipped == MAX_UNRECOGNISED:
+            self._put(Unrecognised("", "more lines like these are left out"))
+
+    def moment(self, given: object) -> None:
+        """From here on facts are of this time. A clock that went back does not make the past later."""
+        at = moment(given)
+        if at is not None:
+            self.at = at
+            self.history.started_at = self.history.started_at or at
+
+    def _put(self, event: AnyEvent) -> None:
+        self.history.said.append(Said(self.at, event))
+
+
+def read_lines(
+    teller: Teller, lines: Iterable[bytes], understand: Callable[[JsonObject], str | None]
+) -> History:
+    """Each line is an object for `understand`, which says what about it was not understood. None raises."""
+    for line in lines:
+        if not line or line.isspace():
+            continue
+        try:
+            why = understand(_object(line))
+        except DECODE_ERRORS as error:
+            why = "not JSON" if isinstance(error, msgspec.DecodeError) else type(error).__name__
+        except Exception as error:  # noqa: BLE001 - the promise is that no bytes ever raise
+            why = f"reader fault: {type(error).__name__}"
+        if why is not None:
+            teller.unrecognised(line, why)
+    return teller.history
+
+
+def _object(line: bytes) -> JsonObject:
+    try:
+        found = _json.decode(line)
+    except msgspec.DecodeError:
+        found = _json.decode(without_lone_surrogates(line))
+    if not isinstance(found, dict):
+        raise msgspec.ValidationError("not an object")
+    return as_object(found)  # pyright: ignore[reportUnknownArgumentType] - looked at field by field
+
+
+def moment(given: object) -> str | None:
+    """A time as agents write it (ISO, or milliseconds since 1970), as our logs have it."""
+    try:
+        if isinstance(given, str) and len(given) < 40:
+            found = datetime.fromisoformat(given)
+            found = found if found.tzinfo else found.replace(tzinfo=UTC)
+        elif isinstance(given, int | float) and not isinstance(given, bool):
+            found = datetime.fromtimestamp(given / 1000, UTC)
+        else:
+            return None
+        return found.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _input(call: object) -> Raw:
+    data = msgspec.json.encode(call if isinstance(call, dict) else {"input": call})
+    if len(data) > MAX_INPUT:
+        data = msgspec.json.encode({"note": f"{len(data)} bytes of input are left out"})
+    return Raw(data)
+
+
+def place(path: object) -> str:
+    """An absolute folder, or nothing."""
+    if not isinstance(path, str) or not path.startswith("/") or "\x00" in path or len(path) > 4096:
+        return ""
+    return path
+
+
+def name(given: object) -> str:
+    """An agent's own id of something, if it is one: short and without spaces or controls."""
+    if not isinstance(given, str) or not 0 < len(given) <= 200:
+        return ""
+    return given if given.isprintable() and " " not in given and not given.startswith("-") else ""
