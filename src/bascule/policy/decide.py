@@ -1,12 +1,21 @@
-"""Who answers a permission request: a rule, the session's permission mode, or a person (None)."""
+"""Who answers a permission request: a rule, the session's permission mode, or a person (None).
 
-from collections.abc import Sequence
+Deny beats ask, ask beats allow. A rule that may fit, but can't be compared exactly, asks.
+"""
+
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from bascule.model.events import PermissionRequested
+from bascule.model.records import SessionRecord
+from bascule.model.rules import StandingRule
 from bascule.policy.rules import Rule, matches, words
+from bascule.policy.shell import Argv
+from bascule.policy.standing import Fit, Look, Place, fit, specificity
+from bascule.policy.standing import words as standing_words
+from bascule.policy.subject import Subject, subject_of
 
 READ_KINDS = frozenset({"read", "search"})
 
@@ -22,20 +31,87 @@ class Verdict(Struct, frozen=True):
     decision: Literal["allow", "deny"]
     rule: str  # in words, for the log and the audit
     message: str | None = None
+    rule_ids: tuple[str, ...] = ()  # of lasting rules
 
 
-def decide(asked: PermissionRequested, mode: str, rules: Sequence[Rule], cwd: str) -> Verdict | None:
+class Part(Struct, frozen=True):
+    """What the lasting rules say of one command of a chain, or of a request that has no parts."""
+
+    argv: Argv | None
+    answer: Literal["allow", "deny", "ask"] | None
+    rule: StandingRule | None
+    unsure: bool = False  # the rule may fit; whether it does can't be said
+
+
+# Gives the answer to a request in a session, with the rules made there; None when a person must.
+Ruling = Callable[[PermissionRequested, SessionRecord, Sequence[Rule]], Verdict | None]
+
+
+def by_mode(asked: PermissionRequested, record: SessionRecord, rules: Sequence[Rule]) -> Verdict | None:
+    """By the session's own rules and mode alone."""
+    return decide(asked, record.permission_mode, rules, record.cwd)
+
+
+def judged(subject: Subject, rules: Sequence[StandingRule], place: Place, look: Look) -> list[Part]:
+    parts: tuple[Argv | None, ...] = subject.parts or (None,)
+    return [_judged_part(subject, part, rules, place, look) for part in parts]
+
+
+def _judged_part(
+    subject: Subject, part: Argv | None, rules: Sequence[StandingRule], place: Place, look: Look
+) -> Part:
+    fits = [(rule, fit(rule, subject, part, place, look)) for rule in rules]
+    fits.sort(key=lambda one: specificity(one[0]), reverse=True)
+    for rule, how in fits:
+        if rule.answer == "deny" and how is Fit.YES:
+            return Part(part, "deny", rule)
+    for rule, how in fits:
+        if (rule.answer == "ask" and how is not Fit.NO) or (rule.answer == "deny" and how is Fit.UNSURE):
+            return Part(part, "ask", rule, unsure=how is Fit.UNSURE)
+    for rule, how in fits:
+        if rule.answer == "allow" and how is Fit.YES:
+            return Part(part, "allow", rule)
+    return Part(part, None, None)
+
+
+def decide(
+    asked: PermissionRequested,
+    mode: str,
+    rules: Sequence[Rule],
+    cwd: str,
+    standing: Sequence[StandingRule] = (),
+    place: Place | None = None,
+    look: Look = lambda _: None,
+) -> Verdict | None:
     """The answer policy gives, or None when a person must."""
+    subject = subject_of(asked) if standing else None
+    parts = judged(subject, standing, place or Place("", cwd, ""), look) if subject is not None else []
     hits = [rule for rule in rules if matches(rule, asked, cwd)]
     for rule in hits:
         if rule.decision == "deny":
             return Verdict("deny", words(rule), "A rule of this session denies it.")
+    denying = [part for part in parts if part.answer == "deny"]
+    if denying:
+        said = _words_of(denying)
+        return Verdict("deny", said, f"A rule denies this: {said}.", _ids_of(denying))
     if mode == "deny":
         return Verdict("deny", MODE_WORDS[mode], "This session denies every request.")
+    if any(part.answer == "ask" for part in parts):
+        return None
     if hits:
         return Verdict("allow", words(hits[0]))
     if asked.kind == "plan":  # a plan is for a person to read
         return None
+    if parts and all(part.answer == "allow" for part in parts):
+        return Verdict("allow", _words_of(parts), None, _ids_of(parts))
     if mode == "auto" or (mode == "auto_read" and asked.kind in READ_KINDS):
         return Verdict("allow", MODE_WORDS[mode])
     return None
+
+
+def _words_of(parts: Sequence[Part]) -> str:
+    return "; ".join(dict.fromkeys(standing_words(part.rule) for part in parts if part.rule is not None))
+
+
+def _ids_of(parts: Sequence[Part]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.rule.id for part in parts if part.rule is not None))

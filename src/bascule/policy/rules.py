@@ -1,7 +1,6 @@
 """Rules a person makes: exactly this, here, in this session. What cannot be compared exactly asks again."""
 
 import os.path
-import re
 from typing import Literal
 
 import msgspec
@@ -9,9 +8,7 @@ from msgspec import Raw, Struct
 
 from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionRequested
-
-# Words a shell takes as they are: no quoting, expansion, redirection, assignment or second command.
-_WORD = re.compile(r"[A-Za-z0-9_./:@%+,=-]+")
+from bascule.policy.shell import exact_argv
 
 
 class Rule(Struct, frozen=True, omit_defaults=True):
@@ -32,16 +29,7 @@ class _Subject(Struct):
     file_path: str | None = None
     path: str | None = None
     notebook_path: str | None = None
-
-
-def exact_argv(command: str) -> tuple[str, ...] | None:
-    """The words of a plain command, or None when a shell could read it as anything else."""
-    words = command.split(" ")
-    if not all(_WORD.fullmatch(word) for word in words):
-        return None
-    if "=" in words[0]:  # an assignment before a command changes what the command does
-        return None
-    return tuple(words)
+    cwd: str | None = None  # where the command is to run, when it says so
 
 
 def exact_path(path: str) -> str | None:
@@ -55,6 +43,8 @@ def rule_for(asked: PermissionRequested, cwd: str) -> Rule:
     """The narrowest rule that covers this request, for "allow in this session"."""
     subject = _subject(asked.input)
     if asked.kind == "execute":
+        if subject.cwd not in (None, cwd):
+            raise InvalidInput("This command runs in another folder. Allow it once instead.")
         argv = exact_argv(subject.command or "")
         if argv is None:
             raise InvalidInput("This command can't be remembered exactly. Allow it once instead.")

@@ -1,0 +1,82 @@
+"""What rules would say: of something a person types, and of what was asked before."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bascule.model.rules import RuleAnswer, StandingRule, ToolClass
+from bascule.policy.decide import Part, judged
+from bascule.policy.shell import parts_of
+from bascule.policy.standing import Look, Place, words
+from bascule.policy.subject import Subject
+
+
+class TriedPart(Struct, frozen=True, rename="camel"):
+    text: str
+    answer: RuleAnswer | None
+    rule_id: str | None
+    words: str
+
+
+class Tried(Struct, frozen=True, rename="camel"):
+    """`why` says it in a sentence; `parts` has each command of a chain."""
+
+    answer: RuleAnswer
+    why: str
+    parts: tuple[TriedPart, ...] = ()
+
+
+def typed_subject(tool_class: ToolClass, text: str) -> Subject:
+    """What a request with this command, path, host or tool would be about."""
+    match tool_class:
+        case "command":
+            return Subject("command", "", parts=parts_of(text), text=text)
+        case "read" | "edit":
+            return Subject(tool_class, "", paths=(text,) if text and text.isprintable() else None, text=text)
+        case "fetch":
+            return Subject("fetch", "", host=text or None, text=text)
+        case _:
+            return Subject(tool_class, text, text=text)
+
+
+def tried(subject: Subject, rules: Sequence[StandingRule], place: Place, look: Look) -> Tried:
+    parts = judged(subject, rules, place, look)
+    shown = tuple(
+        TriedPart(
+            subject.text if part.argv is None else " ".join(part.argv),
+            part.answer,
+            part.rule.id if part.rule else None,
+            words(part.rule) if part.rule else "",
+        )
+        for part in parts
+    )
+    answer = overall(parts)
+    return Tried(answer, _why(subject, parts, answer), shown)
+
+
+def overall(parts: Sequence[Part]) -> RuleAnswer:
+    """Deny beats ask, ask beats allow; a chain is only allowed when every part is."""
+    answers = {part.answer for part in parts}
+    if "deny" in answers:
+        return "deny"
+    return "allow" if answers == {"allow"} else "ask"
+
+
+def _why(subject: Subject, parts: Sequence[Part], answer: RuleAnswer) -> str:
+    telling = [part for part in parts if part.answer == answer and part.rule is not None]
+    named = "; ".join(dict.fromkeys(words(part.rule) for part in telling if part.rule is not None))
+    if answer == "deny":
+        return f"It would be denied: {named}."
+    if answer == "allow":
+        return f"It would be allowed: {named}."
+    if subject.tool_class == "command" and subject.parts is None:
+        return "You would be asked: Bascule can't read this command exactly."
+    if telling:
+        unsure = any(part.unsure for part in telling)
+        return f"You would be asked: {named}{' might fit, which is not certain' if unsure else ''}."
+    if any(part.answer == "allow" for part in parts):
+        missing = ", ".join(f"`{' '.join(part.argv)}`" for part in parts if part.argv and part.answer is None)
+        return (
+            f"You would be asked: no rule covers {missing}, and a chain is only allowed when every part is."
+        )
+    return "You would be asked: no rule covers it."
