@@ -25,8 +25,9 @@ class _Write:
 
 
 class Input:
-    def __init__(self, loop: Loop, fd: int, is_terminal: bool) -> None:
+    def __init__(self, loop: Loop, fd: int, is_terminal: bool, typed: Callable[[], None]) -> None:
         self._loop = loop
+        self._typed = typed
         self._fd = fd
         self._is_terminal = is_terminal
         self._queue: deque[_Write] = deque()
@@ -59,6 +60,7 @@ class Input:
         write.waiting.append(done)
         self._queue.append(write)
         self._queued += len(data)
+        self._typed()
         if len(self._queue) == 1:
             self._turn()
 

@@ -8,8 +8,9 @@ from bascule.keeper.loop import READ, Loop
 from bascule.keeper.spool import Spool
 
 _TURN_BYTES = 256 * 1024
-# Of a terminal: a flood in one must not make a key in another wait for its echo.
-_TERMINAL_TURN_BYTES = 16 * 1024
+# What is read at once, and how seldom, while somebody waits for the echo of a key in another terminal.
+_SIP_BYTES = 16 * 1024
+_SIP_SECONDS = 0.004
 _RETRY_SECONDS = 0.5
 # One buffer for all streams: the loop is single and each turn ends with the buffer written or copied.
 _buffer = memoryview(bytearray(_TURN_BYTES))
@@ -25,14 +26,13 @@ class Output:
         spool: Spool,
         cap: int,
         changed: Callable[[], None],
-        *,
-        is_terminal: bool = False,
+        holds_back: Callable[[], bool],
     ) -> None:
-        self._turn_bytes = _TERMINAL_TURN_BYTES if is_terminal else _TURN_BYTES
         self._loop = loop
         self._fd = fd
         self._cap = cap
         self._changed = changed
+        self._holds_back = holds_back
         self._held = memoryview(b"")
         self.spool = spool
         self.position = 0
@@ -51,8 +51,7 @@ class Output:
         """The reader holds everything below `position` and has committed everything below `trim`."""
         self.position = min(max(position, self.spool.base), self.spool.end)
         self.spool.trim(min(trim, self.position))
-        if self.open and not self.paused:
-            self._loop.watch(self._fd, READ, self._turn)
+        self._go_on()
 
     def close(self) -> None:
         if self.open:
@@ -62,20 +61,28 @@ class Output:
         self.spool.close()
 
     def _turn(self) -> None:
-        count, ended = self._fill()
+        sips = self._holds_back()
+        count, ended = self._fill(_SIP_BYTES if sips else _TURN_BYTES)
         if count:
             self._store(_buffer[:count])
+        if sips and count >= _SIP_BYTES:
+            self._loop.unwatch(self._fd)
+            self._loop.after(_SIP_SECONDS, self._go_on)
         if ended and not self._held:
             self.close()
         if count or ended:
             self._changed()
 
-    def _fill(self) -> tuple[int, bool]:
+    def _go_on(self) -> None:
+        if self.open and not self.paused:
+            self._loop.watch(self._fd, READ, self._turn)
+
+    def _fill(self, limit: int) -> tuple[int, bool]:
         """Fill the buffer until nothing is waiting; a terminal gives only some 4 KiB per read."""
         count = 0
-        while count < self._turn_bytes:
+        while count < limit:
             try:
-                got = os.readv(self._fd, [_buffer[count : self._turn_bytes]])
+                got = os.readv(self._fd, [_buffer[count:limit]])
             except BlockingIOError:
                 return count, False
             except OSError as error:
@@ -110,8 +117,7 @@ class Output:
             return
         self.storage_error = None
         self._store(self._held)
-        if not self.paused:
-            self._loop.watch(self._fd, READ, self._turn)
+        self._go_on()
         self._changed()
 
     def _full(self) -> bool:

@@ -10,6 +10,7 @@ from types import FrameType
 from bascule.keeper import folder as place
 from bascule.keeper import procs
 from bascule.keeper.client import Client
+from bascule.keeper.courtesy import Courtesy
 from bascule.keeper.frames import Message
 from bascule.keeper.launch import ChildSettings
 from bascule.keeper.layout import SPOOL
@@ -43,6 +44,7 @@ class Keeper:
         self._idle = idle
         self._handle = handle
         self._loop = Loop(log)
+        self._courtesy = Courtesy(self._loop.now)
         self._sweeper = Sweeper(self._loop, log, self._is_alone, self._swept)
         self._unreaped: dict[int, Session] = {}
         self._clients: set[Client] = set()
@@ -101,7 +103,7 @@ class Keeper:
         except OSError as error:
             raise Refused("storage", f"cannot make the spool: {error.strerror}") from error
         try:
-            return Session(self._loop, spool, request, self._settings, self._session_changed)
+            return Session(self._loop, spool, request, self._settings, self._courtesy, self._session_changed)
         except Refused:
             os.rmdir(spool)
             raise

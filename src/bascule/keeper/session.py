@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bascule.keeper import procs
+from bascule.keeper.courtesy import Courtesy
 from bascule.keeper.input import Input
 from bascule.keeper.launch import ChildSettings, launch, set_size
 from bascule.keeper.loop import Loop
@@ -33,6 +34,7 @@ class Session:
         folder: str,
         request: SpawnRequest,
         settings: ChildSettings,
+        courtesy: Courtesy,
         changed: Callable[["Session"], None],
     ) -> None:
         self.id = request.session
@@ -44,18 +46,14 @@ class Session:
         self.leader = procs.read(launched.pid) or Proc(launched.pid, 0, 0, launched.pid, launched.pid, False)
         self._loop = loop
         self._changed = changed
-        self.stdin = Input(loop, launched.stdin, self.is_terminal)
-        self.out = Output(
-            loop,
-            launched.out,
-            out,
-            request.spool_cap,
-            self._stream_changed,
-            is_terminal=self.is_terminal,
-        )
+        self._courtesy = courtesy
+        self.stdin = Input(loop, launched.stdin, self.is_terminal, self._typed)
+        self.out = Output(loop, launched.out, out, request.spool_cap, self._stream_changed, self._holds_back)
         self.err: Output | None = None
         if launched.err is not None:
-            self.err = Output(loop, launched.err, err, request.spool_cap, self._stream_changed)
+            self.err = Output(
+                loop, launched.err, err, request.spool_cap, self._stream_changed, self._holds_back
+            )
         self._terminal_fd = launched.out if self.is_terminal else -1
         self.ending: Exit | None = None
         self.exit: Exit | None = None
@@ -87,6 +85,13 @@ class Session:
         self.out.advance(positions[0], trims[0])
         if self.err:
             self.err.advance(positions[1], trims[1])
+
+    def _typed(self) -> None:
+        if self.is_terminal:
+            self._courtesy.typed(self)
+
+    def _holds_back(self) -> bool:
+        return self._courtesy.is_owed_by(self)
 
     def poll_exit(self) -> bool:
         """Look whether the leader has ended, without reaping it; True the first time it has."""
