@@ -161,8 +161,24 @@ async def test_what_an_earlier_version_stored_is_indexed_in_the_background(
     await tell(store, talk(*(f"message number{n} about herons" for n in range(300))))
     await store.close()
     with sqlite3.connect(database) as connection:  # as it was before there was a search
-        for name in ("search_text", "search_titles", "search_sessions", "search_owed", "projects", "edits"):
+        for name in (
+            "search_text",
+            "search_titles",
+            "search_sessions",
+            "search_owed",
+            "projects",
+            "edits",
+            "rules",
+            "comparisons",
+        ):
             connection.execute(f"DROP TABLE {name}")
+        connection.execute("DROP TRIGGER events_are_never_deleted")
+        connection.execute("DROP INDEX sessions_by_activity")
+        connection.execute("ALTER TABLE sessions DROP COLUMN found")
+        connection.execute("CREATE INDEX sessions_by_activity ON sessions (archived, updated_at DESC)")
+        connection.execute(
+            "CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events BEGIN SELECT 1; END"
+        )
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     store = await open_store()
@@ -198,8 +214,8 @@ async def test_a_store_that_closes_before_anything_was_indexed_closes(open_store
     await asyncio.wait_for(closing, 10)
 
 
-def test_the_schema_is_at_its_second_version() -> None:
-    assert schema.VERSION == 2
+def test_the_schema_is_at_its_fourth_version() -> None:
+    assert schema.VERSION == 4
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])

@@ -33,6 +33,7 @@ class AuditRecord(Struct, frozen=True, omit_defaults=True):
         "mode",
         "interrupt",
         "grant",
+        "worktree",
         "refused",
     ]
     actor: str
@@ -95,6 +96,14 @@ class Page(NamedTuple):
     after: int | None = None
 
 
+class FoundSession(NamedTuple):
+    """A session that was begun outside Bascule: its record, what waits in it, what its reader noted."""
+
+    record: SessionRecord
+    parked: Parked
+    state: bytes | None
+
+
 class Edited(Struct):
     """One file as a session's tools changed it: how often, by how much, and the newest patches."""
 
@@ -119,6 +128,7 @@ class SearchHit(NamedTuple):
     at: str
     kind: str  # of the entry, or "title"
     archived: bool
+    found: bool = False  # in a session that was begun outside Bascule
 
 
 class SearchResult(NamedTuple):
@@ -213,6 +223,14 @@ class EventStore(Protocol):
 
     async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
         """Newest activity first."""
+        ...
+
+    async def found(self) -> list[FoundSession]:
+        """The sessions begun outside Bascule, the newest activity first. `sessions` has the others."""
+        ...
+
+    async def forget(self, session_id: str) -> bool:
+        """Delete a found session, whose history can be read again. False for any other: those are kept."""
         ...
 
     async def resume_point(self, session_id: str) -> ResumePoint | None: ...

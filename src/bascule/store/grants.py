@@ -42,6 +42,7 @@ class Grant(Struct, frozen=True):
     session_id: str | None = None  # the only session it reaches
     expires_at: float | None = None
     last_used_at: float | None = None
+    by: str = ""  # who made it
 
 
 _decoder = msgspec.json.Decoder(Grant)
@@ -88,6 +89,7 @@ class GrantBook:
             created_at=now,
             session_id=session_id,
             expires_at=None if expires_in is None else now + expires_in,
+            by=by,
         )
         secret = secrets.token_urlsafe(SECRET_BYTES)
         secret_hash = _hashed(secret)

@@ -40,8 +40,12 @@ NO_LIMIT = 1 << 62
 SESSION = f"SELECT {SESSION_COLUMNS} FROM sessions WHERE session_id = ?"
 RECORD = "SELECT session_id, seq, record, crc FROM sessions WHERE session_id = ?"
 RECORDS = """
-SELECT session_id, seq, record, crc FROM sessions WHERE archived = ? ORDER BY updated_at DESC, session_id
+SELECT session_id, seq, record, crc FROM sessions
+WHERE found = 0 AND archived = ? ORDER BY updated_at DESC, session_id
 """
+FOUND = (
+    f"SELECT {SESSION_COLUMNS} FROM sessions WHERE found = 1 ORDER BY archived, updated_at DESC, session_id"
+)
 EVENTS = "SELECT seq, body, crc FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 ENTRIES = """
 SELECT first_seq, body, crc FROM entries

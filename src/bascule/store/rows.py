@@ -96,6 +96,7 @@ def encode_session(row: SessionRow) -> tuple[object, ...]:
         parked,
         row.driver_state,
         _resume_checksum(row, parked),
+        int(record.found),
     )
 
 

@@ -73,7 +73,7 @@ def _search(
     if session_id is None:
         for _, found in connection.execute(TITLES, (wanted, min(limit, TITLES_AT_MOST))).fetchall():
             hits += _title_hit(connection, found, terms)
-        low, high = 0, (1 << 63) - 1
+        low, high = -(1 << 63), (1 << 63) - 1
     else:
         number = connection.execute(NUMBER, (session_id,)).fetchone()
         if number is None:
@@ -97,7 +97,8 @@ def _title_hit(connection: sqlite3.Connection, session_id: str, terms: list[str]
     if record is None:
         return []
     marked = snippet(record.title, terms)
-    return [SearchHit(session_id, record.title, 0, marked, record.updated_at, "title", record.archived)]
+    kind, archived, found = "title", record.archived, record.found
+    return [SearchHit(session_id, record.title, 0, marked, record.updated_at, kind, archived, found)]
 
 
 def _message_hit(
@@ -111,9 +112,10 @@ def _message_hit(
         return []
     if record is None or entry is None:
         return []
-    kind = type(entry).__struct_config__.tag
+    kind = str(type(entry).__struct_config__.tag)
     marked = snippet(text_of(entry), terms)
-    return [SearchHit(session_id, record.title, first_seq, marked, entry.at, str(kind), record.archived)]
+    archived, found = record.archived, record.found
+    return [SearchHit(session_id, record.title, first_seq, marked, entry.at, kind, archived, found)]
 
 
 # What is shown of a match ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 
 from bascule.model.errors import StorageFailed, StoreDamaged
 from bascule.store import edits, reader
+from bascule.store.found import search_number
 from bascule.store.rows import decode_entry, entry_body
 from bascule.store.search_text import text_of
 from bascule.store.transaction import Transaction
@@ -29,7 +30,7 @@ RETRY_SECONDS = 0.25
 OWED = "SELECT session_id, first_seq FROM search_owed LIMIT ?"
 PAID = "DELETE FROM search_owed WHERE session_id = ? AND first_seq = ?"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
-NEW_NUMBER = "INSERT INTO search_sessions (session_id) VALUES (?)"
+NEW_NUMBER = "INSERT INTO search_sessions (n, session_id) VALUES (?, ?)"
 ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first_seq = ?"
 ADD = "INSERT INTO search_text (rowid, words) VALUES (?, ?)"
 ADD_TITLE = "INSERT INTO search_titles (rowid, words) VALUES (?, ?)"
@@ -194,6 +195,6 @@ def _numbered(connection: sqlite3.Connection, session_id: str) -> tuple[int, str
     found = connection.execute(NUMBER, (session_id,)).fetchone()
     if found is not None:
         return found
-    number = connection.execute(NEW_NUMBER, (session_id,)).lastrowid
-    assert number is not None
+    number = search_number(connection, session_id)
+    connection.execute(NEW_NUMBER, (number, session_id))
     return number, ""

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from bascule.model.errors import StorageFailed, StoreDamaged
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.store import audit, edits, reader
+from bascule.store import audit, edits, found, reader
 from bascule.store.base import (
     AuditCheck,
     AuditRecord,
@@ -16,6 +16,7 @@ from bascule.store.base import (
     Committed,
     Edited,
     EventStore,
+    FoundSession,
     Listener,
     Page,
     ResumePoint,
@@ -189,6 +190,14 @@ class SqliteStore(EventStore):
         found, damaged = await self._readers.run(lambda connection: reader.records(connection, archived))
         self.remember(damaged)
         return found
+
+    async def found(self) -> list[FoundSession]:
+        sound, damaged = await self._readers.run(found.found_sessions)
+        self.remember(damaged)
+        return sound
+
+    async def forget(self, session_id: str) -> bool:
+        return await self.transact(lambda transaction: found.forget(transaction, session_id), sync=False)
 
     async def resume_point(self, session_id: str) -> ResumePoint | None:
         return await self._readers.run(

@@ -23,13 +23,13 @@ SWEEP_ROWS = 1000
 
 UPSERT_SESSION = """
 INSERT INTO sessions (session_id, seq, updated_at, archived, phase, record, crc, folded_seq, out_offset,
-                      err_offset, parked, driver_state, resume_crc)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                      err_offset, parked, driver_state, resume_crc, found)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (session_id) DO UPDATE SET
     seq = excluded.seq, updated_at = excluded.updated_at, archived = excluded.archived,
     phase = excluded.phase, record = excluded.record, crc = excluded.crc, folded_seq = excluded.folded_seq,
     out_offset = excluded.out_offset, err_offset = excluded.err_offset, parked = excluded.parked,
-    driver_state = excluded.driver_state, resume_crc = excluded.resume_crc
+    driver_state = excluded.driver_state, resume_crc = excluded.resume_crc, found = excluded.found
 """
 INSERT_EVENT = "INSERT INTO events (session_id, seq, body, crc) VALUES (?, ?, ?, ?)"
 UPSERT_ENTRY = """
@@ -105,6 +105,11 @@ class Transaction:
             self._chain.add(batch.audit, batch.at)
         if batch.reply is not None:
             self._keep_reply(batch.reply)
+
+    def forget(self, session_id: str) -> None:
+        """Drop what is kept in memory of a session whose rows are being deleted."""
+        self._sessions.pop(session_id, None)
+        self._touched.pop(session_id, None)
 
     def audit(self, records: Iterable[AuditRecord]) -> None:
         self._chain.add(records, timestamp(self._clock()))

@@ -1,0 +1,82 @@
+"""Sessions that were found on this machine: listed apart from ours, forgotten when their files are gone."""
+
+import sqlite3
+from collections.abc import Iterator
+from datetime import datetime
+
+from bascule.model.errors import StoreDamaged
+from bascule.store.base import FoundSession
+from bascule.store.reader import FOUND
+from bascule.store.rows import decode_entry, decode_session, entry_body
+from bascule.store.search_text import text_of
+from bascule.store.transaction import Transaction
+
+IS_FOUND = "SELECT 1 FROM sessions WHERE session_id = ? AND found = 1"
+NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
+INDEXED = """
+SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND open = 0 AND NOT EXISTS
+    (SELECT 1 FROM search_owed WHERE session_id = entries.session_id AND first_seq = entries.first_seq)
+"""
+DROP_TEXT = "INSERT INTO search_text (search_text, rowid, words) VALUES ('delete', ?, ?)"
+DROP_TITLE = "INSERT INTO search_titles (search_titles, rowid, words) VALUES ('delete', ?, ?)"
+# The session's own row goes last: while it is there, its log may be deleted.
+TABLES = ("events", "entries", "requests", "outbox", "edits", "search_owed", "search_sessions", "sessions")
+
+NEXT = "SELECT coalesce(max(n), 0) + 1 FROM search_sessions WHERE n > 0"
+TAKEN = "SELECT 1 FROM search_sessions WHERE n = ?"
+WHEN = "SELECT updated_at FROM sessions WHERE session_id = ? AND found = 1"
+LOWEST = -(1 << 31)  # a number and a place in a log share 64 bits
+
+
+def found_sessions(connection: sqlite3.Connection) -> tuple[list[FoundSession], list[StoreDamaged]]:
+    """The newest first, with what their reader noted. Those that can't be read are told apart."""
+    sound: list[FoundSession] = []
+    damaged: list[StoreDamaged] = []
+    for values in connection.execute(FOUND):
+        try:
+            row = decode_session(values)
+        except StoreDamaged as damage:
+            damaged.append(damage)
+        else:
+            sound.append(FoundSession(row.record, row.parked, row.driver_state))
+    return sound, damaged
+
+
+def forget(transaction: Transaction, session_id: str) -> bool:
+    """Delete a found session, also from the search. False, and nothing done, for any other."""
+    connection = transaction.connection
+    if connection.execute(IS_FOUND, (session_id,)).fetchone() is None:
+        return False
+    number = connection.execute(NUMBER, (session_id,)).fetchone()
+    if number is not None:
+        n, title = number
+        for first_seq, words in _indexed(connection, session_id):
+            connection.execute(DROP_TEXT, (n << 32 | first_seq, words))
+        if title:
+            connection.execute(DROP_TITLE, (n, title))
+    transaction.forget(session_id)
+    for table in TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+    return True
+
+
+def _indexed(connection: sqlite3.Connection, session_id: str) -> Iterator[tuple[int, str]]:
+    """What the index holds no copy of and must be told again to be rid of it."""
+    for values in connection.execute(INDEXED, (session_id,)).fetchall():
+        try:
+            text = text_of(decode_entry(entry_body(session_id, *values)))
+        except StoreDamaged:
+            continue  # it could not be indexed either
+        if text.strip():
+            yield values[0], text
+
+
+def search_number(connection: sqlite3.Connection, session_id: str) -> int:
+    """A session's place in search results: ours in the order they come, the found below them by their age."""
+    when = connection.execute(WHEN, (session_id,)).fetchone()
+    if when is None:
+        return int(connection.execute(NEXT).fetchone()[0])
+    number = LOWEST + int(datetime.fromisoformat(when[0]).timestamp() // 60)
+    while connection.execute(TAKEN, (number,)).fetchone() is not None:
+        number += 1
+    return number
