@@ -52,6 +52,10 @@ class AgentProcess(Protocol):
         """Begin the end: stdin closed, then TERM, then KILL of the whole tree. The exit comes later."""
         ...
 
+    async def kill(self) -> None:
+        """End it without waiting for it to finish anything."""
+        ...
+
     async def forget(self) -> None:
         """Drop what the keeper holds of a process that is over."""
         ...

@@ -8,18 +8,22 @@ from bascule.session.agent import Exit, SpawnPlan
 from bascule.session.ledger import Ledger
 
 
-class LiveSession(Protocol):
-    ledger: Ledger
-
-    async def run(self, plan: SpawnPlan | None) -> None:
-        """From the spawn (or, without a plan, from wherever it was) to the end."""
-        ...
+class Hears(Protocol):
+    """Whoever is told what the keeper says of one process."""
 
     def output(self, end: int | None = None, err_end: int | None = None) -> None:
         """There is more to read, up to here on stdout and stderr when that is known."""
         ...
 
     def exited(self, exit: Exit) -> None: ...
+
+
+class LiveSession(Hears, Protocol):
+    ledger: Ledger
+
+    async def run(self, plan: SpawnPlan | None) -> None:
+        """From the spawn (or, without a plan, from wherever it was) to the end."""
+        ...
 
     def end(self, reason: EndReason, by: str) -> "asyncio.Future[None] | None":
         """Begin to end; None when it is ending already."""

@@ -35,6 +35,7 @@ class Reader:
         self.out = out_offset
         self.err = err_offset
         self.stderr_tail = ""
+        self.shows_stderr: Callable[[], bool] = lambda: True
         self._ledger = ledger
         self._process = process
         self._driver = driver
@@ -106,11 +107,13 @@ class Reader:
         self.err += len(chunk)
         text = chunk.decode(errors="replace")
         self.stderr_tail = (self.stderr_tail + text)[-TAIL_KEPT:]
-        room = max(0, STDERR_KEPT - (self.err - len(chunk)))
+        room = max(0, STDERR_KEPT - (self.err - len(chunk))) if self.shows_stderr() else 0
         kept, dropped = text[:room], len(chunk) - min(room, len(chunk))
         events: list[AnyEvent] = [
             StderrWritten(kept[n : n + STDERR_PIECE]) for n in range(0, len(kept), STDERR_PIECE)
         ]
+        if not self.shows_stderr():
+            dropped = 0
         if dropped and not self._stderr_dropped:
             events.append(StderrWritten("", dropped=dropped))
         self._stderr_dropped += dropped

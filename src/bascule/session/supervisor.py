@@ -24,7 +24,7 @@ from bascule.model.events import (
 from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord, Write
 from bascule.model.settings import Limits
-from bascule.policy.decide import decide
+from bascule.policy.decide import Ruling, by_mode
 from bascule.policy.limits import TokenBucket
 from bascule.policy.rules import Rule, decode_rule
 from bascule.session.agent import AgentProcess, Exit, SpawnPlan
@@ -53,6 +53,7 @@ class Supervisor:
         limits: Limits,
         clock: Callable[[], float],
         steady: Callable[[], float],
+        ruling: Ruling = by_mode,
     ) -> None:
         self.ledger = ledger
         self.driver = driver
@@ -61,6 +62,7 @@ class Supervisor:
         self.rules: list[Rule] = [decode_rule(rule.rule) for rule in ledger.parked.rules]
         self._process = process
         self._clock = clock
+        self._ruling = ruling
         self._deadlines = Deadlines()
         self._base = point.out_offset
         self._outbox = Outbox(ledger, process, point.outbox)
@@ -77,6 +79,9 @@ class Supervisor:
         try:
             if plan is not None and not await self._spawn(plan):
                 return
+            if self.ledger.record.phase is Phase.ENDING and self._exit is None:  # it may not have been told
+                told = self.ledger.log([])
+                self._ending = asyncio.create_task(self._end_process(told), name=f"end {self._id}")
             self._begin_waiting()
             carrying = asyncio.create_task(self._outbox.run(), name=f"outbox {self._id}")
             await asyncio.gather(self._reader.read_out(), self._reader.read_err())
@@ -85,7 +90,11 @@ class Supervisor:
             if carrying is not None:
                 carrying.cancel()
             self._deadlines.cancel_all()
+            await self.close()
             self._process.close()
+
+    async def close(self) -> None:
+        """Let go of whatever else was begun for this session."""
 
     def output(self, end: int | None = None, err_end: int | None = None) -> None:
         """The keeper says there is more to read, or answers again."""
@@ -114,9 +123,12 @@ class Supervisor:
         events = [one for one in self.driver.finish() if asking.follow(one)]
         events += asking.withdraw_all("lost" if exit.lost else "ended")
         events += self._reader.dropped_stderr()
-        events.append(ended(record, exit, None if self._spoke else self._failure(exit)))
+        events.append(self._last_word(exit))
         await self._end_with(events, record.end_reason or "exited")
         await self._process.forget()
+
+    def _last_word(self, exit: Exit) -> AnyEvent:
+        return ended(self.ledger.record, exit, None if self._spoke else self._failure(exit))
 
     def _failure(self, exit: Exit) -> SessionFailed:
         message = f"The agent stopped before it said anything ({exit_words(exit) or 'exit code 0'})."
@@ -197,12 +209,16 @@ class Supervisor:
     def _policy_answer(self, event: AnyEvent) -> PermissionAnswered | None:
         if not isinstance(event, PermissionRequested):
             return None
-        record = self.ledger.record
-        verdict = decide(event, record.permission_mode, self.rules, record.cwd)
+        verdict = self._ruling(event, self.ledger.record, self.rules)
         if verdict is None:
             return None
         return PermissionAnswered(
-            event.request_id, verdict.decision, POLICY, rule=verdict.rule, message=verdict.message
+            event.request_id,
+            verdict.decision,
+            POLICY,
+            rule=verdict.rule,
+            message=verdict.message,
+            rule_ids=verdict.rule_ids,
         )
 
     def audit_answer(
@@ -303,10 +319,14 @@ class Supervisor:
         if self.ledger.record.phase in OVER:
             return None
         events = [*Asking(self.ledger).withdraw_all("ended"), SessionEnding(reason, by)]
-        committed = self.log(events)
+        committed = self.log(events, writes=self._farewell())
         self._deadlines.cancel_all()
         self._ending = asyncio.create_task(self._end_process(committed), name=f"end {self._id}")
         return committed
+
+    def _farewell(self) -> list[Write]:
+        """What the agent is told before it is ended: nothing, the end of its stdin says it all."""
+        return []
 
     async def _end_process(self, committed: "asyncio.Future[None]") -> None:
         await stop_after(committed, self.ledger, self._process)

@@ -29,7 +29,7 @@ from bascule.session.retention import Retention
 from bascule.session.trusting import Trusting
 from bascule.store.base import AuditRecord, ResumePoint
 
-CHUNK = 64 * 1024
+CHUNK = 256 * 1024
 COMMIT_EVERY = 4 * 1024 * 1024  # bytes that would be looked at again after a crash
 POSITION_EVERY = 1024 * 1024
 NEWS_SECONDS = 1.0  # between two titles, or two bells, that become events

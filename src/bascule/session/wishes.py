@@ -33,6 +33,7 @@ from bascule.model.events import (
 )
 from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord
+from bascule.policy.attachments import objection
 from bascule.policy.rules import Rule, encode_rule, rule_for, words
 from bascule.session.answers import (
     asked_permission,
@@ -45,8 +46,6 @@ from bascule.session.ending import OVER, STORE_SECONDS
 from bascule.session.supervisor import SENDABLE, Supervisor, new_id
 from bascule.store.base import AuditRecord, EventStore, StoredReply
 
-IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-MAX_IMAGES = 20
 MAX_QUEUE = 100
 
 SessionWish = (
@@ -107,11 +106,9 @@ def check_prompt(text: str, images: tuple[Image, ...], limit: int) -> None:
         raise InvalidInput(f"The message is longer than {limit} characters.")
     if "\x00" in text:
         raise InvalidInput("The message contains a NUL character.")
-    if len(images) > MAX_IMAGES:
-        raise InvalidInput(f"A message may carry {MAX_IMAGES} images at most.")
-    for image in images:
-        if image.media_type not in IMAGE_TYPES:
-            raise InvalidInput(f"Images of type {image.media_type[:40]!r} are not supported.")
+    wrong = objection(images)
+    if wrong is not None:
+        raise InvalidInput(wrong)
 
 
 async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> bytes:

@@ -1,0 +1,217 @@
+"""A session whose agent process serves others too: it hears its own, and leaves without ending theirs."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.listing import Listing
+from bascule.drivers.acp.services import HostCall
+from bascule.model.errors import AgentFailed, AgentUnavailable, Refusal
+from bascule.model.events import AnyEvent, EndReason, Note, SessionEnded, SessionFailed
+from bascule.model.lifecycle import Phase
+from bascule.model.records import Write
+from bascule.model.settings import AcpSettings, Limits
+from bascule.policy.decide import Ruling
+from bascule.session.agent import Exit, SpawnPlan
+from bascule.session.connection import Seat
+from bascule.session.ending import OVER, STORE_SECONDS, ended, exit_words, spawn, stop
+from bascule.session.ledger import Ledger
+from bascule.session.serving import Services, Serving
+from bascule.session.silence import Silence
+from bascule.session.supervisor import Supervisor, new_id
+from bascule.store.base import AuditRecord, ResumePoint, StoredReply
+
+LIST_SECONDS = 20.0
+LEAVE_SECONDS = 5.0  # that the agent has to let go of one session
+COULD_NOT_CONNECT = "could_not_connect"
+# What the agent answered with an error, told at once besides being in the log.
+REFUSALS = frozenset({"session_refused", "login_needed", "mode_refused", "model_refused"})
+WENT = "{title} stopped ({how}). Bascule connects to it again; what it was doing must be asked for again."
+WENT_FOR_GOOD = "{title} stopped ({how}), and it can't take up an earlier conversation. Start a new one."
+
+
+class SharedSupervisor(Supervisor):
+    def __init__(
+        self,
+        ledger: Ledger,
+        seat: Seat,
+        driver: AcpDriver,
+        point: ResumePoint,
+        limits: Limits,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+        ruling: Ruling,
+        *,
+        acp: AcpSettings,
+        services: Services,
+    ) -> None:
+        super().__init__(ledger, seat, driver, point, limits, clock, steady, ruling)
+        self.seat = seat
+        seat.sitter = self
+        self._acp = driver
+        # What a process says aside while it serves several is nobody's in particular: it stays a tail.
+        self._reader.shows_stderr = lambda: len(seat.connection.seats) <= 1
+        if driver.greeting is not None:
+            seat.connection.greeted(driver.greeting)
+        self._has_left = asyncio.Event()
+        self._listing: asyncio.Future[Listing] | None = None
+        self._silence = Silence(
+            acp.prompt_timeout_ms / 1000, self._works_alone, self._ask_whether_it_lives, self._hangs
+        )
+        session_id = ledger.record.session_id
+        self._serving = Serving(services, session_id, lambda: ledger.record.cwd, self._served)
+        self._seconds = acp.prompt_timeout_ms / 1000
+
+    # At the process
+
+    async def _spawn(self, plan: SpawnPlan) -> bool:
+        failed = await spawn(self.ledger, self.seat, plan)
+        if failed is None:
+            return True
+        title = self.seat.connection.title
+        words = f"Could not start {title}. Check that it's installed. ({failed.message})"
+        self._complain(AgentUnavailable.code, words)
+        await self._end_with([SessionFailed(COULD_NOT_CONNECT, words)], "failed to start")
+        return False
+
+    @property
+    def place(self) -> tuple[int, bool]:
+        return self._base + self._acp.consumed, self._acp.skipping
+
+    @property
+    def conversation(self) -> str | None:
+        return self._acp.session_id
+
+    def output(self, end: int | None = None, err_end: int | None = None) -> None:
+        super().output(end, err_end)
+        self._silence.heard()
+
+    def exited(self, exit: Exit) -> None:
+        self._silence.stop()
+        self._has_left.set()
+        super().exited(exit)
+
+    async def close(self) -> None:
+        self._silence.stop()
+        over = self.ledger.record.phase in (Phase.ENDED, Phase.FAILED)
+        await self._serving.close(over=over)
+        if over:
+            await self.seat.forget()
+
+    def _begin_waiting(self) -> None:
+        super()._begin_waiting()
+        self.look_after(self.ledger.log([]))  # a restart may have left calls that are due
+
+    # What is said
+
+    def admit(self, events: list[AnyEvent], reached: int) -> "asyncio.Future[None]":
+        for event in events:
+            if isinstance(event, Note) and event.code in REFUSALS:
+                self._complain("AGENT_PROTOCOL_ERROR", event.text)
+        # What others caused this process to say does not count against this session.
+        return super().admit(events, self._acp.heard)
+
+    def _complain(self, code: str, words: str) -> None:
+        self.seat.connection.on_problem(self.ledger.record.session_id, Refusal(code, words))
+
+    def log(
+        self,
+        events: Sequence[AnyEvent],
+        *,
+        writes: Sequence[Write] = (),
+        audit: Sequence[AuditRecord] = (),
+        delivered: Sequence[str] = (),
+        reply: StoredReply | None = None,
+        sync: bool = True,
+    ) -> "asyncio.Future[None]":
+        committed = super().log(
+            events, writes=writes, audit=audit, delivered=delivered, reply=reply, sync=sync
+        )
+        self.look_after(committed)
+        return committed
+
+    def look_after(self, committed: "asyncio.Future[None]") -> None:
+        """What the driver's new state means for the process, for the clock, and for what is asked of us."""
+        connection = self.seat.connection
+        if self._acp.greeting is not None:
+            connection.greeted(self._acp.greeting)
+        elif self._acp.refused:
+            connection.give_up(self._acp.refused)
+        listing = self._acp.take_listing()
+        if listing is not None and self._listing is not None and not self._listing.done():
+            self._listing.set_result(listing)
+        if self._acp.has_left:
+            self._has_left.set()
+        if self.ledger.live:
+            self._serving.begin(self._acp.calls_due(), committed)
+        self._silence.look()
+
+    def _served(self, call: HostCall, result: object, error: str) -> None:
+        writes = self._acp.answer_call(call.call_id, result, error)
+        if writes and self.ledger.live:
+            self.log([], writes=writes)
+
+    @property
+    def lists_conversations(self) -> bool:
+        greeting = self.seat.connection.greeting
+        return greeting is not None and greeting.lists
+
+    async def conversations(self) -> Listing:
+        """Those the agent knows of this folder. Asked once for all who want to know at the same time."""
+        if self._listing is None or self._listing.done():
+            self._listing = asyncio.get_running_loop().create_future()
+            self.log([], writes=[self._acp.list_conversations(f"list:{new_id()}")])
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                return await asyncio.shield(self._listing)
+        except TimeoutError:
+            raise AgentFailed(f"{self.seat.connection.title} did not list its conversations.") from None
+
+    # Silence
+
+    def _works_alone(self) -> bool:
+        running = self.ledger.record.phase in (Phase.RUNNING, Phase.INTERRUPTED)
+        return running and self._acp.works_alone and not self.ledger.open_requests()
+
+    def _ask_whether_it_lives(self) -> None:
+        self.log([], writes=[self._acp.probe(f"probe:{new_id()}")])
+
+    def _hangs(self) -> None:
+        self.seat.connection.give_up(f"it said nothing for {self._seconds:g} s and did not answer")
+
+    # The end
+
+    def _farewell(self) -> list[Write]:
+        """To an agent that goes on for others. The last one out closes its stdin instead."""
+        self.seat.leaving = True
+        return [] if self.seat.alone else self._acp.leave(f"leave:{new_id()}")
+
+    async def _end_process(self, committed: "asyncio.Future[None]") -> None:
+        await asyncio.wait([committed], timeout=STORE_SECONDS)
+        if not self.seat.alone:
+            try:
+                async with asyncio.timeout(LEAVE_SECONDS):
+                    await self._has_left.wait()
+            except TimeoutError:
+                pass  # it had its time; the session is over here all the same
+        if self.seat.alone:  # the others may have gone meanwhile
+            await stop(self.ledger, self.seat)
+        elif self.seat.connection.exit is None:
+            self.exited(Exit(None, None, 0, 0))
+
+    def _last_word(self, exit: Exit) -> AnyEvent:
+        record, connection = self.ledger.record, self.seat.connection
+        if record.phase in OVER or exit.lost:
+            return ended(record, exit, None)
+        how = connection.failure or exit_words(exit) or "exit code 0"
+        title, greeting = connection.title, connection.greeting
+        if greeting is None or record.agent_session_id is None:
+            words = f"Could not connect to {title}: {how}. Check that it runs by itself, then try again."
+            tail = self._reader.stderr_tail.strip()
+            self._complain(AgentUnavailable.code, words)
+            return SessionFailed(COULD_NOT_CONNECT, words, tail, exit.code, exit.signal)
+        reason: EndReason = "disconnected"
+        if greeting.loads or greeting.resumes:
+            connection.orphans.append(record.session_id)
+            return SessionEnded(reason, exit.code, exit.signal, WENT.format(title=title, how=how))
+        return SessionEnded(reason, exit.code, exit.signal, WENT_FOR_GOOD.format(title=title, how=how))
