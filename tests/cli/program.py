@@ -40,7 +40,9 @@ def leave_server_file(data: Path, url: str) -> None:
     path.chmod(0o600)
 
 
-async def bascule(data: Path, *words: str, stdin: bytes = b"", **more: str) -> Finished:
+async def bascule(
+    data: Path, *words: str, stdin: bytes = b"", seconds: float = SECONDS, **more: str
+) -> Finished:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -52,7 +54,7 @@ async def bascule(data: Path, *words: str, stdin: bytes = b"", **more: str) -> F
         env=environment(data, **more),
     )
     try:
-        out, err = await asyncio.wait_for(process.communicate(stdin), SECONDS)
+        out, err = await asyncio.wait_for(process.communicate(stdin), seconds)
     finally:
         if process.returncode is None:
             process.kill()

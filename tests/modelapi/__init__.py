@@ -1,1 +1,1 @@
-"""A scripted stand-in for the Anthropic Messages API: the prompt itself says what the model answers."""
+"""A scripted stand-in for four models' APIs: the prompt itself says what the model answers."""

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 from msgspec import Struct
+from tests.modelapi.dialect import fit, in_words
 from tests.modelapi.request import MessagesRequest
 from tests.modelapi.script import Call, Cut, Directive, Fail, PlanFile, Slow, Step, Text, Think, parse
 
@@ -30,7 +31,7 @@ def choose(request: MessagesRequest) -> Reply:
     """Return the reply: the script's next step, or an answer that names what was said."""
     if request.wants_summary():
         return Reply((Text("<summary>\nA scripted conversation took place.\n</summary>"),))
-    if not request.tools:
+    if not request.tools and not request.takes_text_only():
         # Titles and other small requests an agent makes on the side carry no tools.
         return Reply((Text(SIDE_REPLY),))
     steps = _with_failures(parse(request.prompt()))
@@ -77,6 +78,8 @@ def _reply(step: Step, request: MessagesRequest) -> Reply:
 
 
 def _block(directive: Directive, request: MessagesRequest) -> Text | Think | Slow | Call:
+    if isinstance(directive, Call) and request.takes_text_only():
+        return Text(in_words(directive))
     match directive:
         case PlanFile(text=text):
             path = request.plan_file()
@@ -86,8 +89,11 @@ def _block(directive: Directive, request: MessagesRequest) -> Text | Think | Slo
         case Call(tool="Task", arguments=arguments) if not request.offers("Task") and request.offers("Agent"):
             return Call("Agent", arguments)
         case Call(tool=tool, arguments=arguments) if PATH_ARGUMENT in arguments:
-            return Call(tool, {**arguments, PATH_ARGUMENT: _absolute(str(arguments[PATH_ARGUMENT]), request)})
-        case Text() | Think() | Slow() | Call():
+            path = _absolute(str(arguments[PATH_ARGUMENT]), request)
+            return fit(Call(tool, {**arguments, PATH_ARGUMENT: path}), request.tools)
+        case Call():
+            return fit(directive, request.tools)
+        case Text() | Think() | Slow():
             return directive
         case Fail() | Cut():
             raise AssertionError("failures are replies of their own, never blocks")

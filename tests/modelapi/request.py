@@ -6,9 +6,13 @@ import re
 
 from msgspec import Struct, field
 
+# An agent without tools, which edits what the answer shows, writes this behind each prompt.
+PLAIN_REMINDER = "\n\nTo suggest changes to a file you MUST"
 REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 PLAN_FILE = re.compile(r"(/[^\s\"'`\\]+/plans/[^\s\"'`\\]+\.md)")
-WORKING_DIRECTORY = re.compile(r"working directory: (/[^\n\"\\]+)")
+WORKING_DIRECTORY = re.compile(
+    r"(?:working directory: |working in the directory: |<cwd>)\s*(/[^\n\"\\<]+)", re.IGNORECASE
+)
 # Texts an agent puts into the user's mouth; none of them is a prompt.
 INJECTED = (
     "[Request interrupted",
@@ -17,6 +21,11 @@ INJECTED = (
     "Caveat:",
     "[Image: source:",
     "Your response above was cut off",
+    "<environment_context",
+    "<session_context",
+    "<skills_instructions",
+    "<permissions",
+    "# AGENTS.md",
 )
 
 
@@ -40,9 +49,10 @@ class Message(Struct):
 
 
 class Tool(Struct):
-    """A tool offered to the model."""
+    """A tool offered to the model, with the schema of its arguments."""
 
     name: str = ""
+    input_schema: dict[str, object] = field(default_factory=dict[str, object])
 
 
 class MessagesRequest(Struct):
@@ -73,6 +83,11 @@ class MessagesRequest(Struct):
                 if block.type == "tool_result":
                     return _strip_reminders(_text_of(block))
         return None
+
+    def takes_text_only(self) -> bool:
+        """Return whether this is such an agent: nothing but text will do."""
+        last = self.messages[-1].blocks() if self.messages else []
+        return not self.tools and any(PLAIN_REMINDER in block.text for block in last)
 
     def images(self) -> int:
         """Return how many images came with the prompt."""
@@ -116,7 +131,7 @@ class MessagesRequest(Struct):
 
 
 def _strip_reminders(text: str) -> str:
-    return REMINDER.sub("", text).strip()
+    return REMINDER.sub("", text.partition(PLAIN_REMINDER)[0]).strip()
 
 
 def _text_of(block: Block) -> str:

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import socket
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Iterator
+from typing import Protocol
 from uuid import uuid4
 
 import msgspec
@@ -16,10 +17,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
+from tests.modelapi import gemini, openai_chat, openai_responses, stream
 from tests.modelapi.reply import Reply, choose
 from tests.modelapi.request import MessagesRequest
 from tests.modelapi.script import Fail
-from tests.modelapi.stream import events, message
+from tests.modelapi.stream import Timed
 
 KEPT_REQUESTS = 200
 BYTES_PER_TOKEN = 4
@@ -35,6 +37,14 @@ ERROR_TYPES = {
 }
 
 
+class _Wire(Protocol):
+    """One vendor's API: how it writes a reply."""
+
+    def events(self, reply: Reply, model: str, tokens: int, /) -> Iterator[Timed]: ...
+
+    def message(self, reply: Reply, model: str, tokens: int, /) -> dict[str, object]: ...
+
+
 class ScriptedModel:
     """The application, and what it was asked (newest last)."""
 
@@ -45,6 +55,10 @@ class ScriptedModel:
             routes=[
                 Route("/v1/messages", self._messages, methods=["POST"]),
                 Route("/v1/messages/count_tokens", self._count_tokens, methods=["POST"]),
+                Route("/v1/chat/completions", self._chat, methods=["POST"]),
+                Route("/v1/responses", self._responses, methods=["POST"]),
+                Route("/v1beta/models/{call:path}", self._gemini, methods=["POST"]),
+                Route("/v1/models", _models, methods=["GET"]),
                 Route("/{probe:path}", _probe, methods=["GET", "HEAD"]),
             ]
         )
@@ -55,14 +69,33 @@ class ScriptedModel:
             request = msgspec.json.decode(body, type=MessagesRequest)
         except msgspec.MsgspecError as error:
             return _failure(400, str(error))
+        return self._answer(request, len(body), stream)
+
+    async def _chat(self, http: Request) -> Response:
+        body = await http.body()
+        return self._answer(openai_chat.read(msgspec.json.decode(body)), len(body), openai_chat)
+
+    async def _responses(self, http: Request) -> Response:
+        body = await http.body()
+        return self._answer(openai_responses.read(msgspec.json.decode(body)), len(body), openai_responses)
+
+    async def _gemini(self, http: Request) -> Response:
+        model, _, verb = http.path_params["call"].rpartition(":")
+        body = await http.body()
+        if verb == "countTokens":
+            return JSONResponse({"totalTokens": len(body) // BYTES_PER_TOKEN})
+        request = gemini.read(msgspec.json.decode(body), model, stream=verb == "streamGenerateContent")
+        return self._answer(request, len(body), gemini)
+
+    def _answer(self, request: MessagesRequest, size: int, wire: _Wire) -> Response:
         self.requests.append(request)
         reply = choose(request)
         if reply.failure is not None and self._still_fails(request, reply.failure):
             return _failure(reply.failure.status, f"Scripted error {reply.failure.status}")
-        tokens = len(body) // BYTES_PER_TOKEN
+        tokens = size // BYTES_PER_TOKEN
         if request.stream:
-            return _EventStream(reply, request.model, tokens)
-        return JSONResponse(message(reply, request.model, tokens), headers=_request_id())
+            return _EventStream(reply, wire.events(reply, request.model, tokens))
+        return JSONResponse(wire.message(reply, request.model, tokens), headers=_request_id())
 
     async def _count_tokens(self, http: Request) -> Response:
         return JSONResponse({"input_tokens": len(await http.body()) // BYTES_PER_TOKEN})
@@ -80,11 +113,11 @@ class _EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, reply: Reply, model: str, input_tokens: int) -> None:
+    def __init__(self, reply: Reply, events: Iterator[Timed]) -> None:
         super().__init__(headers=_request_id())
         del self.headers["content-length"]
         self._reply = reply
-        self._events = events(reply, model, input_tokens)
+        self._events = events
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -108,6 +141,10 @@ class _EventStream(Response):
 async def _disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         continue
+
+
+async def _models(_http: Request) -> Response:
+    return JSONResponse({"object": "list", "data": [{"id": "fake-model", "object": "model"}]})
 
 
 async def _probe(_http: Request) -> Response:

@@ -71,6 +71,14 @@ def _block_events(index: int, block: Text | Think | Slow | Call, *, cut: bool) -
         yield _event({"type": "content_block_stop", "index": index})
 
 
+def deltas(block: Text | Think | Slow | Call) -> Iterator[tuple[float, str, str]]:
+    """Yield the pieces of a text as (pause, `text` or `thinking`, piece); a call has none."""
+    for delay, delta in _deltas(block):
+        for kind, key in (("text", "text"), ("thinking", "thinking")):
+            if key in delta:
+                yield delay, kind, str(delta[key])
+
+
 def _deltas(block: Text | Think | Slow | Call) -> Iterator[tuple[float, Json]]:
     match block:
         case Text(text=text):

@@ -16,6 +16,7 @@ from bascule.client import replies
 from bascule.client.address import Address, Unreachable, local, parse
 from bascule.client.connection import Connection, Incoming, entries_of
 from bascule.client.feed import Feed
+from bascule.client.rules import ClientRules
 from bascule.model.codec import Logged
 from bascule.model.errors import BasculeError, InvalidInput
 from bascule.model.records import SessionRecord
@@ -51,6 +52,7 @@ class Client:
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
         self._feeds: dict[str, Feed] = {}
+        self.rules = ClientRules(self._request)
 
     @classmethod
     async def connect(cls, url: str, token: str = "", *, patience: float = 600) -> Self:
@@ -94,7 +96,7 @@ class Client:
         fork: bool = False,
         title: str | None = None,
         client_message_id: str | None = None,
-        driver: Literal["terminal"] | None = None,
+        driver: Literal["stream_json", "acp", "codex", "plain", "terminal"] | None = None,
         cols: int | None = None,
         rows: int | None = None,
         skip_permissions: bool = False,

@@ -60,6 +60,9 @@ class Agent(Struct, frozen=True, kw_only=True):
     path: str | None = None
     problem: str | None = None
     demo: bool = False
+    drivers: tuple[str, ...] = ()
+    signed_in: Literal["yes", "no", "unknown"] | None = None
+    login: str = ""
 
 
 class Agents(Reply, frozen=True, kw_only=True):

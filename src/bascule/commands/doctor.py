@@ -14,14 +14,17 @@ from msgspec import Struct
 
 import bascule
 from bascule.agents.catalogue import Catalogue
-from bascule.agents.locate import find
 from bascule.client import Client, Unreachable
 from bascule.client.address import read_server_file
+from bascule.client.replies import Agent
 from bascule.commands import exits
 from bascule.commands.asking import flat
 from bascule.commands.audit import DATABASE, verify_file
+from bascule.commands.conformance import conformance
 from bascule.commands.terminal import Style, Terminal
 from bascule.config import ConfigError, load
+from bascule.daemon.launching import Launcher
+from bascule.link.frames import AgentInfo
 from bascule.model.errors import BasculeError
 from bascule.model.settings import Settings
 from bascule.transport.errors import KeeperError, KeeperGone
@@ -41,6 +44,8 @@ class Finding(Struct, frozen=True):
 
 
 async def doctor(args: argparse.Namespace) -> int:
+    if args.conformance:
+        return await conformance(args)
     terminal = Terminal()
     worst = "ok"
     async for finding in _examine(args):
@@ -165,31 +170,29 @@ async def _server(settings: Settings) -> AsyncIterator[Finding]:
         return
     yield Finding("ok", f"server: running at {client.address.url} (pid {note.pid if note else 'unknown'})")
     for agent in agents:
-        if agent.available:
-            yield Finding(
-                "ok", f"agent: {agent.title or agent.name} {agent.version or ''} {agent.path or ''}"
-            )
-        else:
-            yield Finding("warn", f"agent: {agent.title or agent.name} is not available", agent.problem or "")
+        yield _agent(agent)
 
 
 async def _agents_without_server(settings: Settings) -> AsyncIterator[Finding]:
     """The same search the server makes, here."""
-    environ = dict(os.environ)
-    if settings.claude_bin:
-        environ["CLAUDE_BIN"] = settings.claude_bin
     try:
         catalogue = Catalogue.load(settings.config_dir)
     except BasculeError as error:
         yield Finding("fail", f"agents: {error.message}", "correct or remove that file")
         return
-    for spec in catalogue:
-        try:
-            found = await find(spec, environ)
-        except BasculeError as error:
-            yield Finding("warn", f"agent: {spec.title} is not available", error.message)
-        else:
-            yield Finding("ok", f"agent: {spec.title} {found.version or ''} {found.path}")
+    for agent in await Launcher(catalogue, settings, os.environ).agents():
+        yield _agent(agent)
+
+
+def _agent(agent: Agent | AgentInfo) -> Finding:
+    name = agent.title or agent.name
+    if not agent.available:
+        return Finding("warn", f"agent: {name} is not available", agent.problem or "")
+    facts = [name, agent.version, agent.path, f"by {', '.join(agent.drivers)}" if agent.drivers else ""]
+    if agent.signed_in is not None:
+        facts.append(f"signed in: {agent.signed_in}")
+    advice = f"sign in with: {agent.login}" if agent.signed_in == "no" and agent.login else ""
+    return Finding("warn" if advice else "ok", f"agent: {' '.join(one for one in facts if one)}", advice)
 
 
 def _audit(settings: Settings) -> Finding:

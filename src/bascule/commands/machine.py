@@ -2,6 +2,7 @@
 
 import argparse
 
+from bascule.client.replies import Agent
 from bascule.commands import exits
 from bascule.commands.asking import flat
 from bascule.commands.server import connected
@@ -14,11 +15,22 @@ async def agents(args: argparse.Namespace) -> int:
     terminal = Terminal()
     for agent in found:
         mark = terminal.style("ok  ", "green") if agent.available else terminal.style("no  ", "dim")
-        facts = " ".join(part for part in (agent.version, agent.path) if part)
+        facts = " ".join(part for part in (agent.version, agent.path, signed_in(agent)) if part)
         label = f"{flat(agent.title or agent.name)}{' (demo)' if agent.demo else ''}"
         detail = facts if agent.available else agent.problem or "not found"
         terminal.line(f"{mark}{agent.name:<14}  {label:<20}  {flat(detail)}")
     return exits.OK
+
+
+def signed_in(agent: Agent) -> str:
+    """Whether it is signed in, in words, with what to do when it is not."""
+    match agent.signed_in:
+        case None:
+            return ""
+        case "no":
+            return f"(signed in: no; sign in with: {agent.login})" if agent.login else "(signed in: no)"
+        case _:
+            return f"(signed in: {agent.signed_in})"
 
 
 async def pause(args: argparse.Namespace) -> int:

@@ -1,0 +1,86 @@
+"""`bascule doctor --conformance AGENT`: an installed agent, with its own model, played through scenes."""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from typing import Literal
+
+from bascule.client.replies import Agent
+from bascule.commands import exits
+from bascule.commands.asking import flat
+from bascule.commands.machine import signed_in
+from bascule.commands.scenes import SCENES, Stage, Unmet
+from bascule.commands.terminal import Keyboard, Style, Terminal
+from bascule.commands.trial import trial
+from bascule.config import load
+from bascule.model.errors import BasculeError
+
+SCENE_SECONDS = 180.0
+
+Mark = Literal["ok", "no", "?"]
+_STYLES: dict[Mark, Style] = {"ok": "green", "no": "red", "?": "yellow"}
+
+
+async def conformance(args: argparse.Namespace) -> int:
+    """The command: look, ask, play, and say by the exit code whether all of it holds."""
+    terminal = Terminal()
+    settings = load({"data_dir": args.data})
+    async with trial(settings) as place:
+        found = next((one for one in await place.client.agents() if one.name == args.conformance), None)
+        if found is None or not found.available:
+            terminal.line(_missing(args.conformance, found), "red")
+            return exits.FAILED
+        facts = " ".join(one for one in (found.title, found.version, found.path, signed_in(found)) if one)
+        terminal.line(flat(facts))
+        if not (found.demo or args.yes or await _agreed(terminal, found)):
+            terminal.line("Nothing was started.")
+            return exits.USAGE
+        stage = Stage(place, found.name, args.driver, args.model)
+        marks: list[Mark] = [await _play(terminal, stage, name) for name in SCENES]
+    terminal.line(_summary(marks))
+    return exits.FAILED if "no" in marks else exits.OK
+
+
+async def _agreed(terminal: Terminal, agent: Agent) -> bool:
+    told = (
+        f"This sends seven short messages to the model of {agent.title or agent.name}, on your account. "
+        "It works in a folder that is removed afterwards."
+    )
+    terminal.line(told)
+    if not terminal.interactive:
+        terminal.line("Say --yes to do that where nobody can be asked.")
+        return False
+    terminal.say("Go on? [y/N] ")
+    keyboard = Keyboard()
+    keyboard.forget_typed_ahead()
+    return (await keyboard.line() or "").strip().lower() in ("y", "yes")
+
+
+async def _play(terminal: Terminal, stage: Stage, name: str) -> Mark:
+    mark: Mark = "ok"
+    try:
+        async with asyncio.timeout(SCENE_SECONDS):
+            more = await SCENES[name](stage)
+    except TimeoutError:
+        mark, more = "no", f"it took longer than {SCENE_SECONDS:.0f} s"
+    except Unmet as error:
+        mark, more = "?" if error.unsure else "no", str(error)
+    except BasculeError as error:
+        mark, more = "no", error.message
+    word = terminal.style(f"{mark:<4}", _STYLES[mark])
+    terminal.line(f"{word}{name}{f': {flat(more)}' if more else ''}")
+    return mark
+
+
+def _missing(name: str, found: Agent | None) -> str:
+    if found is None:
+        return f"There is no agent {name[:80]!r}. `bascule agents` lists them."
+    return f"{found.title or name} is not available. {found.problem or ''}".rstrip()
+
+
+def _summary(marks: Sequence[Mark]) -> str:
+    if all(mark == "ok" for mark in marks):
+        return "All of it holds."
+    if "no" in marks:
+        return "Some of it does not hold: this agent is not safe to rely on where it says no."
+    return "Nothing is wrong, but a model had its own mind where it says `?`: try again."

@@ -1,0 +1,77 @@
+"""`bascule doctor --conformance`: an installed agent tried in a throw-away folder, and nothing left of it."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.program import Finished, OnTerminal, bascule
+
+pytestmark = pytest.mark.anyio
+SECONDS = 120  # a server, and an agent for each scene
+FAKE = Path(__file__).parents[1] / "fakes" / "obedient.py"
+
+
+def add_agent(data: Path, *flags: str) -> None:
+    folder = data / "config" / "agents"
+    folder.mkdir(parents=True)
+    file = folder / "obedient.toml"
+    args = json.dumps(["-E", "-S", str(FAKE), *flags])
+    head = f'name = "obedient"\ntitle = "Obedient"\nsearch = [{json.dumps(sys.executable)}]\n'
+    file.write_text(f'{head}[[drivers]]\nname = "acp"\nargs = {args}\n')
+    file.chmod(0o600)
+    (data / "tmp").mkdir()
+
+
+async def run(data: Path, *words: str) -> Finished:
+    return await bascule(data, "doctor", "--conformance", *words, TMPDIR=str(data / "tmp"), seconds=SECONDS)
+
+
+async def test_x8_an_agent_that_behaves_holds_in_every_scene_and_nothing_is_left(short_dir: Path) -> None:
+    add_agent(short_dir)
+    done = await run(short_dir, "obedient", "--yes")
+    assert done.code == 0, done.out + done.err
+    lines = done.out.splitlines()
+    assert [line[:2] for line in lines[1:-1]] == ["ok"] * 5, done.out
+    assert lines[-1] == "All of it holds."
+    assert list((short_dir / "tmp").iterdir()) == []
+    assert not (short_dir / "server.json").exists(), "the person's own state folder was used"
+
+
+async def test_x8_an_agent_that_never_asks_is_found_out(short_dir: Path) -> None:
+    add_agent(short_dir, "--never-asks")
+    done = await run(short_dir, "obedient", "--yes")
+    assert done.code == 1, done.out + done.err
+    assert (
+        "no  asks before a command, and runs it when allowed: it ran the command without asking" in done.out
+    )
+    assert "no  does not run what was denied: it ran without asking" in done.out
+
+
+async def test_x8_a_no_that_is_not_obeyed_is_a_fault_and_a_model_with_its_own_mind_is_none(
+    short_dir: Path,
+) -> None:
+    add_agent(short_dir, "--ignores-no", "--forgets")
+    done = await run(short_dir, "obedient", "--yes")
+    assert done.code == 1, done.out + done.err
+    assert "no  does not run what was denied: the command ran although it was denied" in done.out
+    assert "?   takes up an ended conversation" in done.out
+
+
+async def test_x8_no_model_is_used_before_a_person_agreed(short_dir: Path) -> None:
+    add_agent(short_dir)
+    unasked = await run(short_dir, "obedient")
+    assert unasked.code == 2
+    assert "Say --yes" in unasked.out
+    async with OnTerminal(short_dir, "doctor", "--conformance", "obedient") as person:
+        await person.sees("Go on? [y/N]")
+        person.type("n")
+        await person.sees("Nothing was started.")
+        assert await person.code() == 2
+
+
+async def test_x8_an_agent_that_is_not_there_is_said(short_dir: Path) -> None:
+    (short_dir / "tmp").mkdir()
+    done = await run(short_dir, "nobody")
+    assert done.code == 1
+    assert "There is no agent 'nobody'" in done.out
