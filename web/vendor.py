@@ -25,6 +25,13 @@ FILES = {
     "purify-LICENSE.txt": "dompurify/LICENSE",
     "highlight.js": "@highlightjs/cdn-assets/es/highlight.min.js",
     "highlight-LICENSE.txt": "@highlightjs/cdn-assets/LICENSE",
+    "xterm.js": "@xterm/xterm/lib/xterm.mjs",
+    "xterm.css": "@xterm/xterm/css/xterm.css",
+    "xterm-LICENSE.txt": "@xterm/xterm/LICENSE",
+    "xterm-fit.js": "@xterm/addon-fit/lib/addon-fit.mjs",
+    "xterm-search.js": "@xterm/addon-search/lib/addon-search.mjs",
+    "xterm-web-links.js": "@xterm/addon-web-links/lib/addon-web-links.mjs",
+    "xterm-unicode11.js": "@xterm/addon-unicode11/lib/addon-unicode11.mjs",
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, FrameLocator, Page, Request, async_playwright
+from playwright.async_api import Browser, FrameLocator, Page, Request, async_playwright, expect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 CHROMIUM = next((found for found in map(shutil.which, NAMES) if found), None)
@@ -15,6 +15,8 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not in
 DESKTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 WAIT = 15_000
+# The machine may be busy with other tests; what comes in the end is what counts.
+expect.set_options(timeout=WAIT)
 
 
 @contextlib.asynccontextmanager
@@ -69,6 +71,8 @@ async def open_tab(
     browser: Browser, url: str, token: str | None, *, path: str = "/", size: Any = DESKTOP, **options: Any
 ) -> Tab:
     phone = size is PHONE
+    # What a browser keeps of the page is looked at where it is meant; elsewhere every file comes fresh.
+    options.setdefault("service_workers", "block")
     context = await browser.new_context(viewport=size, has_touch=phone, is_mobile=phone, **options)
     tab = Tab(await context.new_page(), url)
     await tab.go(f"{path}#token={token}" if token else path)

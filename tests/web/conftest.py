@@ -10,10 +10,18 @@ from tests.live import LiveServer
 from tests.web.chrome import chromium
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
+@pytest.fixture(scope="module")
+async def chrome() -> AsyncIterator[Browser]:
     async with chromium() as running:
         yield running
+
+
+@pytest.fixture
+async def browser(chrome: Browser) -> AsyncIterator[Browser]:
+    """The module's Chromium; what a test opened in it is gone with the test."""
+    yield chrome
+    for context in chrome.contexts:
+        await context.close()
 
 
 @pytest.fixture

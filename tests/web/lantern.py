@@ -8,14 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Raw
-from tests.hub.stage import ScriptedDevice, Stage, stage
+from tests.hub.stage import ScriptedDevice, Stage, append, stage
+from tests.web import lantern_files, lantern_machine
 
-from bascule.link.frames import AgentInfo, DaemonConnected, ListAgents
+from bascule.hub.switchboard import Switchboard
+from bascule.link.files import Folders, ListFolders
+from bascule.link.frames import AgentInfo, CheckDirectory, DaemonConnected, ListAgents
 from bascule.model.codec import timestamp
-from bascule.model.commands import StartSession
+from bascule.model.commands import ArchiveSession, RenameSession, StartSession
+from bascule.model.errors import (
+    AgentNotInstalled,
+    BadDirectory,
+    BasculeError,
+    DeviceOffline,
+    LimitReached,
+)
 from bascule.model.events import (
     AgentSpawned,
     AnyEvent,
+    ArchivedChanged,
     Diff,
     EntryClosed,
     EntryOpened,
@@ -43,6 +54,7 @@ from bascule.model.events import (
     UsageChanged,
 )
 from bascule.store.base import Batch
+from bascule.store.sqlite import SqliteStore
 
 AGENTS = (
     AgentInfo("claude-code", "Claude Code", True, "2.1.4", "/opt/bin/claude", models=("opus", "sonnet")),
@@ -81,6 +93,7 @@ NOT_SIGNED_IN = (
     41,
 )
 LANTERN, TIDE = "/code/lantern", "/code/tidechart"
+PULL = "https://github.com/lantern/lantern/pull/218"
 SHA = "a" * 64
 
 SERVICE = """@@ -88,5 +88,6 @@ async def put_part(self, upload, n, body)
@@ -117,7 +130,7 @@ def tool(name: str, kind: Any, number: int, output: str = "", **fields: Any) -> 
 
 def begin(cwd: str, title: str, agent: str = "claude-code", model: str = "opus") -> list[AnyEvent]:
     return [
-        SessionStarted(agent, "stream_json", cwd, "Mira", model),
+        SessionStarted(agent, "stream_json", cwd, "Mira", "device-1", model),
         AgentSpawned(1200, agent),
         ModelsChanged((ModelChoice("opus", "Opus 4.5", "Most capable"), ModelChoice("sonnet", "Sonnet 4.5"))),
         SessionReady("c-1", model, "2.1.4"),
@@ -228,18 +241,65 @@ def rate_chart() -> list[AnyEvent]:
     ]
 
 
+FOLDERS = ("/code/dotfiles", "/code/homelab", "/code/lantern", "/code/lantern-docs", "/code/tidechart")
+# A start whose task holds the word gets no further than this.
+REFUSALS: dict[str, BasculeError] = {
+    "nowhere": BadDirectory("There is no folder /code/nowhere."),
+    "crowded": LimitReached("tower already runs 3 sessions. End one, or raise the limit in Settings."),
+    "missing": AgentNotInstalled("Claude Code was not found. Install it, then look again."),
+    "unreachable": DeviceOffline("The device did not answer within 45 seconds."),
+}
+
+
 class LanternDevice(ScriptedDevice):
-    """Knows several agents; a start gets as far as its task says."""
+    """Knows several agents and folders; a start gets as far as its task says."""
+
+    def __init__(self, store: SqliteStore, switchboard: Switchboard) -> None:
+        super().__init__(store, switchboard)
+        self.line.tapes = lantern_machine.ShownTapes()
 
     async def _carry_out(self, wish: Any) -> object:
-        if isinstance(wish, ListAgents):
-            return {"agents": AGENTS}
+        for told in (lantern_files.told, lantern_machine.told):
+            if (answer := told(wish)) is not None:
+                return answer
+        match wish:
+            case ListAgents():
+                return {"agents": AGENTS}
+            case CheckDirectory() if wish.path.rstrip("/") not in FOLDERS:
+                raise BadDirectory(f"There is no folder {wish.path}.")
+            case CheckDirectory():
+                return {"path": wish.path.rstrip("/")}
+            case ListFolders():
+                return Folders([one for one in FOLDERS if one.startswith(wish.prefix)], False)
+            case StartSession():
+                return await self._start(wish)
+            case ArchiveSession():
+                await append(self._store, wish.session_id, ArchivedChanged(wish.archived, wish.by.name))
+                return {}
+            case RenameSession():
+                await append(self._store, wish.session_id, TitleChanged(wish.title, wish.by.name))
+                return {}
+            case _:
+                return await super()._carry_out(wish)
+
+    async def _start(self, wish: StartSession) -> object:
+        task = wish.prompt or ""
+        for word, refusal in REFUSALS.items():
+            if word in task:
+                raise refusal
         result = await super()._carry_out(wish)
-        if isinstance(wish, StartSession):
-            after: list[AnyEvent] = [AgentSpawned(1200, "claude")]
-            if wish.prompt and "backup" in wish.prompt:
-                after.append(SessionFailed("exited", NOT_SIGNED_IN[0], NOT_SIGNED_IN[1], NOT_SIGNED_IN[2]))
-            await tell(self._store, wish.session_id, after)
+        if "stuck" in task:
+            return result
+        after: list[AnyEvent] = [AgentSpawned(1200, "claude")]
+        if "backup" in task:
+            after.append(SessionFailed("exited", *NOT_SIGNED_IN))
+        if "at once" in task:
+            after += [
+                SessionReady("c-2", "opus", "2.1.4"),
+                PromptSent("p1", task, "Mira"),
+                *said("m1", "On it."),
+            ]
+        await tell(self._store, wish.session_id, after)
         return result
 
 
@@ -250,6 +310,12 @@ async def tell(store: Any, session: str, events: list[AnyEvent], ago: float = 0,
     began = time.time() - ago - each * len(events)
     for n, event in enumerate(events):
         await store.append(Batch(session, first + n, timestamp(began + n * each), [event]))
+
+
+async def once(store: Any, session: str, events: list[AnyEvent], request: str) -> None:
+    """Tell what ends in a request, unless it was told already: several screens share it."""
+    if await store.request(session, request) is None:
+        await tell(store, session, events, 12)
 
 
 @contextlib.asynccontextmanager
@@ -266,6 +332,8 @@ async def lantern(folder: Path, *, empty: bool = False) -> AsyncIterator[Stage]:
 
 
 async def _tell_all(made: Stage) -> None:
+    for path in (LANTERN, TIDE):
+        await made.hub.projects.add("device-1", path, path.rpartition("/")[2], "Mira")
     flaky = [
         *begin(LANTERN, "Find the flaky sync test", "codex", "gpt-5"),
         PromptSent("p1", "Find it", "Mira"),
@@ -280,6 +348,9 @@ async def _tell_all(made: Stage) -> None:
         [
             *begin(LANTERN, "Drop Python 3.10"),
             PromptSent("p1", "Drop it", "Mira"),
+            ToolStarted("t1", "Edit", "compat.py", "edit", raw(file_path=f"{LANTERN}/compat.py")),
+            ToolChanged("t1", "done", diffs=(Diff(f"{LANTERN}/compat.py", PARTS, 112, 340),)),
+            *tool("Bash", "execute", 2, f"Creating pull request\n{PULL}\n", command="gh pr create --fill"),
             *said("m1", "Removed the shims, CI matrix is 3.11 to 3.14."),
             TurnEnded("end_turn", Usage(9000, 900), 1.08, 340_000),
         ],

@@ -3,8 +3,19 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ansiPieces } from '../../src/bascule/web/js/ansi.js';
 import { counts, editsIn, patchLines, textLines } from '../../src/bascule/web/js/diff.js';
-import { age, duration, groupWords, nearPath, toolWords, waited } from '../../src/bascule/web/js/words.js';
+import { runsOf } from '../../src/bascule/web/js/qr.js';
+import { sidesOf } from '../../src/bascule/web/js/sides.js';
+import { turnsOf } from '../../src/bascule/web/js/turns.js';
+import { age, duration, endsWords, groupWords, nearPath, sizeWords, toolWords, waited } from '../../src/bascule/web/js/words.js';
+import { withComments } from '../../src/bascule/web/shell/comments.js';
+import { bySession } from '../../src/bascule/web/shell/finding.js';
+import { commandOffers, fileOffers } from '../../src/bascule/web/shell/offers.js';
+import { placeOf, routeOf } from '../../src/bascule/web/shell/places.js';
 import { scopeOf, wishOf } from '../../src/bascule/web/shell/scope.js';
+import { FIRST, filledRecord, groupsOf, marksOf } from '../../src/bascule/web/shell/state.js';
+import { endWords, pasteWords, skippedWords, whoTypes, whoseSize } from '../../src/bascule/web/shell/terminal_words.js';
+import { safeTarget } from '../../src/bascule/web/terminal/links.js';
+import { isManyLines, pressed, withControl } from '../../src/bascule/web/terminal/pressing.js';
 
 test('a patch keeps the numbers of each side', () => {
   const lines = patchLines('@@ -88,3 +88,3 @@ def f()\n same\n-old\n+new\n\\ No newline at end of file\n');
@@ -62,4 +73,111 @@ test('only what can be remembered exactly is offered for the session', () => {
   for (const path of ['a.py', '/code/../a.py', '/code//a.py', '/code/']) assert.equal(edit(path), null, path);
   assert.equal(scopeOf({ kind: 'plan', tool: 'ExitPlanMode', input: {} }), null);
   assert.equal(wishOf('Demo', { kind: 'execute', tool: 'Bash' }), 'Demo wants to run a command');
+});
+
+test('A4: projects keep their order, hold what runs below them, and never what lies beside them', () => {
+  const project = (path, device = 'd1') => ({ id: path, device, path, name: path.split('/').pop() });
+  const session = (session_id, cwd, more = {}) => [session_id, filledRecord({ session_id, cwd, device: 'd1', updated_at: '1', phase: 'waiting', ...more })];
+  const state = {
+    ...FIRST, projects: [project('/code/zebra'), project('/code'), project('/code/zebra', 'd2')],
+    sessions: Object.fromEntries([
+      session('a', '/code/zebra/deep'), session('b', '/code/zebra', { updated_at: '3' }), session('c', '/code/zebras'), session('d', '/home'),
+      session('e', '/code/zebra', { device: 'd2' }), session('f', '/code/zebra', { open_requests: 1 }), session('g', '/home', { archived: true }),
+    ]),
+  };
+  assert.deepEqual(groupsOf(state).map((one) => [one.path, one.project?.device ?? null, one.sessions.map((each) => each.session_id)]), [
+    ['/code/zebra', 'd1', ['f', 'b', 'a']], ['/code', 'd1', ['c']], ['/code/zebra', 'd2', ['e']], ['/home', null, ['d']]]);
+});
+
+test('R13: a card says whether it is live, where it was begun, and its pull request', () => {
+  const words = (record) => marksOf(filledRecord(record)).map((one) => one.word);
+  assert.deepEqual(words({ phase: 'running', created_by: 'Mira', pull_request: 'https://github.com/a/b/pull/218' }), ['Live', 'Remote', 'PR #218']);
+  assert.deepEqual(words({ phase: 'ended', created_by: 'this machine' }), ['Local']);
+  assert.deepEqual(words({ phase: 'failed' }), []);
+});
+
+test('hits of one session stand together', () => {
+  const hit = (sessionId, firstSeq) => ({ sessionId, firstSeq, title: sessionId, snippet: [], at: '', kind: 'text', archived: false });
+  assert.deepEqual(bySession([hit('a', 0), hit('b', 4), hit('a', 9)]).map((one) => [one.sessionId, one.hits.map((each) => each.firstSeq)]), [['a', [0, 9]], ['b', [4]]]);
+});
+
+test('every screen has one address, and an unknown one leads to the start', () => {
+  for (const route of [{ name: 'start' }, { name: 'inbox' }, { name: 'list' }, { name: 'search' }, { name: 'session', id: 'a b/c' }, { name: 'settings', part: 'audit' }]) {
+    assert.deepEqual(routeOf(placeOf(route)), route);
+  }
+  assert.deepEqual(routeOf('/nowhere'), { name: 'start' });
+  assert.deepEqual(routeOf('/search', { q: 'heron' }), { name: 'search', q: 'heron' });
+  assert.deepEqual(routeOf('/search', { q: 7 }), { name: 'search' });
+});
+
+test('S53: only http and https of a sane length are links in a terminal', () => {
+  assert.equal(safeTarget('https://example.com/a b'), 'https://example.com/a%20b');
+  assert.equal(safeTarget('HTTP://example.com'), 'http://example.com/');
+  const others = ['javascript:alert(1)', 'file:///etc/passwd', 'vscode://file/x', 'data:text/html,x', 'no address', `https://example.com/${'x'.repeat(1_000_000)}`];
+  for (const other of others) assert.equal(safeTarget(other), null, other.slice(0, 40));
+});
+
+test('the key bar speaks as a keyboard does', () => {
+  assert.deepEqual(['Up', 'Left'].map((key) => [pressed(key, false), pressed(key, true)]), [['\x1b[A', '\x1bOA'], ['\x1b[D', '\x1bOD']]);
+  assert.deepEqual(['c', 'C', ' ', '[', '?', '1', 'ab'].map(withControl), ['\x03', '\x03', '\0', '\x1b', '\x7f', '1', 'ab']);
+  assert.equal(pressed('nothing', false), '');
+});
+
+test('several lines, or one that ends with Enter, are asked about', () => {
+  assert.deepEqual(['a', 'a\nb', 'a\r\nb', 'a\n', 'a\r', ''].map(isManyLines), [false, true, true, true, true, false]);
+  assert.deepEqual(pasteWords('a\nb\n'), { title: 'Paste 2 lines?', preview: 'a\nb' });
+  assert.equal(pasteWords('1\n2\n3\n4\n5\n6').preview, '1\n2\n3\n4\n… 2 more');
+});
+
+test('the foot says who types and whose size counts', () => {
+  const foot = { line: 'live', readOnly: false, typing: '', size: { cols: 96, rows: 34, owner: false, by: 'Jonas', rule: 'smallest' }, ended: null, skipped: 0 };
+  assert.equal(whoseSize(foot), '96 × 34, fits Jonas’s window');
+  assert.equal(whoseSize({ ...foot, size: { ...foot.size, owner: true } }), '96 × 34');
+  assert.equal(whoseSize({ ...foot, size: { ...foot.size, rule: 'typing' } }), '96 × 34, size follows whoever types');
+  assert.equal(whoTypes({ ...foot, typing: 'Jonas' }), 'Jonas is typing');
+  assert.equal(whoTypes({ ...foot, readOnly: true }), 'You read along live. You can’t type here.');
+  assert.equal(endWords({ code: 3, signal: null, reason: 'exited', message: null }), 'Ended with exit code 3. What it wrote is kept.');
+  assert.match(skippedWords(3 * 1024 * 1024), /^3\.0 MB came faster/);
+});
+
+test('two columns put what was beside what took its place', () => {
+  const lines = patchLines('@@ -1,4 +1,4 @@\n same\n-old\n-gone\n+new\n tail\n+more\n');
+  const rows = sidesOf(lines).map(({ left, right }) => [left?.text ?? null, right?.text ?? null]);
+  assert.deepEqual(rows, [['same', 'same'], ['old', 'new'], ['gone', null], ['tail', 'tail'], [null, 'more']]);
+});
+
+test('dots beside each other become one stroke', () => {
+  assert.deepEqual(runsOf(['1101', '0000', '0110']), [[0, 0, 2], [3, 0, 1], [1, 2, 2]]);
+});
+
+test('comments go with the message, each with its place', () => {
+  const one = { path: 'a.py', line: 4, side: 'new', code: '  x = 1', text: 'Why?\nSay it.' };
+  assert.equal(withComments('Hello', []), 'Hello');
+  assert.equal(withComments('Hello', [one]), 'Hello\n\nComments on the changes:\n\n- a.py:4\n  > x = 1\n  Why?\n  Say it.');
+  assert.ok(withComments('', [{ ...one, side: 'old' }]).startsWith('Comments on the changes:\n\n- a.py:4 (before)'));
+});
+
+test('a turn holds the files its own edits changed', () => {
+  const edit = (seq, path, added) => ({ kind: 'tool', status: 'done', first_seq: seq, diffs: [{ path, patch: '+x', added, removed: 1 }] });
+  const turns = turnsOf([edit(1, '/c/early', 1), { kind: 'prompt', first_seq: 2, text: 'One\nmore', at: '' }, edit(3, '/c/a', 2), edit(4, '/c/a', 3), { kind: 'prompt', first_seq: 5, text: 'Two', at: '' },
+    { ...edit(6, '/c/b', 9), status: 'failed' }], '/c');
+  assert.deepEqual(turns.map((one) => [one.seq, one.text, one.files.map((file) => [file.path, file.added, file.removed, file.patches.length])]), [[2, 'One', [['a', 5, 2, 2]]]]);
+});
+
+test('files are offered after an at sign, level by level', async () => {
+  const asked = [];
+  const source = fileOffers(async (folder) => { asked.push(folder); return [{ name: 'main.py', kind: 'file' }, { name: 'domain', kind: 'folder' }, { name: 'maps', kind: 'link' }, { name: '.hidden', kind: 'file' }]; });
+  assert.equal(source('mail me@example'), null);
+  const hit = source('look at @src/ma');
+  assert.equal(hit.from, 8);
+  assert.deepEqual((await hit.find()).map((one) => one.insert), ['@src/main.py ', '@src/domain/']);
+  assert.deepEqual((await source('@').find()).map((one) => one.label), ['main.py', 'domain/']);
+  assert.deepEqual(asked, ['src', '']);
+  assert.deepEqual(commandOffers(() => [{ name: 'help' }])('/he').find().map((one) => one.insert), ['/help ']);
+});
+
+test('ends and sizes are said as people say them', () => {
+  const now = Date.parse('2026-11-12T14:00:00Z');
+  assert.deepEqual([null, '2026-11-13T13:00:00Z', '2026-11-12T13:00:00Z'].map((at) => endsWords(at, now)), ['never ends', 'ends in 23 h', 'has ended']);
+  assert.deepEqual([12, 2048, 100 * 1024 * 1024, 1.5 * 1024 * 1024].map(sizeWords), ['12 B', '2 KB', '100 MB', '1.5 MB']);
 });

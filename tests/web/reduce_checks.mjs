@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
-import { filled, fold, queueAfter, step, titleFrom, transcript, trimmed, withOlder } from '../../src/bascule/web/js/reduce.js';
+import { filled, fold, queueAfter, step, titleFrom, transcript } from '../../src/bascule/web/js/reduce.js';
 
 const folder = new URL('../fixtures/fold/', import.meta.url);
 const scenes = readdirSync(folder).map((name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8'))]);
@@ -50,9 +50,21 @@ test('changed names exactly what the batch touched', () => {
   assert.deepEqual(state.changed, [7]);
 });
 
-test('older pages go before, and the window can be cut again', () => {
-  const entries = scenes.find(([name]) => name.startsWith('tools'))[1].entries;
-  const state = withOlder(transcript(17, entries.slice(3), entries[3].first_seq), entries.slice(0, 4), null);
-  assert.deepEqual(state.entries, entries.map(filled));
-  assert.equal(trimmed(state, 2).before, state.entries.at(-2).first_seq);
+test('events an entry already holds are passed over, however often they come', () => {
+  for (const [name, scene] of scenes) {
+    const whole = fold(transcript(0, [], null), scene.events);
+    const again = fold({ ...whole, seq: 0 }, scene.events);
+    assert.deepEqual(again.entries, whole.entries, name);
+    assert.deepEqual(again.open, whole.open, name);
+  }
+});
+
+test('away from the live end, events change what is there and begin nothing', () => {
+  const scene = scenes.find(([name]) => name.startsWith('tools'))[1];
+  for (let cut = 1; cut < scene.events.length; cut++) {
+    const held = fold(transcript(0, [], null), scene.events.slice(0, cut));
+    const away = fold({ ...held, after: held.entries.at(-1).first_seq }, scene.events.slice(cut));
+    const whole = fold(held, scene.events.slice(cut));
+    assert.deepEqual(away.entries, whole.entries.slice(0, held.entries.length), `cut at ${cut}`);
+  }
 });

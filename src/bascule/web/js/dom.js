@@ -30,7 +30,7 @@ export const iconButton = (name, label, props) =>
 
 const HANDLERS = [
   'onclick', 'onkeydown', 'oninput', 'onchange', 'onsubmit', 'onpointerdown', 'onauxclick', 'ondragstart',
-  'ondragover', 'ondrop', 'ondragend', 'ontoggle', 'onfocus', 'onblur', 'onscroll',
+  'ondragover', 'ondrop', 'ondragend', 'oncontextmenu', 'ontoggle', 'onfocus', 'onblur', 'onscroll',
 ];
 
 /**

@@ -14,9 +14,10 @@ const TITLE_LENGTH = 80;
 // The transcript ---------------------------------------------------------------------------------------
 
 /**
- * A window of the transcript, true as of `seq`. `open` names what later events may still change;
- * `changed` holds the first_seq of every entry the last batch touched.
- * @typedef {{seq: number, before: number | null, entries: Entry[], open: Record<string, number>, changed: number[]}} Transcript
+ * A window of the transcript, true as of `seq`. `before` and `after` are where to ask for what lies above and below
+ * it; `after` is null at the live end, and only there do events begin new entries. `open` names what later events may
+ * still change; `changed` holds the first_seq of every entry the last batch touched.
+ * @typedef {{seq: number, before: number | null, after: number | null, entries: Entry[], open: Record<string, number>, changed: number[]}} Transcript
  */
 
 /**
@@ -44,42 +45,24 @@ export function filled(entry) {
  * @param {number} seq
  * @param {any[]} entries as a page of the wire holds them, oldest first
  * @param {number | null} before
+ * @param {number | null} [after]
  * @returns {Transcript}
  */
-export function transcript(seq, entries, before) {
+export function transcript(seq, entries, before, after = null) {
   const all = entries.map(filled);
+  return { seq, before, after, entries: all, open: openIn(all), changed: [] };
+}
+
+/** @param {Entry[]} entries */
+export function openIn(entries) {
   /** @type {Record<string, number>} */
   const open = {};
-  for (const entry of all) if (entry.open) open[nameOf(entry)] = entry.first_seq;
-  return { seq, before, entries: all, open, changed: [] };
+  for (const entry of entries) if (entry.open) open[nameOf(entry)] = entry.first_seq;
+  return open;
 }
 
 /**
- * A page from further up, put before the window.
- * @param {Transcript} state
- * @param {any[]} entries
- * @param {number | null} before
- * @returns {Transcript}
- */
-export function withOlder(state, entries, before) {
-  const first = state.entries[0]?.first_seq ?? Infinity;
-  const older = entries.map(filled).filter((entry) => entry.first_seq < first);
-  return { ...state, before, entries: [...older, ...state.entries], changed: [] };
-}
-
-/**
- * Forget all but the newest entries; what was forgotten can be asked for again.
- * @param {Transcript} state
- * @param {number} most
- * @returns {Transcript}
- */
-export function trimmed(state, most) {
-  if (state.entries.length <= most) return state;
-  const entries = state.entries.slice(-most);
-  return { ...state, entries, before: entries[0].first_seq, changed: [] };
-}
-
-/**
+ * An entry that came with a page already holds some events: its `last_seq` says which, and they are passed over.
  * @param {Transcript} state
  * @param {Logged[]} batch events in order; those the state already holds are passed over
  * @returns {Transcript}
@@ -90,11 +73,12 @@ export function fold(state, batch) {
   const fresh = new Map();
   const places = placesOf(next.entries);
 
-  /** @param {string} name @param {Logged} logged */
+  /** @param {string} name @param {Logged} logged @returns {any} undefined: it is not here; null: it knows already */
   const touch = (name, logged) => {
     const first = next.open[name];
     const place = first === undefined ? undefined : places(first);
-    if (place === undefined) return null;
+    if (place === undefined) return undefined;
+    if (next.entries[place].last_seq >= logged.seq) return null;
     let entry = fresh.get(first);
     if (entry === undefined) {
       entry = { ...next.entries[place] };
@@ -108,11 +92,12 @@ export function fold(state, batch) {
   const close = (name, logged) => {
     const entry = touch(name, logged);
     if (entry) entry.open = false;
-    delete next.open[name];
+    if (entry !== null) delete next.open[name];
     return entry;
   };
   /** @param {any} entry */
   const begin = (entry) => {
+    if (next.after !== null || places(entry.first_seq) !== undefined) return;
     next.entries.push(entry);
     fresh.set(entry.first_seq, entry);
     if (entry.open) next.open[nameOf(entry)] = entry.first_seq;
@@ -156,11 +141,11 @@ function apply(logged, { touch, close, begin, open }) {
       break;
     }
     case 'entry_closed': close(`text ${event.entry_id}`, logged); break;
-    case 'tool_changed': changeTool(touch(`tool ${event.tool_id}`, logged), logged, close); break;
+    case 'tool_changed': changeTool(touch(`tool ${event.tool_id}`, logged), logged, open); break;
     case 'plan_changed': {
-      const entry = 'plan' in open ? touch('plan', logged) : null;
+      const entry = touch('plan', logged);
       if (entry) entry.items = event.items;
-      else begin(begun(logged));
+      else if (entry === undefined) begin(begun(logged));
       break;
     }
     case 'permission_answered':
@@ -177,8 +162,8 @@ function apply(logged, { touch, close, begin, open }) {
   }
 }
 
-/** @param {any} entry @param {Logged} logged @param {(name: string, logged: Logged) => any} close */
-function changeTool(entry, logged, close) {
+/** @param {any} entry @param {Logged} logged @param {Record<string, number>} open */
+function changeTool(entry, logged, open) {
   if (entry?.kind !== 'tool') return;
   const event = /** @type {any} */ (logged.event);
   entry.status = event.status;
@@ -188,7 +173,8 @@ function changeTool(entry, logged, close) {
   if (event.images?.length) entry.images = event.images;
   if (event.status !== 'running') {
     entry.finished_at = logged.at;
-    close(`tool ${event.tool_id}`, logged);
+    entry.open = false;
+    delete open[`tool ${event.tool_id}`];
   }
 }
 

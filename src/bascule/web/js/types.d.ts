@@ -16,6 +16,9 @@ export interface SessionStarted {
   cols?: number | null;
   rows?: number | null;
   skip_permissions?: boolean;
+  process?: string;
+  worktree_of?: string | null;
+  found?: boolean;
 }
 
 export interface AgentSpawned {
@@ -34,13 +37,13 @@ export interface SessionReady {
 
 export interface SessionEnding {
   type: 'session_ending';
-  reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost';
+  reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
   by: string;
 }
 
 export interface SessionEnded {
   type: 'session_ended';
-  reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost';
+  reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
   code?: number | null;
   signal?: number | null;
   message?: string | null;
@@ -173,6 +176,7 @@ export interface PermissionAnswered {
   option?: string | null;
   rule?: string | null;
   message?: string | null;
+  rule_ids?: string[];
 }
 
 export interface PermissionWithdrawn {
@@ -417,6 +421,12 @@ export interface SessionRecord {
   cols: number | null;
   rows: number | null;
   skip_permissions: boolean;
+  process: string;
+  worktree_of: string | null;
+  added: number;
+  removed: number;
+  pull_request: string | null;
+  found: boolean;
 }
 
 export interface RequestRecord {
@@ -446,7 +456,11 @@ export interface AgentInfo {
   models?: string[];
   modes?: string[];
   drivers?: string[];
+  signed_in?: 'yes' | 'no' | 'unknown' | null;
+  login?: string;
   skips_permissions?: boolean;
+  status?: 'idle' | 'starting' | 'connected' | 'disconnected' | 'reconnecting';
+  forks?: boolean;
 }
 
 export interface Image {

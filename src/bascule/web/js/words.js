@@ -45,8 +45,23 @@ export function moment(at, now) {
   return `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${clockTime(at)}`;
 }
 
+/** When something is over: "ends in 23 h", "never ends". @param {string | null} at @param {number} now */
+export function endsWords(at, now) {
+  if (!at) return 'never ends';
+  const left = Date.parse(at) - now;
+  return left > 0 ? `ends in ${waited(left)}` : 'has ended';
+}
+
 /** @param {number} n */
 export const tokens = (n) => (n < 1000 ? `${n} tokens` : `${n < 10000 ? Number((n / 1000).toFixed(1)) : Math.round(n / 1000)}k tokens`);
+
+/** @param {number} n */
+export function sizeWords(n) {
+  const mega = n / (1024 * 1024);
+  if (n < 1024) return `${n} B`;
+  if (mega < 1) return `${Math.round(n / 1024)} KB`;
+  return `${mega < 10 ? Number(mega.toFixed(1)) : Math.round(mega)} MB`;
+}
 
 /** @param {number} n */
 export const money = (n) => (n < 0.01 ? '< $0.01' : `$${n.toFixed(2)}`);
@@ -101,7 +116,8 @@ const TOOL_WORDS = {
  */
 export function toolWords(tool, cwd) {
   const input = tool.input && typeof tool.input === 'object' ? tool.input : {};
-  const words = TOOL_WORDS[tool.tool_kind] ?? { icon: 'code', verb: tool.name };
+  const served = /^mcp__(.+?)__(.+)$/.exec(tool.name);
+  const words = TOOL_WORDS[tool.tool_kind] ?? { icon: 'code', verb: served ? served[1] : tool.name };
   const path = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path);
   const target =
     tool.tool_kind === 'execute' ? text(input.command) ?? tool.title
@@ -109,6 +125,7 @@ export function toolWords(tool, cwd) {
     : tool.tool_kind === 'fetch' ? text(input.url) ?? text(input.query) ?? tool.title
     : tool.tool_kind === 'agent' ? text(input.description) ?? tool.title
     : path !== null ? nearPath(path, cwd)
+    : served ? served[2]
     : tool.title === tool.name ? '' : tool.title;
   const verb = tool.tool_kind === 'edit' && tool.name === 'Write' ? 'Write' : words.verb;
   return { icon: words.icon, verb, target: target.split('\n')[0] };
@@ -117,15 +134,20 @@ export function toolWords(tool, cwd) {
 /** @param {unknown} value */
 const text = (value) => (typeof value === 'string' && value ? value : null);
 
-/** "Read 6 files, searched twice" @param {{tool_kind: string, name: string}[]} tools */
+/** "Read 6 files, searched twice" @param {{tool_kind: string, name: string, input?: any, tool_id?: string}[]} tools */
 export function groupWords(tools) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  for (const tool of tools) counts.set(tool.tool_kind, (counts.get(tool.tool_kind) ?? 0) + 1);
-  const parts = [...counts].map(([kind, n]) => {
+  /** What was done, and to what: a file read three times is one file. @type {Map<string, Set<unknown>>} */
+  const sorts = new Map();
+  tools.forEach((tool, n) => {
+    const sort = tool.tool_kind === 'search' && /web/i.test(tool.name) ? 'web' : tool.tool_kind;
+    const target = sort === 'read' || sort === 'edit' ? text(tool.input?.file_path) ?? text(tool.input?.path) ?? n : n;
+    sorts.set(sort, (sorts.get(sort) ?? new Set()).add(target));
+  });
+  const parts = [...sorts].map(([kind, { size: n }]) => {
     switch (kind) {
       case 'read': return `read ${count(n, 'file')}`;
       case 'search': return `searched ${times(n)}`;
+      case 'web': return n === 1 ? 'searched the web' : `searched the web ${times(n)}`;
       case 'execute': return `ran ${count(n, 'command')}`;
       case 'edit': return `edited ${count(n, 'file')}`;
       case 'fetch': return `fetched ${count(n, 'page')}`;

@@ -3,87 +3,118 @@
 /**
  * @typedef {import('../js/types.d.ts').Entry} Entry
  * @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry
- * @typedef {{key: string, kind: 'entry' | 'group', entries: Entry[], inside: Map<string, Entry[]>, last: boolean}} Block
+ * @typedef {{key: string, kind: 'entry' | 'group', entries: Entry[], last: boolean, inside: Block[]}} Block
+ * @typedef {{tools: Map<string, ToolEntry>, plan: boolean, asked: Set<string>, waiting: Set<string>, inside: Map<string, Entry[]>}} Known
  */
 
 /**
  * @param {Entry[]} entries
- * @returns {Block[]}
+ * @returns {{blocks: Block[], waiting: Set<string>}} and the tool calls that wait for a person
  */
 export function blocksOf(entries) {
-  const { top, inside } = nested(entries);
+  const { known, top } = look(entries);
+  return { blocks: laidOut(top, known), waiting: known.waiting };
+}
+
+/** @param {Entry[]} entries @returns {{known: Known, top: Entry[]}} */
+function look(entries) {
+  /** @type {Known} */
+  const known = { tools: new Map(), plan: false, asked: new Set(), waiting: new Set(), inside: new Map() };
+  for (const entry of entries) {
+    if (entry.kind === 'tool') known.tools.set(entry.tool_id, entry);
+    else if (entry.kind === 'plan') known.plan = true;
+    else if (entry.kind === 'request') {
+      const tool = /** @type {any} */ (entry.asked).tool_id;
+      if (tool && /** @type {any} */ (entry.asked).type === 'question_asked') known.asked.add(tool);
+      if (tool && entry.state === 'open') known.waiting.add(tool);
+    }
+  }
+  const top = entries.filter((entry) => {
+    const parent = entry.kind === 'tool' || entry.kind === 'text' ? entry.parent : null;
+    if (!parent || !known.tools.has(parent)) return true;
+    const siblings = known.inside.get(parent);
+    if (siblings) siblings.push(entry);
+    else known.inside.set(parent, [entry]);
+    return false;
+  });
+  return { known, top };
+}
+
+/** @param {Entry[]} list @param {Known} known @returns {Block[]} */
+function laidOut(list, known) {
   /** @type {Block[]} */
   const blocks = [];
   /** @type {ToolEntry[]} */
   let run = [];
   const flush = () => {
-    if (run.length > 1) blocks.push({ key: `g${run[0].first_seq}`, kind: 'group', entries: run, inside, last: false });
-    else if (run.length) blocks.push(single(run[0], inside, false));
+    if (run.length > 1) blocks.push({ key: `g${run[0].first_seq}`, kind: 'group', entries: run, last: false, inside: [] });
+    else if (run.length) blocks.push(single(run[0], known, false));
     run = [];
   };
-  top.forEach((entry, n) => {
-    if (entry.kind === 'request' && isShownByItsTool(entry, top)) return;
-    if (entry.kind === 'tool' && isShownElsewhere(entry, top)) return;
-    const last = n === top.length - 1;
-    if (entry.kind === 'tool' && foldable(entry) && !(last && entry.tool_kind === 'edit')) {
+  const shown = list.filter((entry) => !isShownElsewhere(entry, known));
+  const last = shown.findLastIndex((entry) => !standsBy(entry, known));
+  shown.forEach((entry, n) => {
+    if (entry.kind === 'tool' && foldable(entry) && !(n === last && entry.tool_kind === 'edit')) {
       run.push(entry);
       return;
     }
     flush();
-    blocks.push(single(entry, inside, last));
+    blocks.push(single(entry, known, n === last));
   });
   flush();
   return blocks;
 }
 
-/** @param {Entry} entry @param {Map<string, Entry[]>} inside @param {boolean} last @returns {Block} */
-const single = (entry, inside, last) => ({ key: `e${entry.first_seq}`, kind: 'entry', entries: [entry], inside, last });
-
-/** Failed ones never fold; what still runs, or asks, stays in sight. @param {ToolEntry} tool */
-const foldable = (tool) => tool.status === 'done' && tool.tool_kind !== 'agent' && tool.tool_kind !== 'question';
-
-/** @param {Entry[]} entries */
-function nested(entries) {
-  const known = new Set(entries.filter((one) => one.kind === 'tool').map((one) => one.tool_id));
-  /** @type {Map<string, Entry[]>} */
-  const inside = new Map();
-  const top = entries.filter((entry) => {
-    const parent = entry.kind === 'tool' || entry.kind === 'text' ? entry.parent : null;
-    if (!parent || !known.has(parent)) return true;
-    inside.set(parent, [...(inside.get(parent) ?? []), entry]);
-    return false;
-  });
-  return { top, inside };
+/** @param {Entry} entry @param {Known} known @param {boolean} last @returns {Block} */
+function single(entry, known, last) {
+  const inside = entry.kind === 'tool' ? known.inside.get(entry.tool_id) ?? [] : [];
+  return { key: `e${entry.first_seq}`, kind: 'entry', entries: [entry], last, inside: inside.length ? laidOut(inside, known) : [] };
 }
 
-/** @param {import('../js/types.d.ts').RequestEntry} request @param {Entry[]} top */
-function isShownByItsTool(request, top) {
-  const asked = /** @type {any} */ (request.asked);
-  if (asked.type !== 'permission_requested' || !asked.tool_id) return false;
-  if (request.answer && /** @type {any} */ (request.answer).decision === 'deny') return false;
-  return top.some((entry) => entry.kind === 'tool' && entry.tool_id === asked.tool_id);
+/** Failed ones never fold; what still runs, or asks, stays in sight; pictures are worth seeing. @param {ToolEntry} tool */
+const foldable = (tool) =>
+  tool.status === 'done' && !['agent', 'question', 'plan'].includes(tool.tool_kind) && !tool.images.length;
+
+/** What comes after the last edit without being the next thing said. @param {Entry} entry @param {Known} known */
+const standsBy = (entry, known) =>
+  entry.kind === 'plan' || entry.kind === 'request' || (entry.kind === 'tool' && known.waiting.has(entry.tool_id));
+
+/** A request is shown by its tool, a question by its request, a change of the plan by the plan. @param {Entry} entry @param {Known} known */
+function isShownElsewhere(entry, known) {
+  if (entry.kind === 'request') {
+    const asked = /** @type {any} */ (entry.asked);
+    if (asked.type !== 'permission_requested' || !asked.tool_id) return false;
+    if (entry.answer && /** @type {any} */ (entry.answer).decision === 'deny') return false;
+    return known.tools.has(asked.tool_id);
+  }
+  if (entry.kind !== 'tool') return false;
+  if (entry.tool_kind === 'plan' && entry.status === 'done') return known.plan && /todo|update_plan/i.test(entry.name);
+  return entry.tool_kind === 'question' && known.asked.has(entry.tool_id);
 }
 
-/** A question is shown by its request, a change of the plan by the plan. @param {ToolEntry} tool @param {Entry[]} top */
-function isShownElsewhere(tool, top) {
-  if (tool.tool_kind === 'plan' && tool.status === 'done') return /todo|update_plan/i.test(tool.name) && top.some((entry) => entry.kind === 'plan');
-  return tool.tool_kind === 'question' && top.some((entry) => entry.kind === 'request' && /** @type {any} */ (entry.asked).tool_id === tool.tool_id);
-}
+/** Every key of these blocks and of those inside them. @param {Block[]} blocks @returns {string[]} */
+export const keysOf = (blocks) => blocks.flatMap((block) => [block.key, ...keysOf(block.inside)]);
+
+/** Every entry a block draws, its own first. @param {Block} block @returns {Entry[]} */
+export const entriesOf = (block) => [...block.entries, ...block.inside.flatMap(entriesOf)];
 
 /**
  * What a turn changed, spent and took, for its footer.
  * @param {Entry[]} entries
  * @param {import('../js/types.d.ts').TurnEntry} turn
+ * @param {boolean} fromStart whether the conversation's beginning is among the entries
+ * @returns {{files: Map<string, {added: number, removed: number}>, said: string, cost: number | null, whole: boolean}} `whole`: the turn's beginning was there to be read
  */
-export function turnFacts(entries, turn) {
-  const at = entries.indexOf(turn);
+export function turnFacts(entries, turn, fromStart) {
+  /** @type {Map<string, {added: number, removed: number}>} */
   const files = new Map();
   const said = [];
-  let cost = 0;
-  for (let n = at - 1; n >= 0; n--) {
+  let spent = 0;
+  let n = entries.indexOf(turn) - 1;
+  for (; n >= 0; n--) {
     const entry = entries[n];
     if (entry.kind === 'turn') {
-      cost = entry.ended.cost_usd ?? 0;
+      spent = entry.ended.cost_usd ?? 0;
       break;
     }
     if (entry.kind === 'tool' && entry.tool_kind === 'edit' && entry.status === 'done') {
@@ -94,6 +125,8 @@ export function turnFacts(entries, turn) {
     }
     if (entry.kind === 'text' && entry.voice === 'assistant' && !entry.parent) said.unshift(entry.text);
   }
+  const whole = n >= 0 || fromStart;
   const total = turn.ended.cost_usd;
-  return { files, said: said.join('\n\n'), cost: typeof total === 'number' ? Math.max(0, total - cost) : null };
+  // A turn's cost is the sum so far less the sum before, which is not known when the turn begins above the window.
+  return { files, said: said.join('\n\n'), cost: whole && typeof total === 'number' ? Math.max(0, total - spent) : null, whole };
 }

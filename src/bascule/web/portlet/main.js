@@ -1,69 +1,121 @@
 /**
- * The frame an agent's words live in. It has no secret and no network; it is told everything over one port and
- * can ask for five things: older entries, a link to be opened, text to be copied, the changes to be shown, a key
- * of the shell's own to be heard.
+ * The frame an agent's words live in. It has no secret and no network; it is told everything over one port and can
+ * ask for a few harmless things: other entries of its own conversation, a search in it, a link to be opened, text to
+ * be copied, the changes to be shown, a second session to be offered, a key of the shell's own to be heard.
  */
 
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
-import { fold, transcript, trimmed, withOlder } from '../js/reduce.js';
-import { find } from './find.js';
+import { announced } from './announce.js';
+import { Find } from './find.js';
 import { Scroll } from './scroll.js';
+import { tick } from './tool.js';
 import { View } from './view.js';
+import { Window, nearest } from './window.js';
 
-const MOST_ENTRIES = 400;
-
+const DEAR = 6; // milliseconds
 const column = /** @type {HTMLElement} */ (document.getElementById('col'));
 const announcer = /** @type {HTMLElement} */ (document.getElementById('announce'));
+const shapes = document.getElementById('shapes');
 const channel = new MessageChannel();
 const port = channel.port1;
 /** @param {any} message */
 const tell = (message) => port.postMessage(message);
 
+const gap = h('div', { class: 'gap lost', hidden: true });
+const loading = h('p', { class: 'more', hidden: true }, 'Loading earlier messages');
+const loadingNewer = h('p', { class: 'more', hidden: true }, 'Loading later messages');
+column.before(loading);
+column.after(loadingNewer, gap);
+const jump = h('button', { type: 'button', class: 'jump', hidden: true, title: 'Jump to the latest', 'aria-label': 'Jump to the latest' }, icon('down'));
+document.body.append(jump);
+
 const view = new View(column, {
   copy: (text) => tell({ type: 'copy', text }),
   link: (href) => tell({ type: 'link', href }),
-  changes: () => tell({ type: 'changes' }),
+  changes: (seq) => tell({ type: 'changes', seq }),
+  branch: () => tell({ type: 'branch' }),
 });
-const gap = h('div', { class: 'gap lost', hidden: true });
-const loading = h('p', { class: 'more', hidden: true }, 'Loading earlier messages');
-column.before(loading);
-column.after(gap);
-const jump = h('button', { type: 'button', class: 'jump', hidden: true, title: 'Jump to the latest', 'aria-label': 'Jump to the latest' }, icon('down'));
-document.body.append(jump);
-const scroll = new Scroll(jump, () => {
-  if (state.before !== null && !asking) {
-    asking = true;
-    loading.hidden = false;
-    tell({ type: 'more', before: state.before });
-  }
+const held = new Window((place, number) => {
+  loading.hidden = place.before === undefined;
+  loadingNewer.hidden = place.after === undefined;
+  tell({ type: 'more', number, ...place });
 });
+const scroll = new Scroll(column, jump, {
+  live: () => held.live,
+  older: () => void held.older(),
+  newer: () => void held.newer(),
+  latest: () => { if (held.live) scroll.toEnd(); else if (held.latest()) arrived = () => scroll.toEnd(); },
+});
+const find = new Find({ window: held, view, scroll, column, bring, tell });
 
-let state = transcript(0, [], null);
-let asking = false;
+/** What to do once the page that was asked for is here. @type {(() => void) | null} */
+let arrived = null;
 let drawing = false;
+let rested = 0;
+
+/** Load what is around a number, or (-1) the page above, then go on. @param {number} seq @param {() => void} run */
+function bring(seq, run) {
+  if (seq >= 0 ? held.around(seq) : held.older() || held.asked?.side === 'older') arrived = run;
+}
+
+/** @param {number} seq */
+function goTo(seq) {
+  if (!held.holds(seq)) {
+    bring(seq, () => goTo(seq));
+    return;
+  }
+  let place = held.entries.indexOf(nearest(held.entries, seq));
+  let element = null;
+  // Some entries are shown by another one, so the nearest that can be seen is meant.
+  while (place >= 0 && !element) element = view.reveal(held.entries[place--]);
+  if (!element) return;
+  scroll.to(element, 'center');
+  const block = element.closest('.blk') ?? element;
+  block.classList.add('marked');
+  setTimeout(() => block.classList.remove('marked'), 4000);
+}
+
+/** @param {number} step */
+function toPrompt(step) {
+  if (scroll.toPrompt(step)) return;
+  if (step < 0 && held.state.before === null) scroll.to(column, 'start');
+  else if (step < 0) bring(-1, () => toPrompt(step));
+  else if (!held.live && held.newer()) arrived = () => toPrompt(step);
+  else if (held.live) scroll.toEnd();
+}
 
 /** @type {Record<string, (message: any) => void>} */
 const takes = {
   open: (message) => {
+    shapes?.remove();
     view.cwd = message.cwd;
-    state = transcript(message.seq, message.entries, message.before);
+    arrived = null;
+    held.open(message);
     draw();
     scroll.toEnd();
   },
   events: (message) => {
-    state = fold(state, message.entries);
-    if (scroll.atEnd) state = trimmed(state, MOST_ENTRIES + 100).entries.length > MOST_ENTRIES + 99 ? trimmed(state, MOST_ENTRIES) : state;
-    announce();
+    held.events(message.entries);
+    announcer.textContent = announced(held.state) || announcer.textContent;
     schedule();
   },
-  older: (message) => {
-    asking = false;
-    loading.hidden = true;
-    scroll.keeping(() => {
-      state = withOlder(state, message.entries, message.before);
+  page: ({ number, page }) => {
+    const reader = scroll.readerSeq();
+    const side = held.answered(number, page);
+    if (!held.asked) loading.hidden = loadingNewer.hidden = true;
+    const run = held.asked ? null : arrived;
+    if (run) arrived = null;
+    if (side === null) return;
+    if (side === 'here') {
+      scroll.atEnd = false;
       draw();
-    });
+    } else {
+      // Whoever is looking for something further on has left the lines in sight.
+      scroll.keeping(() => forgetFar(!run ? reader : side === 'older' ? 0 : Infinity));
+    }
+    if (run) run();
+    else scroll.near();
   },
   theme: (message) => setTheme(message.theme),
   lost: (message) => {
@@ -71,30 +123,50 @@ const takes = {
     gap.textContent = message.text;
     scroll.follow();
   },
-  find: (message) => tell({ type: 'found', ...find(column, message.text, message.step ?? 0) }),
-  prompt: (message) => scroll.toPrompt(message.step),
+  may: (message) => {
+    view.mayContinue = message.branch === true;
+    schedule();
+  },
+  find: (message) => find.find(message.text, message.step ?? 0),
+  hits: (message) => find.found(message.text, message.seqs),
+  prompt: (message) => toPrompt(message.step),
+  goto: (message) => goTo(message.seq),
 };
 
+/** At most once a frame; and where a drawing is dear, leave most of the time to the reader's own scrolling. */
 function schedule() {
   if (drawing) return;
   drawing = true;
-  requestAnimationFrame(() => {
+  requestAnimationFrame(function next() {
+    if (performance.now() < rested) {
+      requestAnimationFrame(next);
+      return;
+    }
     drawing = false;
+    const began = performance.now();
     draw();
+    const took = performance.now() - began;
+    rested = took < DEAR ? 0 : began + 3 * took;
   });
 }
 
 function draw() {
-  view.show(state);
+  view.following = scroll.atEnd;
+  if (!scroll.atEnd && held.crowded) {
+    scroll.keeping(() => forgetFar(scroll.readerSeq()));
+    return;
+  }
+  if (scroll.atEnd) held.keepNear(held.entries.length);
+  else if (held.entries.length > view.state.entries.length) scroll.news();
+  view.show(held.state);
   scroll.follow();
 }
 
-/** Screen readers hear a finished block, not every token. */
-function announce() {
-  for (const seq of state.changed) {
-    const entry = state.entries.find((one) => one.first_seq === seq);
-    if (entry?.kind === 'text' && entry.voice === 'assistant' && !entry.open) announcer.textContent = entry.text.slice(0, 600);
-  }
+/** @param {number} reader the first number of what they look at */
+function forgetFar(reader) {
+  const place = held.entries.findIndex((one) => one.first_seq >= reader);
+  held.keepNear(place < 0 ? held.entries.length : place);
+  view.show(held.state);
 }
 
 /** @param {string} theme */
@@ -108,8 +180,12 @@ addEventListener('keydown', (event) => {
   if ((event.ctrlKey || event.metaKey) && !event.altKey && 'kbjfi'.includes(event.key)) {
     event.preventDefault();
     tell({ type: 'key', key: event.key });
+  } else if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
+    event.preventDefault();
+    toPrompt(event.key === 'ArrowUp' ? -1 : 1);
   }
 });
+setInterval(() => tick(column, Date.now()), 1000);
 setTheme(location.hash.slice(1));
 port.onmessage = (/** @type {MessageEvent} */ event) => takes[event.data?.type]?.(event.data);
 // The shell has this frame's own address; only it can be the parent (frame-ancestors), and only it gets the port.

@@ -9,7 +9,38 @@ import { h, iconButton } from '../js/dom.js';
 import { highlighted } from '../js/highlight.js';
 import { tame } from '../js/visible.js';
 
-const marked = new Marked({ gfm: true, breaks: false });
+/** A note's mark, and the note itself, at the place where it was written. */
+const FOOTNOTES = [
+  {
+    name: 'footnote', level: 'block',
+    /** @param {string} text */
+    start: (text) => text.match(/^\[\^/m)?.index,
+    /** @this {any} @param {string} text */
+    tokenizer(text) {
+      const found = /^\[\^([\w-]{1,40})\]:[ \t]*([^\n]*(?:\n(?!\n|\[\^)[^\n]*)*)(?:\n|$)/.exec(text);
+      if (!found) return undefined;
+      return { type: 'footnote', raw: found[0], label: found[1], tokens: this.lexer.inlineTokens(found[2]) };
+    },
+    /** @this {any} @param {any} token */
+    renderer(token) {
+      return `<p><sup>${token.label}</sup> ${this.parser.parseInline(token.tokens)}</p>`;
+    },
+  },
+  {
+    name: 'footnoteMark', level: 'inline',
+    /** @param {string} text */
+    start: (text) => text.match(/\[\^/)?.index,
+    /** @param {string} text */
+    tokenizer(text) {
+      const found = /^\[\^([\w-]{1,40})\](?!:)/.exec(text);
+      return found ? { type: 'footnoteMark', raw: found[0], label: found[1] } : undefined;
+    },
+    /** @param {any} token */
+    renderer: (token) => `<sup>${token.label}</sup>`,
+  },
+];
+
+const marked = new Marked({ gfm: true, breaks: false, extensions: /** @type {any} */ (FOOTNOTES) });
 
 const TAGS = [
   'p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'ul',
@@ -17,6 +48,8 @@ const TAGS = [
 ];
 const ATTRIBUTES = ['href', 'class', 'align', 'start', 'type', 'checked', 'disabled', 'alt', 'src'];
 const MOST_MARKDOWN = 200_000;
+const MOST_MARKS = 3000; // the parser's time grows with their square
+export const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
 
 /**
  * @param {string} text
@@ -25,21 +58,26 @@ const MOST_MARKDOWN = 200_000;
  */
 export function markdown(text, ask) {
   const clean = tame(text);
-  if (clean.length > MOST_MARKDOWN) {
+  const fragment = clean.length > MOST_MARKDOWN ? null : purified(clean);
+  if (!fragment) {
     const plain = document.createDocumentFragment();
     plain.append(h('pre', { class: 'plain' }, clean));
     return plain;
   }
-  const html = /** @type {string} */ (marked.parse(clean, { async: false }));
-  const fragment = /** @type {DocumentFragment} */ (/** @type {any} */ (DOMPurify).sanitize(html, {
-    ALLOWED_TAGS: TAGS, ALLOWED_ATTR: ATTRIBUTES, ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false,
-    ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i, RETURN_DOM_FRAGMENT: true,
-  }));
-  for (const image of fragment.querySelectorAll('img')) image.replaceWith(imageWords(image));
+  // Before anything of ours is in it: the agent's markup may not borrow the page's classes.
+  for (const element of fragment.querySelectorAll('[class]')) {
+    const language = element.matches('pre > code') ? /(?:^| )language-[\w+#.-]+/.exec(element.className)?.[0].trim() : undefined;
+    if (language) element.className = language;
+    else element.removeAttribute('class');
+  }
+  for (const image of fragment.querySelectorAll('img')) image.replaceWith(picture(image));
   for (const link of fragment.querySelectorAll('a')) tameLink(link, ask);
   for (const box of fragment.querySelectorAll('input')) {
     if (box.getAttribute('type') !== 'checkbox') box.remove();
-    else box.setAttribute('aria-label', box.checked ? 'done' : 'to do');
+    else {
+      box.closest('li')?.classList.add('task');
+      box.replaceWith(h('input', { type: 'checkbox', disabled: true, checked: box.hasAttribute('checked'), 'aria-label': box.hasAttribute('checked') ? 'done' : 'to do' }));
+    }
   }
   for (const pre of fragment.querySelectorAll('pre')) pre.replaceWith(codeBlock(pre, ask));
   for (const table of fragment.querySelectorAll('table')) {
@@ -47,15 +85,31 @@ export function markdown(text, ask) {
     table.replaceWith(wrap);
     wrap.append(table);
   }
-  // What is left of classes is only what the code blocks need; these may not borrow the page's own.
-  for (const element of fragment.querySelectorAll(':not(.cb, .cb *, .tbl, .far)')) element.removeAttribute('class');
   return fragment;
 }
 
+/** @param {string} text @returns {DocumentFragment | null} null for what can't be read as Markdown: it is shown as it was written */
+function purified(text) {
+  if (!/^(?:```|~~~)/.test(text) && (text.match(/[*_~[<]/g)?.length ?? 0) > MOST_MARKS) return null;
+  let html;
+  try {
+    html = marked.parse(text, { async: false });
+  } catch {
+    return null; // nested deeper than the parser goes
+  }
+  // A document made of frames has no body, and then there is nothing to return.
+  return /** @type {any} */ (DOMPurify).sanitize(html, {
+    ALLOWED_TAGS: TAGS, ALLOWED_ATTR: ATTRIBUTES, ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false,
+    ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i, ADD_URI_SAFE_ATTR: ['align', 'start', 'type', 'checked', 'disabled'], RETURN_DOM_FRAGMENT: true,
+  });
+}
+
 /** Pictures from elsewhere would tell elsewhere that somebody looks: they become words. @param {HTMLImageElement} image */
-function imageWords(image) {
+function picture(image) {
   const alt = image.getAttribute('alt') || 'Picture';
   const source = image.getAttribute('src') ?? '';
+  const inside = /^data:(image\/[a-z]+);base64,[A-Za-z0-9+/=\s]+$/.exec(source);
+  if (inside && PICTURE.test(inside[1])) return h('img', { class: 'shot', alt, src: source });
   return h('span', { class: 'far', title: source }, `[${alt}]`);
 }
 
@@ -78,7 +132,10 @@ function codeBlock(pre, ask) {
   const code = pre.querySelector('code');
   const language = /language-([\w+#.-]+)/.exec(code?.className ?? '')?.[1] ?? '';
   const text = (code ?? pre).textContent ?? '';
-  return h('div', { class: 'cb' },
-    h('header', null, h('span', null, language || 'text'), iconButton('copy', 'Copy code', { onclick: () => ask.copy(text) })),
-    h('pre', { tabindex: 0 }, h('code', null, highlighted(text.replace(/\n$/, ''), language))));
+  return codeFrame(language, [highlighted(text.replace(/\n$/, ''), language)], () => ask.copy(text));
 }
+
+/** @param {string} language @param {(Node | string)[]} content @param {() => void} copy */
+export const codeFrame = (language, content, copy) => h('div', { class: 'cb' },
+  h('header', null, h('span', null, language || 'text'), iconButton('copy', 'Copy code', { onclick: copy })),
+  h('pre', { tabindex: 0 }, h('code', null, content)));

@@ -1,13 +1,17 @@
-/** An agent's text while it streams and after: finished blocks are Markdown at once, the tail stays plain. */
+/** An agent's text while it grows and after: finished blocks are Markdown once and stay, only the tail is worked on. */
 
-import { h } from '../js/dom.js';
+import { h, update } from '../js/dom.js';
 import { tame } from '../js/visible.js';
-import { markdown } from './markdown.js';
+import { codeFrame, markdown } from './markdown.js';
+import { blockEnd, leans, openFence, pieces } from './pieces.js';
 
 /** @typedef {import('../js/types.d.ts').TextEntry} TextEntry */
 /** @typedef {{copy: (text: string) => void, link: (href: string) => void}} Ask */
 
-const MOST_TAIL = 2000;
+const MOST_TAIL = 2000; // a longer one is only appended to
+const PART = 6000; // characters drawn and laid out as one
+const MOST_AGAIN = 60_000; // a text up to here is drawn a second time when its blocks lean on each other
+const MOST_MARKDOWN = 400_000;
 const OPEN_ENDED = new Set(['P', 'UL', 'OL', 'LI', 'BLOCKQUOTE', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6']);
 
 /** One growing text: knows how much of it is drawn, so that each new piece costs only itself. */
@@ -17,72 +21,90 @@ export class GrowingText {
     this.ask = ask;
     this.element = h('div', { class: 'ma' });
     this.tail = h('div', { class: 'tail' });
-    this.node = document.createTextNode('');
-    this.caret = h('span', { class: 'caret', 'aria-hidden': 'true' });
-    this.tail.append(this.caret);
     this.drawn = 0; // characters that are in finished blocks
-    this.shown = -1; // characters that are in the growing tail, counted from the start; -1: it is not growing
+    /** @type {{node: Text, shown: number} | null} the text node that grows, and up to where it has come */
+    this.growing = null;
+    this.filled = PART; // characters in the last part
+    this.grew = false;
     this.closed = false;
-    this.element.append(this.tail);
   }
 
   /** @param {TextEntry} entry */
-  show(entry) {
-    if (!entry.open) {
-      if (!this.closed) this.element.replaceChildren(markdown(entry.text, this.ask));
-      this.closed = true;
+  show({ text, open }) {
+    if (this.closed) return;
+    if (open) this.#grow(text);
+    else this.#finish(text);
+  }
+
+  /** @param {string} text */
+  #grow(text) {
+    if (!this.grew) this.element.append(this.tail);
+    this.grew = true;
+    const cut = blockEnd(text, this.drawn);
+    if (cut > this.drawn) {
+      for (const piece of pieces(text.slice(this.drawn, cut), PART)) this.#add(piece);
+      this.drawn = cut;
+      this.growing = null;
+      this.tail.replaceChildren();
+    }
+    const tail = text.slice(this.drawn);
+    const fence = openFence(tail);
+    if (fence) this.#append(text, this.drawn + fence.begins, fence.language);
+    else if (tail.length > MOST_TAIL) this.#append(text, this.drawn, null);
+    else this.#redraw(tail);
+  }
+
+  /** A short tail is Markdown already, so that nothing jumps when its block ends; what is the same stays. @param {string} tail */
+  #redraw(tail) {
+    this.growing = null;
+    const fresh = h('div', null, markdown(tail, this.ask));
+    let last = fresh;
+    while (last.lastElementChild && OPEN_ENDED.has(last.lastElementChild.nodeName)) last = last.lastElementChild;
+    last.append(caret());
+    update(this.tail, [...fresh.childNodes]);
+  }
+
+  /** A long tail, or code, only grows. @param {string} text @param {number} from @param {string | null} language of code */
+  #append(text, from, language) {
+    if (!this.growing) {
+      const node = document.createTextNode('');
+      this.growing = { node, shown: from };
+      if (language === null) this.tail.replaceChildren(h('div', { class: 'run' }, node, caret()));
+      else this.tail.replaceChildren(codeFrame(language, [node, caret()], () => this.ask.copy(node.data)));
+    }
+    if (text.length <= this.growing.shown) return;
+    this.growing.node.appendData(tame(text.slice(this.growing.shown)));
+    this.growing.shown = text.length;
+  }
+
+  /** @param {string} piece */
+  #add(piece) {
+    let part = this.element.lastElementChild === this.tail ? this.tail.previousElementSibling : this.element.lastElementChild;
+    if (!part || this.filled >= PART) {
+      part = h('div', { class: 'part' });
+      if (this.tail.isConnected || this.tail.parentNode) this.tail.before(part);
+      else this.element.append(part);
+      this.filled = 0;
+    }
+    part.append(markdown(piece, this.ask));
+    this.filled += piece.length;
+  }
+
+  /** @param {string} text */
+  #finish(text) {
+    this.closed = true;
+    this.growing = null;
+    this.tail.remove();
+    if (text.length > MOST_MARKDOWN) {
+      this.element.replaceChildren(h('pre', { class: 'plain' }, tame(text)));
       return;
     }
-    const cut = lastBlockEnd(entry.text, this.drawn);
-    if (cut > this.drawn) {
-      this.tail.before(markdown(entry.text.slice(this.drawn, cut), this.ask));
-      this.drawn = cut;
-      this.shown = -1;
+    if (text.length <= MOST_AGAIN && leans(text)) {
+      this.element.replaceChildren(h('div', { class: 'part' }, markdown(text, this.ask)));
+      return;
     }
-    const tail = entry.text.slice(this.drawn);
-    if (tail.length <= MOST_TAIL) this.#showTail(tail);
-    else this.#growTail(entry.text);
-  }
-
-  /** A short tail is Markdown already, so that nothing jumps when its block ends. @param {string} tail */
-  #showTail(tail) {
-    this.tail.replaceChildren(markdown(tail, this.ask));
-    let last = this.tail;
-    while (last.lastElementChild && OPEN_ENDED.has(last.lastElementChild.nodeName)) last = last.lastElementChild;
-    last.append(this.caret);
-    this.shown = -1;
-  }
-
-  /** A long one only grows: each new piece costs itself. @param {string} text */
-  #growTail(text) {
-    if (this.shown < 0) {
-      this.node.nodeValue = '';
-      this.tail.replaceChildren(this.node, this.caret);
-      this.shown = this.drawn;
-    }
-    this.node.appendData(tame(text.slice(this.shown)));
-    this.shown = text.length;
+    for (const piece of pieces(text.slice(this.drawn), PART)) this.#add(piece);
   }
 }
 
-/**
- * Where the last finished block ends: after a blank line that is not inside a code fence.
- * @param {string} text
- * @param {number} from a place that is itself such an end
- */
-export function lastBlockEnd(text, from) {
-  let end = from;
-  let fence = '';
-  let place = from;
-  while (place < text.length) {
-    const line = text.indexOf('\n', place);
-    if (line < 0) break;
-    const row = text.slice(place, line);
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(row)?.[1];
-    if (mark && !fence) fence = mark;
-    else if (mark && fence && mark[0] === fence[0] && mark.length >= fence.length) fence = '';
-    else if (!fence && row.trim() === '') end = line + 1;
-    place = line + 1;
-  }
-  return end;
-}
+const caret = () => h('span', { class: 'caret', 'aria-hidden': 'true' });

@@ -1,62 +1,176 @@
-/** A tool call: one line that opens to what it did, drawn by what kind of tool it is. */
+/** A tool call: one line that opens to what it did. The line stays the same element from its start to its end. */
 
-import { ansiPieces } from '../js/ansi.js';
-import { counts, editsIn, patchLines } from '../js/diff.js';
-import { h, iconButton } from '../js/dom.js';
-import { highlighted, languageOf } from '../js/highlight.js';
+import { counts, editsIn } from '../js/diff.js';
+import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
-import { diffView, plusMinus } from '../js/lines.js';
-import { tame } from '../js/visible.js';
-import { duration, nearPath, toolWords } from '../js/words.js';
-import { markdown } from './markdown.js';
-
-/** @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry */
-/** @typedef {import('./view.js').View} View */
-
-const MOST_LINES = 400;
+import { plusMinus } from '../js/lines.js';
+import { count, duration, groupWords, toolWords } from '../js/words.js';
+import { commandOf, exitCode, searchResults } from './results.js';
+import { oneLine, warning } from './shown.js';
+import { toolBody } from './tool_views.js';
 
 /**
- * @param {ToolEntry} tool
- * @param {View} view
- * @param {{opened: boolean, children: Node[]}} options
+ * @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry
+ * @typedef {import('./view.js').View} View
+ * @typedef {{waiting: boolean, opensItself: boolean, following: boolean, inside: Node[], calls: number}} Around
  */
-export function toolLine(tool, view, { opened, children }) {
-  const words = toolWords(tool, view.cwd);
-  const waiting = view.waitingFor.has(tool.tool_id);
-  const details = h('details', { class: `tool t-${tool.status}`, open: opened, 'data-tool': tool.tool_id },
-    h('summary', null,
-      icon(words.icon), h('span', { class: 'v' }, words.verb), h('code', null, tame(words.target)),
-      h('span', { class: 'meta' }, waiting ? 'waiting for you' : resultWords(tool)), statusMark(tool, waiting),
-      h('span', { class: 'car' }, icon('right', 12))));
-  /** @type {HTMLElement | null} */
-  let body = null;
-  // Drawn when it is opened: a closed line costs only itself.
-  const fill = () => {
-    if (details.open && !body) details.append(body = h('div', { class: 'tb' }, toolBody(tool, view), children));
+
+export class ToolLine {
+  /** @param {View} view */
+  constructor(view) {
+    this.view = view;
+    this.summary = h('summary');
+    this.before = h('div'); // what it was given, or all of it
+    this.kids = h('div', { class: 'tgb' }); // what a sub-agent did
+    this.after = h('div'); // what a sub-agent answered
+    this.body = h('div', { class: 'tb' }, this.before, this.kids, this.after);
+    this.element = h('details', { class: 'tool' }, this.summary);
+    this.touched = false; // by a person: from then on it opens and closes for nobody else
+    this.itself = false; // it opened itself
+    /** @type {ToolEntry | null} what the body shows */
+    this.drawn = null;
+    /** @type {Node[]} */
+    this.inside = [];
+    this.summary.onclick = () => { this.touched = true; };
+    this.element.ontoggle = () => this.#fill();
+  }
+
+  /** @param {ToolEntry} tool @param {Around} around */
+  show(tool, around) {
+    this.tool = tool;
+    this.inside = around.inside;
+    const words = toolWords(tool, this.view.cwd);
+    const target = tool.tool_kind === 'execute' ? commandOf(tool.input, tool.title) : words.target;
+    this.element.className = `tool t-${tool.status} k-${tool.tool_kind}`;
+    this.element.dataset.tool = tool.tool_id;
+    this.summary.replaceChildren(
+      icon(words.icon), h('span', { class: 'v' }, oneLine(words.verb)), h('code', null, oneLine(target)), warning(target, tool.name) ?? '',
+      h('span', { class: 'meta' }, around.waiting ? 'waiting for you' : resultWords(tool, around.calls)), statusMark(tool, around.waiting),
+      h('span', { class: 'car' }, icon('right', 12)));
+    if (!this.touched) this.#openOrClose(around);
+    this.#fill();
+  }
+
+  /** @param {Around} around */
+  #openOrClose({ opensItself, following }) {
+    if (opensItself && !this.itself) this.element.open = this.itself = true;
+    // Nothing closes under the eyes of somebody who reads further up.
+    else if (!opensItself && this.itself && following) this.element.open = this.itself = false;
+  }
+
+  /** Drawn when it is opened: a closed line costs only itself. */
+  #fill() {
+    if (!this.element.open || !this.tool) return;
+    if (!this.body.parentNode) this.element.append(this.body);
+    if (this.drawn !== this.tool) {
+      const kept = this.drawn ? scrolled(this.body) : null;
+      this.drawn = this.tool;
+      const { before, after } = toolBody(this.tool, this.view);
+      this.before.replaceChildren(...before);
+      this.after.replaceChildren(...after);
+      kept?.(this.body);
+    }
+    const same = this.inside.length === this.kids.childNodes.length && this.inside.every((node, n) => node === this.kids.childNodes[n]);
+    if (!same) this.kids.replaceChildren(...this.inside);
+  }
+
+  /** For somebody who is looking for something in it. */
+  open() {
+    this.touched = true;
+    this.element.open = true;
+    this.#fill();
+  }
+}
+
+/** Output that grows keeps its place, or its end. @param {HTMLElement} body */
+function scrolled(body) {
+  const before = body.querySelector('.out');
+  if (!before) return null;
+  const { scrollTop } = before;
+  const atEnd = before.scrollHeight - scrollTop - before.clientHeight < 8;
+  return (/** @type {HTMLElement} */ now) => {
+    const after = now.querySelector('.out');
+    if (after) after.scrollTop = atEnd ? after.scrollHeight : scrollTop;
   };
-  details.ontoggle = fill;
-  if (opened) fill();
-  return details;
+}
+
+/** Several calls in one line. */
+export class GroupLine {
+  /** @param {(tool: ToolEntry) => ToolLine} lineOf */
+  constructor(lineOf) {
+    this.lineOf = lineOf;
+    this.summary = h('summary');
+    this.body = h('div', { class: 'tgb' });
+    this.element = h('details', { class: 'tg' }, this.summary);
+    /** @type {ToolEntry[]} */
+    this.tools = [];
+    this.element.ontoggle = () => this.#fill();
+  }
+
+  /** @param {ToolEntry[]} tools */
+  show(tools) {
+    const fresh = !this.tools.length;
+    this.tools = tools;
+    const took = Date.parse(tools[tools.length - 1].finished_at ?? tools[0].at) - Date.parse(tools[0].at);
+    this.summary.replaceChildren(h('span', { class: 'car' }, icon('right', 12)), h('span', { class: 'v' }, groupWords(tools)),
+      h('span', { class: 'meta' }, changedWords(tools), took >= 1000 ? duration(took) : ''));
+    // What a person holds open does not vanish because its neighbour finished.
+    if (fresh && tools.some((tool) => { const line = this.lineOf(tool); return line.touched && line.element.open; })) this.element.open = true;
+    this.#fill();
+  }
+
+  #fill() {
+    if (!this.element.open) return;
+    this.body.replaceChildren(...this.tools.map((tool) => this.lineOf(tool).element));
+    if (!this.body.parentNode) this.element.append(this.body);
+  }
+
+  open() {
+    this.element.open = true;
+    this.#fill();
+  }
+}
+
+/** @param {ToolEntry[]} tools */
+function changedWords(tools) {
+  const sum = tools.map(changed).reduce((a, b) => ({ added: a.added + b.added, removed: a.removed + b.removed }), { added: 0, removed: 0 });
+  return sum.added || sum.removed ? plusMinus(sum.added, sum.removed) : '';
 }
 
 /** @param {ToolEntry} tool @param {boolean} waiting */
 function statusMark(tool, waiting) {
-  if (waiting) return h('span', { class: 'dot dot-blocked', role: 'img', 'aria-label': 'waiting for you' });
-  if (tool.status === 'running' && tool.open) return h('span', { class: 'spin', role: 'img', 'aria-label': 'running' });
-  if (tool.status === 'done') return h('span', { class: 'ok', role: 'img', 'aria-label': 'done' }, icon('check', 14));
-  if (tool.status === 'running') return h('span', { class: 'bad', role: 'img', 'aria-label': 'not finished' }, icon('stop', 12));
-  return h('span', { class: 'bad', role: 'img', 'aria-label': tool.status }, icon('x', 14));
+  const mark = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Node | string} */ inner = '') => h('span', { class: name, role: 'img', 'aria-label': label }, inner);
+  if (waiting) return mark('dot dot-blocked', 'waiting for you');
+  if (tool.status === 'running' && tool.open) return mark('spin', 'running');
+  if (tool.status === 'done') return mark('ok', 'done', icon('check', 14));
+  if (tool.status === 'running') return mark('bad', 'not finished', icon('stop', 12));
+  return mark('bad', tool.status, icon('x', 14));
 }
 
-/** @param {ToolEntry} tool @returns {Node | string} */
-function resultWords(tool) {
+/** @param {ToolEntry} tool @param {number} calls of a sub-agent @returns {Node | string} */
+function resultWords(tool, calls) {
   if (tool.status === 'denied') return 'denied';
-  if (tool.status === 'running' && !tool.open) return 'not finished';
+  if (tool.status === 'running') return tool.open ? h('span', { class: 'tick', 'data-since': tool.at }) : 'not finished';
   const { added, removed } = changed(tool);
   if (added || removed) return plusMinus(added, removed);
-  if (tool.status === 'failed') return 'failed';
+  if (tool.status === 'failed') {
+    const code = tool.tool_kind === 'execute' ? exitCode(tool.output) : null;
+    return code === null ? 'failed' : `code ${code}`;
+  }
   const took = tool.finished_at ? Date.parse(tool.finished_at) - Date.parse(tool.at) : 0;
-  return took >= 1000 ? duration(took) : '';
+  const time = took >= 1000 ? duration(took) : '';
+  if (tool.tool_kind === 'agent') return [calls ? count(calls, 'call') : '', time].filter(Boolean).join(' · ');
+  return [amount(tool), time].filter(Boolean).join(' · ');
+}
+
+/** How much a call brought, in words. @param {ToolEntry} tool */
+function amount(tool) {
+  if (!tool.output || tool.output.length > 200_000) return '';
+  if (tool.tool_kind === 'read' && !tool.images.length) return count(tool.output.replace(/\n+$/, '').split('\n').length, 'line');
+  if (tool.tool_kind !== 'search' || /web/i.test(tool.name)) return '';
+  const found = searchResults(tool.output);
+  if (!found) return '';
+  return found.matches ? count(found.matches, 'match', 'matches') : count(found.files.length, 'file');
 }
 
 /** @param {ToolEntry} tool */
@@ -71,84 +185,11 @@ export function changed(tool) {
   }, { added: 0, removed: 0 });
 }
 
-/** @param {ToolEntry} tool @param {View} view @returns {Node[]} */
-function toolBody(tool, view) {
-  const images = tool.images.map((one) => h('img', { class: 'shot', alt: 'Picture from the tool', src: `data:${one.media_type};base64,${one.data}` }));
-  return [...bodyByKind(tool, view), ...images];
-}
-
-/** @param {ToolEntry} tool @param {View} view @returns {Node[]} */
-function bodyByKind(tool, view) {
-  const output = tool.output ? [outputView(tool.output, view)] : [];
-  switch (tool.tool_kind) {
-    case 'execute': return [commandView(tool, view), ...output];
-    case 'edit': return [...diffsOf(tool, view), ...(tool.status === 'failed' || tool.status === 'denied' ? output : [])];
-    case 'read': return tool.output ? [codeView(tool, view)] : [];
-    case 'agent': return tool.output ? [h('div', { class: 'ma small' }, markdown(tool.output, view.ask))] : [];
-    case 'search':
-    case 'fetch': return output;
-    default: return [parameters(tool.input), ...output];
+/** How long the calls in sight have been running; told once a second. @param {ParentNode} root @param {number} now */
+export function tick(root, now) {
+  for (const span of root.querySelectorAll('.tick')) {
+    const seconds = Math.floor((now - Date.parse(/** @type {HTMLElement} */ (span).dataset.since ?? '')) / 1000);
+    span.textContent = seconds >= 1 ? duration(seconds * 1000) : '';
   }
 }
 
-/** @param {ToolEntry} tool @param {View} view */
-function commandView(tool, view) {
-  const command = String(/** @type {any} */ (tool.input)?.command ?? tool.title);
-  return h('div', { class: 'cmdl' },
-    h('pre', null, h('span', { class: 'pr' }, '$ '), h('code', null, highlighted(tame(command), 'bash'))),
-    iconButton('copy', 'Copy command', { onclick: () => view.ask.copy(command) }));
-}
-
-/** @param {string} text @param {View} view */
-function outputView(text, view) {
-  const rows = text.split('\n');
-  const cut = rows.length > MOST_LINES;
-  const shown = cut ? rows.slice(-MOST_LINES).join('\n') : text;
-  const pieces = ansiPieces(shown.replace(/\n+$/, '')).map((piece) =>
-    piece.classes.length ? h('span', { class: piece.classes.join(' ') }, piece.text) : piece.text);
-  return h('div', { class: 'outw' },
-    cut && h('button', { type: 'button', class: 'lnk', onclick: (/** @type {any} */ event) => showAll(event.currentTarget, text) }, `Show ${rows.length - MOST_LINES} earlier lines`),
-    h('pre', { class: 'out', tabindex: 0 }, pieces),
-    iconButton('copy', 'Copy output', { onclick: () => view.ask.copy(text) }));
-}
-
-/** @param {HTMLElement} button @param {string} text */
-function showAll(button, text) {
-  const pre = button.nextElementSibling;
-  if (pre) pre.textContent = ansiPieces(text).map((piece) => piece.text).join('');
-  button.remove();
-}
-
-/** @param {ToolEntry} tool @param {View} view */
-function codeView(tool, view) {
-  const path = String(/** @type {any} */ (tool.input)?.file_path ?? /** @type {any} */ (tool.input)?.path ?? '');
-  const numbered = /^\s*\d+[→\t]/;
-  const rows = tool.output.split('\n').slice(0, MOST_LINES);
-  const text = tame(rows.map((row) => row.replace(numbered, '')).join('\n').replace(/\n+$/, ''));
-  return h('div', { class: 'outw' }, h('pre', { class: 'out code', tabindex: 0 }, highlighted(text, languageOf(path))),
-    iconButton('copy', 'Copy', { onclick: () => view.ask.copy(text) }));
-}
-
-/** @param {ToolEntry} tool @param {View} view @returns {Node[]} */
-function diffsOf(tool, view) {
-  const files = tool.diffs.length
-    ? tool.diffs.map((one) => ({ path: one.path, lines: patchLines(one.patch) }))
-    : editsIn(tool.input);
-  return files.flatMap(({ path, lines }) => {
-    const language = languageOf(path);
-    const shown = lines.slice(0, MOST_LINES);
-    return [
-      files.length > 1 ? h('p', { class: 'fname' }, nearPath(path, view.cwd)) : null,
-      diffView(shown, (text) => highlighted(tame(text), language)),
-      lines.length > shown.length ? h('p', { class: 'fname' }, `${lines.length - shown.length} more lines are in the file.`) : null,
-    ].filter((node) => node !== null);
-  });
-}
-
-/** @param {unknown} input */
-function parameters(input) {
-  const rows = Object.entries(input && typeof input === 'object' ? input : { input });
-  if (!rows.length) return h('span');
-  return h('dl', { class: 'params' }, rows.slice(0, 40).flatMap(([name, value]) => [
-    h('dt', null, name), h('dd', null, tame(typeof value === 'string' ? value : JSON.stringify(value, null, 1)).slice(0, 4000))]));
-}

@@ -1,17 +1,20 @@
 /** Keeps the transcript's elements in step with the folded entries; draws only what changed. */
 
 import { h } from '../js/dom.js';
-import { icon } from '../js/icons.js';
-import { duration, groupWords } from '../js/words.js';
-import { blocksOf } from './blocks.js';
-import { eventLine, planCard, promptBox, requestLine, thinkingLine, turnFooter } from './entries.js';
+import { blocksOf, entriesOf, keysOf } from './blocks.js';
+import { Thought, planCard, promptBox, requestLine } from './entries.js';
+import { eventLine } from './notes.js';
 import { GrowingText } from './text.js';
-import { toolLine } from './tool.js';
+import { GroupLine, ToolLine } from './tool.js';
+import { turnFooter } from './turn.js';
 
 /**
  * @typedef {import('../js/types.d.ts').Entry} Entry
+ * @typedef {import('../js/types.d.ts').TextEntry} TextEntry
+ * @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry
  * @typedef {import('./blocks.js').Block} Block
- * @typedef {{copy: (text: string) => void, link: (href: string) => void, changes: () => void}} Ask
+ * @typedef {{copy: (text: string) => void, link: (href: string) => void, changes: (seq: number) => void, branch: () => void}} Ask
+ * @typedef {{node: HTMLElement, mark: any[], block: Block}} Drawn
  */
 
 export class View {
@@ -23,33 +26,28 @@ export class View {
     this.column = column;
     this.ask = ask;
     this.cwd = '';
+    this.mayContinue = false; // whether this agent's conversation can be taken further in a second session
+    this.following = true; // whether the reader is at the end
     /** @type {Set<string>} tool calls that wait for a person */
-    this.waitingFor = new Set();
+    this.waiting = new Set();
     /** @type {import('../js/reduce.js').Transcript} */
-    this.state = { seq: 0, before: null, entries: [], open: {}, changed: [] };
-    /** @type {Map<string, {node: HTMLElement, mark: any[]}>} */
+    this.state = { seq: 0, before: null, after: null, entries: [], open: {}, changed: [] };
+    /** @type {Map<string, Drawn>} by the block's key, those inside others, too */
     this.drawn = new Map();
-    /** @type {Map<number, GrowingText>} */
-    this.texts = new Map();
-    /** @type {Set<string>} lines a person has closed or opened against the default */
-    this.toggled = new Set();
+    /** What lives longer than one drawing, by the entry's first number. @type {Map<number, GrowingText | Thought | ToolLine>} */
+    this.lines = new Map();
+    /** @type {Map<string, GroupLine>} */
+    this.groups = new Map();
   }
 
   /** @param {import('../js/reduce.js').Transcript} state */
   show(state) {
+    const before = this.state;
     this.state = state;
-    const waiting = state.entries.filter((one) => one.kind === 'request' && one.state === 'open');
-    this.waitingFor = new Set(waiting.map((one) => /** @type {any} */ (one).asked.tool_id).filter(Boolean));
-    const blocks = blocksOf(state.entries);
-    const kept = new Set(blocks.map((block) => block.key));
-    for (const [key, { node }] of this.drawn) {
-      if (!kept.has(key)) {
-        node.remove();
-        this.drawn.delete(key);
-      }
-    }
-    const first = state.entries[0]?.first_seq ?? 0;
-    for (const seq of this.texts.keys()) if (seq < first) this.texts.delete(seq);
+    if (this.#onlyGrew(before, state)) return;
+    const { blocks, waiting } = blocksOf(state.entries);
+    this.waiting = waiting;
+    this.#forget(new Set(keysOf(blocks)));
     let place = /** @type {ChildNode | null} */ (this.column.firstChild);
     blocks.forEach((block, n) => {
       const node = this.#drawBlock(block, blocks[n + 1]);
@@ -58,88 +56,122 @@ export class View {
     });
   }
 
+  /** Text that streams into lines that are drawn costs neither a layout of the blocks nor a look at the others. @param {import('../js/reduce.js').Transcript} before @param {import('../js/reduce.js').Transcript} state */
+  #onlyGrew(before, state) {
+    const { entries, changed } = state;
+    if (!changed.length || before.entries.length !== entries.length || before.entries[0]?.first_seq !== entries[0]?.first_seq) return false;
+    const grown = changed.map((seq) => entries.findLast((one) => one.first_seq === seq));
+    if (!grown.every((entry) => entry?.kind === 'text' && entry.open && this.lines.has(entry.first_seq))) return false;
+    for (const entry of /** @type {TextEntry[]} */ (grown)) {
+      const line = this.lines.get(entry.first_seq);
+      if (line instanceof Thought) line.show(entry, null);
+      else if (line instanceof GrowingText) line.show(entry);
+    }
+    return true;
+  }
+
+  /** @param {Set<string>} kept */
+  #forget(kept) {
+    for (const [key, { node }] of this.drawn) {
+      if (kept.has(key)) continue;
+      node.remove();
+      this.drawn.delete(key);
+      this.groups.delete(key);
+    }
+    const { entries } = this.state;
+    const [first, last] = [entries[0]?.first_seq ?? 0, entries[entries.length - 1]?.first_seq ?? 0];
+    for (const seq of this.lines.keys()) if (seq < first || seq > last) this.lines.delete(seq);
+  }
+
   /** @param {Block} block @param {Block | undefined} next @returns {HTMLElement} */
   #drawBlock(block, next) {
     const known = this.drawn.get(block.key);
     const mark = this.#markOf(block, next);
-    if (known && known.mark.length === mark.length && known.mark.every((one, n) => one === mark[n])) return known.node;
-    const node = known?.node ?? h('div', { class: 'blk' });
-    const open = this.#openLines(node);
-    const content = block.kind === 'group' ? this.#group(block) : this.#entry(block.entries[0], block, next);
-    if (content !== node.firstChild || node.childNodes.length !== 1) node.replaceChildren(...(content ? [content] : []));
-    this.#reopen(node, open);
-    this.drawn.set(block.key, { node, mark });
+    if (known && known.mark.length === mark.length && known.mark.every((one, n) => one === mark[n])) {
+      known.block = block;
+      return known.node;
+    }
+    const node = known?.node ?? h('div', { class: 'blk', 'data-seq': block.entries[0].first_seq });
+    const content = block.kind === 'group' ? this.#group(block) : this.#entry(block, next);
+    if (!content) node.replaceChildren();
+    else if (content !== node.firstChild || node.childNodes.length !== 1) node.replaceChildren(content);
+    node.classList.toggle('line', content instanceof HTMLDetailsElement);
+    this.drawn.set(block.key, { node, mark, block });
     return node;
   }
 
   /** Everything the drawing of a block depends on, compared by identity. @param {Block} block @param {Block | undefined} next */
   #markOf(block, next) {
-    const inner = block.entries.flatMap((entry) => [entry, ...(entry.kind === 'tool' ? block.inside.get(entry.tool_id) ?? [] : [])]);
-    const waits = block.entries.some((entry) => entry.kind === 'tool' && this.waitingFor.has(entry.tool_id));
-    const until = block.entries[0].kind === 'text' ? next?.entries[0].at : null;
-    return [...inner, waits, block.last, until, block.entries.length];
+    const [first] = block.entries;
+    const all = entriesOf(block);
+    const waits = all.filter((entry) => entry.kind === 'tool' && this.waiting.has(entry.tool_id)).length;
+    const until = first.kind === 'text' && first.voice === 'thinking' ? next?.entries[0].at : null;
+    const foot = first.kind === 'turn' && [next === undefined && this.state.after === null && this.mayContinue, this.state.before === null].join();
+    return [...all, waits, block.last, until, foot];
   }
 
   /** @param {Block} block */
   #group(block) {
-    const tools = /** @type {import('../js/types.d.ts').ToolEntry[]} */ (block.entries);
-    const took = Date.parse(tools[tools.length - 1].finished_at ?? tools[0].at) - Date.parse(tools[0].at);
-    const details = h('details', { class: 'tg', 'data-line': block.key },
-      h('summary', null, h('span', { class: 'car' }, icon('right', 12)), h('span', { class: 'v' }, groupWords(tools)),
-        h('span', { class: 'meta' }, took >= 1000 ? duration(took) : '')));
-    details.ontoggle = () => {
-      if (details.open && details.childElementCount === 1) {
-        details.append(h('div', { class: 'tgb' }, tools.map((tool) => toolLine(tool, this, { opened: false, children: [] }))));
-      }
-    };
-    return details;
+    const tools = /** @type {ToolEntry[]} */ (block.entries);
+    for (const tool of tools) this.#tool(tool, { opensItself: false, inside: [], calls: 0 });
+    let group = this.groups.get(block.key);
+    if (!group) this.groups.set(block.key, group = new GroupLine((tool) => /** @type {ToolLine} */ (this.lines.get(tool.first_seq))));
+    group.show(tools);
+    return group.element;
   }
 
-  /** @param {Entry} entry @param {Block} block @param {Block | undefined} [next] @returns {Node | null} */
-  #entry(entry, block, next) {
+  /** @param {Block} block @param {Block | undefined} next @returns {Node | null} */
+  #entry(block, next) {
+    const [entry] = block.entries;
     switch (entry.kind) {
       case 'prompt': return promptBox(entry);
-      case 'text': return entry.voice === 'thinking' ? thinkingLine(entry, this, next?.entries[0].at ?? null) : this.#text(entry);
-      case 'tool': return toolLine(entry, this, { opened: this.#opensItself(entry, block), children: this.#children(entry, block) });
+      case 'text': return this.#text(entry, next?.entries[0].at ?? null);
+      case 'tool': return this.#tool(entry, {
+        opensItself: block.last && entry.tool_kind === 'edit' && entry.status === 'done' && entry.diffs.length > 0,
+        inside: block.inside.map((one, n) => this.#drawBlock(one, block.inside[n + 1])),
+        calls: block.inside.flatMap(entriesOf).filter((one) => one.kind === 'tool').length,
+      });
       case 'plan': return planCard(entry);
-      case 'request': return requestLine(entry, this);
-      case 'turn': return turnFooter(entry, this);
+      case 'request': return requestLine(entry);
+      case 'turn': return turnFooter(entry, this, next === undefined && this.state.after === null);
       case 'event': return eventLine(entry, this);
     }
   }
 
-  /** @param {import('../js/types.d.ts').TextEntry} entry */
-  #text(entry) {
-    let text = this.texts.get(entry.first_seq);
-    if (!text) this.texts.set(entry.first_seq, text = new GrowingText(this.ask));
-    text.show(entry);
-    return text.element;
+  /** @param {TextEntry} entry @param {string | null} until */
+  #text(entry, until) {
+    let line = /** @type {any} */ (this.lines.get(entry.first_seq));
+    if (!line) this.lines.set(entry.first_seq, line = entry.voice === 'thinking' ? new Thought(this) : new GrowingText(this.ask));
+    line.show(entry, until);
+    return line.element;
   }
 
-  /** @param {import('../js/types.d.ts').ToolEntry} tool @param {Block} block */
-  #opensItself(tool, block) {
-    return block.last && tool.tool_kind === 'edit' && tool.status === 'done' && tool.diffs.length > 0;
+  /** @param {ToolEntry} tool @param {{opensItself: boolean, inside: Node[], calls: number}} around */
+  #tool(tool, around) {
+    let line = /** @type {ToolLine | undefined} */ (this.lines.get(tool.first_seq));
+    if (!line) this.lines.set(tool.first_seq, line = new ToolLine(this));
+    line.show(tool, { ...around, waiting: this.waiting.has(tool.tool_id), following: this.following });
+    return line.element;
   }
 
-  /** @param {import('../js/types.d.ts').ToolEntry} tool @param {Block} block @returns {Node[]} */
-  #children(tool, block) {
-    const inside = block.inside.get(tool.tool_id) ?? [];
-    if (!inside.length) return [];
-    return [h('div', { class: 'tgb' }, inside.map((entry) => this.#entry(entry, block)).filter((node) => node !== null))];
-  }
-
-  /** Which lines a person opened, so that a fresh drawing opens them again. @param {HTMLElement} node */
-  #openLines(node) {
-    return [...node.querySelectorAll('details')].map((one) => one.open);
-  }
-
-  /** @param {HTMLElement} node @param {boolean[]} open */
-  #reopen(node, open) {
-    if (open[0] === undefined) return;
-    const outer = node.querySelector('details');
-    if (outer && open[0] && !outer.open) {
-      outer.open = true;
-      outer.dispatchEvent(new Event('toggle'));
+  /**
+   * The element of an entry, with every line around it opened so that it can be seen.
+   * @param {Entry} entry
+   * @param {boolean} [inside] open its own line, too
+   * @returns {HTMLElement | null}
+   */
+  reveal(entry, inside = false) {
+    for (const [key, { node, block }] of this.drawn) {
+      if (!node.isConnected || !block.entries.includes(entry)) continue;
+      this.groups.get(key)?.open();
+      const line = this.lines.get(entry.first_seq);
+      if (inside && line && 'open' in line) line.open();
+      return line && line.element.isConnected ? line.element : node;
     }
+    // Inside a sub-agent whose line is closed: open it, then look again.
+    const parent = entry.kind === 'tool' || entry.kind === 'text' ? entry.parent : null;
+    const outer = parent ? this.state.entries.find((one) => one.kind === 'tool' && one.tool_id === parent) : undefined;
+    if (!outer || !this.reveal(outer, true)) return null;
+    return [...this.drawn.values()].some(({ node, block }) => node.isConnected && block.entries.includes(entry)) ? this.reveal(entry, inside) : null;
   }
 }

@@ -3,21 +3,28 @@
 import { createApi } from '../js/api.js';
 import { Feed } from '../js/feed.js';
 import { createStore } from '../js/store.js';
+import { leave } from './leaving.js';
 import { Live } from './live.js';
 import { keepInPlace, placeOf, restored } from './places.js';
-import { FIRST, filledRecord } from './state.js';
+import { mayBranch, offerBranch, tellWhenKnown } from './branching.js';
+import { FIRST, filledRecord, groupOf } from './state.js';
+import { closeTab } from './tabs.js';
 import { Wells } from './wells.js';
 
 /** @typedef {ReturnType<typeof createApp>} App */
 /** @typedef {import('./state.js').Route} Route */
+/** @typedef {{icon: string, label: string, keys?: string, when?: () => boolean, run: () => void}} Command */
 
 const KEY = 'bascule.key';
 
 /** The secret this browser holds. It came in the link's fragment, and stays out of the address bar. */
 export const secret = {
-  get: () => localStorage.getItem(KEY),
-  /** @param {string} value */
-  set: (value) => localStorage.setItem(KEY, value),
+  get: () => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY),
+  /** A link to one session opens it in this tab alone: who has a key of their own keeps it. @param {string} value @param {boolean} [shared] */
+  set: (value, shared = false) => {
+    if (!shared) sessionStorage.removeItem(KEY);
+    (shared ? sessionStorage : localStorage).setItem(KEY, value);
+  },
 };
 
 /** @param {HTMLElement} wellPlace */
@@ -28,52 +35,62 @@ export function createApp(wellPlace) {
     onLine: (line) => {
       const before = store.get().line;
       if (line.phase === 'live' && before.lostAt) back(before.lostAt);
+      if (line.phase === 'refused') shut();
       store.set({ line });
     },
-    onPush: (message) => pushed(message),
+    onPush: (message) => pushes[message.type]?.(message),
     onLive: () => refresh(),
   });
   const api = createApi(feed);
   const wells = new Wells(wellPlace, {
-    more: (id, before) => void live.older(id, before).catch(() => undefined), // asked again on the next scroll
+    more: (id, place, number) => void live.more(id, place, number),
+    search: (id, text) => void live.search(id, text),
+    branch: (id) => offerBranch(app, id),
     link: (href) => openLink(href),
     copy: (text) => copy(text),
-    changes: () => store.set({ panel: true }),
+    changes: (_, seq) => store.set({ panel: true, panelTab: 'changes', panelTurn: seq }),
     key: (key) => dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: true, metaKey: true, bubbles: true })),
     found: (result) => dispatchEvent(new CustomEvent('bascule:found', { detail: result })),
-  }, () => store.get().theme);
+  }, () => store.get().theme, (id) => mayBranch(store.get(), id));
   const live = new Live(store, api, wells);
   wells.onForgotten = (id) => live.close(id);
 
-  async function refresh() {
-    const me = await feed.call('hello');
-    const changed = store.get().me && store.get().me?.version !== me.version;
-    store.set({ me });
-    if (changed) note('Bascule was updated.', { action: { label: 'Reload', run: () => location.reload() }, stay: true });
-    if (me?.role === 'session' && me.sessionId) {
-      store.set({ loaded: true });
-      go({ name: 'session', id: me.sessionId });
-    } else {
-      const [sessions, requests, devices] = await Promise.all([api.sessions(), api.requests(), api.devices()]);
-      store.set({ sessions: Object.fromEntries(sessions.map((/** @type {any} */ one) => [one.session_id, filledRecord(one)])), devices, loaded: true });
-      live.setAsks(requests);
-      store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));
-      void api.agents().then((agents) => store.set({ agents })).catch(() => undefined); // the device is away: its agents are unknown
-    }
-    await live.followAgain();
-    const { route } = store.get();
-    if (route.name === 'session' && route.id) live.ensure(route.id);
-    void sendHeld();
-    setTimeout(() => wells.warm(), 500);
+  // What the server says unasked ------------------------------------------------------------------------
+
+  /** By type. A part of the page that knows another kind adds it with `hear`. @type {Record<string, (message: any) => void>} */
+  const pushes = {
+    'session:events': (message) => { live.take(message.sessionId, message.entries); dispatchEvent(new CustomEvent('bascule:events', { detail: message })); },
+    'session:created': (message) => sessionTold(message.session),
+    'session:changed': (message) => sessionTold(message.session),
+    'session:presence': ({ sessionId, viewers, typing }) => store.set((state) => ({ company: { ...state.company, [sessionId]: { viewers, typing } } })),
+    'requests:changed': () => requestsChanged(),
+    'agent:status': (message) => devicesTold(message.devices),
+    'project:added': ({ project }) => store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
+    'project:changed': ({ project }) => store.set((state) => ({ projects: state.projects.map((one) => (one.id === project.id ? project : one)) })),
+    'project:removed': (message) => projectRemoved(message.projectId),
+  };
+  /** @param {string} type @param {(message: any) => void} handler */
+  const hear = (type, handler) => { pushes[type] = handler; };
+
+  /** @param {any} session */
+  function sessionTold(session) {
+    const id = session.session_id;
+    const before = store.get().sessions[id];
+    store.set((state) => ({ sessions: { ...state.sessions, [id]: filledRecord(session) } }));
+    if (before && !before.archived && session.archived) closeTab(app, id);
   }
 
-  /** @param {number} since */
-  function back(since) {
-    if (Date.now() - since < 1500) return;
-    setTimeout(() => {
-      store.set({ back: { at: Date.now(), events: live.caught } });
-      setTimeout(() => store.set({ back: null }), 4000);
-    }, 300);
+  /** @param {import('./state.js').Device[]} devices */
+  function devicesTold(devices) {
+    store.set(({ away }) => ({ devices, away: Object.fromEntries(devices.filter((one) => !one.online).map((one) => [one.device, away[one.device] ?? Date.now()])) }));
+  }
+
+  /** Its tabs close; its sessions stay where they are. @param {string} id */
+  function projectRemoved(id) {
+    const state = store.get();
+    const gone = state.tabs.filter((tab) => state.sessions[tab] && groupOf(state, state.sessions[tab])?.id === id);
+    store.set({ projects: state.projects.filter((one) => one.id !== id) });
+    for (const tab of gone) closeTab(app, tab);
   }
 
   let askingAgain = false;
@@ -86,31 +103,82 @@ export function createApp(wellPlace) {
     }, 60);
   }
 
-  /** @param {any} message */
-  function pushed(message) {
-    switch (message.type) {
-      case 'session:events': live.take(message.sessionId, message.entries); break;
-      case 'session:created':
-      case 'session:changed': store.set((state) => ({ sessions: { ...state.sessions, [message.sessionId]: filledRecord(message.session) } })); break;
-      case 'requests:changed': requestsChanged(); break;
-      case 'agent:status': store.set({ devices: message.devices }); break;
-      default: break;
+  // Coming, and coming back -----------------------------------------------------------------------------
+
+  let restarted = false;
+  async function refresh() {
+    const me = await feed.call('hello');
+    const before = store.get().me;
+    restarted = Boolean(before && before.boot !== me.boot);
+    store.set({ me, updated: before && before.version !== me.version ? me.version : store.get().updated });
+    if (me?.sessionId) {
+      store.set({ loaded: true });
+      go({ name: 'session', id: me.sessionId });
+    } else {
+      const [sessions, requests, devices, projects] = await Promise.all([api.sessions(), api.requests(), api.devices(), api.projects()]);
+      devicesTold(devices);
+      store.set({ sessions: Object.fromEntries(sessions.map((/** @type {any} */ one) => [one.session_id, filledRecord(one)])), projects, loaded: true });
+      live.setAsks(requests);
+      await live.recognise();
+      store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));
+      void api.agents().then((agents) => store.set({ agents })).catch(() => undefined); // the device is away: its agents are unknown
     }
+    if (feed.line.attempt > 0) wells.revive();
+    await live.followAgain();
+    const { route } = store.get();
+    if (route.name === 'session' && route.id) live.ensure(route.id);
+    void sendHeld();
+    setTimeout(() => wells.warm(), 500);
   }
 
-  /** @param {Route} route @param {{quiet?: boolean}} [options] */
+  /** @param {number} since */
+  function back(since) {
+    if (Date.now() - since < 1500 && !restarted) return;
+    setTimeout(() => {
+      store.set({ back: { at: Date.now(), events: live.caught, restarted } });
+      setTimeout(() => store.set({ back: null }), restarted ? 8000 : 4000);
+    }, 300);
+  }
+
+  /** This browser is not let in any more: nothing of what it saw stays on the page. */
+  function shut() {
+    for (const id of [...wells.wells.keys()]) wells.forget(id);
+    live.seqs.clear();
+    // What this person chose for the page stays; what the server told it goes.
+    const { line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick } = store.get();
+    store.set({ ...FIRST, line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick });
+  }
+
+  /** Somebody does not want to wait for the next try. */
+  function lookAgain() {
+    if (store.get().line.phase === 'lost') feed.retry();
+    else api.devices().then(devicesTold).catch(() => undefined); // the line's own banner says it
+  }
+
+  // Where the page is -----------------------------------------------------------------------------------
+
+  /** @param {Route} route @param {{quiet?: boolean, replace?: boolean}} [options] */
   function go(route, options = {}) {
     const { tabs } = store.get();
     const patch = /** @type {Partial<import('./state.js').State>} */ ({ route, confirm: null });
     if (route.name === 'session' && route.id && !tabs.includes(route.id)) patch.tabs = [...tabs, route.id];
     store.set(patch);
-    if (!options.quiet && placeOf(route) !== location.pathname) history.pushState(null, '', placeOf(route));
+    if (options.replace) history.replaceState({ q: route.q }, '', placeOf(route));
+    else if (!options.quiet && placeOf(route) !== location.pathname) history.pushState({ q: route.q }, '', placeOf(route));
     if (route.name === 'session' && route.id) {
-      wells.ensure(route.id);
+      if (store.get().sessions[route.id]?.driver !== 'terminal') wells.ensure(route.id);
       live.ensure(route.id);
     }
     store.flush();
   }
+
+  /** A session, at one message of it. @param {string} id @param {number} seq the message's first number */
+  function goTo(id, seq) {
+    go({ name: 'session', id });
+    if (seq > 0) void live.goTo(id, seq);
+  }
+
+  // Saying something ------------------------------------------------------------------------------------
 
   let noteNumber = 0;
   /** @param {string} text @param {{tone?: string, action?: {label: string, run: () => void}, stay?: boolean}} [more] */
@@ -164,9 +232,18 @@ export function createApp(wellPlace) {
     }
   }
 
+  // Commands that parts of the page offer in the palette -------------------------------------------------
+
+  /** @type {Command[]} */
+  const commands = [];
+  /** @param {Command} command */
+  const offer = (command) => void commands.push(command);
+
   store.subscribe(keepInPlace);
   addEventListener('popstate', () => go(routeOfHere(), { quiet: true }));
   const routeOfHere = () => restored().route ?? { name: /** @type {const} */ ('start') };
 
-  return { store, feed, api, live, wells, go, note, dropNote, trouble, copy, sendHeld };
+  tellWhenKnown(store, wells);
+  const app = { store, feed, api, live, wells, go, goTo, hear, offer, commands, lookAgain, note, dropNote, trouble, copy, openLink, sendHeld, leave };
+  return app;
 }

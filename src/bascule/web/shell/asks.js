@@ -3,15 +3,20 @@
 import { newKey } from '../js/api.js';
 import { h, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
-import { clockTime } from '../js/words.js';
-import { GUARD, permissionCard } from './permission.js';
+import { clockTime, waited } from '../js/words.js';
+import { GUARD, endInSight, permissionCard } from './permission.js';
 import { questionCard } from './question.js';
-import { agentTitle, askKey, deviceName, mayAct, openAsks, shownSession } from './state.js';
+import { agentTitle, askKey, deviceName, isGuest, mayAct, openAsks, shownSession } from './state.js';
 import { wishOf } from './scope.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').Ask} Ask */
+
+// On a phone a request is modal: nothing behind it can be reached until it is answered or put aside.
+const BEHIND = ['side', 'tabs', 'banner', 'sbar', 'mswitch', 'panel', 'find', 'well', 'confirm', 'queue', 'composer', 'bnav'];
+
+const PATIENCE = 15_000;
 
 /** @param {HTMLElement} root @param {App} app */
 export function mountAsks(root, app) {
@@ -25,46 +30,55 @@ export function mountAsks(root, app) {
   const sending = new Map();
   let reasonFor = '';
   let showing = '';
+  const phone = matchMedia('(max-width: 720px)');
   const again = () => draw(app.store.get());
 
   /** @param {State} state */
   function draw(state) {
     const id = shownSession(state);
     const all = id ? openAsks(state, id) : [];
-    const settled = id ? Object.values(state.asks).filter((ask) => ask.session_id === id && ask.state !== 'open').slice(-1) : [];
+    const settled = id ? Object.values(state.asks).filter((ask) => ask.session_id === id && ask.state !== 'open' && ask.answer?.by !== 'policy').slice(-1) : [];
     const picked = state.route.name === 'inbox' ? state.inboxPick : id ? state.askPick[id] : undefined;
     const at = Math.max(0, all.findIndex((ask) => askKey(ask) === picked));
     const ask = all[at];
-    document.body.classList.toggle('asking', Boolean(ask) && !state.later[askKey(ask)]);
+    const open = Boolean(ask) && !state.later[askKey(ask)];
+    document.body.classList.toggle('asking', open);
     root.classList.toggle('has', all.length > 0);
+    const modal = open && phone.matches && mayAct(state, ask.session_id);
+    for (const part of BEHIND) document.getElementById(part)?.toggleAttribute('inert', modal);
     if (!ask) {
+      const hadFocus = root.contains(document.activeElement);
       showing = '';
       update(root, settled.map((one) => settledCard(state, one)));
+      if (hadFocus && !root.contains(document.activeElement)) document.getElementById(state.route.name === 'inbox' ? 'inbox-list' : 'message')?.focus();
       return;
     }
     const key = askKey(ask);
-    if (showing !== key) appear(state, ask, key, at, all.length);
+    // Put aside and taken up again counts as appearing: the hand may be where a button will be.
+    const look = `${key} ${open}`;
+    if (showing !== look) appear(state, ask, key, look, at, all.length);
     const inert = performance.now() - (since.get(key) ?? 0) < GUARD;
     const sent = sending.get(key);
     const shown = sent ? { ...ask, sending: sent.text } : ask;
     const turn = {
-      at, all, inert, seen: seen.has(key), reason: reasonFor === key, draft: drafts.get(key) ?? {},
+      at, all, inert, modal, built: Boolean(root.querySelector(`[data-key="${CSS.escape(key)}"] .body`)), seen: seen.has(key), reason: reasonFor === key, draft: drafts.get(key) ?? {},
       onPick: (/** @type {number} */ step) => pick(all[(at + step + all.length) % all.length]),
       onReason: (/** @type {boolean} */ on) => { reasonFor = on ? key : ''; again(); if (on) root.querySelector('input')?.focus(); else root.querySelector('section')?.focus(); },
-      onSeen: () => { seen.add(key); again(); },
+      onScroll: () => { if (!seen.has(key) && endInSight(root)) { seen.add(key); again(); } },
       onDraft: (/** @type {import('./question.js').Draft} */ draft) => { drafts.set(key, draft); again(); },
       answer: (/** @type {Ask} */ one, /** @type {Record<string, any>} */ wish) => answer(one, 'permission', wish),
       send: (/** @type {Ask} */ one, /** @type {Record<string, any>} */ wish) => answer(one, 'question', wish),
     };
     if (!mayAct(state, ask.session_id)) update(root, [readOnly(state, ask)]);
     else update(root, [ask.kind === 'question' ? questionCard(app, state, shown, turn) : permissionCard(app, state, shown, turn)]);
+    if (modal && !root.contains(document.activeElement)) root.querySelector('section')?.focus();
     lookForEnd(key);
   }
 
-  /** A request comes into sight, by itself or in another's place. @param {State} state @param {Ask} ask @param {string} key @param {number} at @param {number} n */
-  function appear(state, ask, key, at, n) {
+  /** A request comes into sight, by itself or in another's place. @param {State} state @param {Ask} ask @param {string} key @param {string} look @param {number} at @param {number} n */
+  function appear(state, ask, key, look, at, n) {
     const hadFocus = root.contains(document.activeElement);
-    showing = key;
+    showing = look;
     reasonFor = '';
     since.set(key, performance.now());
     setTimeout(again, GUARD + 10);
@@ -77,8 +91,7 @@ export function mountAsks(root, app) {
 
   /** Short ones are seen whole at once. @param {string} key */
   function lookForEnd(key) {
-    const body = root.querySelector('.body');
-    if (!seen.has(key) && (!body || body.scrollHeight <= body.clientHeight + 4)) {
+    if (!seen.has(key) && endInSight(root)) {
       seen.add(key);
       setTimeout(again);
     }
@@ -97,10 +110,13 @@ export function mountAsks(root, app) {
     if (allow && performance.now() - (since.get(key) ?? performance.now()) < GUARD) return;
     const where = deviceName(app.store.get(), app.store.get().sessions[ask.session_id]);
     const word = kind === 'question' ? 'Sent' : wish.decision === 'allow' ? 'Allowed' : 'Denied';
+    app.store.set((now) => ({ asks: now.asks[key] ? { ...now.asks, [key]: { ...now.asks[key], here: true } } : now.asks }));
     sending.set(key, { key: newKey(), text: `${word}. Waiting for ${where} to confirm.` });
     again();
     const fields = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== null));
     app.api[kind](ask.session_id, { requestId: ask.request_id, inputSha256: ask.input_sha256, key: sending.get(key)?.key, ...fields })
+      // The event settles it. Should none come, the request can be answered again after a while.
+      .then(() => new Promise((resolve) => setTimeout(resolve, PATIENCE)))
       .catch((/** @type {any} */ error) => {
         // Somebody was faster, or it was taken back: the event that says so is on its way.
         if (error.code !== 'ALREADY_ANSWERED' && error.code !== 'REQUEST_WITHDRAWN') app.trouble(error);
@@ -108,22 +124,39 @@ export function mountAsks(root, app) {
       .finally(() => { sending.delete(key); again(); });
   }
 
-  /** @param {State} state @param {Ask} ask */
-  function settledCard(state, ask) {
-    const agent = agentTitle(state, state.sessions[ask.session_id]?.agent ?? '');
+  /** What became of it, and whether there is anything left to do. @param {State} state @param {Ask} ask @returns {[string, string, string]} */
+  function settledWords(state, ask) {
+    const session = state.sessions[ask.session_id];
+    const agent = agentTitle(state, session?.agent ?? '');
+    if (ask.state !== 'answered') {
+      return ['x', `${agent} took this request back.`, ask.gone === 'interrupted' ? 'The turn was stopped.' : ask.gone === 'ended' ? 'The session has ended.' : 'It went on without an answer.'];
+    }
     const by = ask.answer?.by ?? '';
-    const mine = by === state.me?.name;
-    let text = `${agent} took this request back.`;
-    if (ask.state === 'answered') {
-      const done = ask.kind === 'question' ? 'answered' : ask.answer.decision === 'allow' ? 'allowed' : 'denied';
-      text = mine ? `${done[0].toUpperCase()}${done.slice(1)}. Waiting for ${deviceName(state, state.sessions[ask.session_id])} to confirm.` : `${by} ${done} this at ${clockTime(ask.answered_at ?? '')}. Nothing left to do.`;
-    } else if (ask.gone === 'timeout') text = 'No answer in time, so it was denied. Send a message to let it try again.';
-    return h('div', { class: 'note', role: 'status', 'data-key': `done ${askKey(ask)}` }, icon(ask.state === 'answered' ? 'check' : 'info'), h('span', null, text));
+    const done = ask.kind === 'question' ? 'answered' : ask.answer.decision === 'allow' ? 'allowed' : 'denied';
+    if (by === 'timeout') {
+      const limit = state.me?.waits?.[ask.kind] ?? 0;
+      return ['clock', `No answer ${limit ? `for ${waited(limit * 1000)}` : 'in time'}, so it was ${ask.kind === 'question' ? 'given up' : 'denied'}.`, 'Send a message to let it try again.'];
+    }
+    if (ask.here) return ['check', `${done[0].toUpperCase()}${done.slice(1)}.`, session ? `Waiting for ${deviceName(state, session)} to confirm.` : ''];
+    return ['check', `${by === state.me?.name ? 'You' : by} ${done} this ${by === state.me?.name ? 'in another browser ' : ''}at ${clockTime(ask.answered_at ?? '')}.`, 'Nothing left to do.'];
   }
 
   /** @param {State} state @param {Ask} ask */
-  const readOnly = (state, ask) => h('div', { class: 'note' }, icon('clock'), h('span', null, `${wishOf(agentTitle(state, state.sessions[ask.session_id]?.agent ?? ''), ask.asked)}. Somebody else answers it.`));
+  function settledCard(state, ask) {
+    const [mark, first, second] = settledWords(state, ask);
+    return h('div', { class: 'note', role: 'status', 'data-key': `done ${askKey(ask)}` }, icon(mark), h('span', null, first, ' ', h('small', null, second)));
+  }
 
+  /** @param {State} state @param {Ask} ask */
+  const readOnly = (state, ask) => h('div', { class: 'note' }, icon('clock'), h('span', null, ask.kind === 'question' ? `${agentTitle(state, state.sessions[ask.session_id]?.agent ?? '')} asks something.` : `${wishOf(agentTitle(state, state.sessions[ask.session_id]?.agent ?? ''), ask.asked)}.`, h('small', null, `${(isGuest(state) && state.me?.madeBy) || 'Somebody else'} answers it.`)));
+
+  // Whoever comes back to this tab sees the request for the first time.
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden || !showing) return;
+    since.set(showing.replace(/ \w+$/, ''), performance.now());
+    setTimeout(again, GUARD + 10);
+    again();
+  });
   app.store.subscribe(draw);
   return { focus: () => /** @type {HTMLElement | null} */ (root.querySelector('section'))?.focus() };
 }

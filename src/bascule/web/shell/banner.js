@@ -1,43 +1,61 @@
-/** What the line to the server is doing, in one thin line; the transcript stays as it is meanwhile. */
+/** What the line to the server and its devices is doing, in one thin line; the transcript stays as it is meanwhile. */
 
 import { h, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
-import { clockTime, count, ordinal, waited } from '../js/words.js';
+import { clockTime, count, ordinal } from '../js/words.js';
+import { awayOf, longWait } from './away.js';
 
 /** @typedef {import('./app.js').App} App */
-
-const LONG = 120_000;
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./away.js').Away} Away */
 
 /** @param {HTMLElement} root @param {App} app */
 export function mountBanner(root, app) {
-  /** @param {import('./state.js').State} state */
+  /** @param {State} state */
   function draw(state) {
-    const { line, back } = state;
-    const where = state.devices[0]?.name ?? 'the server';
-    if (line.phase === 'lost') update(root, [lostBanner(line, where)]);
-    else if (back) update(root, [h('div', { class: 'banner info' }, icon('check'), h('span', null, h('b', null, `${where} is back. `), back.events ? `${count(back.events, 'event')} caught up.` : 'Nothing was missed.'))]);
-    else if (state.me && state.me.role === 'viewer') update(root, [h('div', { class: 'banner info' }, icon('eye'), h('span', null, h('b', null, 'You read along live. '), 'You can’t send, type or approve.'))]);
-    else update(root, []);
-    app.wells.tellAll({ type: 'lost', text: line.phase === 'lost' ? `Last word from ${where} ${clockTime(new Date(line.heardAt).toISOString())}` : '' });
+    const away = awayOf(state);
+    update(root, [bannerOf(state, away)]);
+    app.wells.tellAll({ type: 'lost', text: away ? `Last word from ${away.name} ${clockTime(new Date(away.heardAt).toISOString())}` : '' });
   }
 
-  /** @param {import('../js/feed.js').Line} line @param {string} where */
-  function lostBanner(line, where) {
-    const away = Date.now() - (line.lostAt ?? Date.now());
-    const wait = Math.max(0, Math.ceil(((line.retryAt ?? Date.now()) - Date.now()) / 1000));
-    const text = away > LONG
-      ? [h('b', null, `${where} has been away for ${waited(away)}. `), 'Look there with ', h('code', null, 'bascule status'), '. Agents keep working without this page.']
-      : [h('b', null, `Lost ${where}. `), `Trying again, ${ordinal(line.attempt)} time${wait ? `, in ${wait} s` : ' now'}. Agents there keep working and nothing is lost.`];
-    return h('div', { class: 'banner warn', role: away > LONG ? 'alert' : 'status' }, icon('off'), h('span', null, text), h('span', { class: 'sp' }),
-      h('button', { type: 'button', class: 'btn sm line', onclick: () => app.feed.retry() }, 'Try now'));
+  /** One at a time, the most pressing. @param {State} state @param {Away | null} away */
+  function bannerOf(state, away) {
+    // Beside a session the long wait has a card of its own.
+    if (away) return away.long && state.route.name === 'session' ? null : awayBanner(away);
+    if (state.updated) {
+      return banner('info', 'refresh', `Bascule is now ${state.updated}. `, 'This page is from before. Drafts and tabs are kept.', h('button', { type: 'button', class: 'btn sm line', onclick: () => location.reload() }, 'Reload'));
+    }
+    if (state.back) {
+      const caught = state.back.events ? `${count(state.back.events, 'event')} caught up.` : 'Nothing was missed.';
+      return state.back.restarted ? banner('info', 'refresh', 'Bascule was restarted. ', `Agents kept working. ${caught} Sessions that allowed things by themselves ask again.`)
+        : banner('info', 'check', `${serverName(state)} is back. `, caught);
+    }
+    if (state.me?.role === 'viewer' && !state.me.sessionId) return banner('info', 'eye', 'You read along live. ', 'You can’t send, type or approve.');
+    return null;
+  }
+
+  /** @param {Away} away */
+  function awayBanner(away) {
+    const text = away.long ? [`Its agents most likely still run. Look there with `, h('code', null, 'bascule doctor'), '.']
+      : away.kind === 'device' ? ['It comes back by itself. Agents there keep working and nothing is lost.']
+        : [`Trying again, ${ordinal(away.attempt)} time${away.wait ? `, in ${away.wait} s` : ' now'}. Agents there keep working and nothing is lost.`];
+    return banner('warn', 'off', away.long ? `${away.name} has been away for ${longWait(away.ms)}. ` : `Lost ${away.name}. `, text,
+      h('button', { type: 'button', class: 'btn sm line', onclick: () => app.lookAgain() }, 'Try now'), away.long ? 'alert' : null);
   }
 
   let last = '';
   app.store.subscribe((state) => {
-    const mark = JSON.stringify([state.line, state.back, state.me?.role, state.line.phase === 'lost' ? state.tick : 0, state.devices[0]?.name]);
-    if (mark !== last) {
-      last = mark;
-      draw(state);
-    }
+    const away = awayOf(state);
+    const mark = JSON.stringify([away, state.back, state.updated, state.me?.role, state.route.name]);
+    if (mark === last) return;
+    last = mark;
+    draw(state);
   });
 }
+
+/** @param {string} kind @param {string} mark @param {string} what @param {any} more @param {Node} [action] @param {string | null} [role] */
+const banner = (kind, mark, what, more, action, role = null) =>
+  h('div', { class: `banner ${kind}`, role, 'data-key': what.split(' ')[0] }, icon(mark), h('span', null, h('b', null, what), more), h('span', { class: 'sp' }), action);
+
+/** @param {State} state */
+const serverName = (state) => state.devices[0]?.name ?? 'Bascule';

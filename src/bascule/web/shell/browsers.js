@@ -1,9 +1,10 @@
-/** Trusted browsers: who holds a key, adding one by link, taking one back. */
+/** Trusted browsers: who holds a key, adding one by link or by code, taking one back. */
 
 import { h, iconButton } from '../js/dom.js';
 import { icon } from '../js/icons.js';
+import { qrView } from '../js/qr.js';
 import { visible } from '../js/visible.js';
-import { moment } from '../js/words.js';
+import { count, endsWords, waited } from '../js/words.js';
 import { partHead, problem } from './settings_parts.js';
 
 /** @typedef {import('./settings_parts.js').Context} Context */
@@ -25,29 +26,43 @@ export function browsersPart({ app, loaded, again }) {
       const made = await app.api.makeGrant({ name: String(form.get('name')).trim() || 'A browser', role: String(form.get('role')), ...(days ? { expiresIn: days * 86400 } : {}) });
       // The address this page itself was reached by is the one that works from elsewhere, too.
       loaded.link = `${location.origin}/#token=${made.token}`;
+      loaded.code = await app.api.qr(loaded.link);
       loaded.grants = await app.api.grants();
+      loaded.problem = '';
     } catch (error) {
       loaded.problem = /** @type {Error} */ (error).message;
     }
     again();
   }
 
+  const near = /^(localhost|127\.|\[::1\])/.test(location.host);
   return [partHead('Trusted browsers', 'Each browser holds its own key. Revoke one and its open pages close within two seconds.'),
     problem(loaded.problem),
-    h('div', { class: 'card trust' }, h('form', { class: 'tb', onsubmit: add },
+    h('div', { class: 'card trust' }, loaded.link && loaded.code && h('span', { class: 'qrw', 'data-key': 'code' }, qrView(loaded.code, 'The link as a code for a phone')), h('form', { class: 'tb', 'data-key': 'form', onsubmit: add },
       h('h3', null, 'Add a browser'),
-      loaded.link ? [h('p', null, 'Open this link there. Whoever has it gets in, so send it like a password.'),
+      loaded.link ? [h('p', null, 'Scan this with the phone, or open the link there. Whoever has it gets in, so send it like a password.'),
+        near && h('p', { class: 'hint' }, 'This address is reached from this machine only. Open Bascule by the machine’s name first to make a link for another device.'),
         h('div', { class: 'inp mono lk' }, h('span', null, loaded.link), iconButton('copy', 'Copy the link', { onclick: () => app.copy(loaded.link) })),
-        h('button', { type: 'button', class: 'btn quiet', onclick: () => { loaded.link = ''; again(); } }, 'Done')]
-        : h('div', { class: 'frow' },
+        h('div', null, h('button', { type: 'button', class: 'btn line', onclick: () => { loaded.link = ''; loaded.code = null; again(); } }, 'Done'))]
+        : [h('p', null, 'A phone, a tablet, somebody else. You get a link and a code to scan, shown only once.'), h('div', { class: 'frow' },
           h('label', { class: 'grow' }, h('span', null, 'Name'), h('input', { class: 'inp', name: 'name', placeholder: 'Mira’s tablet', maxlength: 80, required: true })),
           h('label', null, h('span', null, 'May'), h('select', { class: 'inp', name: 'role' }, ROLES.map(([value, label]) => h('option', { value }, label)))),
           h('label', null, h('span', null, 'For'), h('select', { class: 'inp', name: 'days' }, TIMES.map(([value, label]) => h('option', { value: String(value) }, label)))),
-          h('button', { class: 'btn pri', type: 'submit' }, 'Make a link')))),
-    h('div', { class: 'tw' }, h('table', { class: 'tbl' }, h('thead', null, h('tr', null, ['Browser', 'Role', 'Since', 'Ends', ''].map((one) => h('th', null, one || h('span', { class: 'spoken' }, 'Action'))))),
-      h('tbody', null, grants.map((/** @type {any} */ one) => h('tr', { 'data-key': one.id },
-        h('td', null, h('span', { class: 'tn' }, icon('device'), h('b', null, visible(one.name)))), h('td', null, h('span', { class: 'role' }, NAMES[one.role] ?? one.role)),
-        h('td', null, moment(one.createdAt, Date.now())), h('td', null, one.expiresAt ? moment(one.expiresAt, Date.now()) : 'never'),
-        h('td', null, one.id === app.store.get().me?.grantId ? 'In use' : h('button', { type: 'button', class: 'btn quiet dng', onclick: () => void app.api.revokeGrant(one.id).then(async () => { loaded.grants = await app.api.grants(); again(); }, app.trouble) }, 'Revoke'))))))),
-    single > 0 && h('p', { class: 'hint' }, `Besides, ${single} sessions each have a key of their own.`)];
+          h('button', { class: 'btn pri', type: 'submit' }, 'Make a link'))])),
+    h('div', { class: 'tw' }, h('table', { class: 'tbl' }, h('thead', null, h('tr', null, ['Browser', 'Role', 'Last used', 'Ends', ''].map((one) => h('th', null, one || h('span', { class: 'spoken' }, 'Action'))))),
+      h('tbody', null, grants.map((/** @type {any} */ one) => row(one))))),
+    single > 0 && h('p', { class: 'hint' }, `Besides, ${count(single, 'session')} ${single === 1 ? 'has a key of its own' : 'each have a key of their own'}.`)];
+
+  /** @param {any} one */
+  function row(one) {
+    const state = app.store.get();
+    const now = Date.now();
+    const title = state.sessions[one.sessionId]?.title;
+    const here = one.id === state.me?.grantId;
+    return h('tr', { 'data-key': one.id },
+      h('td', null, h('span', { class: 'tn' }, icon(one.sessionId ? 'link' : 'device'), h('span', null, h('b', null, visible(one.name)), h('small', null, here ? 'this browser' : one.sessionId ? `one session${title ? `: ${title}` : ''}` : '')))),
+      h('td', null, h('span', { class: 'role' }, NAMES[one.role] ?? one.role)),
+      h('td', null, here ? 'now' : one.lastUsedAt ? `${waited(now - Date.parse(one.lastUsedAt))} ago` : 'never used'), h('td', null, one.expiresAt ? endsWords(one.expiresAt, now).replace('ends ', '') : 'never'),
+      h('td', null, here ? 'In use' : h('button', { type: 'button', class: 'btn quiet dng', onclick: () => void app.api.revokeGrant(one.id).then(async () => { loaded.grants = await app.api.grants(); again(); }, app.trouble) }, 'Revoke')));
+  }
 }

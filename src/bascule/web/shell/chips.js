@@ -1,4 +1,4 @@
-/** The chips of a composer: model, how permissions are answered, how full the context is. */
+/** The chips of a composer: model, and how permissions are answered. */
 
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
@@ -17,19 +17,27 @@ export const MODE_NOTES = {
   deny: 'Everything it asks for is refused.',
 };
 
+/** @type {Record<string, string>} */
+const OWN_MODES = { default: 'Normal', acceptEdits: 'Accept edits', plan: 'Plan first', auto: 'Automatic', dontAsk: 'Never ask' };
+
 const caret = () => h('span', { class: 'dd' }, icon('down', 12));
 
-/** @param {string} mode @param {(mode: string) => void} choose */
-export function permissionChip(mode, choose) {
+/** @param {string} mode @param {(mode: string) => void} choose @param {import('./parts.js').Choice[]} [more] */
+export function permissionChip(mode, choose, more = []) {
   const strong = mode === 'auto' || mode === 'auto_read';
   return h('button', {
     type: 'button', class: `chip k-mode ${strong ? 'strong' : ''}`, 'aria-haspopup': 'menu', title: MODE_NOTES[mode],
-    onclick: (/** @type {any} */ event) => menu(event.currentTarget, Object.entries(MODE_WORDS).map(([value, label]) => ({ label, note: MODE_NOTES[value], on: value === mode, run: () => choose(value) }))),
+    onclick: (/** @type {any} */ event) => menu(event.currentTarget, Object.entries(MODE_WORDS).map(([value, label]) => ({ label, note: MODE_NOTES[value], on: value === mode, run: () => choose(value) })).concat(/** @type {any} */ (more))),
   }, icon('shield', 14), MODE_WORDS[mode] ?? mode, caret());
 }
 
-/** @param {App} app @param {SessionRecord} session */
-export const modeChip = (app, session) => permissionChip(session.permission_mode, (mode) => void app.api.permissionMode(session.session_id, { mode }).catch(app.trouble));
+/** Who answers for Bascule and, below it, the mode the agent itself is in. @param {App} app @param {State} state @param {SessionRecord} session */
+export function modeChip(app, state, session) {
+  const id = session.session_id;
+  const own = state.agents.find((one) => one.name === session.agent)?.modes ?? [];
+  return permissionChip(session.permission_mode, (mode) => void app.api.permissionMode(id, { mode }).catch(app.trouble),
+    own.length ? [{ title: 'The agent’s own mode' }, ...own.map((mode) => ({ label: OWN_MODES[mode] ?? mode, on: mode === session.mode, run: () => void app.api.mode(id, { mode }).catch(app.trouble) }))] : []);
+}
 
 /** @param {App} app @param {State} state @param {SessionRecord} session */
 export function modelChip(app, state, session) {
@@ -42,28 +50,4 @@ export function modelChip(app, state, session) {
     type: 'button', class: 'chip k-model', 'aria-haspopup': 'menu',
     onclick: (/** @type {any} */ event) => menu(event.currentTarget, offered.map((one) => ({ label: one.name || one.value, note: one.description, on: one.value === session.model, run: () => void app.api.model(session.session_id, { model: one.value }).catch(app.trouble) }))),
   }, label, caret());
-}
-
-/** @param {SessionRecord} session */
-export function contextRing(session) {
-  if (!session.context_used || !session.context_size) return null;
-  const part = Math.min(1, session.context_used / session.context_size);
-  const tone = part >= 0.95 ? 'hot' : part >= 0.8 ? 'warm' : '';
-  const words = `${Math.round(part * 100)} % of the context is used`;
-  return h('span', { class: `ctx ${tone}`, title: words, role: 'img', 'aria-label': words }, ring(part), h('span', null, `${Math.round(part * 100)}%`));
-}
-
-/** @param {number} part */
-function ring(part) {
-  const NS = 'http://www.w3.org/2000/svg';
-  const svg = document.createElementNS(NS, 'svg');
-  svg.setAttribute('viewBox', '0 0 18 18');
-  svg.setAttribute('width', '18');
-  svg.setAttribute('height', '18');
-  for (const [name, dash] of [['r0', ''], ['r1', `${(part * 43.98).toFixed(1)} 50`]]) {
-    const circle = document.createElementNS(NS, 'circle');
-    for (const [key, value] of Object.entries({ cx: '9', cy: '9', r: '7', class: name, 'stroke-dasharray': dash })) if (value) circle.setAttribute(key, value);
-    svg.append(circle);
-  }
-  return svg;
 }

@@ -4,13 +4,17 @@ import { newKey } from '../js/api.js';
 import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { MODE_WORDS } from '../js/words.js';
-import { contextRing, modeChip, modelChip } from './chips.js';
+import { modeChip, modelChip } from './chips.js';
+import { commentChips, setComments, withComments } from './comments.js';
 import { confirmInterrupt } from './confirm.js';
+import { recall } from './history.js';
+import { commandOffers, fileOffers, offers } from './offers.js';
+import { foundClosed, foundPlaceholder } from './disk.js';
 import { agentLetter, control } from './parts.js';
 import { draftOf, keepDraft } from './places.js';
-import { slashMenu } from './slash.js';
-import { agentTitle, deviceName, mayAct, openAsks, shownSession } from './state.js';
-import { attachButton, grow, pictureRow, takePictures } from './typing.js';
+import { agentTitle, deviceName, isGuest, mayAct, openAsks, shownSession } from './state.js';
+import { attachButton, grow, pictureRow, takePictures, tellsTyping } from './typing.js';
+import { usageRing } from './usage.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -23,10 +27,16 @@ export function mountComposer(root, app, queue) {
   let escaped = 0;
 
   const area = /** @type {HTMLTextAreaElement} */ (h('textarea', { id: 'message', class: 'ta', rows: 1, 'aria-label': 'Message', autocomplete: 'off', spellcheck: 'true' }));
-  const shots = h('div', { 'data-island': '' });
+  const shots = h('div');
   const row = h('div', { class: 'crow' });
-  const slash = slashMenu(area, () => app.store.get().live[id]?.commands ?? []);
-  const box = h('div', { class: 'comp' }, slash.element, shots, area, row);
+  const menu = offers(area, [
+    commandOffers(() => app.store.get().live[id]?.commands ?? []),
+    fileOffers((path) => app.api.files(id, { path }).then((list) => list.items, () => [])), // a folder that is not there offers nothing
+  ]);
+  const remarks = h('div');
+  const box = h('div', { class: 'comp' }, menu.element, remarks, shots, area, row);
+  const past = recall(app, area);
+  const types = tellsTyping((typing) => { if (id && app.store.get().line.phase === 'live') app.api.typing(id, { typing }).catch(() => undefined); }); // nobody misses it
   const closed = h('div', { class: 'closed', hidden: true });
   const under = h('p', { class: 'under' });
   root.append(box, closed, under);
@@ -37,17 +47,25 @@ export function mountComposer(root, app, queue) {
   area.oninput = () => {
     keepDraft(id, area.value);
     grow(area);
-    slash.look();
+    menu.look();
+    types(Boolean(area.value.trim()));
     drawRow(app.store.get());
   };
   area.onkeydown = (event) => {
-    if (slash.key(event) || event.isComposing) return;
+    if (menu.key(event) || event.isComposing) return;
     if (event.key === 'Enter' && (!event.shiftKey || control(event))) {
       event.preventDefault();
       send();
-    } else if (event.key === 'ArrowUp' && !area.value && queue.editLast()) event.preventDefault();
+    } else if (event.key === 'ArrowUp' && !event.altKey && !area.value && queue.editLast()) event.preventDefault();
+    else if (past.key(event, id)) event.preventDefault();
     else if (event.key === 'Escape') escape();
   };
+  area.onblur = () => setTimeout(() => { if (document.activeElement !== area) menu.close(); }, 150);
+  addEventListener('bascule:mention', (/** @type {any} */ event) => {
+    area.value = `${area.value}${area.value && !area.value.endsWith(' ') ? ' ' : ''}@${event.detail} `;
+    area.dispatchEvent(new Event('input'));
+    area.focus();
+  });
 
   function escape() {
     const state = app.store.get();
@@ -58,7 +76,8 @@ export function mountComposer(root, app, queue) {
 
   function send() {
     const state = app.store.get();
-    const text = area.value.trim();
+    const comments = state.comments[id] ?? [];
+    const text = withComments(area.value.trim(), comments);
     const images = pictures.get(id) ?? [];
     if ((!text && !images.length) || box.classList.contains('dis')) return;
     const held = { sessionId: id, text: text || 'See the picture.', images, key: newKey() };
@@ -66,6 +85,10 @@ export function mountComposer(root, app, queue) {
     area.value = '';
     keepDraft(id, '');
     pictures.delete(id);
+    if (comments.length) setComments(app, id, []);
+    past.forget();
+    types(false);
+    menu.close();
     grow(area);
     if (state.line.phase === 'live') void app.sendHeld();
     app.store.flush();
@@ -77,7 +100,8 @@ export function mountComposer(root, app, queue) {
     if (next !== id) {
       id = next;
       area.value = draftOf(id);
-      slash.close();
+      menu.close();
+      past.forget();
       setTimeout(() => grow(area));
     }
     const session = state.sessions[id];
@@ -95,20 +119,29 @@ export function mountComposer(root, app, queue) {
     box.classList.toggle('dis', off);
     area.disabled = off;
     area.placeholder = placeholder(state);
+    update(remarks, [commentChips(state.comments[id] ?? [], (n) => setComments(app, id, (state.comments[id] ?? []).filter((_, place) => place !== n)))]);
     update(shots, [pictureRow(pictures.get(id) ?? [], (n) => { pictures.set(id, (pictures.get(id) ?? []).filter((_, at) => at !== n)); again(); })]);
     drawRow(state);
-    update(under, [h('span', null, icon('device', 14), deviceName(state, session)), h('span', { title: session.cwd }, icon('folder', 14), session.cwd), h('span', { class: 'sp' }),
+    update(under, [h('span', null, icon('device', 14), deviceName(state, session)), h('span', { title: session.cwd }, icon('folder', 14), session.cwd), typingWords(state), h('span', { class: 'sp' }),
       h('span', { class: 'keys' }, h('kbd', null, 'Enter'), 'send', h('kbd', null, '⇧ Enter'), 'new line', h('kbd', null, 'Esc Esc'), 'interrupt')]);
+  }
+
+  /** Who else is writing here just now. @param {State} state */
+  function typingWords(state) {
+    const names = (state.company[id]?.typing ?? []).filter((name) => name !== state.me?.name);
+    if (!names.length) return null;
+    return h('span', { class: 'types', role: 'status' }, icon('edit', 14), names.length === 1 ? `${names[0]} is typing` : `${names.slice(0, 3).join(', ')} are typing`);
   }
 
   /** @param {State} state */
   function placeholder(state) {
     const session = state.sessions[id];
     const agent = agentTitle(state, session.agent);
+    if (session.found) return foundPlaceholder(state, session);
     if (session.phase === 'starting') return `${agent} is starting`;
     if (session.phase === 'ending') return 'Ending this session';
     if (session.phase === 'running' || session.phase === 'interrupted') return `Message ${agent}. It is sent when the turn ends.`;
-    return `Message ${agent}. / for commands`;
+    return `Message ${agent}. @ file, / command`;
   }
 
   /** @param {State} state */
@@ -116,16 +149,16 @@ export function mountComposer(root, app, queue) {
     const session = state.sessions[id];
     if (!session) return;
     const working = session.phase === 'running' || session.phase === 'interrupted';
-    const empty = !area.value.trim() && !(pictures.get(id)?.length);
+    const empty = !area.value.trim() && !(pictures.get(id)?.length) && !(state.comments[id]?.length);
     update(row, [
       h('span', { 'data-island': '', 'data-key': 'clip' }),
       h('span', { class: 'chip k-agent', title: 'The agent of this session' }, agentLetter(session.agent), agentTitle(state, session.agent)),
-      modelChip(app, state, session), modeChip(app, session),
+      modelChip(app, state, session), modeChip(app, state, session),
       h('span', { class: 'sp' }),
       state.line.phase === 'lost' && h('span', { class: 'hold' }, icon('clock', 14), 'sent when the connection is back'),
-      contextRing(session),
-      working && iconButton('stop', session.phase === 'interrupted' ? 'Stopping' : 'Stop this turn (Esc Esc)', { class: 'stop', disabled: session.phase === 'interrupted', onclick: () => confirmInterrupt(app, id) }),
-      h('button', { type: 'button', class: 'send', title: 'Send', 'aria-label': 'Send', disabled: empty, onclick: send }, icon('send')),
+      usageRing(state, session),
+      working && iconButton('stop', session.phase === 'interrupted' ? 'Stopping' : 'Stop this turn (Esc Esc)', { class: 'stop', 'data-key': 'stop', disabled: session.phase === 'interrupted', onclick: () => confirmInterrupt(app, id) }),
+      h('button', { type: 'button', class: 'send', title: empty ? 'Write something first' : working ? 'Queue it: it is sent when the turn ends' : 'Send', 'aria-label': 'Send', disabled: empty, onclick: send }, icon('send')),
     ]);
     const slot = row.querySelector('[data-key=clip]');
     if (slot && !slot.contains(clip)) slot.append(clip, file);
@@ -135,7 +168,11 @@ export function mountComposer(root, app, queue) {
   function drawClosed(state, reader) {
     const session = state.sessions[id];
     if (reader) {
-      update(closed, [icon('lock'), h('span', null, 'Read only. Somebody else answers the agent’s requests.')]);
+      update(closed, [icon('lock'), h('span', null, `Read only. ${(isGuest(state) && state.me?.madeBy) || 'Somebody else'} answers the agent’s requests.`)]);
+      return;
+    }
+    if (session.found) {
+      update(closed, foundClosed(state, app, session));
       return;
     }
     const failed = session.phase === 'failed';

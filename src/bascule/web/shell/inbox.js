@@ -35,8 +35,8 @@ export function mountInbox(root, app) {
     const now = Date.now();
     update(root, [
       h('header', { class: 'tbar' }, h('h1', null, 'Inbox'),
-        h('span', { class: 'hk hint' }, h('kbd', null, 'J'), h('kbd', null, 'K'), 'move', h('kbd', null, 'O'), 'open')),
-      keys.length ? h('div', { class: 'ilist', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown: (/** @type {KeyboardEvent} */ event) => arrow(event, keys) },
+        h('span', { class: 'hk hint' }, h('kbd', null, 'J'), h('kbd', null, 'K'), 'move', h('kbd', null, 'O'), 'open', asks.length > 0 && [h('kbd', null, 'A'), h('kbd', null, 'S'), h('kbd', null, 'D'), 'answer'])),
+      keys.length ? h('div', { class: 'ilist', id: 'inbox-list', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown: (/** @type {KeyboardEvent} */ event) => arrow(event, keys) },
         section('Needs your answer', badge(asks.length), asks.map((ask) => {
           const session = state.sessions[ask.session_id];
           const what = ask.kind === 'question' ? (ask.asked.questions.length === 1 ? 'A question' : `${ask.asked.questions.length} questions`) : wishWords(ask.asked);
@@ -83,6 +83,17 @@ export function mountInbox(root, app) {
     const next = keys[Math.max(0, Math.min(keys.length - 1, at + by))];
     if (next) pick(next);
   }
+
+  // Letters answer the request in view, as they do with the focus in it; it is inert for a moment all the same.
+  addEventListener('keydown', (event) => {
+    const target = event.target instanceof Element ? event.target : document.body;
+    if (root.hidden || !'asdD'.includes(event.key) || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target.closest('input, textarea, select, .ask, [role=menu], [role=dialog], .pal')) return;
+    const ask = document.querySelector('#asks .ask');
+    if (!ask || !(ask instanceof HTMLElement) || !ask.offsetParent || !openAsks(app.store.get()).some((one) => askKey(one) === app.store.get().inboxPick)) return;
+    event.preventDefault();
+    ask.dispatchEvent(new KeyboardEvent('keydown', { key: event.key }));
+  });
 
   app.store.subscribe(draw);
   return {

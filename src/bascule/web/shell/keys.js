@@ -1,9 +1,12 @@
 /** Keys that work anywhere. Single letters only outside text fields. */
 
 import { control } from './parts.js';
+import { mayStart } from './state.js';
 import { closeTab } from './tabs.js';
 
 /** @typedef {import('./app.js').App} App */
+
+const TYPED = 'input, textarea, select, [contenteditable], [role=dialog], [role=menu], .ask';
 
 /**
  * @param {App} app
@@ -11,6 +14,9 @@ import { closeTab } from './tabs.js';
  */
 export function listenForKeys(app, does) {
   let went = 0;
+  const composer = () => document.getElementById(app.store.get().route.name === 'session' ? 'message' : 'task')?.focus();
+  const skip = /** @type {HTMLElement} */ (document.querySelector('.skip'));
+  skip.onclick = (event) => { event.preventDefault(); composer(); };
   addEventListener('keydown', (event) => {
     const target = event.target instanceof Element ? event.target : document.body;
     const state = app.store.get();
@@ -18,26 +24,31 @@ export function listenForKeys(app, does) {
       event.preventDefault();
       run();
     };
-    if (control(event) && !event.altKey) {
+    if (control(event) && !event.altKey && !event.shiftKey) {
       if (event.key === 'k') held(does.palette);
       else if (event.key === 'b') held(() => app.store.set({ side: !state.side }));
       else if (event.key === 'j') held(() => app.store.set({ panel: !state.panel }));
       else if (event.key === '.') held(does.ask);
-      else if (event.key === 'i') held(() => document.getElementById(state.route.name === 'start' ? 'task' : 'message')?.focus());
+      else if (event.key === 'i') held(composer);
       else if (event.key === 'f' && state.route.name === 'session') held(does.find);
       return;
     }
-    if (event.altKey && /^[1-9]$/.test(event.key)) {
-      const id = state.tabs[Number(event.key) - 1];
+    // By the key's place: with Alt, a Mac's keyboard types other letters.
+    const digit = event.altKey && !event.ctrlKey && /^Digit([1-9])$/.exec(event.code);
+    if (digit) {
+      const id = state.tabs[Number(digit[1]) - 1];
       if (id) held(() => app.go({ name: 'session', id }));
       return;
     }
-    if (event.altKey && event.key === 'w' && state.route.id) return held(() => closeTab(app, state.route.id ?? ''));
-    if (event.metaKey || event.ctrlKey || event.altKey || target.closest('input, textarea, select, [role=dialog], [role=menu], .ask')) return;
+    if (event.altKey && !event.ctrlKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown') && state.route.id) {
+      return held(() => app.wells.tell(state.route.id ?? '', { type: 'prompt', step: event.key === 'ArrowUp' ? -1 : 1 }));
+    }
+    if (event.altKey && event.code === 'KeyW' && state.route.id) return held(() => closeTab(app, state.route.id ?? ''));
+    if (event.metaKey || event.ctrlKey || event.altKey || target.closest(TYPED)) return;
     const now = Date.now();
     if (event.key === 'g') went = now;
     else if (event.key === 'i' && now - went < 1000) held(() => app.go({ name: 'inbox' }));
-    else if (event.key === 'n') held(() => { app.go({ name: 'start' }); document.getElementById('task')?.focus(); });
+    else if (event.key === 'n' && mayStart(state)) held(() => { app.go({ name: 'start' }); document.getElementById('task')?.focus(); });
     else if (event.key === '?') held(does.keys);
     else if (state.route.name === 'inbox' && event.key === 'j') held(() => does.inbox(1));
     else if (state.route.name === 'inbox' && event.key === 'k') held(() => does.inbox(-1));

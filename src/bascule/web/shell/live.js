@@ -4,6 +4,7 @@ import { queueAfter, step, titleFrom } from '../js/reduce.js';
 import { FIRST_LIVE, askKey, filledRecord } from './state.js';
 
 const PAGE = 60;
+const SETTLES = new Set(['permission_answered', 'question_answered', 'permission_withdrawn', 'question_withdrawn']);
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 
@@ -11,7 +12,7 @@ export class Live {
   /**
    * @param {Store} store
    * @param {import('../js/api.js').Api} api
-   * @param {{opened: (id: string, page: any) => void, events: (id: string, entries: any[]) => void, older: (id: string, page: any) => void}} wells
+   * @param {{opened: (id: string, page: any) => void, events: (id: string, entries: any[]) => void, page: (id: string, number: number, page: any) => void, hits: (id: string, text: string, seqs: number[] | null) => void, goTo: (id: string, seq: number) => void}} wells
    */
   constructor(store, api, wells) {
     this.store = store;
@@ -20,6 +21,8 @@ export class Live {
     /** @type {Map<string, Promise<void>>} */
     this.opening = new Map();
     this.caught = 0;
+    /** Requests this page saw settled. @type {Set<string>} */
+    this.settled = new Set();
     /** How far each session is held. Not in the store: text streams past without a drawing of the shell. @type {Map<string, number>} */
     this.seqs = new Map();
   }
@@ -31,6 +34,12 @@ export class Live {
     this.opening.set(id, work);
   }
 
+  /** As `ensure`; over when it is read. @param {string} id */
+  async ensured(id) {
+    this.ensure(id);
+    await this.opening.get(id);
+  }
+
   /** @param {string} id */
   async #open(id) {
     try {
@@ -38,12 +47,21 @@ export class Live {
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
+      this.#openAsks(id, page.entries);
       this.wells.opened(id, page);
       await this.api.subscribe(id, { after: page.seq });
       await this.#learn(id, page.session.started_seq ?? 0);
     } catch (error) {
       const code = /** @type {any} */ (error).code;
       if (code !== 'OFFLINE') this.#setLive(id, { error: code === 'SESSION_NOT_FOUND' ? 'There is no such session here.' : /** @type {Error} */ (error).message });
+    }
+  }
+
+  /** Who may see only this session has no list of requests: what is open stands in its transcript. @param {string} id @param {any[]} entries */
+  #openAsks(id, entries) {
+    for (const { asked, state, first_seq: seq, at } of entries) {
+      if (state !== 'open' || !asked || this.store.get().asks[`${id}/${asked.request_id}`]) continue;
+      this.#absorbAsk(id, { seq, at, event: asked });
     }
   }
 
@@ -120,21 +138,22 @@ export class Live {
   #absorbAsk(id, { seq, at, event }) {
     if (event.type === 'permission_requested' || event.type === 'question_asked') {
       const kind = event.type === 'question_asked' ? 'question' : 'permission';
-      this.#setAsk({ session_id: id, request_id: event.request_id, kind, state: 'open', asked: event, opened_at: at, seq, input_sha256: event.input_sha256 });
+      this.#setAsk({ session_id: id, request_id: event.request_id, kind, state: 'open', asked: event, opened_at: at, seq, input_sha256: event.input_sha256, heard: true });
       return;
     }
+    if (SETTLES.has(event.type)) this.settled.add(`${id}/${event.request_id}`);
     const known = this.store.get().asks[`${id}/${event.request_id}`];
     if (!known) return;
     if (event.type === 'permission_answered' || event.type === 'question_answered') this.#setAsk({ ...known, state: 'answered', answer: event, answered_at: at });
     else if (event.type === 'permission_withdrawn' || event.type === 'question_withdrawn') this.#setAsk({ ...known, state: 'withdrawn', gone: event.reason });
-    else if (event.type === 'answer_delivered') this.#forgetAsk(askKey(known));
+    else if (event.type === 'answer_delivered' && known.here) this.#forgetAsk(askKey(known));
   }
 
   /** @param {any} ask */
   #setAsk(ask) {
     this.store.set((state) => ({ asks: { ...state.asks, [askKey(ask)]: ask } }));
     // What is settled is shown a moment, then leaves.
-    if (ask.state !== 'open') setTimeout(() => this.#forgetAsk(askKey(ask)), ask.state === 'withdrawn' ? 6000 : 20_000);
+    if (ask.state !== 'open') setTimeout(() => this.#forgetAsk(askKey(ask)), ask.state === 'withdrawn' ? 6000 : 12_000);
   }
 
   /** @param {string} key */
@@ -150,8 +169,10 @@ export class Live {
     this.store.set((state) => {
       /** @type {Record<string, any>} */
       const asks = {};
-      for (const [key, ask] of Object.entries(state.asks)) if (ask.state !== 'open') asks[key] = ask;
-      for (const one of requests) asks[askKey(one)] = { ...state.asks[askKey(one)], ...one };
+      // Of a session that is followed its own events say when a request is over; a list may be older than they are.
+      for (const [key, ask] of Object.entries(state.asks)) if (ask.state !== 'open' || (ask.heard && this.seqs.has(ask.session_id))) asks[key] = ask;
+      // A list that was made before an answer must not bring the request back.
+      for (const one of requests) if (!this.settled.has(askKey(one))) asks[askKey(one)] = { ...state.asks[askKey(one)], ...one };
       return { asks };
     });
   }
@@ -167,10 +188,31 @@ export class Live {
     }
   }
 
-  /** @param {string} id @param {number} before */
-  async older(id, before) {
-    const page = await this.api.entries(id, { before, limit: PAGE });
-    this.wells.older(id, page);
+  /** Tabs of sessions that the list does not name: those begun outside Bascule are known one by one. */
+  async recognise() {
+    const { tabs, sessions } = this.store.get();
+    for (const id of tabs.filter((one) => !sessions[one])) {
+      const shown = await this.api.show(id).catch(() => null); // gone: its tab goes too
+      if (shown) this.#setSession(shown.session);
+    }
+  }
+
+  /** Other entries of a session, for its frame. @param {string} id @param {Record<string, number>} place @param {number} number of the frame's question */
+  async more(id, place, number) {
+    const page = await this.api.entries(id, { ...place, limit: PAGE }).catch(() => null); // it asks again on the next scroll
+    this.wells.page(id, number, page);
+  }
+
+  /** Which entries of a session hold some words. @param {string} id @param {string} text */
+  async search(id, text) {
+    const answer = await this.api.searchIn(id, text).catch(() => null); // not for this browser, or no words: the frame reads on by itself
+    this.wells.hits(id, text, answer && answer.hits.map((/** @type {any} */ hit) => hit.firstSeq).filter(Boolean));
+  }
+
+  /** Bring one message into view. @param {string} id @param {number} seq */
+  async goTo(id, seq) {
+    await this.opening.get(id);
+    this.wells.goTo(id, seq);
   }
 
   /** @param {string} id */

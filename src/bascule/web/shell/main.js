@@ -2,15 +2,20 @@
 
 import { createApp, secret } from './app.js';
 import { mountAsks } from './asks.js';
+import { mountAway } from './away.js';
 import { mountBanner } from './banner.js';
+import { mountCompare } from './compare.js';
 import { mountComposer } from './composer.js';
 import { mountConfirm } from './confirm.js';
+import { mountGuest } from './guest.js';
 import { mountInbox } from './inbox.js';
+import { mountFound } from './disk.js';
 import { listenForKeys } from './keys.js';
 import { mountPalette } from './palette.js';
 import { mountPanel } from './panel.js';
-import { takeSecret } from './places.js';
+import { atShared, takeSecret } from './places.js';
 import { mountQueue } from './queue.js';
+import { mountSearch } from './search.js';
 import { mountSessionBar } from './sessionbar.js';
 import { mountSettings } from './settings.js';
 import { mountSidebar } from './sidebar.js';
@@ -18,6 +23,8 @@ import { mountBottomBar, mountFind, mountLocked, mountNotes, mountTitle } from '
 import { mountStart } from './start.js';
 import { shownSession } from './state.js';
 import { mountTabs } from './tabs.js';
+import { mountTerminals } from './terminals.js';
+import { keepShell } from './worker.js';
 import { h } from '../js/dom.js';
 
 /** @param {string} id */
@@ -30,23 +37,32 @@ function screen(name) {
   return element;
 }
 
+const shared = atShared();
+const had = secret.get();
 const brought = takeSecret();
-if (brought) secret.set(brought);
+if (brought) secret.set(brought, shared);
 
 const app = createApp(place('well'));
+// One line for each part. A screen of its own also needs its address in `places.js`.
 const palette = mountPalette(place('overlay'), app);
+mountGuest(place('guest'), app);
 mountBanner(place('banner'), app);
 mountTabs(place('tabs'), app);
 mountStart(screen('start'), app);
 const inbox = mountInbox(screen('inbox'), app);
+mountSearch(screen('search'), app);
+mountCompare(screen('compare'), app);
 mountSettings(screen('settings'), app);
-mountLocked(screen('locked'), app);
-const find = mountFind(place('find'), app);
+const terminals = mountTerminals(app);
+mountLocked(screen('locked'), app, brought && had !== brought ? had : null);
+const find = mountFind(place('find'), app, terminals.find);
 mountSessionBar(place('sbar'), app, { find: find.open });
+mountAway(place('away'), app);
 const asks = mountAsks(place('asks'), app);
 mountConfirm(place('confirm'), app);
 const queue = mountQueue(place('queue'), app);
 mountComposer(place('composer'), app, queue);
+mountFound(place('composer'), app);
 mountPanel(place('panel'), app);
 mountSidebar(place('side'), app, { palette: palette.search });
 mountBottomBar(place('bnav'), app);
@@ -83,3 +99,4 @@ const { route } = app.store.get();
 if (route.name === 'session' && route.id) app.wells.ensure(route.id);
 if (secret.get()) void app.feed.connect();
 else app.store.set({ line: { ...app.store.get().line, phase: 'refused' } });
+keepShell();

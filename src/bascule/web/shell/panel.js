@@ -1,64 +1,76 @@
-/** The right panel: files this session changed, by its own edits, and the chosen one's lines. */
+/** The right panel beside a session: its tabs, and which of them is in front. */
 
-import { patchLines } from '../js/diff.js';
 import { h, iconButton, update } from '../js/dom.js';
-import { highlighted, languageOf } from '../js/highlight.js';
 import { icon } from '../js/icons.js';
-import { diffView, plusMinus } from '../js/lines.js';
-import { visible } from '../js/visible.js';
-import { nearPath } from '../js/words.js';
-import { shownSession } from './state.js';
+import { keptComments } from './comments.js';
+import { changesTab } from './changes.js';
+import { filesTab } from './files.js';
+import { isGuest, shownSession } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
+/** @typedef {import('./state.js').State} State */
+
+const QUIET = 400; // edits come in bursts; one look after them is enough
 
 /** @param {HTMLElement} root @param {App} app */
 export function mountPanel(root, app) {
-  let chosen = '';
   const again = () => draw(app.store.get());
+  const changes = changesTab(app, again);
+  const files = filesTab(app, again);
+  /** @type {Record<string, {label: string, mark: string, draw: (state: State, id: string) => any}>} */
+  const tabs = { changes: { label: 'Changes', mark: 'diff', draw: changes.draw }, files: { label: 'Files', mark: 'folder', draw: files.draw } };
+  const parts = /** @type {HTMLElement} */ (document.getElementById('mswitch'));
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
 
-  /** @param {import('./state.js').State} state */
+  /** @param {State} state */
   function draw(state) {
     const id = shownSession(state);
-    const on = state.panel && state.route.name === 'session' && Boolean(id);
+    const on = state.panel && state.route.name === 'session' && Boolean(id && state.sessions[id]) && !isGuest(state);
     root.hidden = !on;
-    document.getElementById('app')?.classList.toggle('haspanel', on);
+    const frame = document.getElementById('app');
+    frame?.classList.toggle('haspanel', on);
+    const front = tabs[state.panelTab] ? state.panelTab : 'changes';
+    frame?.classList.toggle('widepanel', on && front === 'changes' && changes.isWide());
+    drawSwitch(state, id, on ? front : '');
     if (!on || !id) return;
-    const files = filesOf(state.live[id]?.edits ?? []);
-    const cwd = state.sessions[id]?.cwd ?? '';
-    const file = files.find((one) => one.path === chosen) ?? files[0];
-    const sum = files.reduce((total, one) => ({ added: total.added + one.added, removed: total.removed + one.removed }), { added: 0, removed: 0 });
+    // As soon as the turns are known and never later, when a person may have chosen something else.
+    if (state.panelTurn !== null && changes.isKnown(id)) {
+      changes.showTurn(id, state.panelTurn);
+      app.store.set({ panelTurn: null });
+    }
+    const n = changes.count(id);
     update(root, [
-      h('header', null, h('span', { class: 'seg' }, h('button', { type: 'button', class: 'sel' }, 'Changes ', h('span', { class: 'n' }, String(files.length)))), h('span', { class: 'sp' }), iconButton('x', 'Close (Ctrl J)', { onclick: () => app.store.set({ panel: false }) })),
-      h('div', { class: 'well pw' }, files.length ? [
-        h('div', { class: 'ptop' }, h('span', { class: 'chip' }, 'This session'), h('span', { class: 'sp' }), plusMinus(sum.added, sum.removed)),
-        h('div', { class: 'plist' }, files.map((one) => h('button', { type: 'button', class: `prow ${one === file ? 'sel' : ''}`, 'data-key': one.path, 'aria-pressed': String(one === file), onclick: () => { chosen = one.path; again(); } },
-          h('span', { class: 'mb mb-M' }, 'M'), pathLabel(nearPath(one.path, cwd)), plusMinus(one.added, one.removed)))),
-        h('p', { class: 'pfile' }, h('b', null, visible(file.path.split('/').pop() ?? '')), h('span', { class: 'sp' }), iconButton('copy', 'Copy the diff', { class: 'xs', onclick: () => app.copy(file.patches.join('\n')) })),
-        diffView(file.patches.flatMap((patch, n) => [...(n ? [/** @type {const} */ ({ kind: 'head', line: null, text: '⋯' })] : []), ...patchLines(patch)]), (text) => highlighted(visible(text), languageOf(file.path))),
-      ] : h('div', { class: 'center' }, h('div', { class: 'emptyt' }, icon('diff', 24), h('h2', null, 'No changes yet'), h('p', null, 'Files this session edits will be listed here.')))),
+      h('header', null, h('div', { class: 'seg', role: 'group', 'aria-label': 'Beside the session' }, Object.entries(tabs).map(([name, tab]) => h('button', {
+        type: 'button', 'aria-pressed': String(name === front), class: name === front ? 'sel' : '', onclick: () => app.store.set({ panelTab: name }),
+      }, tab.label, name === 'changes' && n ? h('span', { class: 'n' }, ` ${n}`) : null))), h('span', { class: 'sp' }), iconButton('x', 'Close (Ctrl J)', { onclick: () => app.store.set({ panel: false }) })),
+      h('div', { class: 'well pw', role: 'group', 'aria-label': tabs[front].label, 'data-key': `${front} ${id}` }, [tabs[front].draw(state, id)].flat(2)),
     ]);
+  }
+
+  /** On a phone the panel takes the transcript's place; these go to and fro. @param {State} state @param {string | null} id @param {string} front */
+  function drawSwitch(state, id, front) {
+    const none = !id || state.route.name !== 'session' || isGuest(state);
+    parts.hidden = none;
+    if (none) return;
+    const part = (/** @type {string} */ name, /** @type {string} */ mark, /** @type {string} */ label, /** @type {() => void} */ go) => h('button', { type: 'button', class: front === name ? 'sel' : '', 'aria-pressed': String(front === name), onclick: go }, icon(mark), h('span', null, label));
+    const terminal = state.sessions[id]?.driver === 'terminal';
+    update(parts, [part('', terminal ? 'terminal' : 'chat', terminal ? 'Terminal' : 'Chat', () => app.store.set({ panel: false })), ...Object.entries(tabs).map(([name, tab]) => part(name, tab.mark, tab.label, () => app.store.set({ panel: true, panelTab: name })))]);
+    const place = parts.getBoundingClientRect();
+    if (place.height) root.style.setProperty('--panel-top', `${Math.round(place.bottom)}px`);
   }
 
   app.store.subscribe((now, before) => {
     const id = shownSession(now) ?? '';
-    if (now.panel !== before.panel || now.route !== before.route || now.live[id]?.edits !== before.live[id]?.edits || now.sessions[id] !== before.sessions[id]) draw(now);
+    if (id && !now.comments[id]) app.store.set((state) => ({ comments: { ...state.comments, [id]: keptComments(id) } }));
+    const session = now.sessions[id];
+    if (now.live[id]?.edits !== before.live[id]?.edits || (session && session.phase !== before.sessions[id]?.phase)) {
+      clearTimeout(timer);
+      timer = setTimeout(() => { if (!root.hidden) changes.refresh(id, session?.cwd ?? ''); }, QUIET);
+    }
+    const shown = /** @type {const} */ (['panel', 'panelTab', 'panelTurn', 'route', 'comments', 'me']);
+    if (shown.some((part) => now[part] !== before[part]) || session?.driver !== before.sessions[id]?.driver) draw(now);
   });
+  addEventListener('resize', again);
   draw(app.store.get());
-}
-
-/** @param {string} path */
-function pathLabel(path) {
-  const at = path.lastIndexOf('/') + 1;
-  return h('span', { class: 'pth', title: visible(path) }, h('bdi', null, visible(path.slice(0, at))), h('b', null, visible(path.slice(at))));
-}
-
-/** @param {import('./state.js').LiveSession['edits']} edits */
-function filesOf(edits) {
-  /** @type {Map<string, {path: string, added: number, removed: number, patches: string[]}>} */
-  const files = new Map();
-  for (const one of edits) {
-    const file = files.get(one.path) ?? { path: one.path, added: 0, removed: 0, patches: [] };
-    files.set(one.path, { ...file, added: file.added + one.added, removed: file.removed + one.removed, patches: [...file.patches, one.patch] });
-  }
-  return [...files.values()];
 }

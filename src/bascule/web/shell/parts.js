@@ -24,6 +24,13 @@ export const keyCap = (keys) => h('kbd', null, keyName(keys));
 /** @param {KeyboardEvent} event */
 export const control = (event) => (MAC ? event.metaKey : event.ctrlKey);
 
+/** A field that has just been drawn takes the focus, its text chosen. @param {string} selector */
+export function begin(selector) {
+  const field = /** @type {HTMLInputElement | null} */ (document.querySelector(selector));
+  field?.focus();
+  field?.select();
+}
+
 /** @type {(() => void) | null} */
 let closeOpen = null;
 
@@ -69,6 +76,44 @@ export function menu(anchor, choices, extra) {
   closeOpen = close;
   anchor.setAttribute('aria-expanded', 'true');
   list.querySelector('button')?.focus();
+  return close;
+}
+
+/**
+ * A small card below the element that opened it, for more than a choice. Escape or a press elsewhere closes it.
+ * @param {HTMLElement} anchor
+ * @param {Node} content
+ * @param {string} label
+ */
+export function popover(anchor, content, label) {
+  closeOpen?.();
+  const card = h('div', { class: 'menu pop', role: 'dialog', 'aria-label': label, tabindex: -1 }, content);
+  const close = () => {
+    card.remove();
+    watch.disconnect();
+    removeEventListener('pointerdown', outside, true);
+    closeOpen = null;
+    anchor.setAttribute('aria-expanded', 'false');
+  };
+  /** @param {Event} event */
+  const outside = (event) => {
+    const target = /** @type {Node} */ (event.target);
+    if (!card.contains(target) && !anchor.contains(target)) close();
+  };
+  card.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    close();
+    anchor.focus();
+  };
+  document.body.append(card);
+  // What it holds comes and goes, so its place is found again each time.
+  const watch = new ResizeObserver(() => place(card, anchor));
+  watch.observe(card);
+  addEventListener('pointerdown', outside, true);
+  closeOpen = close;
+  anchor.setAttribute('aria-expanded', 'true');
+  card.focus();
   return close;
 }
 

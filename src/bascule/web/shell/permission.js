@@ -8,11 +8,13 @@ import { h, iconButton } from '../js/dom.js';
 import { highlighted, languageOf } from '../js/highlight.js';
 import { icon } from '../js/icons.js';
 import { diffView, plusMinus } from '../js/lines.js';
-import { hasHidden, tame, visible, visiblePieces } from '../js/visible.js';
-import { nearPath, waited } from '../js/words.js';
+import { hasHidden, tame, visible } from '../js/visible.js';
+import { folderName, nearPath, waited } from '../js/words.js';
 import { keyCap, menu } from './parts.js';
+import { alwaysHere } from './rules_always.js';
+import { planView, shown } from './plan.js';
 import { scopeOf, wishOf } from './scope.js';
-import { agentTitle, askKey, titleOf } from './state.js';
+import { agentTitle, askKey, deviceName, titleOf } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -20,14 +22,15 @@ import { agentTitle, askKey, titleOf } from './state.js';
 
 export const GUARD = 500;
 
-/** Text with what hides in it written out and marked. @param {string} text */
-const shown = (text) => visiblePieces(text).map((piece) => (piece.escaped ? h('span', { class: 'esc' }, piece.text) : piece.text));
-
 /** In colour when nothing in it hides; otherwise what hides is all that counts. @param {string} text @param {string} language */
 const coloured = (text, language) => h('span', null, hasHidden(text) ? shown(text) : highlighted(text, language));
 
 /** @param {unknown} value */
-const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 1) ?? '');
+function textOf(value) {
+  if (typeof value === 'string') return value;
+  const short = JSON.stringify(value) ?? '';
+  return short.length < 80 ? short : JSON.stringify(value, null, 1);
+}
 
 /** The exact thing that would happen, whole. @param {any} asked @param {string} cwd @returns {any[]} */
 export function exactly(asked, cwd) {
@@ -35,7 +38,7 @@ export function exactly(asked, cwd) {
   if (asked.kind === 'execute' && typeof input.command === 'string') {
     return [h('pre', { class: 'cmd' }, h('span', { class: 'pr' }, '$ '), coloured(input.command, 'bash'))];
   }
-  if (asked.kind === 'plan' && typeof input.plan === 'string') return [h('div', { class: 'cmd md' }, shown(input.plan))];
+  if (asked.kind === 'plan' && typeof input.plan === 'string') return [h('div', { class: 'cmd md' }, planView(input.plan))];
   const edits = asked.kind === 'edit' ? editsIn(input) : [];
   if (edits.length) {
     return edits.flatMap(({ path, lines }) => {
@@ -78,7 +81,7 @@ function reasonWords(asked) {
  * @param {App} app
  * @param {State} state
  * @param {Ask} ask
- * @param {{at: number, all: Ask[], inert: boolean, seen: boolean, reason: boolean, onPick: (step: number) => void, onReason: (on: boolean) => void, onSeen: () => void, answer: (ask: Ask, wish: Record<string, any>) => void}} turn
+ * @param {{at: number, all: Ask[], built: boolean, modal: boolean, inert: boolean, seen: boolean, reason: boolean, onPick: (step: number) => void, onReason: (on: boolean) => void, onScroll: () => void, answer: (ask: Ask, wish: Record<string, any>) => void}} turn
  */
 export function permissionCard(app, state, ask, turn) {
   const session = state.sessions[ask.session_id];
@@ -87,20 +90,22 @@ export function permissionCard(app, state, ask, turn) {
   const title = wishOf(agent, asked);
   const blocked = turn.inert || !turn.seen || Boolean(ask.sending);
   return h('section', {
-    class: `ask ${turn.inert ? 'inert' : ''}`, role: 'dialog', 'aria-labelledby': 'ask-title', tabindex: -1, 'data-key': `${ask.session_id}/${ask.request_id}`,
+    class: `ask ${turn.inert ? 'inert' : ''}`, role: 'dialog', 'aria-modal': turn.modal ? 'true' : null, 'aria-labelledby': 'ask-title', tabindex: -1, 'data-key': `${ask.session_id}/${ask.request_id}`,
     onkeydown: (/** @type {KeyboardEvent} */ event) => keys(event, ask, turn, blocked),
   },
   header(app, state, ask, title, turn),
   h('div', { class: 'guard', 'data-key': 'guard' }),
-  h('div', { class: 'askb', 'data-key': 'body' },
-    h('p', { class: 'actx' }, session ? `${titleOf(session)} · ${nearPath(session.cwd, '')}` : ''),
-    h('div', { class: `body ${asked.kind === 'plan' ? 'tall' : ''}`, tabindex: 0, role: 'group', 'aria-label': 'What it wants to do', onscroll: (/** @type {any} */ event) => seenEnd(event.currentTarget, turn) }, exactly(asked, session?.cwd ?? '')),
-    !turn.seen && h('p', { class: 'seeall' }, 'Scroll to the end to allow it.'),
+  h('div', { class: 'askb', 'data-key': 'body', onscroll: () => turn.onScroll() },
+    h('p', { class: 'actx' }, session ? `${titleOf(session)} · ${folderName(session.cwd)} · ${deviceName(state, session)}` : ''),
+    // Drawn once: a request never changes, and a long one is costly to draw each second.
+    h('div', { class: `body ${asked.kind === 'plan' ? 'tall' : ''}`, tabindex: 0, role: 'group', 'aria-label': 'What it wants to do', 'data-key': 'what', 'data-island': '', onscroll: () => turn.onScroll() }, turn.built ? [] : exactly(asked, session?.cwd ?? '')),
     hides(asked) && h('p', { class: 'warn' }, icon('alert', 14), 'It holds characters that do not show. They are written out and marked.'),
     h('div', { class: 'meta2' }, h('span', { title: session?.cwd ?? '' }, icon('folder', 14), h('span', { class: 'path' }, shown(session?.cwd ?? ''))),
       asked.note && h('span', { class: 'says' }, 'Agent’s note: “', shown(tame(asked.note)), '”')),
     h('p', { class: 'why' }, icon('info', 14), h('span', null, reasonWords(asked)))),
+  !turn.seen && h('p', { class: 'seeall', 'data-key': 'seeall' }, icon('down', 14), 'Scroll to the end to allow it.'),
   turn.reason && reasonField(ask, turn),
+  alwaysHere(app, state, ask, turn, blocked),
   buttons(ask, asked, turn, blocked));
 }
 
@@ -115,9 +120,10 @@ export function header(app, state, ask, title, turn) {
       iconButton('left', 'The one before', { onclick: () => turn.onPick(-1) }), `${turn.at + 1} of ${turn.all.length}`, iconButton('right', 'The next one', { onclick: () => turn.onPick(1) })));
 }
 
-/** @param {HTMLElement} body @param {any} turn */
-export function seenEnd(body, turn) {
-  if (!turn.seen && body.scrollTop + body.clientHeight >= body.scrollHeight - 4) turn.onSeen();
+/** Was the end of everything that scrolls in sight? What is not on the screen at all was not. @param {Element} root */
+export function endInSight(root) {
+  const parts = [...root.querySelectorAll('.askb, .body')];
+  return parts.length > 0 && parts.every((one) => one.clientHeight > 0 && one.scrollTop + one.clientHeight >= one.scrollHeight - 4);
 }
 
 /** @param {Ask} ask @param {any} turn */
@@ -143,7 +149,7 @@ function buttons(ask, asked, turn, blocked) {
   return h('footer', { 'data-key': 'foot' },
     h('button', { type: 'button', class: 'btn danger', disabled: Boolean(ask.sending), onclick: () => turn.answer(ask, { decision: 'deny', option: deny?.option_id ?? null }) }, plan ? deny?.name ?? 'Keep planning' : 'Deny', keyCap('D')),
     h('button', { type: 'button', class: 'btn quiet', disabled: Boolean(ask.sending), onclick: () => turn.onReason(true) }, plan ? 'Say what to change' : 'Deny with a reason', keyCap('⇧ D')),
-    ask.sending ? h('span', { class: 'hint' }, ask.sending) : null,
+    ask.sending ? h('span', { class: 'hint sent' }, h('span', { class: 'spin' }), ask.sending) : null,
     h('span', { class: 'allows' },
       (scope || always.length > 0) && h('button', {
         type: 'button', class: 'btn line scope allow', disabled: blocked, title: why ?? (scope ? `${scope.verb} ${scope.what} ${scope.rest}` : always[0].scope), onclick: wide,

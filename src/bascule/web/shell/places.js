@@ -4,27 +4,30 @@
 /** @typedef {import('./state.js').State} State */
 
 const KEPT = 'bascule.page';
-const SETTINGS_PARTS = ['general', 'agents', 'devices', 'browsers', 'limits', 'audit'];
+const SETTINGS_PARTS = ['general', 'agents', 'devices', 'browsers', 'rules', 'limits', 'usage', 'audit'];
+
+/** The screens with an address of their own. The server has a row for each in `hub/routes/pages.py`. */
+export const SCREENS = /** @type {const} */ ({ start: '/', inbox: '/inbox', list: '/sessions', search: '/search' });
 
 /** @param {Route} route */
 export function placeOf(route) {
   switch (route.name) {
     case 'session': return `/sessions/${encodeURIComponent(route.id ?? '')}`;
     case 'settings': return `/settings/${route.part ?? 'general'}`;
-    case 'inbox': return '/inbox';
-    case 'list': return '/sessions';
-    default: return '/';
+    case 'compare': return route.id ? `/compare/${encodeURIComponent(route.id)}` : '/compare';
+    default: return SCREENS[route.name];
   }
 }
 
-/** @param {string} path @returns {Route} */
-export function routeOf(path) {
+/** @param {string} path @param {any} [kept] what the browser's history keeps of the place @returns {Route} */
+export function routeOf(path, kept) {
   const [, first, second] = path.split('/');
   if (first === 'sessions' && second) return { name: 'session', id: decodeURIComponent(second) };
-  if (first === 'sessions') return { name: 'list' };
-  if (first === 'inbox') return { name: 'inbox' };
+  if (first === 'compare') return { name: 'compare', ...(second ? { id: decodeURIComponent(second) } : {}) };
   if (first === 'settings') return { name: 'settings', part: SETTINGS_PARTS.includes(second) ? second : 'general' };
-  return { name: 'start' };
+  const names = /** @type {(keyof typeof SCREENS)[]} */ (Object.keys(SCREENS));
+  const name = names.find((one) => SCREENS[one] === path) ?? 'start';
+  return typeof kept?.q === 'string' ? { name, q: kept.q } : { name };
 }
 
 /** @returns {Partial<State>} */
@@ -36,7 +39,7 @@ export function restored() {
   } catch {
     kept = {}; // an unreadable note of ours is worth nothing
   }
-  const route = routeOf(location.pathname);
+  const route = routeOf(location.pathname, history.state);
   const tabs = Array.isArray(kept.tabs) ? kept.tabs.filter((/** @type {any} */ one) => typeof one === 'string') : [];
   if (route.name === 'session' && route.id && !tabs.includes(route.id)) tabs.push(route.id);
   return {
@@ -63,10 +66,23 @@ export function keepDraft(id, text) {
   else localStorage.removeItem(`bascule.draft.${id}`);
 }
 
-/** A secret in the link's fragment is taken, and the address bar no longer shows it. @returns {string | null} */
+/**
+ * A secret in the link's fragment, or in the path of a shared session, is taken. Nothing else in the address counts, and none of it stays there.
+ * @returns {string | null}
+ */
 export function takeSecret() {
-  const match = /^#(?:token|k)=([A-Za-z0-9_.~-]+)$/.exec(location.hash);
-  if (!match) return null;
-  history.replaceState(null, '', location.pathname);
-  return match[1];
+  const inPath = /^\/s\/([A-Za-z0-9_.~-]+)$/.exec(location.pathname);
+  const match = /^#(?:token|k)=([A-Za-z0-9_.~-]+)$/.exec(location.hash) ?? inPath;
+  if (inPath || location.hash || location.search) history.replaceState(history.state, '', inPath ? '/s' : location.pathname);
+  return match ? match[1] : null;
 }
+
+/** Everything this browser keeps of ours, the key too. */
+export function forgetAll() {
+  for (const store of [localStorage, sessionStorage]) {
+    for (const name of Object.keys(store)) if (name.startsWith('bascule.')) store.removeItem(name);
+  }
+}
+
+/** Is this the address of a link to one session? */
+export const atShared = () => /^\/s(\/|$)/.test(location.pathname);

@@ -3,13 +3,15 @@
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { visible } from '../js/visible.js';
-import { count } from '../js/words.js';
+import { count, waited } from '../js/words.js';
 import { header } from './permission.js';
 import { agentTitle } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').Ask} Ask */
 /** @typedef {Record<string, {picked: string[], free: string}>} Draft by question text */
+
+const LONG = 5 * 60 * 1000; // then a person is reminded that the agent stands still
 
 /** What would be sent, or null while a question has no answer. @param {any[]} questions @param {Draft} draft @returns {Record<string, string> | null} */
 export function answersOf(questions, draft) {
@@ -28,7 +30,7 @@ export function answersOf(questions, draft) {
  * @param {App} app
  * @param {import('./state.js').State} state
  * @param {Ask} ask
- * @param {{at: number, all: Ask[], inert: boolean, draft: Draft, onPick: (step: number) => void, onDraft: (draft: Draft) => void, send: (ask: Ask, wish: Record<string, any>) => void}} turn
+ * @param {{at: number, all: Ask[], modal: boolean, inert: boolean, draft: Draft, onPick: (step: number) => void, onDraft: (draft: Draft) => void, send: (ask: Ask, wish: Record<string, any>) => void}} turn
  */
 export function questionCard(app, state, ask, turn) {
   const questions = ask.asked.questions;
@@ -36,18 +38,22 @@ export function questionCard(app, state, ask, turn) {
   const answers = answersOf(questions, turn.draft);
   const done = questions.filter((/** @type {any} */ one) => answersOf([one], turn.draft)).length;
   const waits = turn.inert || Boolean(ask.sending);
+  const since = Date.now() - Date.parse(ask.opened_at);
+  const long = since > LONG;
+  const limit = state.me?.waits?.question ?? 0;
   let number = 0;
   return h('section', {
-    class: `ask q ${turn.inert ? 'inert' : ''}`, role: 'dialog', 'aria-labelledby': 'ask-title', tabindex: -1, 'data-key': `${ask.session_id}/${ask.request_id}`,
+    class: `ask q ${turn.inert ? 'inert' : ''}`, role: 'dialog', 'aria-modal': turn.modal ? 'true' : null, 'aria-labelledby': 'ask-title', tabindex: -1, 'data-key': `${ask.session_id}/${ask.request_id}`,
     onkeydown: (/** @type {KeyboardEvent} */ event) => keys(event),
   },
   header(app, state, ask, questions.length === 1 ? `${agent} asks you something` : `${agent} asks you ${count(questions.length, 'thing')}`, turn),
   h('div', { class: 'guard', 'data-key': 'guard' }),
-  h('div', { class: 'askb', 'data-key': 'body' }, h('div', { class: 'body tall' }, questions.map((/** @type {any} */ one, /** @type {number} */ n) => questionPart(one, n)))),
+  h('div', { class: 'askb', 'data-key': 'body' }, h('div', { class: 'body tall' }, questions.map((/** @type {any} */ one, /** @type {number} */ n) => questionPart(one, n))),
+    long && h('p', { class: 'warn late', role: 'status' }, icon('clock', 14), `${agent} has waited for ${waited(since)} and stands still until you answer.${limit ? ` After ${waited(limit * 1000)} it is told there is no answer.` : ''}`)),
   h('footer', { 'data-key': 'foot' },
     h('button', { type: 'button', class: 'btn quiet', disabled: waits, onclick: () => turn.send(ask, { answers: {}, message: 'The user did not answer. Decide yourself and say what you chose.' }) }, 'Skip, let it decide'),
     h('span', { class: 'sp' }),
-    h('span', { class: 'hint' }, ask.sending || (questions.length > 1 ? `${done} of ${questions.length} answered` : 'After 24 h without an answer the agent is told there is none')),
+    h('span', { class: 'hint' }, ask.sending || (questions.length > 1 ? `${done} of ${questions.length} answered` : limit && !long ? `After ${waited(limit * 1000)} without an answer the agent is told there is none` : '')),
     h('button', { type: 'button', class: 'btn pri allow', disabled: waits || !answers, title: answers ? null : 'Answer each question first', onclick: () => answers && turn.send(ask, { answers }) }, questions.length === 1 ? 'Send answer' : 'Send answers')));
 
   /** @param {any} one @param {number} n */

@@ -1,8 +1,8 @@
-/** Messages that wait for the turn to end: edit, withdraw, put in another order. */
+/** Messages that wait for the turn to end: edit, withdraw, put in another order, send at once. */
 
 import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
-import { shownSession } from './state.js';
+import { mayAct, shownSession } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -11,6 +11,7 @@ import { shownSession } from './state.js';
 export function mountQueue(root, app) {
   let editing = '';
   let dragged = '';
+  let over = '';
   const again = () => draw(app.store.get());
 
   /** @param {State} state */
@@ -23,25 +24,52 @@ export function mountQueue(root, app) {
       update(root, []);
       return;
     }
+    const had = root.contains(document.activeElement) ? document.activeElement?.closest('li')?.getAttribute('data-key') : null;
     update(root, [
       h('section', { class: 'queue', 'aria-label': 'Queued messages' },
         h('header', null, icon('clock', 14), h('b', null, `${queue.length + held.length} queued`), h('span', null, held.length && !queue.length ? 'sent when the connection is back' : 'sent when the turn ends')),
-        h('ol', null, queue.map((one, n) => (editing === one.prompt_id ? editor(id, one) : row(id, queue, one, n))),
+        h('ol', null, queue.map((one, n) => (editing === one.prompt_id ? editor(id, one) : row(state, id, queue, one, n))),
           held.map((one) => h('li', { 'data-key': one.key }, h('span', { class: 'gr' }, icon('off', 14)), h('span', null, one.text), iconButton('trash', 'Withdraw', { class: 'xs', onclick: () => app.store.set((now) => ({ held: now.held.filter((other) => other.key !== one.key) })) }))))),
     ]);
+    // A row that was put elsewhere in the document lost the focus on its way.
+    if (had && !root.contains(document.activeElement)) /** @type {HTMLElement | null} */ (root.querySelector(`[data-key="${CSS.escape(had)}"] .gr`))?.focus();
   }
 
-  /** @param {string} id @param {any[]} queue @param {any} one @param {number} n */
-  const row = (id, queue, one, n) => h('li', {
-    'data-key': one.prompt_id, draggable: 'true', ondragstart: () => { dragged = one.prompt_id; },
-    ondragover: (/** @type {DragEvent} */ event) => { if (dragged) event.preventDefault(); },
-    ondrop: (/** @type {DragEvent} */ event) => { event.preventDefault(); reorder(id, queue, dragged, n); dragged = ''; },
-  },
-  h('button', { type: 'button', class: 'gr', title: 'Move up', 'aria-label': `Move up: ${one.text.slice(0, 40)}`, onclick: () => reorder(id, queue, one.prompt_id, n - 1) }, icon('grip', 14)),
-  h('span', { title: one.text }, one.text),
-  n > 0 && iconButton('bolt', 'Send next', { class: 'xs', onclick: () => reorder(id, queue, one.prompt_id, 0) }),
-  iconButton('edit', 'Edit', { class: 'xs', onclick: () => { editing = one.prompt_id; again(); root.querySelector('textarea')?.focus(); } }),
-  iconButton('trash', 'Withdraw', { class: 'xs', onclick: () => void app.api.queue(id, { op: 'withdraw', promptId: one.prompt_id }).catch(app.trouble) }));
+  /** @param {State} state @param {string} id @param {any[]} queue @param {any} one @param {number} n */
+  const row = (state, id, queue, one, n) => {
+    const acts = mayAct(state, id);
+    const other = one.by && one.by !== state.me?.name ? one.by : '';
+    return h('li', {
+      'data-key': one.prompt_id, draggable: acts ? 'true' : null, class: over === one.prompt_id ? 'over' : '',
+      ondragstart: () => { dragged = one.prompt_id; }, ondragend: () => { dragged = over = ''; again(); },
+      ondragover: (/** @type {DragEvent} */ event) => { if (dragged) { event.preventDefault(); if (over !== one.prompt_id) { over = one.prompt_id; again(); } } },
+      ondrop: (/** @type {DragEvent} */ event) => { event.preventDefault(); reorder(id, queue, dragged, n); dragged = over = ''; again(); },
+    },
+    acts ? h('button', {
+      type: 'button', class: 'gr', title: 'Drag, or move with the arrow keys', 'aria-label': `Move: ${one.text.slice(0, 40)}, ${n + 1} of ${queue.length}`,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        const step = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : 0;
+        if (!step) return;
+        event.preventDefault();
+        if (n + step >= 0 && n + step < queue.length) reorder(id, queue, one.prompt_id, n + step);
+      },
+    }, icon('grip', 14)) : icon('clock', 14),
+    h('span', { title: one.text }, one.text, other && h('small', null, other)),
+    acts && [
+      n > 0 && iconButton('up', 'Send next', { class: 'xs', 'data-key': 'next', onclick: () => reorder(id, queue, one.prompt_id, 0) }),
+      iconButton('bolt', 'Send now', { class: 'xs', 'data-key': 'now', onclick: () => sendNow(id, queue, one.prompt_id) }),
+      iconButton('edit', 'Edit', { class: 'xs', 'data-key': 'edit', onclick: () => { editing = one.prompt_id; again(); root.querySelector('textarea')?.focus(); } }),
+      iconButton('trash', 'Withdraw', { class: 'xs', 'data-key': 'withdraw', onclick: () => void app.api.queue(id, { op: 'withdraw', promptId: one.prompt_id }).catch(app.trouble) }),
+    ]);
+  };
+
+  /** Now means instead of the turn that runs, so that is asked about. @param {string} id @param {any[]} queue @param {string} promptId */
+  function sendNow(id, queue, promptId) {
+    app.store.set({ confirm: {
+      sessionId: id, title: 'Send this now?', text: 'The turn is stopped first; what it wrote so far is kept.', yes: 'Stop turn and send', no: 'Let it wait',
+      run: () => void reorder(id, queue, promptId, 0).then(() => app.api.interrupt(id)).catch(app.trouble),
+    } });
+  }
 
   /** @param {string} id @param {any} one */
   const editor = (id, one) => {
@@ -67,7 +95,7 @@ export function mountQueue(root, app) {
   function reorder(id, queue, promptId, to) {
     const order = queue.map((one) => one.prompt_id).filter((one) => one !== promptId);
     order.splice(Math.max(0, to), 0, promptId);
-    app.api.queue(id, { op: 'reorder', order }).catch(app.trouble);
+    return app.api.queue(id, { op: 'reorder', order }).catch(app.trouble);
   }
 
   app.store.subscribe(draw);

@@ -34,7 +34,7 @@ export function wishOf(agent, asked) {
     case 'fetch': return `${agent} wants to open a page`;
     case 'plan': return `${agent} has a plan`;
     case 'agent': return `${agent} wants to start a helper`;
-    default: return `${agent} wants to use a tool`;
+    default: return String(asked.tool).startsWith('mcp__') ? `${agent} wants to use an outside tool` : `${agent} wants to use a tool`;
   }
 }
 

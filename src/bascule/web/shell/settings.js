@@ -1,68 +1,81 @@
-/** Settings: who may come in, what is installed here, the audit log, and the button that stops everything. */
+/** Settings: who may come in, what bounds an agent, what is installed here, the audit log, and the button that stops everything. */
 
 import { h, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
-import { auditPart, agentsPart, devicesPart, generalPart } from './settings_parts.js';
+import { count } from '../js/words.js';
+import { auditPart, loadAudit } from './audit.js';
 import { browsersPart } from './browsers.js';
+import { limitsPart } from './limits.js';
+import { loadRules, rulesPart } from './rules.js';
+import { agentsPart, devicesPart, generalPart } from './settings_parts.js';
+import { usagePart } from './usage.js';
 
 /** @typedef {import('./app.js').App} App */
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./settings_parts.js').Context} Context */
+/** @typedef {{name: string, mark: string, label: string, draw: (context: Context, state: State) => any, load?: (context: Context) => Promise<void>}} Part */
 
-const PARTS = /** @type {const} */ ([
-  ['general', 'gear', 'General'], ['agents', 'terminal', 'Agents'], ['devices', 'device', 'Devices'], ['browsers', 'key', 'Trusted browsers'], ['audit', 'log', 'Audit log'],
-]);
+/** In the order of the list. A part loads what it needs each time it comes into sight. @type {Part[]} */
+const PARTS = [
+  { name: 'general', mark: 'gear', label: 'General', draw: generalPart },
+  { name: 'agents', mark: 'terminal', label: 'Agents', draw: agentsPart, load: async ({ app }) => app.store.set({ agents: await app.api.agents() }) },
+  { name: 'devices', mark: 'device', label: 'Devices', draw: devicesPart },
+  { name: 'browsers', mark: 'key', label: 'Trusted browsers', draw: browsersPart, load: async ({ app, loaded }) => { loaded.grants = await app.api.grants(); } },
+  { name: 'rules', mark: 'shield', label: 'Rules', draw: rulesPart, load: loadRules },
+  { name: 'limits', mark: 'clock', label: 'Limits', draw: limitsPart, load: async ({ app, loaded }) => { loaded.settings = await app.api.settings(); } },
+  { name: 'usage', mark: 'list', label: 'Usage', draw: usagePart, load: async ({ app, loaded }) => { loaded.archived = await app.api.sessions(true); } },
+  { name: 'audit', mark: 'log', label: 'Audit log', draw: auditPart, load: loadAudit },
+];
 
 /** @param {HTMLElement} root @param {App} app */
 export function mountSettings(root, app) {
   /** What the parts have loaded. @type {Record<string, any>} */
   const loaded = {};
   let asked = '';
+  let drawn = '';
   let sure = false;
   const again = () => draw(app.store.get());
   const context = { app, loaded, again };
-  /** @type {Record<string, (context: any, state: import('./state.js').State) => any>} */
-  const drawers = { general: generalPart, agents: agentsPart, devices: devicesPart, browsers: browsersPart, audit: auditPart };
 
-  /** @param {import('./state.js').State} state */
+  /** @param {State} state */
   function draw(state) {
     root.hidden = state.route.name !== 'settings';
     if (root.hidden) {
       asked = '';
       return;
     }
-    const part = state.route.part ?? 'general';
-    if (asked !== part && state.line.phase === 'live') {
-      asked = part;
+    const part = PARTS.find((one) => one.name === state.route.part) ?? PARTS[0];
+    if (asked !== part.name && state.line.phase === 'live') {
+      asked = part.name;
       void load(part);
     }
     update(root, [
       h('header', { class: 'tbar' }, h('h1', null, 'Settings')),
       h('div', { class: 'split sett' },
-        h('nav', { class: 'snav', 'aria-label': 'Settings' }, PARTS.map(([name, mark, label]) => h('button', { type: 'button', class: name === part ? 'sel' : '', 'aria-current': name === part ? 'page' : null, onclick: () => app.go({ name: 'settings', part: name }) }, icon(mark), h('span', null, label))),
+        h('nav', { class: 'snav', 'aria-label': 'Settings' }, PARTS.map(({ name, mark, label }) => h('button', { type: 'button', class: part.name === name ? 'sel' : '', 'aria-current': part.name === name ? 'page' : null, onclick: () => app.go({ name: 'settings', part: name }) }, icon(mark), h('span', null, label))),
           h('span', { class: 'sp' }), panic(state)),
-        h('div', { class: 'sbody' }, drawers[part]?.(context, state))),
+        h('div', { class: 'sbody', 'data-key': part.name }, [part.draw(context, state)].flat())),
     ]);
+    if (drawn !== part.name) root.querySelector('.snav .sel')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    drawn = part.name;
   }
 
-  /** @param {import('./state.js').State} state */
+  /** @param {State} state */
   function panic(state) {
     if (state.me && state.me.role !== 'owner') return null;
     if (!sure) return h('button', { type: 'button', class: 'panic', onclick: () => { sure = true; again(); } }, icon('stop'), h('span', null, 'Stop everything'));
     const running = Object.values(state.sessions).filter((one) => !['ended', 'failed'].includes(one.phase)).length;
-    return h('div', { class: 'card sure', role: 'alertdialog', 'aria-label': 'Stop everything' }, h('p', null, `Stop all ${running} agents now?`),
+    const devices = state.devices.filter((one) => one.online).length;
+    return h('div', { class: 'card sure', role: 'alertdialog', 'aria-label': 'Stop everything' }, h('p', null, `Stop all ${count(running, 'agent')} on ${count(devices, 'device')} now?`),
       h('button', { type: 'button', class: 'btn danger', onclick: () => { sure = false; void app.api.stopEverything().then((answer) => app.note(`${answer.ended} stopped.`), app.trouble).finally(again); } }, 'Stop everything'),
       h('button', { type: 'button', class: 'btn quiet', onclick: () => { sure = false; again(); } }, 'Cancel'));
   }
 
-  /** @param {string} part */
+  /** @param {Part} part */
   async function load(part) {
+    loaded.problem = '';
     try {
-      if (part === 'browsers') loaded.grants = await app.api.grants();
-      if (part === 'agents') app.store.set({ agents: await app.api.agents() });
-      if (part === 'audit') {
-        loaded.verdict = await app.api.verifyAudit();
-        loaded.audit = (await app.api.audit(Math.max(0, loaded.verdict.count - 200), 200)).records;
-      }
-      loaded.problem = '';
+      await part.load?.(context);
     } catch (error) {
       loaded.problem = /** @type {any} */ (error).code === 'FORBIDDEN' ? 'Only an owner sees this.' : /** @type {Error} */ (error).message;
     }
@@ -70,7 +83,9 @@ export function mountSettings(root, app) {
   }
 
   app.store.subscribe((now, before) => {
-    if (now.route !== before.route || now.agents !== before.agents || now.devices !== before.devices || now.theme !== before.theme || now.line.phase !== before.line.phase) draw(now);
+    const parts = /** @type {const} */ (['route', 'agents', 'devices', 'theme', 'me']);
+    const usage = now.route.part === 'usage' && now.sessions !== before.sessions;
+    if (usage || parts.some((one) => now[one] !== before[one]) || now.line.phase !== before.line.phase) draw(now);
   });
   draw(app.store.get());
 }

@@ -1,9 +1,8 @@
-/** The plain parts of the settings: look, agents, devices, audit log. */
+/** The plain parts of the settings: look, agents, devices. */
 
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { visible } from '../js/visible.js';
-import { count, moment } from '../js/words.js';
 import { agentLetter, dot } from './parts.js';
 
 /** @typedef {{app: import('./app.js').App, loaded: Record<string, any>, again: () => void}} Context */
@@ -29,7 +28,7 @@ export function agentsPart({ app, again }, state) {
   return [partHead('Agents', 'What is installed on this machine. Bascule uses each as it is.'),
     h('section', { class: 'card ags' }, h('header', null, h('b', null, `Found on ${state.devices[0]?.name ?? 'this machine'}`), h('span', { class: 'sp' }), h('button', { type: 'button', class: 'btn quiet', onclick: () => void app.api.agents(true).then((agents) => { app.store.set({ agents }); again(); }, app.trouble) }, icon('refresh', 14), 'Look again')),
       h('ul', null, state.agents.map((agent) => h('li', { 'data-key': agent.name }, agentLetter(agent.name, true), h('span', null, h('b', null, agent.title), h('small', null, agent.available ? [agent.version, agent.path].filter(Boolean).join(' · ') || 'comes with Bascule, no account' : visible(agent.problem ?? 'not installed'))),
-        h('span', { class: 'as' }, dot(agent.available ? 'waiting' : 'ended', ''), agent.available ? 'Ready' : 'Not here')))))];
+        h('span', { class: 'as' }, dot(agent.available ? 'waiting' : 'ended', ''), !agent.available ? 'Not here' : agent.signed_in === 'no' ? 'Not signed in' : 'Ready')))))];
 }
 
 /** @param {Context} _ @param {State} state */
@@ -37,23 +36,4 @@ export function devicesPart(_, state) {
   return [partHead('Devices', 'Machines whose agents you can use from here.'),
     h('div', { class: 'tw' }, h('table', { class: 'tbl' }, h('thead', null, h('tr', null, ['Device', 'State', 'Version'].map((one) => h('th', null, one)))),
       h('tbody', null, state.devices.map((device) => h('tr', { 'data-key': device.device }, h('td', null, h('span', { class: 'tn' }, icon('device'), h('b', null, device.name))), h('td', null, device.online ? 'connected' : 'away'), h('td', null, device.version))))))];
-}
-
-/** @type {Record<string, string>} */
-const ACTIONS = {
-  session_started: 'Started', session_ended: 'Ended', input: 'Sent', permission: 'Answered', question: 'Answered a question', rule: 'Made a rule',
-  mode: 'Changed the mode', interrupt: 'Stopped a turn', grant: 'Trust', refused: 'Was refused',
-};
-
-/** @param {Context} context @param {State} state */
-export function auditPart({ loaded }, state) {
-  const rows = (loaded.audit ?? []).map((/** @type {any} */ line) => ({ at: line.entry.at, n: line.entry.n, ...line.entry.record })).reverse().slice(0, 200);
-  const now = Date.now();
-  return [h('div', { class: 'sh' }, h('h2', null, 'Audit log'), h('p', null, 'Who did what. Records are chained; none can be changed unnoticed.'),
-    loaded.verdict && h('span', { class: `chain ${loaded.verdict.ok ? '' : 'fail'}` }, icon(loaded.verdict.ok ? 'okc' : 'alert', 14), loaded.verdict.ok ? `${count(loaded.verdict.count, 'record')}, the chain holds` : loaded.verdict.problem)),
-  problem(loaded.problem),
-  h('div', { class: 'tw', tabindex: 0, role: 'group', 'aria-label': 'Audit records' }, h('table', { class: 'audit tbl' }, h('thead', null, h('tr', null, ['When', 'Who', 'What', 'Session', 'Detail'].map((one) => h('th', null, one)))),
-    h('tbody', null, rows.map((/** @type {any} */ one) => h('tr', { 'data-key': String(one.n) },
-      h('td', null, moment(one.at, now)), h('td', null, h('b', null, visible(one.actor ?? ''))), h('td', null, one.action === 'permission' && one.decision ? h('span', { class: `rv ${one.decision === 'allow' ? 'ok' : 'no'}` }, one.decision === 'allow' ? 'Allowed' : 'Denied') : ACTIONS[one.action] ?? one.action),
-      h('td', null, one.session_id ? visible(state.sessions[one.session_id]?.title || one.session_id).slice(0, 40) : ''), h('td', null, h('code', { title: visible(one.detail ?? '') }, visible(one.detail ?? ''))))))))];
 }

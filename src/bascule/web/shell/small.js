@@ -22,7 +22,7 @@ export function mountNotes(root, app) {
 
 /** @param {HTMLElement} root @param {App} app */
 export function mountBottomBar(root, app) {
-  const places = /** @type {const} */ ([['list', 'chat', 'Sessions'], ['inbox', 'inbox', 'Inbox'], ['start', 'plus', 'New'], ['settings', 'gear', 'Settings']]);
+  const places = /** @type {const} */ ([['list', 'chat', 'Sessions'], ['inbox', 'inbox', 'Inbox'], ['start', 'plus', 'New'], ['compare', 'columns', 'Compare'], ['settings', 'gear', 'Settings']]);
   /** @param {State} state */
   const draw = (state) => {
     const top = state.route.name !== 'session';
@@ -70,8 +70,8 @@ function amberIcon(n) {
   return canvas.toDataURL();
 }
 
-/** @param {HTMLElement} root @param {App} app */
-export function mountFind(root, app) {
+/** @param {HTMLElement} root @param {App} app @param {() => boolean} elsewhere a terminal in front finds in itself */
+export function mountFind(root, app, elsewhere) {
   let text = '';
   const ask = (/** @type {number} */ step) => {
     const id = shownSession(app.store.get());
@@ -85,30 +85,47 @@ export function mountFind(root, app) {
     if (event.key === 'Enter') { event.preventDefault(); ask(event.shiftKey ? 1 : -1); }
   };
   root.append(h('div', { class: 'findbar' }, field, result, iconButton('up', 'Earlier', { onclick: () => ask(-1) }), iconButton('down', 'Later', { onclick: () => ask(1) }), iconButton('x', 'Close', { onclick: close })));
-  addEventListener('bascule:found', (/** @type {any} */ event) => { result.textContent = text ? (event.detail.count ? `${event.detail.at} of ${event.detail.count}` : 'not found') : ''; });
-  return { open: () => { root.hidden = false; field.value = ''; text = ''; result.textContent = ''; field.focus(); } };
+  addEventListener('bascule:found', (/** @type {any} */ event) => { result.textContent = text ? (event.detail.count ? `${event.detail.at} of ${event.detail.count}` : event.detail.looking ? 'looking' : 'not found') : ''; });
+  return { open: () => { if (elsewhere()) return; root.hidden = false; field.value = ''; text = ''; result.textContent = ''; field.focus(); } };
 }
 
-/** This browser holds no key that opens. @param {HTMLElement} root @param {App} app */
-export function mountLocked(root, app) {
-  app.store.subscribe((state, before) => {
-    const locked = state.line.phase === 'refused';
-    if (locked === (before.line.phase === 'refused') && root.childElementCount) return;
+/**
+ * This browser holds no key that opens. A link that no longer works must not lock out one who was in.
+ * @param {HTMLElement} root @param {App} app @param {string | null} before the key from before this link
+ */
+export function mountLocked(root, app, before) {
+  let problem = '';
+  /** @param {boolean} locked */
+  function draw(locked) {
     document.body.classList.toggle('islocked', locked);
     root.hidden = !locked;
     if (!locked) return;
     update(root, [h('div', { class: 'center' }, h('div', { class: 'locked' }, icon('logo', 56), h('h1', { class: 'hero' }, 'This browser is not trusted here'),
       h('p', { class: 'lead' }, 'Bascule opens with a link that holds a key. Make one in a terminal on that machine, then open it here.'),
-      h('pre', null, 'bascule trust generate'),
-      h('form', { onsubmit: (/** @type {any} */ event) => { event.preventDefault(); enter(event.currentTarget.querySelector('input').value); } },
-        h('input', { class: 'inp mono grow', 'aria-label': 'Link or key', placeholder: 'Or paste the link here', type: 'password', autocomplete: 'off' }), h('button', { class: 'btn pri', type: 'submit' }, 'Open'))))]);
+      h('pre', null, 'bascule trust generate "this browser"'),
+      h('form', { onsubmit: (/** @type {any} */ event) => { event.preventDefault(); void enter(event.currentTarget.querySelector('input').value); } },
+        h('input', { class: 'inp mono grow', 'aria-label': 'Link or key', placeholder: 'Or paste the link here', type: 'password', autocomplete: 'off' }), h('button', { class: 'btn pri', type: 'submit' }, 'Open')),
+      problem && h('p', { class: 'emsg', role: 'alert' }, icon('alert', 14), problem)))]);
+  }
+  app.store.subscribe((now, last) => {
+    const locked = now.line.phase === 'refused';
+    if (locked && before) {
+      secret.set(before);
+      before = null;
+      app.note('That link no longer works. You are in as before.', { tone: 'bad', stay: true });
+      void app.feed.connect();
+    } else if (locked !== (last.line.phase === 'refused') || (locked && !root.childElementCount)) draw(locked);
   });
   /** @param {string} text */
-  function enter(text) {
+  async function enter(text) {
     const key = /(?:#(?:token|k)=)?([A-Za-z0-9_.~-]{8,})\s*$/.exec(text.trim())?.[1];
-    if (!key) return;
-    secret.set(key);
-    void app.feed.connect();
+    problem = key ? '' : 'That is not a link of Bascule’s. It ends with #token= and the key.';
+    if (key) {
+      secret.set(key);
+      await app.feed.connect();
+      if (app.store.get().line.phase === 'refused') problem = 'That key opens nothing here. Links end or are revoked; make a new one.';
+    }
+    if (app.store.get().line.phase === 'refused') draw(true);
   }
 }
 

@@ -5,160 +5,170 @@ import { h, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { age, folderName } from '../js/words.js';
 import { permissionChip } from './chips.js';
-import { agentLetter, control, dot, keyName, menu } from './parts.js';
+import { fillSlot, folderField, slot } from './folder.js';
+import { control, dot, keyName } from './parts.js';
+import { severalAgents } from './compare_start.js';
 import { draftOf, keepDraft } from './places.js';
-import { foundAgents, startFailed, startSteps } from './starting.js';
-import { agentTitle, sessionsInOrder, statusOf, titleOf } from './state.js';
+import { workOf } from './rows.js';
+import { agentChip, choices, deviceChip, folderChip, modelField } from './start_chips.js';
+import { START_SECONDS, foundAgents, startFailed, startSteps } from './starting.js';
+import { terminalRow } from './terminal_start.js';
+import { agentTitle, marksOf, sessionsInOrder, statusOf, titleOf } from './state.js';
 import { attachButton, grow, pictureRow, takePictures } from './typing.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
 
+const SHORTEST = 10;
+const LONGEST = 10_000;
+
+/** What keeps a task from being sent, in words; empty when nothing does. @param {string} text */
+export function taskProblem(text) {
+  const length = Array.from(text.trim()).length;
+  if (!length) return 'Describe the task first.';
+  if (length < SHORTEST) return `Say a little more: at least ${SHORTEST} characters.`;
+  return length > LONGEST ? `${length.toLocaleString()} of ${LONGEST.toLocaleString()} characters. Put the rest into a file, and name it.` : '';
+}
+
 /** @param {HTMLElement} root @param {App} app */
 export function mountStart(root, app) {
-  const wish = { agent: '', model: '', mode: 'relay', cwd: sessionStorage.getItem('bascule.cwd') ?? '' };
+  /** @type {import('./start_chips.js').Wish} */
+  const wish = { device: '', agent: '', model: '', mode: 'relay', cwd: sessionStorage.getItem('bascule.cwd') ?? '' };
   /** @type {import('./typing.js').Picture[]} */
   let pictures = [];
-  let cwdProblem = '';
-  /** @type {{id: string, began: number, error: any} | null} */
+  let typing = false;
+  /** @type {import('./starting.js').Going | null} */
   let going = null;
 
   const head = h('div', { class: 'hd' });
-  const area = /** @type {HTMLTextAreaElement} */ (h('textarea', { id: 'task', class: 'ta tall', rows: 3, 'aria-label': 'Task', placeholder: 'Describe the task. Paste an image if it helps' }));
+  const area = /** @type {HTMLTextAreaElement} */ (h('textarea', { id: 'task', class: 'ta tall', rows: 3, 'aria-label': 'Task', 'aria-describedby': 'task-limit', placeholder: 'Describe the task. Paste an image if it helps' }));
   const shots = h('div');
-  const row = h('div', { class: 'crow' });
-  const box = h('div', { class: 'comp big' }, shots, area, row);
+  const row = /** @type {HTMLFieldSetElement} */ (h('fieldset', { class: 'crow', 'aria-label': 'How it starts' }));
+  const limit = h('p', { id: 'task-limit', class: 'emsg', hidden: true });
+  const box = h('div', { class: 'comp big' }, shots, area, limit, row);
   const below = h('div', { class: 'bl' });
   root.append(h('div', { class: 'center' }, h('div', { class: 'startbox' }, head, box, below)));
   area.value = draftOf('start');
   const take = takePictures(box, area, (one) => { pictures = [...pictures, one]; again(); }, (problem) => app.note(problem, { tone: 'bad' }));
   const [clip, file] = attachButton(take);
   const again = () => draw(app.store.get());
+  const useFolder = (/** @type {string} */ path) => { wish.cwd = path; typing = false; sessionStorage.setItem('bascule.cwd', path); again(); };
+  const folder = folderField(app, { label: 'Folder', button: 'Use', take: (path) => { useFolder(path); area.focus(); }, cancel: () => { typing = false; again(); area.focus(); } });
+  const first = folderField(app, { label: 'Add your first project', button: 'Add project', take: async (path) => { await app.api.addProject(path); useFolder(path); area.focus(); } });
+  const typePath = () => { typing = true; again(); folder.focus(); };
   area.oninput = () => { keepDraft('start', area.value); grow(area); again(); };
   area.onkeydown = (event) => { if (event.key === 'Enter' && control(event)) { event.preventDefault(); void start(); } };
   addEventListener('bascule:start', () => { wish.cwd = sessionStorage.getItem('bascule.cwd') ?? wish.cwd; again(); area.focus(); });
 
-  /** @param {State} state */
-  function choices(state) {
-    const usable = state.agents.filter((one) => one.available);
-    const agent = usable.find((one) => one.name === wish.agent) ?? usable.find((one) => !one.demo) ?? usable[0];
-    const recent = [...new Set(sessionsInOrder(state).map((one) => one.cwd).filter(Boolean))];
-    return { usable, agent, recent, cwd: wish.cwd || recent[0] || '' };
-  }
+  const several = severalAgents(app, again);
 
   async function start() {
-    const state = app.store.get();
-    const { agent, cwd } = choices(state);
+    const { agent, cwd, device, usable } = choices(app.store.get(), wish);
     const prompt = area.value.trim();
-    if (!prompt || !agent || (going && !going.error)) return;
-    going = { id: '', began: Date.now(), error: null };
+    if (taskProblem(prompt) || !agent || (going && !going.error)) return;
+    const mine = going = { id: '', began: Date.now(), error: null };
     again();
+    const also = several.chosen(usable, agent);
     try {
+      if (also.length) {
+        await several.start(agent, also, { cwd: cwd || null, prompt, images: pictures, permissionMode: wish.mode, model: wish.model });
+        return void begun();
+      }
       const made = await app.api.create({
-        agent: agent.name, cwd: cwd || null, prompt, images: pictures, permissionMode: wish.mode, ...(wish.model ? { model: wish.model } : {}), key: newKey(),
+        agent: agent.name, cwd: cwd || null, prompt, images: pictures, permissionMode: wish.mode, ...(several.alone() ? { worktree: true } : {}), ...(wish.model ? { model: wish.model } : {}), ...(wish.device && device ? { device: device.device } : {}), key: newKey(),
       });
+      if (going !== mine) return void app.api.end(made.sessionId).catch(app.trouble); // cancelled meanwhile
       going.id = made.sessionId;
       app.live.ensure(made.sessionId);
       again();
     } catch (error) {
-      going = { ...going, error };
+      if (going !== mine) return;
+      going = { ...mine, error };
       again();
     }
   }
 
-  /** The agent said its first word: the session takes over. @param {State} state */
+  /** Nothing goes on behind a person's back: what was begun is ended. */
+  function giveUp() {
+    const id = going?.id;
+    const over = going?.error && going.error.code !== 'START_TIMEOUT';
+    going = null;
+    if (id && !over) app.api.end(id).catch(app.trouble);
+    again();
+    area.focus();
+  }
+
+  /** The agent said its first word: the session takes over. Or it never will. @param {State} state */
   function arrived(state) {
-    if (!going?.id) return;
-    const session = state.sessions[going.id];
-    if (!session || session.phase === 'starting') return;
-    if (session.phase === 'failed') {
-      if (!going.error) { going = { ...going, error: { code: 'FAILED', message: session.end_message ?? '', session } }; }
+    const session = going?.id ? state.sessions[going.id] : undefined;
+    if (!going) return;
+    if (session?.phase === 'failed') {
+      if (!going.error || going.error.code === 'START_TIMEOUT') going = { ...going, error: { code: 'FAILED', message: session.end_message ?? '' } };
       return;
     }
-    const id = going.id;
+    if (!session || session.phase === 'starting') {
+      if (!going.error && Date.now() - going.began > START_SECONDS * 1000) going = { ...going, error: { code: 'START_TIMEOUT', message: '' } };
+      return;
+    }
+    const id = session.session_id;
+    begun();
+    if (state.route.name === 'start') app.go({ name: 'session', id });
+  }
+
+  /** The task is in somebody's hands. */
+  function begun() {
     going = null;
     area.value = '';
     keepDraft('start', '');
     pictures = [];
-    if (state.route.name === 'start') app.go({ name: 'session', id });
   }
 
   /** @param {State} state */
   function draw(state) {
     arrived(state);
-    root.hidden = state.route.name !== 'start';
+    // On a wide window the list is the sidebar, so this stands beside it; on a phone the list covers it.
+    root.hidden = state.route.name !== 'start' && state.route.name !== 'list';
     if (root.hidden) return;
-    const { agent, cwd } = choices(state);
-    const first = state.loaded && !Object.keys(state.sessions).length && !going;
-    update(head, heading(state, first, agent));
+    const chosen = choices(state, wish);
+    const fresh = state.loaded && !Object.keys(state.sessions).length && !going;
+    update(head, [heading(state, fresh, chosen)].flat());
     const busy = Boolean(going && !going.error);
+    const problem = taskProblem(area.value);
     box.classList.toggle('dis', busy);
-    area.disabled = busy;
+    area.disabled = row.disabled = busy;
+    limit.hidden = !problem || area.value.trim().length <= LONGEST;
+    limit.textContent = limit.hidden ? '' : problem;
     update(shots, [pictureRow(pictures, (n) => { pictures = pictures.filter((_, at) => at !== n); again(); })]);
     update(row, [
       h('span', { 'data-island': '', 'data-key': 'clip' }),
-      agentChip(state), modelChip(agent), permissionChip(wish.mode, (mode) => { wish.mode = mode; again(); }),
+      agentChip(state, chosen, (name) => { wish.agent = name; wish.model = ''; again(); }),
+      modelField(chosen, wish.model, (model) => { wish.model = model; again(); }),
+      permissionChip(wish.mode, (mode) => { wish.mode = mode; again(); }),
       h('span', { class: 'sp' }),
-      h('button', { type: 'button', class: `btn ${going?.error ? 'line' : 'pri'} go`, disabled: busy || !area.value.trim() || !agent, onclick: () => void start() }, busy ? 'Starting' : 'Start', h('kbd', null, keyName('Ctrl ⏎'))),
+      several.chip(chosen.usable, chosen.agent),
+      h('button', { type: 'button', class: `btn ${going?.error ? 'line' : 'pri'} go`, disabled: busy || Boolean(problem) || !chosen.agent, title: busy ? 'It is starting' : problem || (chosen.agent ? null : 'No agent is ready'), onclick: () => void start() }, busy ? 'Starting' : 'Start', h('kbd', null, keyName('Ctrl ⏎'))),
     ]);
-    const slot = row.querySelector('[data-key=clip]');
-    if (slot && !slot.contains(clip)) slot.append(clip, file);
-    update(below, [folderRow(state, cwd), cwdProblem && h('p', { class: 'emsg' }, icon('alert', 14), cwdProblem), !going && !first && pickUp(state)]);
+    const place = row.querySelector('[data-key=clip]');
+    if (place && !place.contains(clip)) place.append(clip, file);
+    const addFirst = fresh && !state.projects.length;
+    update(below, [
+      h('div', { class: 'schips' }, deviceChip(state, chosen, (device) => { wish.device = device; again(); }), folderChip(app, state, chosen, { choose: useFolder, type: typePath })),
+      !going && terminalRow(app, state, chosen.cwd), typing && slot('folder'), addFirst && h('p', { class: 'cap first', 'data-key': 'cap' }, 'Add your first project'), addFirst && slot('first'), !going && !fresh && pickUp(state),
+    ]);
+    if (typing) fillSlot(below, 'folder', folder.form);
+    if (addFirst) fillSlot(below, 'first', first.form);
   }
 
-  /** @param {State} state @param {boolean} first @param {any} agent */
-  function heading(state, first, agent) {
-    if (going?.error) return [startFailed(app, state, going, agent, () => void start())];
-    if (going) return [startSteps(app, state, going, agent, () => { const id = going?.id; going = null; if (id) app.api.end(id).catch(app.trouble); again(); })];
-    if (!first) return [h('h1', { class: 'hero' }, 'What should we work on?')];
+  /** @param {State} state @param {boolean} fresh @param {import('./start_chips.js').Choices} chosen */
+  function heading(state, fresh, chosen) {
+    if (going?.error) {
+      const retry = () => { const stuck = going?.error?.code === 'START_TIMEOUT' ? going.id : ''; if (stuck) app.api.end(stuck).catch(app.trouble); void start(); };
+      const wait = () => { if (going) going = { ...going, began: Date.now(), error: null }; again(); };
+      return startFailed(app, state, going, chosen, { retry, wait, giveUp, typePath, use: (name) => { wish.agent = name; wish.model = ''; void start(); } });
+    }
+    if (going) return startSteps(state, going, chosen, giveUp);
+    if (!fresh) return h('h1', { class: 'hero' }, 'What should we work on?');
     return foundAgents(app, state, (name) => { wish.agent = name; if (!area.value) area.value = 'Show me around'; again(); area.focus(); });
-  }
-
-  /** @param {State} state */
-  function agentChip(state) {
-    const { usable, agent } = choices(state);
-    if (!agent) return h('span', { class: 'chip' }, state.agents.length ? 'No agent is ready' : 'Looking for agents');
-    return h('button', {
-      type: 'button', class: 'chip k-agent', 'aria-haspopup': 'menu',
-      onclick: (/** @type {any} */ event) => menu(event.currentTarget, usable.map((one) => ({ label: one.title, note: one.demo ? 'comes with Bascule, no account' : one.version ?? '', on: one === agent, run: () => { wish.agent = one.name; wish.model = ''; again(); } }))),
-    }, agentLetter(agent.name), agentTitle(state, agent.name), h('span', { class: 'dd' }, icon('down', 12)));
-  }
-
-  /** @param {any} agent */
-  function modelChip(agent) {
-    const models = agent?.models ?? [];
-    if (!models.length) return null;
-    return h('button', {
-      type: 'button', class: 'chip k-model', 'aria-haspopup': 'menu',
-      onclick: (/** @type {any} */ event) => menu(event.currentTarget, ['', ...models].map((value) => ({ label: value || 'Default model', on: value === wish.model, run: () => { wish.model = value; again(); } }))),
-    }, wish.model || 'Default model', h('span', { class: 'dd' }, icon('down', 12)));
-  }
-
-  /** @param {State} state @param {string} cwd */
-  function folderRow(state, cwd) {
-    const device = state.devices[0];
-    return h('div', { class: 'schips' },
-      h('span', { class: 'chip' }, icon('device', 14), device?.name ?? 'this machine'),
-      h('button', { type: 'button', class: 'chip', title: cwd, 'aria-haspopup': 'menu', onclick: (/** @type {any} */ event) => folderMenu(event.currentTarget, state) }, icon('folder', 14), cwd ? folderName(cwd) : 'Home folder', h('span', { class: 'dd' }, icon('down', 12))));
-  }
-
-  /** @param {HTMLElement} anchor @param {State} state */
-  function folderMenu(anchor, state) {
-    const { recent, cwd } = choices(state);
-    const set = (/** @type {string} */ path) => { wish.cwd = path; cwdProblem = ''; sessionStorage.setItem('bascule.cwd', path); again(); };
-    const form = h('form', { onsubmit: async (/** @type {any} */ event) => {
-      event.preventDefault();
-      const typed = event.currentTarget.querySelector('input').value.trim();
-      close();
-      if (!typed) return;
-      try {
-        set((await app.api.directory(typed)).path);
-      } catch (error) {
-        cwdProblem = /** @type {Error} */ (error).message;
-        again();
-      }
-    } }, h('input', { class: 'inp mono grow', placeholder: '~/code/project', 'aria-label': 'Folder', spellcheck: 'false' }), h('button', { class: 'btn line', type: 'submit' }, 'Use'));
-    const close = menu(anchor, [{ title: 'Recent folders' }, ...recent.slice(0, 8).map((path) => ({ label: folderName(path), note: path, on: path === cwd, run: () => set(path) }))], form);
   }
 
   /** @param {State} state */
@@ -168,7 +178,8 @@ export function mountStart(root, app) {
     return h('section', { class: 'recent' }, h('p', { class: 'cap' }, 'Pick up again'), some.map((session) => {
       const status = statusOf(state, session);
       return h('button', { type: 'button', 'data-key': session.session_id, onclick: () => app.go({ name: 'session', id: session.session_id }) },
-        dot(status.dot, status.word), h('span', null, titleOf(session)), h('small', null, `${folderName(session.cwd)} · ${agentTitle(state, session.agent)} · ${status.word.toLowerCase()} · ${age(session.updated_at, Date.now())}`));
+        dot(status.dot, status.word), h('span', { class: 'rt' }, titleOf(session)), h('span', { class: 'marks' }, marksOf(session).map((one) => h('span', { class: 'mk', title: one.title }, one.word))),
+        h('small', null, `${folderName(session.cwd)} · ${agentTitle(state, session.agent)} · ${status.word.toLowerCase()} · ${age(session.updated_at, Date.now())}`, session.added + session.removed > 0 && [' ', workOf(session)[0]]));
     }));
   }
 

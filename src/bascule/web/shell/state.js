@@ -1,25 +1,42 @@
 /** What the page knows, with its first values, and the questions everybody asks of it. Pure. */
 
+import { folderName } from '../js/words.js';
+
 /**
  * @typedef {import('../js/types.d.ts').SessionRecord} SessionRecord
  * @typedef {import('../js/types.d.ts').AgentInfo} AgentInfo
  * @typedef {{device: string, name: string, version: string, online: boolean, agents: AgentInfo[]}} Device
- * @typedef {{session_id: string, request_id: string, kind: 'permission' | 'question', state: string, asked: any, opened_at: string, seq: number, input_sha256: string, answer?: any, answered_at?: string, sending?: string, shownAt?: number, gone?: string}} Ask
+ * @typedef {{session_id: string, request_id: string, kind: 'permission' | 'question', state: string, asked: any, opened_at: string, seq: number, input_sha256: string, answer?: any, answered_at?: string, sending?: string, shownAt?: number, gone?: string, here?: boolean, heard?: boolean}} Ask
  * @typedef {{queue: import('../js/types.d.ts').PromptQueued[], commands: any[], models: any[], edits: {path: string, patch: string, added: number, removed: number, seq: number}[], steps: Record<string, string>, failure: any, opened: boolean, error: string}} LiveSession
- * @typedef {{name: 'start' | 'inbox' | 'settings' | 'session' | 'list', id?: string, part?: string}} Route
+ * @typedef {{id: string, device: string, path: string, name: string, addedAt: string, addedBy: string}} Project
+ * @typedef {{name: keyof typeof import('./places.js').SCREENS | 'settings' | 'session' | 'compare', id?: string, part?: string, q?: string}} Route
  * @typedef {{sessionId: string, text: string, images: any[], key: string}} Held
+ * @typedef {{pid: number, status: string, waitingFor?: string}} OpenTerminal
+ * @typedef {{sessionId: string, agent: string, title: string, cwd: string, createdAt: string, updatedAt: string, messages: number, costUsd: number | null, model: string | null, phase: string, queued: number, archived: boolean, terminal: OpenTerminal | null, command: string}} FoundItem
  * @typedef {typeof FIRST} State
  */
 
+// The name under which the command line of the machine itself acts.
+const COMMAND_LINE = 'this machine';
+
 export const FIRST = {
   line: /** @type {import('../js/feed.js').Line} */ ({ phase: 'connecting', attempt: 0, retryAt: null, heardAt: 0, lostAt: null }),
-  back: /** @type {{at: number, events: number} | null} */ (null),
-  me: /** @type {{name: string, role: string, sessionId: string | null, grantId: string, version: string} | null} */ (null),
+  company: /** @type {Record<string, {viewers: string[], typing: string[]}>} */ ({}),
+  back: /** @type {{at: number, events: number, restarted: boolean} | null} */ (null),
+  updated: /** @type {string | null} the version that answers now, when it is not the one this page came from */ (null),
+  me: /** @type {{name: string, role: string, sessionId: string | null, grantId: string, version: string, boot: string, madeBy?: string, expiresAt?: string | null, waits?: {permission: number, question: number}} | null} */ (null),
   loaded: false,
   sessions: /** @type {Record<string, SessionRecord>} */ ({}),
   archived: /** @type {SessionRecord[] | null} */ (null),
+  found: /** @type {{sessions: FoundItem[], total: number, looking: {running: boolean, done: number, total: number}} | null} */ (null),
+  foundAll: false,
+  foundOpen: /** @type {Record<string, {terminal: OpenTerminal | null, command: string}>} */ ({}),
   devices: /** @type {Device[]} */ ([]),
+  away: /** @type {Record<string, number>} since when each device is */ ({}),
+  projects: /** @type {Project[]} in the order they were added */ ([]),
   agents: /** @type {AgentInfo[]} */ ([]),
+  screens: /** @type {AgentInfo[]} */ ([]), // those that can run in a terminal
+  beside: /** @type {string | null} */ (null), // the terminal shown next to a chat
   asks: /** @type {Record<string, Ask>} */ ({}),
   live: /** @type {Record<string, LiveSession>} */ ({}),
   tabs: /** @type {string[]} */ ([]),
@@ -33,6 +50,9 @@ export const FIRST = {
   side: true,
   collapsed: /** @type {string[]} */ ([]),
   panel: false,
+  panelTab: 'changes',
+  panelTurn: /** @type {number | null} */ (null),
+  comments: /** @type {Record<string, import('./comments.js').Comment[]>} */ ({}),
   theme: 'auto',
   seen: /** @type {Record<string, number>} */ ({}),
   tick: 0,
@@ -43,10 +63,13 @@ export const FIRST_LIVE = { queue: [], commands: [], models: [], edits: [], step
 
 /** The wire leaves defaults out. @param {any} record @returns {SessionRecord} */
 export const filledRecord = (record) => ({
-  agent: '', driver: '', cwd: '', device: '', title: '', phase: 'starting', model: null, mode: null, permission_mode: 'relay',
+  agent: '', driver: '', cwd: '', worktree_of: null, device: '', title: '', phase: 'starting', model: null, mode: null, permission_mode: 'relay',
   open_requests: 0, queued: 0, turns: 0, cost_usd: null, context_used: null, context_size: null, end_reason: null,
-  end_message: null, archived: false, demo: false, seq: 0, started_seq: 0, ...record,
+  end_message: null, agent_session_id: null, archived: false, demo: false, found: false, seq: 0, started_seq: 0, added: 0, removed: 0, pull_request: null, ...record,
 });
+
+/** The folder a session's work is meant for, also when it works in a tree beside it. @param {SessionRecord} session */
+export const homeOf = (session) => session.worktree_of || session.cwd;
 
 /** @param {{session_id: string, request_id: string}} ask */
 export const askKey = (ask) => `${ask.session_id}/${ask.request_id}`;
@@ -86,13 +109,57 @@ export function statusOf(state, session) {
 export function sessionsInOrder(state) {
   /** @param {SessionRecord} one */
   const rank = (one) => (one.open_requests > 0 ? 0 : ['running', 'starting', 'interrupted'].includes(one.phase) ? 1 : 2);
-  return Object.values(state.sessions).filter((one) => !one.archived)
+  return Object.values(state.sessions).filter((one) => !one.archived && !one.found)
     .sort((a, b) => rank(a) - rank(b) || (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0));
 }
 
+/** @param {string} path @param {string} folder */
+const within = (path, folder) => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+
+/** The project a session belongs to: the innermost whose folder holds its own. @param {State} state @param {SessionRecord} session */
+export function groupOf(state, session) {
+  return state.projects
+    .filter((one) => within(homeOf(session), one.path) && (!session.device || session.device === one.device))
+    .reduce((/** @type {Project | null} */ best, one) => (best && best.path.length >= one.path.length ? best : one), null);
+}
+
+/**
+ * The sidebar's groups: projects in the order they were added, then other folders that sessions ran in.
+ * @param {State} state
+ * @returns {{key: string, path: string, name: string, project: Project | null, sessions: SessionRecord[]}[]}
+ */
+export function groupsOf(state) {
+  const kept = state.projects.map((project) => ({ key: project.path, path: project.path, name: project.name, project, sessions: /** @type {SessionRecord[]} */ ([]) }));
+  /** @type {Map<string, any>} */
+  const others = new Map();
+  for (const session of sessionsInOrder(state)) {
+    const project = groupOf(state, session);
+    let group = kept.find((one) => one.project === project) ?? others.get(homeOf(session));
+    if (!group) others.set(homeOf(session), group = { key: homeOf(session), path: homeOf(session), name: folderName(homeOf(session)), project: null, sessions: [] });
+    group.sessions.push(session);
+  }
+  return [...kept, ...others.values()];
+}
+
+/**
+ * The marks of a session where it stands as a card: is it live, was it begun in a browser or at the machine, has it a pull request?
+ * @param {SessionRecord} session
+ * @returns {{word: string, title: string}[]}
+ */
+export function marksOf(session) {
+  const marks = [];
+  if (!['ended', 'failed'].includes(session.phase)) marks.push({ word: 'Live', title: 'Its agent is running' });
+  if (session.created_by) marks.push(session.created_by === COMMAND_LINE ? { word: 'Local', title: 'Begun at the machine itself' } : { word: 'Remote', title: `Begun in a browser by ${session.created_by}` });
+  if (session.pull_request) marks.push({ word: `PR ${pullNumber(session.pull_request)}`, title: session.pull_request });
+  return marks;
+}
+
+/** "#218" @param {string} url */
+export const pullNumber = (url) => `#${url.split('/').pop()}`;
+
 /** An agent's name as sentences use it: what stands in brackets belongs to lists. @param {State} state @param {string} name */
 export function agentTitle(state, name) {
-  const title = state.agents.find((one) => one.name === name)?.title ?? (name ? name[0].toUpperCase() + name.slice(1) : 'Agent');
+  const title = state.agents.find((one) => one.name === name)?.title ?? (name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ') || 'Agent');
   return title.replace(/ \(.*\)$/, '');
 }
 
@@ -103,13 +170,16 @@ export function deviceName(state, session) {
 }
 
 /** @param {SessionRecord} session */
-export const titleOf = (session) => session.title || 'New session';
+export const titleOf = (session) => session.title || (session.driver === 'terminal' ? 'Terminal' : 'New session');
 
 /** May this browser send, answer and stop? @param {State} state @param {string} [sessionId] */
 export function mayAct(state, sessionId) {
   if (!state.me || state.me.role === 'owner' || state.me.role === 'operator') return true;
   return state.me.role === 'session' && state.me.sessionId === sessionId;
 }
+
+/** Was this browser let in by a link to one session, to read along? @param {State} state */
+export const isGuest = (state) => state.me?.role === 'viewer' && Boolean(state.me.sessionId);
 
 /** May this browser start sessions? @param {State} state */
 export const mayStart = (state) => !state.me || state.me.role === 'owner' || state.me.role === 'operator';

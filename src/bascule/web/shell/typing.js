@@ -22,8 +22,8 @@ export function grow(area) {
 export function takePictures(box, area, add, refuse) {
   const take = async (/** @type {File[]} */ files) => {
     for (const file of files) {
-      if (!KINDS.includes(file.type)) continue;
-      if (file.size > MOST_IMAGE) refuse('That picture is larger than 5 MB.');
+      if (!KINDS.includes(file.type)) refuse('Only pictures can be attached (PNG, JPEG, GIF, WebP). Mention a file with @ instead.');
+      else if (file.size > MOST_IMAGE) refuse('That picture is larger than 5 MB.');
       else add({ mediaType: file.type, data: await base64(file) });
     }
   };
@@ -63,4 +63,17 @@ export const pictureRow = (pictures, drop) => pictures.length > 0 && h('div', { 
 export function attachButton(take) {
   const input = h('input', { type: 'file', accept: KINDS.join(','), multiple: true, hidden: true, onchange: () => { take([...input.files]); input.value = ''; } });
   return [iconButton('clip', 'Attach pictures', { onclick: () => input.click() }), input];
+}
+
+const AGAIN = 3000; // the server forgets within six seconds
+
+/** Says that somebody types, at most every few seconds, and once that they stopped. @param {(typing: boolean) => void} tell */
+export function tellsTyping(tell) {
+  let last = 0;
+  return (/** @type {boolean} */ typing) => {
+    const now = Date.now();
+    if (typing ? now - last < AGAIN : last === 0) return;
+    last = typing ? now : 0;
+    tell(typing);
+  };
 }

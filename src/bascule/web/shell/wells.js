@@ -1,6 +1,7 @@
 /**
  * The frames agents' words are drawn in: one per open session, sandboxed with an origin of its own. A frame is
- * known by its window; after its first word only its port counts, and the port can ask for five harmless things.
+ * known by its window; after its first word only its port counts, and the port can ask for a few harmless things:
+ * to read on in its own session, to search it; and, just after a person pressed something, to offer what they see.
  */
 
 import { h } from '../js/dom.js';
@@ -8,19 +9,24 @@ import { h } from '../js/dom.js';
 const MOST_FRAMES = 12;
 // Of the shell's keys the harmless ones: none of them can reach a request.
 const KEYS = new Set(['k', 'b', 'j', 'f', 'i']);
+const PLACES = ['before', 'after', 'around'];
+const MOST_SEARCH = 400;
+const MOST_COPY = 4_000_000;
 
 /** @typedef {{frame: HTMLIFrameElement, port: MessagePort | null, waiting: any[], used: number}} Well */
 
 export class Wells {
   /**
    * @param {HTMLElement} place
-   * @param {{more: (id: string, before: number) => void, link: (href: string) => void, copy: (text: string) => void, changes: (id: string) => void, found: (result: {count: number, at: number}) => void, key: (key: string) => void}} answers
+   * @param {{more: (id: string, place: Record<string, number>, number: number) => void, search: (id: string, text: string) => void, branch: (id: string) => void, link: (href: string) => void, copy: (text: string) => void, changes: (id: string, seq: number | null) => void, found: (result: {count: number, at: number, looking: boolean}) => void, key: (key: string) => void}} answers
    * @param {() => string} theme
+   * @param {(id: string) => boolean} mayBranch whether its conversation can be taken further in a second session
    */
-  constructor(place, answers, theme) {
+  constructor(place, answers, theme, mayBranch) {
     this.place = place;
     this.answers = answers;
     this.theme = theme;
+    this.mayBranch = mayBranch;
     /** @type {Map<string, Well>} */
     this.wells = new Map();
     /** @type {Well | null} */
@@ -35,6 +41,7 @@ export class Wells {
     const well = [...this.wells.values(), ...(this.spare ? [this.spare] : [])].find((one) => one.frame.contentWindow === event.source);
     if (!well || event.data?.type !== 'ready' || event.ports.length !== 1 || well.port) return;
     well.port = event.ports[0];
+    well.frame.classList.remove('unready');
     well.port.onmessage = (message) => {
       const id = [...this.wells].find(([, one]) => one === well)?.[0];
       if (id !== undefined) this.#asked(id, message.data);
@@ -46,12 +53,18 @@ export class Wells {
   /** @param {string} id @param {any} message */
   #asked(id, message) {
     switch (message?.type) {
-      case 'more': if (Number.isSafeInteger(message.before)) this.answers.more(id, message.before); break;
-      case 'link': if (typeof message.href === 'string') this.answers.link(message.href); break;
-      case 'copy': if (typeof message.text === 'string') this.answers.copy(message.text); break;
-      case 'changes': this.answers.changes(id); break;
+      case 'more': {
+        const place = placeIn(message);
+        if (place && Number.isSafeInteger(message.number)) this.answers.more(id, place, message.number);
+        break;
+      }
+      case 'search': if (typeof message.text === 'string' && message.text.length <= MOST_SEARCH) this.answers.search(id, message.text); break;
+      case 'link': if (typeof message.href === 'string' && pressed()) this.answers.link(message.href); break;
+      case 'copy': if (typeof message.text === 'string' && message.text.length <= MOST_COPY && pressed()) this.answers.copy(message.text); break;
+      case 'changes': if (pressed()) this.answers.changes(id, Number.isSafeInteger(message.seq) ? message.seq : null); break;
+      case 'branch': if (pressed() && this.mayBranch(id)) this.answers.branch(id); break;
       case 'key': if (this.#hasFocus(id) && KEYS.has(message.key)) this.answers.key(message.key); break;
-      case 'found': this.answers.found({ count: Number(message.count) || 0, at: Number(message.at) || 0 }); break;
+      case 'found': this.answers.found({ count: Number(message.count) || 0, at: Number(message.at) || 0, looking: message.looking === true }); break;
       default: break;
     }
   }
@@ -94,9 +107,14 @@ export class Wells {
 
   /** @returns {Well} */
   #made() {
-    const frame = h('iframe', { sandbox: 'allow-scripts', title: 'Transcript', tabindex: -1, src: `/portlet#${this.theme()}`, class: 'away' });
+    const frame = h('iframe', { sandbox: 'allow-scripts', title: 'Transcript', tabindex: -1, src: `/portlet#${this.theme()}`, class: 'away unready' });
     this.place.append(frame);
     return { frame, port: null, waiting: [], used: 0 };
+  }
+
+  /** Frames that could not be loaded while the server was away are asked for again. */
+  revive() {
+    for (const { frame, port } of [...this.wells.values(), ...(this.spare ? [this.spare] : [])]) if (!port) frame.src = `/portlet#${this.theme()}`;
   }
 
   #keepFew() {
@@ -130,8 +148,15 @@ export class Wells {
 
   /** @param {string} id @param {any} page */
   opened(id, page) {
+    if (page.session.driver === 'terminal') return this.forget(id); // it has a frame of another kind
     this.ensure(id);
-    this.tell(id, { type: 'open', cwd: page.session.cwd ?? '', seq: page.seq, entries: page.entries, before: page.before });
+    this.tell(id, { type: 'open', cwd: page.session.cwd ?? '', seq: page.seq, entries: page.entries, before: page.before, after: page.after ?? null });
+    this.tellMay(id);
+  }
+
+  /** What may be done changes with what is known of the agents. @param {string} id */
+  tellMay(id) {
+    this.tell(id, { type: 'may', branch: this.mayBranch(id) });
   }
 
   /** @param {string} id @param {any[]} entries */
@@ -139,8 +164,28 @@ export class Wells {
     this.tell(id, { type: 'events', entries });
   }
 
-  /** @param {string} id @param {any} page */
-  older(id, page) {
-    this.tell(id, { type: 'older', entries: page.entries, before: page.before });
+  /** @param {string} id @param {string} text @param {number[] | null} seqs null when the server did not say */
+  hits(id, text, seqs) {
+    this.tell(id, { type: 'hits', text, seqs });
   }
+
+  /** @param {string} id @param {number} number of the question @param {any} page null when there is no answer now */
+  page(id, number, page) {
+    this.tell(id, { type: 'page', number, page: page && { seq: page.seq, entries: page.entries, before: page.before, after: page.after ?? null } });
+  }
+
+  /** @param {string} id @param {number} seq of an entry; the frame asks for what stands around it when it does not hold it */
+  goTo(id, seq) {
+    this.tell(id, { type: 'goto', seq });
+  }
+}
+
+/** What a person just did in a frame counts for the page around it; a frame alone can't do it. */
+const pressed = () => navigator.userActivation?.isActive ?? true;
+
+/** At most one place to read from. @param {any} message @returns {Record<string, number> | null} */
+function placeIn(message) {
+  const named = PLACES.filter((name) => message[name] !== undefined);
+  if (named.length > 1 || named.some((name) => !Number.isSafeInteger(message[name]) || message[name] < 0)) return null;
+  return Object.fromEntries(named.map((name) => [name, message[name]]));
 }

@@ -1,0 +1,199 @@
+/**
+ * The socket of one terminal: bytes of the tape in, keys, sizes and acknowledgements out. After a loss it reads on
+ * from the byte it holds; when that is gone, it begins again with what a screen needs.
+ */
+
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 10_000;
+const MOST_KEYS = 32 * 1024; // in one message
+const ACK_EVERY = 128 * 1024;
+const TAIL = 256 * 1024;
+// How much of the tape, and how many lines of it, each "earlier" shows.
+const TAILS = [{ bytes: TAIL, lines: 5000 }, { bytes: 1024 * 1024, lines: 20_000 }, { bytes: 4 * 1024 * 1024, lines: 50_000 }, { bytes: 16 * 1024 * 1024, lines: 100_000 }];
+
+/** @typedef {{offset: number, end: number, base: number, prelude: string, cols: number, rows: number, readOnly: boolean, over: boolean, fresh: boolean, earlier: boolean, scrollback: number, keep: number | null}} Begin */
+
+export class TerminalLine {
+  /**
+   * @param {string} id
+   * @param {() => string | null} key
+   * @param {{begin: (begin: Begin) => void, bytes: (offset: number, data: ArrayBuffer) => void, said: (message: any) => void, line: (state: 'live' | 'lost' | 'over' | 'refused') => void}} tell
+   */
+  constructor(id, key, tell) {
+    this.id = id;
+    this.key = key;
+    this.tell = tell;
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    this.state = /** @type {'connecting' | 'live' | 'lost' | 'over' | 'refused' | 'closed'} */ ('connecting');
+    this.attempt = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    /** The next byte we want, of which run; nothing yet when null. @type {{offset: number, run: number} | null} */
+    this.place = null;
+    this.depth = 0;
+    /** @type {number | null} */
+    this.keep = null;
+    this.acked = 0;
+    /** @type {{cols: number, rows: number} | null} */
+    this.fits = null;
+  }
+
+  async connect() {
+    clearTimeout(this.timer);
+    this.#drop();
+    if (this.state === 'closed') return;
+    try {
+      const ticket = await this.#ticket();
+      if (ticket !== null && !this.#isClosed()) this.#open(ticket);
+    } catch {
+      this.#lost(); // no server, or it was too slow
+    }
+  }
+
+  #isClosed() {
+    return this.state === 'closed';
+  }
+
+  /** Begin again from the tape's tail: another run, or more of the past. @param {number | null} keep lines from the end to stay at */
+  restart(keep = null) {
+    this.place = null;
+    this.keep = keep;
+    this.state = 'connecting';
+    this.attempt = 0;
+    void this.connect();
+  }
+
+  /** @param {number} lines */
+  earlier(lines) {
+    if (this.depth < TAILS.length - 1) this.depth += 1;
+    this.restart(lines);
+  }
+
+  /** Asked to try now: the page has its own line back. */
+  retry() {
+    if (this.state === 'lost') void this.connect();
+  }
+
+  close() {
+    this.state = 'closed';
+    clearTimeout(this.timer);
+    this.#drop();
+  }
+
+  /** @param {Uint8Array} bytes */
+  keys(bytes) {
+    for (let at = 0; at < bytes.length; at += MOST_KEYS) this.#send(bytes.slice(at, at + MOST_KEYS));
+  }
+
+  /** @param {number} cols @param {number} rows */
+  resize(cols, rows) {
+    this.fits = { cols, rows };
+    if (this.place && !this.readOnly) this.#say({ type: 'resize', cols, rows });
+  }
+
+  claim() {
+    this.#say({ type: 'claim' });
+  }
+
+  /** The frame has drawn up to here. @param {number} offset */
+  ack(offset) {
+    const caughtUp = offset === this.place?.offset;
+    if (offset <= this.acked || (!caughtUp && offset - this.acked < ACK_EVERY)) return;
+    this.acked = offset;
+    this.#say({ type: 'ack', offset });
+  }
+
+  async #ticket() {
+    const answer = await fetch('/api/tickets', {
+      method: 'POST', cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(10_000), body: JSON.stringify({ purpose: 'terminal', sessionId: this.id }),
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key() ?? ''}` },
+    });
+    if (answer.status === 401 || answer.status === 403) {
+      this.#become('refused');
+      return null;
+    }
+    if (!answer.ok) throw new Error(String(answer.status));
+    return /** @type {string} */ ((await answer.json()).ticket);
+  }
+
+  /** @param {string} ticket */
+  #open(ticket) {
+    const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+    const from = this.place ? `after=${this.place.offset}&run=${this.place.run}` : `after=tail&tail=${TAILS[this.depth].bytes}`;
+    const lag = this.keep === null ? '' : '&lag=0'; // somebody asked for all of it
+    const socket = new WebSocket(`${scheme}://${location.host}/ws/terminal/${encodeURIComponent(this.id)}?${from}${lag}&ticket=${encodeURIComponent(ticket)}`);
+    socket.binaryType = 'arraybuffer';
+    this.socket = socket;
+    socket.onmessage = (event) => { if (this.socket === socket) this.#take(event.data); };
+    socket.onclose = () => {
+      if (this.socket !== socket) return;
+      this.socket = null;
+      if (this.state !== 'over' && this.state !== 'refused') this.#lost();
+    };
+  }
+
+  /** @param {string | ArrayBuffer} data */
+  #take(data) {
+    if (typeof data !== 'string') {
+      const offset = Number(new DataView(data).getBigUint64(0));
+      if (this.place) this.place.offset = offset + data.byteLength - 8;
+      this.tell.bytes(offset, data);
+      return;
+    }
+    const message = JSON.parse(data);
+    if (message.type === 'begin') this.#begin(message);
+    else if (message.type === 'skipped' && this.place) this.place.offset = message.to;
+    if (message.type === 'ended') this.#become('over');
+    if (message.type === 'revoked' || message.type === 'expired') this.#become('refused');
+    if (message.type !== 'begin') this.tell.said(message);
+  }
+
+  /** @param {any} message */
+  #begin(message) {
+    const goesOn = this.place !== null && this.place.offset === message.offset && this.place.run === message.run;
+    this.place = { offset: message.offset, run: message.run };
+    this.acked = message.offset;
+    this.attempt = 0;
+    this.readOnly = Boolean(message.readOnly);
+    this.tell.begin({
+      offset: message.offset, end: message.end, base: message.base, prelude: goesOn ? '' : message.prelude, cols: message.cols, rows: message.rows,
+      readOnly: this.readOnly, over: message.over, fresh: !goesOn, earlier: message.offset > message.base && this.depth < TAILS.length - 1, scrollback: TAILS[this.depth].lines, keep: this.keep,
+    });
+    this.keep = null;
+    this.#say({ type: 'ack', offset: message.offset }); // from now on we are sent no more than a window ahead
+    if (this.fits && !this.readOnly && !message.over) this.#say({ type: 'resize', ...this.fits });
+    this.#become('live');
+  }
+
+  readOnly = false;
+
+  /** @param {'live' | 'lost' | 'over' | 'refused'} state */
+  #become(state) {
+    this.state = state;
+    this.tell.line(state);
+  }
+
+  #lost() {
+    this.attempt += 1;
+    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (this.attempt - 1)) * (0.8 + Math.random() * 0.4);
+    this.#become('lost');
+    this.timer = setTimeout(() => void this.connect(), wait);
+  }
+
+  #drop() {
+    const socket = this.socket;
+    this.socket = null;
+    socket?.close();
+  }
+
+  /** @param {object} message */
+  #say(message) {
+    this.#send(JSON.stringify(message));
+  }
+
+  /** @param {string | Uint8Array<ArrayBuffer>} data */
+  #send(data) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(data);
+  }
+}

@@ -1,0 +1,88 @@
+"""One prompt for two agents in the page: started, side by side, compared, one kept, the trees removed."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.daemon.repositories import git, make_repository
+from tests.daemon.scripted import MINI
+from tests.live import LiveServer
+from tests.web.chrome import needs_chromium, open_tab
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+SLOW = 30_000  # git writes whole folders, beside other tests
+
+
+async def test_x10_x9_two_agents_work_side_by_side_and_one_is_kept(short_dir: Path, browser: Browser) -> None:
+    server = LiveServer(short_dir)
+    for name in ("alpha", "beta"):
+        server.add_agent(name, MINI)
+    make_repository(server.work)
+    async with server:
+        added = await server.http.post("/api/projects", json={"path": str(server.work)})
+        assert added.status_code == 200, added.text
+        tab = await open_tab(browser, server.url, server.token)
+        page = tab.page
+        await page.get_by_label("Task").fill("write b.txt hello")
+        await page.locator(".k-agent").click()
+        await page.get_by_role("menuitemradio", name=re.compile("^alpha")).click()
+        await page.locator(".k-several").click()
+        await page.get_by_role("menuitemradio", name=re.compile("^beta")).click()
+        await expect(page.get_by_role("menuitemradio", name=re.compile("^beta"))).to_have_attribute(
+            "aria-checked", "true"
+        )
+        await page.keyboard.press("Escape")
+        await expect(page.locator(".k-several")).to_contain_text("2 agents")
+        await page.locator(".go").click()
+        await page.wait_for_url(re.compile("/compare/[0-9a-f]+$"), timeout=SLOW)
+
+        # Side by side, each in its own frame, with what it changed.
+        columns = page.locator(".ccol:visible")
+        await expect(columns).to_have_count(2, timeout=SLOW)
+        wells = [page.frame_locator(f".ccol:nth-child({n}) iframe:not(.away)") for n in (1, 2)]
+        for well in wells:
+            await well.get_by_text("wrote b.txt").first.wait_for(timeout=SLOW)
+        for n in (0, 1):
+            await expect(columns.nth(n).locator(".cfacts")).to_contain_text("+1", timeout=SLOW)
+        assert not (server.work / "b.txt").exists()
+        await expect(page.locator("#side .grp").first).to_contain_text("2")
+
+        # A message to both.
+        box = page.locator(".cdock textarea")
+        await expect(box).to_have_attribute("placeholder", "Message both agents")
+        await box.fill("write c.txt bye")
+        await box.press("Enter")
+        for well in wells:
+            await well.get_by_text("wrote c.txt").first.wait_for(timeout=SLOW)
+        await expect(columns.nth(0).locator(".cfacts")).to_contain_text("+2", timeout=SLOW)
+        await columns.nth(0).get_by_role("button", name="Diff").click()
+        await expect(columns.nth(0).locator(".cfiles summary")).to_have_text(
+            [re.compile("b.txt"), re.compile("c.txt")], timeout=SLOW
+        )
+
+        # One is kept, after a second look; its files are in the working copy, not committed.
+        await columns.nth(0).get_by_role("button", name="Keep this one").click()
+        await columns.nth(0).get_by_role("button", name="Keep these changes").click()
+        remove = page.get_by_role("button", name="Remove the work trees")
+        await expect(remove).to_be_visible(timeout=SLOW)
+        assert (server.work / "b.txt").read_text() == "hello\n"
+        assert git(server.work, "status", "--porcelain").split() == ["??", "b.txt", "??", "c.txt"]
+
+        # The trees go only when that is confirmed; the branches keep the work.
+        await remove.click()
+        sure = page.get_by_role("alertdialog", name="Remove the work trees")
+        await expect(sure).to_contain_text("stays on the branches bascule/write-b-txt-hello-")
+        await sure.get_by_role("button", name="Remove").click()
+        await expect(columns.nth(1).locator("footer")).to_contain_text(
+            "Removed. The work is on", timeout=SLOW
+        )
+        assert git(server.work, "worktree", "list").count("\n") == 1
+        assert git(server.work, "branch", "--list", "bascule/*").count("\n") == 2
+
+        # The list remembers.
+        await tab.go("/compare")
+        await expect(page.locator(".cover li")).to_contain_text("kept alpha", timeout=SLOW)
+        assert tab.errors == []
+        assert tab.strangers == []

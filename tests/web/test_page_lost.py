@@ -1,0 +1,87 @@
+"""When the server or a device goes away: said at once, kept as it was, with what to do after two minutes."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.live import LiveServer
+from tests.web.chrome import needs_chromium, open_tab
+from tests.web.lantern import LanternDevice, lantern, said, tell
+
+from bascule import __version__
+from bascule.link.frames import DaemonConnected
+from bascule.model.events import TurnEnded
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+
+async def test_r11_a_lost_server_is_counted_then_explained_and_a_restart_is_said(
+    server: LiveServer, browser: Browser
+) -> None:
+    session = await server.create("think")
+    await server.wait_for(session, TurnEnded)
+    tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
+    page, banner, card = tab.page, tab.page.locator(".banner"), tab.page.locator(".away.card")
+    await tab.says("I have thought")
+    await expect(page.locator(".pill")).to_have_text("Ready")
+    await server.kill()
+    # Said at once, with the count of tries; the transcript stays
+    await expect(banner).to_contain_text("Trying again, first time")
+    await page.get_by_role("button", name="Try now").click()
+    await expect(banner).to_contain_text("Trying again, second time")
+    await tab.says("I have thought")
+    await expect(tab.well.locator(".gap.lost")).to_contain_text("Last word from")
+    # After two minutes: what to run there
+    await page.clock.set_system_time(datetime.datetime.now() + datetime.timedelta(seconds=125))
+    await expect(card.locator("h2")).to_contain_text("has been away for 2 minutes")
+    await expect(card.locator("code")).to_have_text(
+        ["bascule doctor", "bascule", f"bascule sessions show {session} --follow"]
+    )
+    await expect(banner).to_have_count(0)
+    await page.locator(".searchbox").click()
+    await page.keyboard.type("Inbox")
+    await page.keyboard.press("Enter")
+    await expect(banner).to_contain_text("bascule doctor")
+    await page.go_back()
+    # Back: said, and what was lost on the way is not lost
+    await server.start()
+    await card.get_by_role("button", name="Try now").click()
+    await expect(card).to_have_count(0)
+    await expect(banner).to_contain_text("Bascule was restarted. Agents kept working.")
+    await page.locator("#message").fill("think")
+    await page.keyboard.press("Enter")
+    await expect(tab.well.locator("#col").get_by_text("I have thought about it")).to_have_count(2)
+    assert tab.errors == []
+
+
+async def test_r11_a_device_that_goes_away_and_a_server_that_was_updated_are_said(
+    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with lantern(tmp_path) as world:
+        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/flaky")
+        page, banner = tab.page, tab.page.locator(".banner")
+        await tab.says("Running the sync tests")
+        await expect(banner).to_have_count(0)
+        world.device.line.closed()
+        await expect(banner).to_contain_text("Lost tower. It comes back by itself.")
+        await expect(page.locator(".dev")).to_contain_text("away")
+        await page.clock.set_system_time(datetime.datetime.now() + datetime.timedelta(minutes=3))
+        await expect(page.locator(".away.card h2")).to_have_text("tower has been away for 3 minutes")
+        world.device = LanternDevice(world.store, world.hub.switchboard)
+        world.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", 3, ()))
+        await expect(page.locator(".away.card")).to_have_count(0)
+        await tell(world.store, "flaky", said("m2", "It failed at run 61."))
+        await tab.says("It failed at run 61.")
+        # Another version answers after a reconnect: the page offers to load itself again, and keeps the draft
+        await page.locator("#message").fill("half a thought")
+        monkeypatch.setattr("bascule.hub.socket_answers.__version__", "9.9.9")
+        world.hub.presence.shut_down()
+        world.hub.presence.closing = False
+        await page.evaluate("dispatchEvent(new Event('online'))")
+        await expect(banner).to_contain_text("Bascule is now 9.9.9. This page is from before.")
+        assert __version__ != "9.9.9"
+        await page.get_by_role("button", name="Reload").click()
+        await expect(banner).to_have_count(0)
+        await expect(page.locator("#message")).to_have_value("half a thought")
+        assert tab.errors == []

@@ -1,0 +1,289 @@
+"""Requests and questions of a scripted agent: what is shown, who may answer, the inbox, the settings."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from playwright.async_api import Browser, expect
+from tests.hub.stage import Stage, append
+from tests.web.axe import serious
+from tests.web.chrome import PHONE, needs_chromium, open_tab
+from tests.web.lantern import SHA, lantern, tell, wants_command, wants_edit
+
+from bascule.model.commands import AnswerPermission, AnswerQuestion
+from bascule.model.events import (
+    AnyEvent,
+    PermissionAnswered,
+    PermissionOption,
+    PermissionRequested,
+    PermissionWithdrawn,
+    PromptSent,
+    Question,
+    QuestionAsked,
+    QuestionOption,
+    SessionReady,
+    SessionStarted,
+    TurnEnded,
+    Usage,
+    UsageChanged,
+)
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+ONCE = PermissionOption("once", "allow_once", "Allow once")
+DENY = PermissionOption("deny", "deny", "Deny")
+PLAN = "# Resume uploads\n\n1. Add a table `parts`\n   - by **number**\n2. Test it\n\n```\nmake test\n```\n"
+
+
+def wants(
+    request: str, tool: str, kind: Any, *options: PermissionOption, **given: Any
+) -> PermissionRequested:
+    raw = Raw(json.dumps(given).encode())
+    return PermissionRequested(request, tool, tool, kind, raw, "a" * 64, options or (ONCE, DENY))
+
+
+async def begun(world: Stage, *events: AnyEvent, session: str = "s1") -> None:
+    start = SessionStarted("scripted", "stream_json", "/code/lantern", "ana")
+    await append(world.store, session, start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), *events)
+
+
+def answers(world: Stage) -> list[AnswerPermission]:
+    return [one for one in world.device.wishes if isinstance(one, AnswerPermission)]
+
+
+def told(world: Stage) -> list[AnswerQuestion]:
+    return [one for one in world.device.wishes if isinstance(one, AnswerQuestion)]
+
+
+async def test_r9_s44_each_tool_shows_exactly_what_it_would_do_and_settles_by_its_event(
+    world: Stage, browser: Browser
+) -> None:
+    """Also two requests in turn, a denial with a reason, a withdrawal and an answer that came too late."""
+    always = PermissionOption("always", "allow_always", "Always allow make", "in this project")
+    await begun(
+        world,
+        wants("r1", "Bash", "execute", ONCE, always, DENY, command="make test"),
+        wants("r2", "Write", "edit", file_path="/code/lantern/new.py", content="one = 1\ntwo = 2\n"),
+        wants("r3", "mcp__tracker__create", "other", title="Bug", labels=["a", "b\u202ec"]),
+        wants("r4", "ExitPlanMode", "plan", plan=PLAN),
+        wants("r5", "WebFetch", "fetch", url="https://example.org/a?b=c"),
+    )
+    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    ask = tab.ask
+    await expect(ask.locator("h2")).to_have_text("Scripted wants to run a command")
+    await expect(ask.locator(".pager")).to_contain_text("1 of 5")
+    await expect(ask.locator(".scope")).to_contain_text("Allow make test in this session")
+    await expect(ask.locator(".why")).to_contain_text("no rule covers make")
+    await expect(ask.locator(".scope")).to_be_enabled()
+    await ask.locator(".scope").click()
+    await expect(ask.locator("h2")).to_have_text("Scripted wants to write a file")
+    assert [(one.request_id, one.remember) for one in answers(world)] == [("r1", True)]
+    await expect(ask.locator(".meta2.top")).to_contain_text("new.py")
+    await expect(ask.locator(".da")).to_have_count(2)
+    await expect(ask.locator(".scope")).to_contain_text("Allow edits of new.py in this session")
+    await ask.get_by_role("button", name="Deny with a reason").click()
+    await ask.get_by_label("Reason").fill("Put it into old.py")
+    await ask.get_by_label("Reason").press("Enter")
+    await expect(ask.locator("h2")).to_have_text("Scripted wants to use an outside tool")
+    assert (answers(world)[1].decision, answers(world)[1].message) == ("deny", "Put it into old.py")
+    await expect(ask.locator(".meta2.top")).to_contain_text("mcp__tracker__create")
+    await expect(ask.locator("dl.params")).to_contain_text("\\u{202e}")
+    await expect(ask.locator(".warn")).to_contain_text("do not show")
+    # The agent takes it back: it goes, and says so.
+    await append(world.store, "s1", PermissionWithdrawn("r3", "cancelled"))
+    await expect(ask.locator("h2")).to_have_text("Scripted has a plan")
+    await expect(ask.locator(".md h3")).to_have_text("Resume uploads")
+    await expect(ask.locator(".md .li")).to_have_count(3)
+    assert await serious(tab) == []
+    await expect(ask.locator(".md pre")).to_have_text("make test")
+    await expect(ask.locator(".scope")).to_have_count(0)
+    await expect(ask.get_by_role("button", name=re.compile("^Allow once"))).to_be_enabled()
+    await ask.focus()
+    await tab.page.keyboard.press("a")
+    await expect(ask.locator(".cmd")).to_have_text("https://example.org/a?b=c")
+    await expect(ask.locator(".pager")).to_have_count(0)
+    # Somebody else was faster: the page learns it from the event, whoever pressed what.
+    await append(world.store, "s1", PermissionAnswered("r5", "allow", "Jonas"))
+    await expect(ask).to_have_count(0)
+    await expect(tab.page.locator("#asks")).to_contain_text(re.compile(r"Jonas allowed this at \d\d:\d\d"))
+    await append(world.store, "s1", wants("r6", "Bash", "execute", command="true"))
+    await expect(ask).to_have_count(1)
+    await append(world.store, "s1", PermissionAnswered("r6", "deny", "timeout"))
+    await expect(tab.page.locator("#asks")).to_contain_text("No answer for 24 h, so it was denied.")
+    assert [one.request_id for one in answers(world)] == ["r1", "r2", "r4"]
+    assert tab.errors == []
+
+
+async def test_s44_s45_r9_on_a_phone_a_long_request_is_read_to_its_end_before_it_is_allowed(
+    world: Stage, browser: Browser
+) -> None:
+    lines = "\n".join(f"echo step {n}" for n in range(200))
+    await begun(world)
+    path = "/sessions/s1"
+    tab = await open_tab(browser, world.url, world.tokens["owner"], path=path, size=PHONE)
+    await tab.says("Hello")
+    await append(world.store, "s1", wants("r1", "Bash", "execute", command=f"{lines}\nrm -rf /home"))
+    allow = tab.ask.locator(".pri")
+    await expect(tab.ask).to_have_attribute("aria-modal", "true")
+    await expect(tab.ask).to_be_focused()
+    await expect(tab.page.locator("#composer")).to_have_attribute("inert", "")
+    await expect(tab.ask.locator(".guard")).to_be_hidden()
+    await expect(tab.ask.locator(".seeall")).to_be_in_viewport()
+    await expect(allow).to_be_disabled()
+    assert await serious(tab) == []
+    # Put aside and taken up again, it has still not been read.
+    await tab.page.get_by_role("button", name="Later").click()
+    await expect(tab.page.locator("#message")).to_be_visible()
+    await expect(tab.page.locator("#composer")).not_to_have_attribute("inert", "")
+    await tab.ask.locator("header").click()
+    await expect(tab.ask.locator(".seeall")).to_be_in_viewport()
+    await expect(allow).to_be_disabled()
+    await tab.ask.locator(".askb").evaluate("(one) => one.scrollTo(0, one.scrollHeight)")
+    await expect(allow).to_be_enabled()
+    await expect(tab.ask.locator(".cmd")).to_contain_text("rm -rf /home")
+    await allow.click()
+    await expect(tab.ask).to_have_count(0)
+    assert [one.decision for one in answers(world)] == ["allow"]
+    # The parts of a session on a phone: the panel takes the transcript's place, and gives it back.
+    parts = tab.page.get_by_role("group", name="Parts of this session")
+    await parts.get_by_role("button", name="Files").click()
+    await expect(tab.page.get_by_role("treeitem", name=re.compile("^a.py"))).to_be_visible()
+    assert await serious(tab) == []
+    await parts.get_by_role("button", name="Chat").click()
+    await expect(tab.page.locator("#message")).to_be_visible()
+
+
+async def test_r10_questions_wait_for_every_answer_and_only_the_button_sends(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as world:
+        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/rates")
+        ask, send = tab.ask, tab.ask.get_by_role("button", name="Send answers")
+        await expect(ask.locator("h2")).to_have_text("Claude Code asks you 2 things")
+        await expect(ask.locator(".late")).to_contain_text("stands still until you answer")
+        await expect(tab.page.locator("#message")).to_be_hidden()
+        await ask.focus()
+        await tab.page.keyboard.press("2")
+        await expect(ask.get_by_role("radio").nth(1)).to_be_checked()
+        await expect(send).to_be_disabled()
+        # An option or words of one's own, not both; several where several may be picked.
+        own = ask.get_by_label("In your own words")
+        await own.nth(0).fill("Dotted")
+        await expect(ask.get_by_role("radio").nth(1)).not_to_be_checked()
+        await ask.get_by_text("Overview", exact=True).click()
+        await ask.get_by_text("PDF export", exact=True).click()
+        await own.nth(1).fill("And the e-mail")
+        await expect(ask.locator("footer .hint")).to_have_text("2 of 2 answered")
+        for key in ("Enter", "Control+Enter"):
+            await own.nth(1).press(key)
+        await ask.focus()
+        await tab.page.keyboard.press("Enter")
+        assert told(world) == []
+        # What was chosen is still there after a look elsewhere.
+        await tab.page.locator("[data-key=python310].srow").click()
+        await tab.says("Removed the shims")
+        await tab.page.locator("[data-key=rates].srow").click()
+        await expect(own.nth(0)).to_have_value("Dotted")
+        await expect(send).to_be_enabled()
+        await send.click()
+        await expect(ask).to_contain_text("Sent. Waiting for tower to confirm.")
+        [wish] = told(world)
+        assert list(wish.answers.values()) == ["Dotted", "Overview, PDF export, And the e-mail"]
+        # One without options, with a preview beside it, and let alone.
+        preview = QuestionOption("Table", "As rows", preview="a | b\n1 | 2")
+        asked = (Question("Which look?", "Look", (preview, QuestionOption("List"))), Question("Which name?"))
+        await tell(world.store, "flaky", [QuestionAsked("q9", asked, Raw(b"{}"), SHA)])
+        await tab.page.locator("[data-key=flaky].srow").click()
+        await expect(ask.locator(".pv")).to_have_text("a | b\n1 | 2")
+        await expect(ask.locator(".late")).to_have_count(0)
+        await ask.get_by_role("button", name="Skip, let it decide").click()
+        await expect(ask).to_contain_text("Waiting for tower to confirm")
+        skipped = told(world)[1]
+        assert (skipped.request_id, skipped.answers) == ("q9", {})
+        assert "Decide yourself" in (skipped.message or "")
+        assert tab.errors == []
+
+
+async def test_x2_the_inbox_is_worked_through_with_keys_oldest_first(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as world:
+        await tell(world.store, "uploads", [*wants_command(), *wants_edit()], 60)
+        await tell(world.store, "flaky", [wants("r7", "Bash", "execute", command="git push")], 1)
+        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/inbox")
+        rows = tab.page.locator(".irow")
+        group = tab.page.get_by_role("group", name="Needs your answer").locator(".irow b")
+        await expect(group).to_have_text(["2 questions", "Run a command", "Edit a file", "Run a command"])
+        await expect(tab.page).to_have_title(re.compile(r"^\(4\) "))
+        await expect(rows.nth(0)).to_have_attribute("aria-selected", "true")
+        keys = tab.page.keyboard
+        await keys.press("j")
+        await expect(tab.ask.locator(".cmd")).to_contain_text("alembic upgrade head")
+        # A letter answers what is in view, once the moment in which it is inert is over.
+        await expect(tab.ask.locator(".pri")).to_be_enabled()
+        await keys.press("d")
+        await expect(group).to_have_text(["2 questions", "Edit a file", "Run a command"])
+        await expect(tab.ask.locator("h2")).to_have_text("Claude Code asks you 2 things")
+        for _ in range(2):
+            await keys.press("j")
+        await expect(tab.ask.locator(".cmd")).to_contain_text("git push")
+        await expect(tab.ask.locator(".pri")).to_be_enabled()
+        await keys.press("a")
+        await expect(group).to_have_text(["2 questions", "Edit a file"])
+        given = [(one.session_id, one.request_id, one.decision) for one in answers(world)]
+        assert given == [("uploads", "r1", "deny"), ("flaky", "r7", "allow")]
+        await keys.press("o")
+        await expect(tab.page).to_have_url(re.compile("/sessions/rates$"))
+        assert tab.errors == []
+
+
+async def test_r21_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_the_audit_log(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as world:
+        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/settings/limits")
+        idle = tab.page.locator("tr", has_text="Without a message it ends after")
+        await expect(idle).to_contain_text("30 min")
+        assert await serious(tab) == []
+        await expect(tab.page.locator(".sbody")).to_contain_text("config.toml")
+        nav = tab.page.get_by_role("navigation", name="Settings")
+        await nav.get_by_role("button", name="Trusted browsers").click()
+        await tab.page.get_by_label("Name").fill("Tablet")
+        await tab.page.get_by_label("May").select_option(label="Read along")
+        await tab.page.get_by_role("button", name="Make a link").click()
+        await expect(tab.page.get_by_role("img", name="The link as a code for a phone")).to_be_visible()
+        await expect(tab.page.locator(".lk span")).to_contain_text("#token=")
+        row = tab.page.locator("tr", has_text="Tablet")
+        await expect(row).to_contain_text("Viewer")
+        await expect(row).to_contain_text("never used")
+        assert await serious(tab) == []
+        await row.get_by_role("button", name="Revoke").click()
+        await expect(row).to_have_count(0)
+        # What it cost, in total and by session, and it counts on.
+        await nav.get_by_role("button", name="Usage").click()
+        total = tab.page.locator("[data-key='In total'] b")
+        await expect(total).to_have_text("$1.08")
+        await tell(world.store, "uploads", [TurnEnded("end_turn", Usage(10, 10), 0.42, 1000)])
+        await expect(total).to_have_text("$1.50")
+        assert await serious(tab) == []
+        await tab.page.locator(".tbl").get_by_role("button", name="Resume interrupted uploads").click()
+        ring = tab.page.get_by_role("button", name=re.compile("38 % of the context is used, \\$0.42 so far"))
+        await expect(ring).to_be_visible()
+        # The ring turns amber, then red.
+        for used, tone in ((165_000, "warm"), (192_000, "hot")):
+            await tell(world.store, "uploads", [UsageChanged(used, 200_000)])
+            await expect(tab.page.locator(f".ctx.{tone}")).to_be_visible()
+        await tab.page.locator(".ctx").click()
+        await expect(tab.page.locator(".used")).to_contain_text("192k tokens of 200k tokens")
+        await expect(tab.page.locator(".used")).to_contain_text("$1.50")
+        await tab.page.keyboard.press("Escape")
+        await tab.go("/settings/audit")
+        await expect(tab.page.locator(".chain")).to_contain_text("the chain holds")
+        every = await tab.page.locator(".audit tbody tr").count()
+        await tab.page.get_by_label("What").select_option(label="Revoked")
+        await expect(tab.page.locator(".audit tbody tr")).to_have_count(1)
+        assert every > 1
+        assert tab.errors == []

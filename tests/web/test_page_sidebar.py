@@ -1,0 +1,194 @@
+"""The sidebar: projects and sessions, added, found, put away and taken back."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.live import LiveServer
+from tests.web.chrome import Tab, needs_chromium, open_tab
+from tests.web.lantern import PULL, lantern, said, tell
+
+from bascule.link.frames import CheckDirectory
+from bascule.model.events import SessionReady, SessionStarted, TurnEnded
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+
+def groups(tab: Tab):
+    return tab.page.locator(".grp[data-key^='project '] .gn, .grp[data-key^='folder '] .gn")
+
+
+async def test_tc_1_1a_1_1b_1_2a_1_2b_1_2c_1_2d_1_4a_1_4b_2_1a_2_1c_4_7a_projects_come_and_stay(
+    server: LiveServer, browser: Browser
+) -> None:
+    zebra, ant = server.work / "zebra", server.work / "ant"
+    zebra.mkdir()
+    ant.mkdir()
+    tab = await open_tab(browser, server.url, server.token)
+    page = tab.page
+    # TC-1.1b: nothing yet, and how to begin
+    await expect(page.locator(".groups")).to_contain_text("Projects and their sessions will be listed here.")
+    first = page.get_by_label("Add your first project")
+    await expect(first).to_be_visible()
+    # TC-1.2b: a folder that is not there is refused beside the field
+    await first.fill(str(server.work / "nothing"))
+    await page.get_by_role("button", name="Add project").click()
+    await expect(page.locator(".s-start .emsg[role=alert]")).to_contain_text("There is no folder")
+    # TC-1.2a: completed and added
+    await first.fill(str(server.work / "ze"))
+    await expect(page.get_by_role("option")).to_have_count(1)
+    await first.press("ArrowDown")
+    await first.press("Enter")
+    await expect(first).to_have_value(f"{zebra}/")
+    await page.get_by_role("button", name="Add project").click()
+    await expect(groups(tab)).to_have_text(["zebra"])
+    # TC-1.2c: begun and cancelled, nothing is added
+    await page.get_by_role("button", name="Add a project").click()
+    field = page.get_by_label("Folder of the project")
+    await field.fill(str(ant))
+    await page.locator("#side .ff").get_by_role("button", name="Cancel").click()
+    await expect(field).to_have_count(0)
+    listed = (await server.http.get("/api/projects")).json()["projects"]
+    assert [one["path"] for one in listed] == [str(zebra)]
+    # TC-1.2d: not twice
+    await page.get_by_role("button", name="Add a project").click()
+    await field.fill(str(zebra))
+    await page.locator("#side .ff").get_by_role("button", name="Add", exact=True).click()
+    await expect(page.locator("#side .emsg")).to_contain_text("is already here")
+    # TC-1.1a: in the order they came, whatever their names are
+    await field.fill(str(ant))
+    await page.locator("#side .ff").get_by_role("button", name="Add", exact=True).click()
+    await expect(groups(tab)).to_have_text(["zebra", "ant"])
+    # TC-2.1a, TC-2.1c: a session with its title, age, state and agent; a project without one says so
+    session = await server.create("think", cwd=str(zebra), title="Look at the stripes")
+    row = page.locator(f".srow[data-key='{session}']")
+    await expect(row.locator(".t")).to_have_text("Look at the stripes")
+    await expect(row.locator(".age")).to_have_text("now")
+    await expect(row.get_by_role("img", name="Ready")).to_be_visible()
+    assert "Remote" not in (await row.get_attribute("title") or "")
+    await expect(page.get_by_role("region", name="ant")).to_contain_text("No sessions here yet.")
+    # TC-1.4a: folded away
+    await page.get_by_role("button", name="zebra 1").click()
+    await expect(row).to_have_count(0)
+    # TC-1.4b, TC-4.7a: and still so after the server was killed and the page loaded again
+    await page.goto(f"{server.url}/sessions/{session}")
+    await tab.says("I have thought")
+    await server.kill()
+    await server.start()
+    await page.reload()
+    await expect(page.locator("#tabs [role=tab]")).to_have_count(1)
+    await tab.says("I have thought")
+    await expect(groups(tab)).to_have_text(["zebra", "ant"])
+    await expect(page.get_by_role("button", name="zebra 1")).to_have_attribute("aria-expanded", "false")
+    await expect(row).to_have_count(0)
+    assert tab.errors == []
+
+
+async def test_tc_1_3a_1_3b_2_1b_2_4a_2_4b_r13_projects_and_sessions_are_put_away_and_come_back(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as world:
+        mine = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/python310")
+        other = await open_tab(browser, world.url, world.tokens["operator"], path="/sessions/rates")
+        await mine.says("Removed the shims")
+        rows = mine.page.get_by_role("region", name="lantern").locator(".srow .t")
+        # TC-2.1b: those that work first, then the latest
+        order = ["Resume interrupted uploads", "Find the flaky sync test", "Drop Python 3.10"]
+        await expect(rows).to_have_text([*order, "Changelog for 2.4"])
+        # R13: what a row says besides its title
+        done = mine.page.locator(".srow[data-key=python310]")
+        await expect(done.get_by_label("112 added, 340 removed")).to_be_visible()
+        await expect(done.get_by_label("pull request #218")).to_be_visible()
+        assert f"{PULL}" in (await done.get_attribute("title") or "")
+        await expect(mine.page.locator(".srow[data-key=rates] .sub")).to_contain_text("2 questions")
+        await expect(mine.page.locator(".srow[data-key=backup] .sub")).to_contain_text("Failed")
+        # Renamed in the list, and in the other browser
+        await done.hover()
+        await mine.page.get_by_role("button", name="More for Drop Python 3.10").click()
+        await mine.page.get_by_role("menuitem", name="Rename").click()
+        await mine.page.get_by_label("Title", exact=True).fill("Drop old Pythons")
+        await mine.page.keyboard.press("Enter")
+        await expect(other.page.locator(".srow[data-key=python310] .t")).to_have_text("Drop old Pythons")
+        # TC-2.4a, TC-2.4b: archived by the one, its tab closes for both
+        await other.page.locator(".srow[data-key=python310]").click()
+        await expect(other.page.locator("#tabs [role=tab]")).to_have_count(2)
+        await done.click(button="right")
+        await mine.page.get_by_role("menuitem", name="Archive").click()
+        for tab in (mine, other):
+            await expect(tab.page.locator(".srow[data-key=python310]")).to_have_count(0)
+        await expect(mine.page.locator("#tabs [role=tab]")).to_have_count(0)
+        await expect(other.page.locator("#tabs [role=tab]")).to_have_count(1)
+        await mine.page.get_by_role("button", name="Archived").click()
+        await mine.page.locator(".srow[data-key=python310]").click(button="right")
+        await mine.page.get_by_role("menuitem", name="Take out of the archive").click()
+        await expect(other.page.locator(".srow[data-key=python310]")).to_have_count(1)
+        # TC-1.3b: a removed project's tabs close, in both
+        await mine.page.locator(".srow[data-key=rates]").click()
+        await expect(mine.page.locator("#tabs [role=tab]")).to_have_count(1)
+        await mine.page.get_by_role("button", name="tidechart 1").click(button="right")
+        await mine.page.get_by_role("menuitem", name="Remove from the list").click()
+        for tab in (mine, other):
+            await expect(tab.page.locator("#tabs [role=tab]")).to_have_count(0)
+            await expect(tab.page.locator(".groups")).to_contain_text("Other folders")
+        await expect(mine.page.locator("#notes")).to_contain_text("Its session is kept under Other folders.")
+        # TC-1.3a: its sessions are there, and in it again when it comes back
+        await expect(mine.page.locator(".srow[data-key=rates]")).to_be_visible()
+        await mine.page.get_by_role("button", name="Undo").click()
+        await expect(groups(other)).to_have_text(["lantern", "tidechart", "homelab"])
+        await expect(other.page.get_by_role("region", name="tidechart").locator(".srow")).to_have_count(1)
+        assert [wish.path for wish in world.device.wishes if isinstance(wish, CheckDirectory)] == [
+            "/code/tidechart"
+        ]
+        assert mine.errors == other.errors == []
+
+
+async def test_x4_r13_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Browser) -> None:
+    async with lantern(tmp_path) as world:
+        started = SessionStarted("codex", "stream_json", "/code/homelab", "Mira")
+        early = [said(f"a{n}", f"note {n} about the weather") for n in range(30)]
+        late = [said(f"b{n}", f"note {n} about the tide") for n in range(20)]
+        events = [
+            started,
+            SessionReady("c"),
+            *[one for part in early for one in part],
+            *said("heron", "A heron stands in the reeds."),
+            *[one for part in late for one in part],
+            TurnEnded("end_turn"),
+        ]
+        await tell(world.store, "birds", events, each=0)
+        await world.store.searchable()
+        tab = await open_tab(browser, world.url, world.tokens["Mira"])
+        page = tab.page
+        await expect(page.locator(".srow[data-key=birds]")).to_be_visible()
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("heron ree")
+        option = page.get_by_role("group", name="Said in sessions").get_by_role("option")
+        await expect(option).to_contain_text("A heron stands in the reeds.")
+        await expect(option.locator("mark")).to_have_text(["heron", "reeds"])
+        await page.keyboard.press("Enter")
+        await expect(page).to_have_url(f"{world.url}/sessions/birds")
+        found = tab.well.get_by_text("A heron stands in the reeds.")
+        await expect(found).to_be_in_viewport()
+        # All results, narrowed, from the palette's Tab
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("shims")
+        await page.keyboard.press("Tab")
+        await expect(page).to_have_url(f"{world.url}/search")
+        hits = page.locator(".hit")
+        await expect(hits).to_contain_text("Drop Python 3.10")
+        await expect(page.locator(".bigs small")).to_contain_text("session")
+        await page.get_by_label("Search in all sessions").fill("note about")
+        await expect(hits).to_have_count(1)
+        await page.get_by_role("button", name="more in this session").click()
+        await expect(hits.locator(".hq")).to_have_count(50)
+        await page.get_by_role("button", name="Any agent").click()
+        await page.get_by_role("menuitemradio", name="Codex").click()
+        await expect(hits).to_have_count(1)
+        # The words stay in the field when the page is loaded again, and out of its address
+        await page.reload()
+        await expect(page.get_by_label("Search in all sessions")).to_have_value("note about")
+        await expect(hits).to_have_count(1)
+        await page.get_by_label("Search in all sessions").fill("zeppelin")
+        await expect(page.locator(".emptyt")).to_contain_text("Nothing was said about “zeppelin”")
+        assert page.url == f"{world.url}/search"
+        assert tab.errors == []

@@ -1,0 +1,165 @@
+"""A new session: its fields and limits, the steps of its start, and a way on from every failure."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.web.chrome import needs_chromium, open_tab
+from tests.web.lantern import LanternDevice, lantern, tell
+
+from bascule.link.frames import AgentInfo, DaemonConnected
+from bascule.model.commands import EndSession, StartSession
+from bascule.model.events import SessionReady
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+
+async def test_tc_2_2a_2_2b_2_2c_5_4a_r7_every_field_and_every_step_of_a_start(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as world:
+        attic = LanternDevice(world.store, world.hub.switchboard)
+        attic.line.receive(
+            DaemonConnected("device-2", "attic", "0.1.0", 1, (AgentInfo("codex", "Codex", True),))
+        )
+        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/inbox")
+        page = tab.page
+        await expect(page.get_by_role("button", name="lantern 4")).to_be_visible()
+        await page.get_by_role("button", name="New session N").click()
+        task, go = page.get_by_label("Task"), page.locator(".go")
+        # The limits of a task
+        await expect(go).to_be_disabled()
+        await task.fill("Fix it")
+        await expect(go).to_have_attribute("title", "Say a little more: at least 10 characters.")
+        await task.fill("x" * 10_001)
+        await expect(page.locator("#task-limit")).to_contain_text("of 10,000 characters")
+        await expect(go).to_be_disabled()
+        await task.fill("Fix the tide table, stuck for now")
+        await expect(go).to_be_enabled()
+        # TC-2.2b: the agents that are here, and no other
+        await page.locator(".s-start .k-agent").click()
+        items = page.get_by_role("menuitemradio")
+        await expect(items).to_have_text(
+            ["Claude Code2.1.4", "Codex0.61.0", "Demo agentcomes with Bascule, no account"]
+        )
+        # TC-2.2c: looked at and left alone, nothing is started
+        await page.keyboard.press("Escape")
+        await expect(items).to_have_count(0)
+        assert not [one for one in world.device.wishes if isinstance(one, StartSession)]
+        # Device, folder (recent ones first, any other by its path), model, mode
+        await page.locator(".k-device").click()
+        await page.get_by_role("menuitemradio", name="tower").click()
+        await page.locator(".k-folder").click()
+        await expect(page.get_by_role("menu")).to_contain_text("Recent")
+        await page.get_by_role("menuitem", name="Another folder…").click()
+        field = page.get_by_label("Folder", exact=True)
+        await field.fill("/code/nowhere")
+        await page.get_by_role("button", name="Use", exact=True).click()
+        await expect(page.locator(".bl .emsg")).to_contain_text("There is no folder /code/nowhere.")
+        await field.fill("/code/dot")
+        await page.get_by_role("option").click()
+        await expect(field).to_have_value("/code/dotfiles/")
+        await page.get_by_role("button", name="Use", exact=True).click()
+        await expect(page.locator(".k-folder")).to_contain_text("dotfiles")
+        await page.locator(".s-start .k-model").click()
+        await page.get_by_role("menuitemradio", name="sonnet").click()
+        await page.locator(".s-start .k-mode").click()
+        await page.get_by_role("menuitemradio", name="Reads are fine").click()
+        await expect(page.locator(".s-start .k-mode.strong")).to_be_visible()
+        await task.press("Control+Enter")
+        # TC-5.4a, TC-2.2a: the steps, and what was wished for
+        await expect(page.get_by_role("heading", name="Starting on tower")).to_be_visible()
+        steps = page.locator(".steplist li")
+        await expect(steps.nth(0)).to_contain_text("Reached tower")
+        await expect(steps.nth(1)).to_have_attribute("aria-current", "step")
+        wish = next(one for one in world.device.wishes if isinstance(one, StartSession))
+        assert (wish.agent, wish.cwd, wish.model, wish.permission_mode) == (
+            "claude-code",
+            "/code/dotfiles",
+            "sonnet",
+            "auto_read",
+        )
+        # No word for 30 s: a person decides, and the task is still there
+        begun = datetime.datetime.now() + datetime.timedelta(seconds=31)
+        await page.clock.set_system_time(begun)
+        await expect(page.get_by_role("alert")).to_contain_text("Claude Code did not start within 30 s")
+        await expect(task).to_have_value("Fix the tide table, stuck for now")
+        await page.get_by_role("button", name="Keep waiting").click()
+        await expect(page.get_by_role("heading", name="Starting on tower")).to_be_visible()
+        # Its first word: the session takes over
+        await tell(world.store, wish.session_id, [SessionReady("c-3", "sonnet", "2.1.4")])
+        await expect(page).to_have_url(f"{world.url}/sessions/{wish.session_id}")
+        await expect(page.locator("#tabs [role=tab]")).to_have_count(1)
+        assert not [one for one in world.device.wishes if isinstance(one, EndSession)]
+        assert tab.errors == []
+
+
+async def test_tc_2_2f_r7_a_start_that_fails_says_what_happened_and_what_next(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as world:
+        tab = await open_tab(browser, world.url, world.tokens["Mira"])
+        page, alert = tab.page, tab.page.locator(".failc")
+        task, go = page.get_by_label("Task"), page.locator(".go")
+        await expect(page.locator(".s-start .k-agent")).to_contain_text("Claude Code")
+
+        async def fails(text: str, title: str, sentence: str, *actions: str) -> None:
+            await task.fill(text)
+            await go.click()
+            await expect(alert.locator("h2")).to_have_text(title)
+            await expect(alert.locator("p").first).to_contain_text(sentence)
+            for action in (*actions, "Try again", "Cancel"):
+                await expect(alert.get_by_role("button", name=action)).to_be_visible()
+            await expect(task).to_have_value(text)
+
+        await fails(
+            "Go nowhere with this",
+            "That folder can’t be used",
+            "There is no folder /code/nowhere.",
+            "Change the folder",
+        )
+        await alert.get_by_role("button", name="Change the folder").click()
+        await expect(page.get_by_label("Folder", exact=True)).to_be_focused()
+        await page.keyboard.press("Escape")
+        await fails(
+            "A crowded machine", "No more sessions right now", "tower already runs 3 sessions.", "Settings"
+        )
+        await fails(
+            "A missing program", "Claude Code is not installed on tower", "Install it", "Use Codex instead"
+        )
+        await fails(
+            "An unreachable one", "tower is not connected", "Your text is kept.", "Copy bascule doctor"
+        )
+        # The agent's own last words, and another agent to try
+        await fails(
+            "Summarise the backup logs",
+            "Claude Code did not start",
+            "nobody is signed in",
+            "Use Codex instead",
+        )
+        await expect(alert).to_contain_text("ended with code 41")
+        await expect(alert.locator("pre")).to_contain_text("GEMINI_API_KEY")
+        assert tab.errors == []
+        # Five starts a minute are enough for one browser. In another: stuck, and given up, it is ended
+        tab = await open_tab(browser, world.url, world.tokens["operator"])
+        page, alert = tab.page, tab.page.locator(".failc")
+        task, go = page.get_by_label("Task"), page.locator(".go")
+        await expect(page.locator(".s-start .k-agent")).to_contain_text("Claude Code")
+        await task.fill("This one is stuck")
+        await go.click()
+        await expect(page.get_by_role("heading", name="Starting on tower")).to_be_visible()
+        await expect(page.locator(".steplist li").nth(1)).to_have_attribute("aria-current", "step")
+        await page.get_by_role("button", name="Cancel").click()
+        await expect(page.get_by_role("heading", name="What should we work on?")).to_be_visible()
+        stuck = [one.session_id for one in world.device.wishes if isinstance(one, StartSession)][-1]
+        await expect(
+            page.locator(f".srow[data-key='{stuck}']").get_by_role("img", name="Ended")
+        ).to_be_visible()
+        # And at last one that works, at the second try
+        await fails("A crowded machine", "No more sessions right now", "End one", "Settings")
+        await task.fill("Answer this at once")
+        await alert.get_by_role("button", name="Try again").click()
+        await tab.says("On it.")
+        await expect(page.locator(".who h1")).to_have_text("Answer this at once")
+        assert tab.errors == []

@@ -1,0 +1,91 @@
+"""Tabs: opened once, switched with their place kept, closed to the neighbour, dragged, restored."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.web.chrome import needs_chromium, open_tab
+from tests.web.lantern import lantern, said, tell
+
+from bascule.model.events import AgentSpawned, SessionReady, SessionStarted
+
+# What the page keeps, once it is so or 10 s have passed: it is written a moment after it is drawn.
+KEPT_IN_ORDER = """async (wanted) => {
+  const kept = () => JSON.parse(localStorage.getItem('bascule.page')).tabs;
+  for (let n = 0; n < 500 && kept().join() !== wanted; n += 1) await new Promise((go) => setTimeout(go, 20));
+  return kept();
+}"""
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+
+async def test_tc_2_3b_4_1a_4_1b_4_2a_4_3a_4_3b_4_4a_4_4b_4_4c_4_5a_4_5b_4_6a_4_6b_5_6a_tabs(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as world:
+        long = [one for n in range(50) for one in said(f"x{n}", f"paragraph number {n}")]
+        await tell(world.store, "python310", long, each=0)
+        started = SessionStarted("claude-code", "stream_json", "/code/lantern", "Mira")
+        await tell(world.store, "fresh", [started, AgentSpawned(1, "c"), SessionReady("c")])
+        tab = await open_tab(browser, world.url, world.tokens["Mira"])
+        page = tab.page
+        tabs, frames = page.locator("#tabs [role=tab]"), page.locator("#well iframe[title=Transcript]")
+        row = lambda name: page.locator(f".srow[data-key={name}]")  # noqa: E731
+        selected = page.locator("[role=tab][aria-selected=true] .tt")
+        # TC-4.1a, TC-4.5a: a tab with title, state and agent, and a frame of its own
+        await row("python310").click()
+        await expect(tabs).to_have_count(1)
+        await expect(selected).to_have_text("Drop Python 3.10")
+        await expect(tabs.first.locator(".ag")).to_have_text("C")
+        await expect(page.get_by_role("tab", name="Ready Claude Code: Drop Python 3.10")).to_be_visible()
+        await tab.says("paragraph number 49")
+        # TC-4.2a: the place in a transcript is kept
+        shown = await page.locator("#well iframe:not(.away)").element_handle()
+        frame = await shown.content_frame() if shown else None
+        assert frame is not None
+        await frame.evaluate("scrollTo(0, 400)")
+        await frame.wait_for_function("scrollY === 400")
+        # TC-4.1b, TC-4.5b: a second one, in front; without a title it is a new session
+        await row("fresh").click()
+        await expect(selected).to_have_text("New session")
+        await row("flaky").click()
+        await tab.says("Running the sync tests")
+        await expect(tabs).to_have_count(3)
+        opened = await frames.count()
+        # TC-2.3b, TC-4.3a, TC-4.3b: a session that is open is not opened again
+        await row("python310").click()
+        await expect(selected).to_have_text("Drop Python 3.10")
+        await expect(tabs).to_have_count(3)
+        assert await frames.count() <= opened + 1  # one may be loading ahead
+        assert await frame.evaluate("scrollY") == 400
+        # TC-4.6a: the third is dragged between the first and the second
+        await page.locator(".tab[data-key=flaky]").drag_to(
+            page.locator(".tab[data-key=fresh]"), target_position={"x": 8, "y": 12}
+        )
+        titles = page.locator(".tab .tt")
+        order = ["Drop Python 3.10", "Find the flaky sync test", "New session"]
+        await expect(titles).to_have_text(order)
+        # TC-4.6b, TC-5.6a: and that outlives a reload
+        kept = await page.evaluate(KEPT_IN_ORDER, "python310,flaky,fresh")
+        assert kept == ["python310", "flaky", "fresh"]
+        await page.reload()
+        await expect(titles).to_have_text(order)
+        await expect(selected).to_have_text("Drop Python 3.10")
+        # Without a mouse's drag: the menu of a tab
+        await page.locator(".tab[data-key=python310]").click(button="right")
+        await page.get_by_role("menuitem", name="Move right").click()
+        await expect(titles.nth(1)).to_have_text("Drop Python 3.10")
+        # TC-4.4b: the one in front closes, its neighbour comes
+        await page.locator(".tab.sel .ib").click()
+        await expect(selected).to_have_text("New session")
+        # TC-4.4a: closed, not gone
+        await expect(tabs).to_have_count(2)
+        await expect(row("python310")).to_be_visible()
+        await page.keyboard.press("Alt+w")
+        await expect(selected).to_have_text("Find the flaky sync test")
+        # TC-4.4c: after the last one there is a way to begin
+        await page.keyboard.press("Alt+w")
+        await expect(tabs).to_have_count(0)
+        await expect(page.get_by_role("heading", name="What should we work on?")).to_be_visible()
+        assert page.url == f"{world.url}/"
+        assert tab.errors == []

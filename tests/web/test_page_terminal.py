@@ -1,0 +1,394 @@
+"""Terminals in the page: a real server, real shells, and Chromium around them."""
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, FrameLocator, Locator, expect
+from tests.cli.test_cli_attach import Tty
+from tests.live import FAKES, LiveServer
+from tests.terminal.viewing import grant, terminal
+from tests.web.chrome import PHONE, Tab, needs_chromium, open_tab
+
+from bascule.model.events import SessionStarted
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+SMALL = {"width": 1000, "height": 640}
+LONG = 30_000  # the machine may be busy with other tests
+
+# Asks a terminal everything, then says what came as keys, once a q and a w have come, too.
+ASKER = r"""
+import os, sys, termios, tty
+old = termios.tcgetattr(0)
+tty.setraw(0)
+out = sys.stdout.buffer
+out.write(b"\x1b]2;evil; touch x\x07\r" + "日本語\U0001f44d".encode() + b"\x1b[6n\r\n")
+out.write(b"\x1b[c\x1b[>c\x1b[5n\x1bP$qm\x1b\\\x1b[?2004$p\x1bP+q544e\x1b\\\x1b]4;1;?\x07\x1b]10;?\x07")
+out.write(b"\x1b]11;?\x07\x1b]50;?\x07\x1b]52;c;?\x07\x1b[21t\x05\x1bZ\r\nASKED\r\n")
+out.flush()
+got = b""
+while b"q" not in got or b"w" not in got:
+    got += os.read(0, 4096)
+termios.tcsetattr(0, termios.TCSADRAIN, old)
+open("got", "wb").write(got)
+print("TO" + "LD")
+"""
+
+# Shows what it was started with, and what is typed.
+SCREEN = r"""
+import sys
+print("STARTED", *sys.argv[1:], flush=True)
+for line in sys.stdin:
+    print("heard", line, flush=True)
+"""
+
+
+@pytest.fixture
+async def shells(short_dir: Path) -> Any:
+    async with LiveServer(short_dir, env={"SHELL": "/bin/sh"}) as running:
+        yield running
+
+
+class Screen:
+    """A terminal on a page, as a person has it before them."""
+
+    def __init__(self, tab: Tab, place: str = "#terminal") -> None:
+        self.tab, self.place = tab, place
+        self.element: Locator = tab.page.locator(f"{place} .term-frame")
+        self.frame: FrameLocator = tab.page.frame_locator(f"{place} .term-frame")
+        self.rows: Locator = self.frame.locator(".xterm-rows")
+        self.foot: Locator = tab.page.locator(f"{place} .tmfoot")
+
+    async def shows(self, text: str) -> None:
+        await expect(self.rows).to_contain_text(text, timeout=LONG)
+
+    async def prompts(self) -> None:
+        await expect(self.rows).to_have_text(re.compile(r"[$#]\s*$"), timeout=LONG)
+
+    async def type(self, text: str) -> None:
+        await self.element.click()
+        await self.tab.page.keyboard.type(text)
+
+    async def at(self, text: str) -> tuple[float, float]:
+        """The middle of a piece of text on the screen."""
+        words = self.frame.locator(".xterm-rows span", has_text=text).last
+        async with asyncio.timeout(LONG / 1000):
+            while (box := await words.bounding_box()) is None:  # just drawn anew
+                await words.wait_for()
+        return box["x"] + min(box["width"], 7 * len(text)) / 2, box["y"] + box["height"] / 2
+
+
+async def at_terminal(browser: Browser, server: LiveServer, session: str, **more: Any) -> Screen:
+    token = more.pop("token", server.token)
+    tab = await open_tab(browser, server.url, token, path=f"/sessions/{session}", color_scheme="dark", **more)
+    await tab.page.evaluate(
+        """() => {
+          window.feet = [];
+          const note = () => {
+            for (const foot of document.querySelectorAll('.tmfoot')) window.feet.push(foot.textContent);
+          };
+          const all = { subtree: true, childList: true, characterData: true };
+          new MutationObserver(note).observe(document.body, all);
+        }"""
+    )
+    return Screen(tab)
+
+
+async def said_in_foot(tab: Tab, words: str) -> None:
+    """Some of what a foot says stays for seconds only, so it was written down as it came."""
+    await tab.page.wait_for_function("words => window.feet.some((one) => one.includes(words))", arg=words)
+
+
+async def test_p7_p8_s54_r38_one_terminal_is_seen_by_two_pages_and_by_attach(
+    shells: LiveServer, browser: Browser
+) -> None:
+    (shells.work / "asker.py").write_text(ASKER)
+    session = await terminal(shells)
+    one = await at_terminal(browser, shells, session)
+    await one.prompts()
+    two = await at_terminal(browser, shells, session, token=await grant(shells, "operator"), size=SMALL)
+    await two.prompts()
+    async with Tty(shells, "attach", session, cols=220, rows=80) as tty:
+        await tty.shows(b" ")
+        await one.type("echo from-o''ne\n")
+        for screen in (one, two):
+            await screen.shows("from-one")
+        await tty.shows(b"from-one")
+        await said_in_foot(two.tab, "is typing")
+        await two.type("echo from-t''wo\n")
+        tty.type(b"echo from-att''ach\r")
+        for screen in (one, two):
+            await screen.shows("from-two")
+            await screen.shows("from-attach")
+        # Whoever attaches looks at it now, so that window counts, and the others are told whose it is.
+        await expect(one.foot.locator(".whose")).to_have_text("220 × 80, fits this machine’s window")
+        await one.type("clear; stty size\n")
+        for screen in (one, two):
+            await screen.shows("80 220")
+        await one.foot.get_by_role("button", name="More").click()
+        await one.tab.page.get_by_role("menuitem", name="Fit it to my window").click()
+        await expect(one.foot.locator(".whose")).to_have_text(re.compile(r"^\d+ × \d+$"))
+        # Three look on, and a program's questions are answered by one of them, in safe words only.
+        await one.type(f"clear; {sys.executable} asker.py\n")
+        for screen in (one, two):
+            await screen.shows("ASKED")
+        await tty.shows(b"ASKED")
+        await one.type("q")
+        await two.type("w")
+        for screen in (one, two):
+            await screen.shows("TOLD")
+        got = (shells.work / "got").read_bytes()
+        assert got.count(b"\x1b[?1;2c") == 1, got
+        assert got.count(b"\x1b[0n") == 1, got
+        assert re.findall(rb"\x1b\[\d+;(\d+)R", got) == [b"9"], got  # wide characters are two columns
+        assert b"evil" not in got
+        assert b"]52" not in got
+    # Without anybody's claim the smallest window counts.
+    await one.tab.page.reload()
+    await expect(one.foot.locator(".whose")).to_contain_text("fits a operator’s window")
+    await expect(two.foot.locator(".whose")).to_have_text(re.compile(r"^\d+ × \d+$"))
+    cols, rows = (await two.foot.locator(".whose").inner_text()).split(" × ")
+    await one.type("clear; stty size\n")
+    for screen in (one, two):
+        await screen.shows(f"{rows} {cols}")
+    await two.tab.page.context.close()
+    await expect(one.foot.locator(".whose")).to_have_text(re.compile(r"^\d+ × \d+$"))
+    await one.type("exit\n")
+    await expect(one.foot).to_contain_text("Ended. What it wrote is kept.")
+    await one.foot.get_by_role("button", name="Start it again").click()
+    await one.prompts()
+    await one.type("echo ag''ain\n")
+    await one.shows("again")
+    assert one.tab.errors == []
+
+
+async def test_p8_s53_links_finding_copying_pasting_bell_text_size_and_theme(
+    shells: LiveServer, browser: Browser
+) -> None:
+    session = await terminal(shells)
+    screen = await at_terminal(browser, shells, session, permissions=["clipboard-read", "clipboard-write"])
+    page = screen.tab.page
+    refused: list[str] = []
+    page.on("console", lambda said: refused.append(said.text) if "Policy" in said.text else None)
+    await screen.prompts()
+    link = r"\033]8;;{}\033\\{}\033]8;;\033\\"
+    bad, good = (
+        link.format("javascript:alert(1)", "bad-one"),
+        link.format("https://real.example/way", "fake.example"),
+    )
+    await screen.type(
+        f"clear; printf '{bad} {good}\\n\\033[31mcolour\\033[0m http://plain.example/x\\n\\a'\n"
+    )
+    await screen.shows("colour")
+    red = screen.frame.locator(".xterm-rows span", has_text="colour").last
+    await expect(red).to_have_css("color", "rgb(247, 118, 142)")
+    await page.mouse.click(*await screen.at("bad-one"))
+    await page.mouse.move(*await screen.at("fake.example"))
+    await expect(screen.frame.locator("#target")).to_have_text("https://real.example/way")
+    await page.mouse.click(*await screen.at("fake.example"))
+    await expect(page.locator("#notes .note")).to_have_text("Open https://real.example/wayOpen")
+    await said_in_foot(screen.tab, "The bell rang.")
+    # Finding
+    await screen.element.click()
+    await page.keyboard.press("Control+Shift+F")
+    field = page.get_by_label("Find in this terminal")
+    await field.fill("plain.example")
+    await expect(page.locator("#terminal .findbar .hint")).to_have_text("1 of 1")
+    await field.fill("nowhere-to-be-found")
+    await expect(page.locator("#terminal .findbar .hint")).to_have_text("not found")
+    await page.keyboard.press("Escape")
+    # Copying
+    await page.mouse.dblclick(*await screen.at("colour"))
+    await page.keyboard.press("Control+Shift+C")
+    await expect(page.locator("#notes")).to_contain_text("Copied.")
+    assert await page.evaluate("navigator.clipboard.readText()") == "colour"
+    # Pasting: one line as it is, several only when a person says so, bracketed where the program wants it.
+    await screen.type("clear; printf '\\033[?2004h'; cat -v\n")
+    await paste(screen, "single")
+    await screen.shows("^[[200~single^[[201~")
+    await paste(screen, "rm -rf a\nrm -rf b\n")
+    ask = page.get_by_role("alertdialog")
+    await expect(ask).to_contain_text("Paste 2 lines?")
+    await expect(ask.locator("pre")).to_have_text("rm -rf a\nrm -rf b")
+    await ask.get_by_role("button", name="Cancel").click()
+    await expect(ask).to_have_count(0)
+    await paste(screen, "first\nsecond")
+    await ask.get_by_role("button", name="Paste").click()
+    await screen.shows("^[[200~first")
+    await screen.shows("second^[[201~")
+    await expect(screen.rows).not_to_contain_text("rm -rf")
+    # Text size and theme
+    await page.keyboard.press("Control+C")
+    before = await screen.foot.locator(".whose").inner_text()
+    await screen.foot.get_by_role("button", name="More").click()
+    await page.get_by_role("menuitem", name="Larger text").click()
+    await expect(screen.foot.locator(".whose")).not_to_have_text(before)
+    await expect(screen.frame.locator(".xterm-scrollable-element")).to_have_css(
+        "background-color", "rgb(19, 20, 28)"
+    )
+    await page.emulate_media(color_scheme="light")
+    await expect(screen.frame.locator(".xterm-scrollable-element")).to_have_css(
+        "background-color", "rgb(253, 253, 255)"
+    )
+    assert refused == [], "the policy holds, and nothing ran against it"
+    # The frame can reach nothing of the shell, nor the network.
+    frame = next(one for one in page.frames if "/terminal" in one.url)
+    assert await frame.evaluate("fetch('/api/sessions').then(() => 'reached', () => 'refused')") == "refused"
+    assert (
+        await frame.evaluate("(() => { try { return String(parent.document) } catch { return 'closed' } })()")
+        == "closed"
+    )
+    assert screen.tab.errors == []
+    assert screen.tab.strangers == []
+
+
+async def paste(screen: Screen, text: str) -> None:
+    """As a browser delivers it to whatever has the focus in the frame."""
+    await screen.element.click()
+    await screen.frame.locator(".xterm-helper-textarea").evaluate(
+        """(area, text) => {
+          const data = new DataTransfer();
+          data.setData('text/plain', text);
+          const event = { clipboardData: data, bubbles: true, cancelable: true };
+          area.dispatchEvent(new ClipboardEvent('paste', event));
+        }""",
+        text,
+    )
+
+
+async def test_p8_a_phone_has_the_keys_its_keyboard_lacks(shells: LiveServer, browser: Browser) -> None:
+    session = await terminal(shells)
+    screen = await at_terminal(browser, shells, session, size=PHONE)
+    page = screen.tab.page
+    await screen.prompts()
+    for key in await page.locator(".keyb").all():
+        box = await key.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+        assert box["width"] >= 44
+    await screen.type("clear; cat -v\n")
+    for name in ("Up", "Esc, Escape", "Bar", "Slash"):
+        await page.get_by_role("button", name=name, exact=True).click()
+    await page.keyboard.press("Enter")
+    await screen.shows("^[[A^[|/")
+    control = page.get_by_role("button", name="Control, for the next key")
+    await control.click()
+    await expect(control).to_have_attribute("aria-pressed", "true")
+    await screen.type("c")
+    await expect(control).to_have_attribute("aria-pressed", "false")
+    await screen.type("clear; printf '\\033[?1h'; cat -v\n")
+    await page.get_by_role("button", name="Left", exact=True).click()
+    await page.keyboard.press("Enter")
+    await screen.shows("^[OD")
+    await page.get_by_role("button", name="Control C").click()
+    await screen.type("echo do''ne\n")
+    await screen.shows("done")
+    assert screen.tab.errors == []
+
+
+async def test_p7_p8_what_scrolled_out_of_reach_comes_from_the_tape_and_a_killed_server_costs_nothing(
+    shells: LiveServer, browser: Browser
+) -> None:
+    session = await terminal(shells)
+    screen = await at_terminal(browser, shells, session)
+    page = screen.tab.page
+    await screen.prompts()
+    await screen.type("clear; seq -f line-%06g 1 60000; echo wri''tten\n")
+    await screen.shows("written")
+    # Whoever comes now begins near the end.
+    await page.reload()
+    await screen.shows("written")
+    await screen.element.click()
+    await page.keyboard.press("Control+Shift+F")
+    field, hint = page.get_by_label("Find in this terminal"), page.locator("#terminal .findbar .hint")
+    await field.fill("line-050000")
+    await expect(hint).to_have_text("not found")
+    await screen.element.click()
+    await page.keyboard.press("Shift+Home")
+    await screen.frame.get_by_role("button", name="Show earlier output").click()
+    await field.fill("line-05000")
+    await field.fill("line-050000")
+    await expect(hint).to_have_text("1 of 1", timeout=LONG)
+    await page.keyboard.press("Escape")
+    await shells.kill()
+    await expect(screen.foot).to_contain_text("Not connected. The program goes on, and nothing is lost.")
+    await shells.start()
+    await expect(screen.foot).not_to_contain_text("Not connected", timeout=LONG)
+    await screen.type("echo ba''ck\n")
+    await screen.shows("back")
+    assert screen.tab.errors == []
+
+
+async def test_p8_a_terminal_beside_a_chat_and_one_conversation_both_ways(
+    short_dir: Path, browser: Browser
+) -> None:
+    server = LiveServer(short_dir, env={"SHELL": "/bin/sh"})
+    screen_script = server.work / "screen.py"
+    screen_script.write_text(SCREEN)
+    folder = server.config / "agents"
+    folder.mkdir(mode=0o700)
+    talks = json.dumps(["-E", "-S", str(FAKES / "well_behaved.py")])
+    draws = json.dumps(["-E", "-S", "-u", str(screen_script)])
+    (folder / "duo.toml").write_text(
+        f'name = "duo"\ntitle = "Duo"\nsearch = {json.dumps([sys.executable])}\n'
+        f'[[drivers]]\nname = "stream_json"\nargs = {talks}\n'
+        'model = ["--model={value}"]\nresume = ["--resume={value}"]\n'
+        f'[[drivers]]\nname = "terminal"\nargs = {draws}\n'
+        'resume = ["--resume={value}"]\n'
+    )
+    (folder / "duo.toml").chmod(0o600)
+    async with server:
+        chat = await server.create("hello", agent="duo")
+        tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{chat}")
+        page = tab.page
+        await expect(page.locator(".pill")).to_have_text("Ready", timeout=LONG)
+        # A shell in the session's folder, beside it.
+        await page.locator("#sbar").get_by_role("button", name="More").click()
+        await page.get_by_role("menuitem", name="Open a terminal here").click()
+        beside = Screen(tab, "#beside")
+        await beside.prompts()
+        await beside.type("pwd; echo be''side\n")
+        await beside.shows(f"{server.work}")
+        await beside.shows("beside")
+        await expect(page.locator("#message")).to_be_visible()
+        grip = page.get_by_role("separator", name="Width of the chat")
+        await grip.focus()
+        wide = (await page.locator("#beside").bounding_box() or {})["width"]
+        for _ in range(5):
+            await page.keyboard.press("ArrowRight")
+        await expect(grip).to_have_attribute("aria-valuenow", "60")
+        assert (await page.locator("#beside").bounding_box() or {})["width"] < wide
+        await page.locator("#beside").get_by_role("button", name="More").click()
+        await page.get_by_role("menuitem", name="Show it alone").click()
+        alone = Screen(tab)
+        await alone.shows("beside")
+        await alone.foot.get_by_role("button", name="More").click()
+        await page.get_by_role("menuitem", name="Show it beside a chat").click()
+        await beside.shows("beside")
+        await page.locator("#beside").get_by_role("button", name="Close").click()
+        await expect(page.locator("#beside")).to_be_hidden()
+        # The same conversation on the agent's own screen, and back.
+        await page.get_by_role("button", name="Go on in Duo’s own screen").click()
+        await alone.shows("STARTED --resume=")
+        await alone.type("typed here\n")
+        await alone.shows("heard typed here")
+        resumed = (await alone.rows.inner_text()).split("--resume=")[1].split()[0]
+        screen_id = page.url.rsplit("/", 1)[1]
+        reader = await at_terminal(browser, server, screen_id, token=await grant(server, "viewer"))
+        await reader.shows("heard typed here")
+        await expect(reader.foot).to_contain_text("You read along live. You can’t type here.")
+        await reader.type("not from me\n")
+        await page.get_by_role("button", name="Go on as a chat").click()
+        await expect(page).to_have_url(re.compile(f"{chat}$"), timeout=LONG)
+        await expect(page.locator(".pill")).to_have_text(re.compile("Starting|Ready"), timeout=LONG)
+        started = [one.event for one in await server.log(chat) if isinstance(one.event, SessionStarted)]
+        assert [one.resumed_from for one in started] == [None, resumed]
+        await expect(reader.foot).to_contain_text("Ended.", timeout=LONG)
+        assert "not from me" not in await reader.rows.inner_text()
+        assert tab.errors == []
+        assert reader.tab.errors == []
