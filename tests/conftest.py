@@ -1,6 +1,7 @@
 """What every test may lean on: one event loop, a home that is nobody's, and short paths for sockets."""
 
 import importlib.util
+import itertools
 import os
 import shutil
 import tempfile
@@ -8,10 +9,28 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no defect: what an example finds counts, not how long it took.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 # Settings of the person running the tests must not decide their outcome.
 SCRUBBED_NAMES = {"HOST", "PORT", "TERMINAL", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"}
 SCRUBBED_PREFIXES = ("BASCULE_", "CLAUDE", "ANTHROPIC_", "CODEX_", "ACP_", "XDG_")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the page need the processor, most others wait: mixed file by file, both go on at once."""
+    files = [list(group) for _, group in itertools.groupby(items, key=lambda item: item.path)]
+    page = [group for group in files if "web" in group[0].path.parts]
+    others = [group for group in files if "web" not in group[0].path.parts]
+    places = {
+        round((number + 0.5) * len(others) / max(1, len(page))): group for number, group in enumerate(page)
+    }
+    if len(places) == len(page):  # otherwise so few files were chosen that their order does not matter
+        mixed = [one for n, group in enumerate([*others, []]) for one in [*places.get(n, []), *group]]
+        items[:] = mixed
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from pathlib import Path
 from bascule.agents.catalogue import Catalogue
 from bascule.daemon.device import Device
 from bascule.daemon.host import Host
-from bascule.daemon.launching import Launcher
+from bascule.daemon.launching import Launcher, histories_of
 from bascule.hub.app import build_app
 from bascule.hub.server import HubServer, bind
 from bascule.hub.switchboard import Switchboard
@@ -21,8 +21,10 @@ from bascule.link.frames import AnyFrame
 from bascule.model.errors import AlreadyRunning
 from bascule.model.settings import Settings
 from bascule.state_folder import ServerNote, prepare, read_note, remove_note, write_note
+from bascule.store.comparisons import ComparisonBook
 from bascule.store.grants import GrantBook
 from bascule.store.projects import ProjectBook
+from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
 
 log = logging.getLogger(__name__)
@@ -96,8 +98,11 @@ async def _host(settings: Settings, store: SqliteStore, switchboard: Switchboard
     """This machine's daemon, joined to the hub by a link in memory."""
     loop = asyncio.get_running_loop()
     device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
-    launcher = Launcher(Catalogue.load(Path(settings.config_dir)), settings, dict(os.environ))
-    host = Host(store, launcher, settings, device, time.time, time.monotonic)
+    catalogue = Catalogue.load(Path(settings.config_dir))
+    launcher = Launcher(catalogue, settings, dict(os.environ))
+    histories = tuple(histories_of(catalogue))
+    books = (await RuleBook.open(store), ComparisonBook(store))
+    host = Host(store, *books, launcher, settings, device, time.time, time.monotonic, histories)
     await host.open()
 
     def down(frame: AnyFrame) -> None:

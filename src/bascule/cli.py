@@ -81,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_sessions(commands)
     _add_terminals(commands)
     _add_trust(commands)
+    _add_rules(commands)
     _add_machine(commands)
     _add_audit(commands)
     return parser
@@ -199,9 +200,46 @@ def _add_trust(commands: Commands) -> None:
     revoke.add_argument("grant", metavar="NAME_OR_ID")
 
 
+def _add_rules(commands: Commands) -> None:
+    actions = _group(commands, "rules", "what is answered without asking you")
+    listing = _add(actions, "list", "the rules, oldest first", _lazily("rules", "list_rules"))
+    listing.add_argument("--json", action="store_true")
+    add = _add(actions, "add", "make a rule", _lazily("rules", "add"))
+    trying = _add(
+        actions, "try", "what a rule would have answered, or how a request is", _lazily("rules", "try_out")
+    )
+    trying.add_argument("--request", metavar="TEXT", help="how the rules would answer this instead")
+    for parser in (add, trying):
+        parser.add_argument("answer", nargs="?", choices=["allow", "deny", "ask"])
+        classes = ["read", "edit", "command", "fetch", "mcp", "other"]
+        parser.add_argument(
+            "tool_class", nargs="?", metavar="CLASS", choices=classes, help=", ".join(classes)
+        )
+        parser.add_argument(
+            "--command", dest="run", metavar="TEXT", help="exactly this; ' …' at its end: and more"
+        )
+        parser.add_argument("--path", metavar="PATTERN", help="files, with * and **; relative to --in")
+        parser.add_argument("--host", help="of an address that is fetched")
+        parser.add_argument("--tool", help="by its name, or mcp__server for all of one server")
+        parser.add_argument("--in", dest="folder", metavar="DIR", help="only in this folder's sessions")
+        parser.add_argument("--agent", help="only for this agent")
+        parser.add_argument("--session", metavar="ID", help="only in this session")
+        parser.add_argument("--days", type=float, help="for so long; otherwise until it is removed")
+    remove = _add(actions, "remove", "take a rule back", _lazily("rules", "remove"))
+    remove.add_argument("rule", metavar="ID")
+
+
 def _add_machine(commands: Commands) -> None:
     _add(commands, "agents", "which agents this machine has", _lazily("machine", "agents"))
-    _add(commands, "doctor", "check this machine", _lazily("doctor", "doctor"), talks=False)
+    doctor = _add(commands, "doctor", "check this machine", _lazily("doctor", "doctor"), talks=False)
+    doctor.add_argument(
+        "--conformance", metavar="AGENT", help="play this agent, with its own model, through short scenes"
+    )
+    doctor.add_argument(
+        "--driver", choices=["stream_json", "acp", "codex", "plain"], help="which of its ways to talk to it"
+    )
+    doctor.add_argument("--model", help="which model it is to use for that")
+    doctor.add_argument("--yes", action="store_true", help="do not ask before its model is used")
     actions = _group(commands, "daemon", "whether this machine takes new sessions")
     pause = _add(actions, "pause", "take no new sessions", _lazily("machine", "pause"))
     pause.set_defaults(paused=True)

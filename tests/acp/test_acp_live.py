@@ -51,17 +51,19 @@ free = "free"
 name = "acp"
 args = ["{fake}", "--store", "{store}", "--log", "{log}"{more}]
 quirks = [{quirks}]
+services = [{services}]
 """
 
 
-def add_agent(server: LiveServer, *, more: str = "", quirks: str = "") -> Path:
+def add_agent(server: LiveServer, *, more: str = "", quirks: str = "", services: str = "") -> Path:
     """The agent's file in the person's own folder; returns where the agent writes down what it is told."""
     folder = server.config / "agents"
     folder.mkdir(mode=0o700)
     store, log = server.folder / "conversations", server.folder / "log"
     store.mkdir()
     path = folder / "scripted.toml"
-    path.write_text(TOML.format(fake=FAKE, store=store, log=log, more=more, quirks=quirks))
+    text = TOML.format(fake=FAKE, store=store, log=log, more=more, quirks=quirks, services=services)
+    path.write_text(text)
     path.chmod(0o600)
     return log
 
@@ -222,6 +224,34 @@ async def test_an_ended_session_is_resumed_on_the_same_log_and_told_once(short_d
         assert ("session/load" if more else "session/resume") in methods
 
 
+async def test_a_conversation_its_agent_would_harm_is_not_taken_up_too_early(short_dir: Path):
+    server = LiveServer(short_dir)
+    log = add_agent(server)
+    file = server.config / "agents" / "scripted.toml"
+    rests = '[history]\nformat = "gemini"\nfiles = ".scripted/*.jsonl"\nrest_seconds = {}\n'
+    file.write_text(file.read_text() + rests.format(600))
+    async with server:
+        session = await server.create("hello", agent="scripted")
+        await server.wait_for(session, TurnEnded)
+        await server.http.delete(f"/api/sessions/{session}")
+        await server.wait_for(session, SessionEnded)
+        refused = await server.post(f"/api/sessions/{session}/resume")
+        assert refused.status_code == 429, refused.text
+        error = refused.json()["error"]
+        assert error["code"] == "LIMIT_REACHED"
+        assert "first 600 s. Try again in" in error["message"]
+        assert 0 < int(refused.headers["retry-after"]) <= 600
+        before = await server.log(session)
+        assert isinstance(before[-1].event, SessionEnded)  # nothing was begun
+        ready = next(row.event for row in before if isinstance(row.event, SessionReady))
+        again = {"agent": "scripted", "cwd": str(server.work), "resume": ready.agent_session_id}
+        refused = await server.http.post("/api/sessions", json=again)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "LIMIT_REACHED")
+        assert len((await server.http.get("/api/sessions")).json()["sessions"]) == 1
+    methods = [json.loads(line).get("method") for line in log.read_text().splitlines()]
+    assert not {"session/load", "session/resume"} & set(methods)
+
+
 async def test_an_agent_killed_in_the_middle_of_a_turn_says_so_and_comes_back(short_dir: Path):
     server = LiveServer(short_dir)
     add_agent(server)
@@ -230,15 +260,16 @@ async def test_an_agent_killed_in_the_middle_of_a_turn_says_so_and_comes_back(sh
         await server.wait_for(session, PermissionRequested)
         spawned = next(one for one in await events_of(server, session) if isinstance(one, AgentSpawned))
         os.kill(spawned.pid, signal.SIGKILL)
-        ended = (await server.wait_for(session, SessionEnded)).event
+        row = await server.wait_for(session, SessionEnded)
+        ended = row.event
         assert isinstance(ended, SessionEnded)
-        assert (ended.reason, ended.signal) == ("exited", 9)
-        events = await events_of(server, session)
+        assert (ended.reason, ended.signal) == ("disconnected", 9)
+        events = (await events_of(server, session))[: row.seq]
         assert any(isinstance(one, PermissionWithdrawn) for one in events)
         assert [one.status for one in events if isinstance(one, ToolChanged)][-1] == "failed"
-        await resume(server, session)
+        await server.wait_for(session, SessionReady, after=row.seq)
         await server.send(session, "run touch d.txt")
-        row = await server.wait_for(session, PermissionRequested, after=len(events))
+        row = await server.wait_for(session, PermissionRequested, after=row.seq)
         asked = row.event
         assert isinstance(asked, PermissionRequested)
         await answer(server, session, asked, "allow")

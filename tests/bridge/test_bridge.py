@@ -225,9 +225,12 @@ def test_p3_flags_only_where_the_agent_has_them(short_dir: Path):
     assert CodexBridge(short_dir).build_args(skip) == ["--dangerously-bypass-approvals-and-sandbox"]
     for bridge in (AgentBridge, TerminalBridge):
         assert bridge(short_dir).build_args(skip) == []
-    # Left alone, Claude's own screen starts in a mode that runs tools unasked.
+    # Left alone, or by a settings file of the project, their own screens may run tools unasked.
     assert ClaudeBridge(short_dir).build_args(StartOptions()) == ["--permission-mode=manual"]
-    for plain in (CodexBridge, AgentBridge, GeminiBridge, TerminalBridge):
+    asking = ["--ask-for-approval=on-request", "--sandbox=read-only"]
+    assert CodexBridge(short_dir).build_args(StartOptions()) == asking
+    assert GeminiBridge(short_dir).build_args(StartOptions()) == ["--approval-mode=default"]
+    for plain in (AgentBridge, TerminalBridge):
         assert plain(short_dir).build_args(StartOptions()) == []
     assert TerminalBridge(short_dir).build_args(StartOptions(login=True)) == ["-l"]
 

@@ -62,12 +62,16 @@ class Viewer:
         await asyncio.sleep(0.02)  # between two tries to connect, as a browser would
 
     async def until(self, number_of_rows: int) -> None:
+        """So many rows, or all there will be: on a slow machine a stream may end before the last kill."""
         async with asyncio.timeout(60), self.changed:
-            await self.changed.wait_for(lambda: len(self.rows) >= number_of_rows)
+            await self.changed.wait_for(lambda: len(self.rows) >= number_of_rows or self._ended())
 
     async def until_ended(self) -> None:
         async with asyncio.timeout(120), self.changed:
-            await self.changed.wait_for(lambda: any(isinstance(row.event, TurnEnded) for row in self.rows))
+            await self.changed.wait_for(self._ended)
+
+    def _ended(self) -> bool:
+        return any(isinstance(row.event, TurnEnded) for row in self.rows)
 
 
 def said(rows: list[Logged]) -> str:

@@ -13,6 +13,7 @@ import msgspec
 from tests.daemon.scripted import Scripted
 
 from bascule.daemon.device import Device
+from bascule.daemon.found.places import Place
 from bascule.daemon.host import Host
 from bascule.link.frames import AnyFrame, Ask, Reply, Wish
 from bascule.model.codec import Logged, decode_logged
@@ -20,6 +21,8 @@ from bascule.model.commands import Actor, StartSession
 from bascule.model.errors import Refused
 from bascule.model.events import AnyEvent
 from bascule.model.settings import Limits, Settings
+from bascule.store.comparisons import ComparisonBook
+from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
 
 ANA = Actor("ana", "grant-1", "127.0.0.1", "test")
@@ -37,6 +40,7 @@ class World:
         self.settings = Settings(
             data_dir=str(folder / "data"), config_dir=str(folder / "config"), limits=limits
         )
+        self.histories: tuple[Place, ...] = ()  # where agents keep sessions that were begun without us
         self.shift = 0.0  # seconds the wall clock is ahead
         self.clock: Callable[[], float] = lambda: time.time() + self.shift
         self._count = 0
@@ -46,7 +50,15 @@ class World:
         loop = asyncio.get_running_loop()
         self.store = SqliteStore.open(self.folder / "data" / "bascule.db", clock=self.clock, loop=loop)
         self.host = Host(
-            self.store, self.launcher, self.settings, Device("here", "here"), self.clock, time.monotonic
+            self.store,
+            await RuleBook.open(self.store),
+            ComparisonBook(self.store),
+            self.launcher,
+            self.settings,
+            Device("here", "here"),
+            self.clock,
+            time.monotonic,
+            self.histories,
         )
         await self.host.open()
         self.host.connect(self._heard, 1)
@@ -124,10 +136,15 @@ class World:
 
 @asynccontextmanager
 async def world(
-    folder: Path, *, scripts: dict[str, Sequence[str]] | None = None, **limits: int
+    folder: Path,
+    *,
+    scripts: dict[str, Sequence[str]] | None = None,
+    histories: tuple[Place, ...] = (),
+    **limits: int,
 ) -> AsyncIterator[World]:
     bounds = {"sessions": 0, "inputs_per_minute": 100_000, **limits}
     made = World(folder, Limits(**bounds), Scripted(folder, scripts))
+    made.histories = histories
     await made.open()
     try:
         yield made

@@ -94,6 +94,10 @@ def turn(content: object, number: int, stdin) -> None:
             for one in range(1, int(many) + 1):
                 block(f"{one} ", 1000 * number + one)
                 time.sleep(float(pause))
+        case ["write", path, *what]:
+            with open(path, "w") as file:
+                file.write(" ".join(what) + "\n")
+            block(f"wrote {path}", number)
         case ["exit", code]:
             sys.exit(int(code))
         case ["die", sign]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bascule.daemon.directories import check_directory
+from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import Driver
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.link.frames import AgentInfo
@@ -38,5 +39,18 @@ class Scripted:
         cwd, cwd_stat = check_directory(started.cwd, self.roots)
         return SpawnPlan(spawn_id, tuple(self.argv[started.agent]), dict(self.env), cwd, cwd_stat)
 
-    def driver(self, started: SessionStarted, state: bytes | None = None, *, history: bool = False) -> Driver:
+    def title(self, agent: str) -> str:
+        return agent.title()
+
+    def rest_seconds(self, agent: str) -> int:
+        return 0
+
+    def driver(
+        self,
+        started: SessionStarted,
+        state: bytes | None = None,
+        *,
+        history: bool = False,
+        joining: Joining | None = None,
+    ) -> Driver:
         return StreamJsonDriver.restore(state) if state else StreamJsonDriver()

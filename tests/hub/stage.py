@@ -16,6 +16,18 @@ from bascule.hub.app import build_app
 from bascule.hub.census import WireLimits
 from bascule.hub.server import HubServer, bind
 from bascule.hub.switchboard import Switchboard
+from bascule.link.comparisons import (
+    Comparisons,
+    ContestantChanges,
+    KeepContestant,
+    Kept,
+    ListComparisons,
+    ReadComparison,
+    ReadContestant,
+    RemoveTrees,
+    StartComparison,
+    TreesRemoved,
+)
 from bascule.link.files import (
     FileChange,
     FileContent,
@@ -28,6 +40,7 @@ from bascule.link.files import (
     ReadChanges,
     ReadFile,
 )
+from bascule.link.found import Followed, FollowFound, FoundItem, FoundList, ListFound, Looking, OpenTerminal
 from bascule.link.frames import (
     AgentInfo,
     AnyFrame,
@@ -40,6 +53,18 @@ from bascule.link.frames import (
     Reply,
     TrustFolder,
 )
+from bascule.link.rules import (
+    AddRule,
+    DryRun,
+    ListRules,
+    Proposal,
+    Proposals,
+    ProposeRules,
+    RuleView,
+    RuleViews,
+    TryRequest,
+    TryRule,
+)
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import (
     AnswerPermission,
@@ -47,6 +72,7 @@ from bascule.model.commands import (
     SendPrompt,
     StartSession,
 )
+from bascule.model.comparisons import Comparison
 from bascule.model.errors import AlreadyAnswered, BasculeError, RequestNotFound
 from bascule.model.events import (
     AnyEvent,
@@ -59,12 +85,34 @@ from bascule.model.events import (
     TextAppended,
 )
 from bascule.model.settings import Settings
+from bascule.policy.trying import Tried
 from bascule.store.base import Batch
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.projects import ProjectBook
 from bascule.store.sqlite import SqliteStore
 
 AGENTS = (AgentInfo("scripted", "Scripted", True, "1.0"),)
+
+COMPARISON = Comparison(
+    id="c1",
+    title="t",
+    prompt="p",
+    folder="/tmp",
+    top="/tmp",
+    base="0" * 40,
+    created_at=timestamp(0),
+    created_by="ana",
+    contestants=(),
+)
+RULE = RuleView(
+    answer="allow",
+    tool_class="command",
+    argv=("ls",),
+    id="rule1",
+    created_at=timestamp(0),
+    created_by="ana",
+    words="Allow `ls` everywhere",
+)
 
 
 class ScriptedDevice:
@@ -128,8 +176,48 @@ class ScriptedDevice:
             case ReadChanges():
                 change = FileChange("a.py", "modified", 1, 0, "@@ -0,0 +1 @@\n+x")
                 return GitChanges("trunk", [change])
+            case ListFound():
+                item = FoundItem(
+                    session_id="found-1",
+                    agent="claude-code",
+                    title="Mend the tide chart",
+                    cwd="/code/tidechart",
+                    created_at=timestamp(0),
+                    updated_at=timestamp(1),
+                    messages=4,
+                    cost_usd=0.25,
+                    model="opus",
+                    phase="ended",
+                    queued=0,
+                    archived=False,
+                    terminal=None,
+                    command="claude --resume=0bf6",
+                )
+                return FoundList([item][: wish.limit], 1, Looking(False, 1, 1))
+            case FollowFound():
+                return Followed(wish.session_id, OpenTerminal(4242, "idle"))
             case ListTrusted():
                 return {"folders": []}
+            case ListRules():
+                return RuleViews([RULE])
+            case AddRule():
+                return RULE
+            case TryRule():
+                return DryRun(RULE.words, 0, 0, 0, [])
+            case TryRequest():
+                return Tried("ask", "You would be asked: no rule covers it.")
+            case ListComparisons():
+                return Comparisons([COMPARISON])
+            case StartComparison() | ReadComparison():
+                return COMPARISON
+            case ReadContestant():
+                return ContestantChanges(branch="bascule/x-1", files=[])
+            case KeepContestant():
+                return Kept(1, "1 file changed.")
+            case RemoveTrees():
+                return TreesRemoved([], COMPARISON)
+            case ProposeRules():
+                return Proposals([Proposal("~/list", "Bash(ls)", "allow")], ["~/list"], [])
             case EndAll():
                 return {"ended": 2}
             case _:

@@ -7,6 +7,7 @@ from bascule.model.events import (
     AgentSpawned,
     AnswerDelivered,
     AnyEvent,
+    Diff,
     PermissionAnswered,
     PermissionRequested,
     PermissionWithdrawn,
@@ -112,3 +113,18 @@ def test_the_agents_own_bytes_survive_the_log():
     event = decode_logged(encode_logged(1, timestamp(0), odd)).event
     assert isinstance(event, PermissionRequested)
     assert bytes(event.input) == b'{"b" : 1,  "a":[1.50, 1e3]}'
+
+
+def test_r13_finished_edits_are_counted_and_a_pull_request_is_known_by_the_last_line_of_a_command():
+    url = "https://github.com/lantern/lantern/pull/218"
+    diff = (Diff("a.py", "@@", 12, 3),)
+    record, _ = fold(
+        ToolChanged("t1", "running", diffs=diff),
+        ToolChanged("t1", "done", diffs=diff),
+        ToolChanged("t2", "failed", diffs=diff),
+        ToolChanged("t3", "done", f"Creating pull request\n\n{url}\n"),
+        ToolChanged("t4", "done", f"see {url} for more"),
+        ToolChanged("t5", "done", "https://github.com/lantern/lantern/pull/1<script>"),
+        ToolChanged("t6", "done", "javascript:alert(1)//github.com/a/b/pull/9"),
+    )
+    assert (record.added, record.removed, record.pull_request) == (12, 3, url)

@@ -70,15 +70,22 @@ async def test_s01_what_is_public_says_next_to_nothing(world: Stage) -> None:
     assert sorted(row.path for row in ROWS if row.need == "public") == [
         "/",
         "/assets/{folder}/{name}",
+        "/compare",
+        "/compare/{id}",
         "/health",
         "/healthz",
         "/inbox",
+        "/manifest.webmanifest",
         "/portlet",
         "/s",
+        "/s/{token}",
+        "/search",
         "/sessions",
         "/sessions/{id}",
         "/settings",
         "/settings/{part}",
+        "/terminal",
+        "/worker.js",
     ]
     async with world.client() as client:
         assert (await client.get("/healthz")).content == b"ok"
@@ -284,6 +291,11 @@ async def test_s08_no_get_changes_anything(world: Stage) -> None:
         "ReadFile",
         "ReadChanges",
         "ListTrusted",
+        "ListRules",
+        "ProposeRules",
+        "ListComparisons",
+        "ReadComparison",
+        "ReadContestant",
     }
     assert {type(wish).__name__ for wish in world.device.wishes} <= looks
 

@@ -284,14 +284,18 @@ async def test_s57_a_drip_of_header_bytes_does_not_move_the_deadline(tmp_path) -
     async with stage(tmp_path, limits=QUICK) as world:
         reader, writer = await asyncio.open_connection("127.0.0.1", world.port)
         answering = asyncio.create_task(reader.read())
-        for byte in request(world, "X: " + "y" * 500):
-            if answering.done():
-                break
+        drip = request(world, "X: " + "y" * 500)
+        sent = 0
+        while sent < len(drip) and not answering.done():
             with contextlib.suppress(ConnectionError):
-                writer.write(bytes([byte]))
+                writer.write(drip[sent : sent + 1])
                 await writer.drain()
+            sent += 1
             await asyncio.wait([answering], timeout=0.02)
-        assert status_of(await asyncio.wait_for(answering, 5)) == 408
+        # A drop that meets the closed door resets the connection, and may take the answer with it.
+        with contextlib.suppress(ConnectionResetError):
+            assert status_of(await asyncio.wait_for(answering, 5)) == 408
+        assert sent < len(drip)
         writer.close()
 
 

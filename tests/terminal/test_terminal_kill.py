@@ -65,7 +65,7 @@ async def test_x1_p7_bytes_are_complete_and_in_order_over_kills_of_the_server(sh
             await viewer.type(f"seq 1 {LAST}\r")
             await viewer.until(lambda one: len(one.data) > 10_000)
         for number in range(1, KILLS + 1):
-            await faithful.reaches(start + number * 300_000)
+            await faithful.reaches(start + number * len(expected) // (KILLS + 2))
             await server.kill()
             await server.start()
         await faithful.reaches(start + len(expected))

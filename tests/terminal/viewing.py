@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.live import LiveServer
 
-from bascule.client.address import Address
+from bascule.client.address import Address, Unreachable
 from bascule.client.terminal import Piece, Said, TerminalLine
 
 WAIT_SECONDS = 30.0
@@ -21,7 +21,7 @@ class Viewer:
         self.first: int | None = None
         self.next = 0
         self.said: list[Said] = []
-        self.closed = False
+        self.closed = self.leaving = False
         self._news = asyncio.Event()
         self._task = asyncio.create_task(self._read(), name="viewer")
 
@@ -33,8 +33,8 @@ class Viewer:
                 assert one.offset == self.next, f"a gap or a repeat: {one.offset} after {self.next}"
                 self.data += one.data
                 self.next += len(one.data)
-                if self.acks:
-                    await self.line.ack(self.next)
+                if self.acks and not self.leaving:
+                    await self._ack()
             else:
                 self.said.append(one)
                 if one.type == "skipped":
@@ -42,6 +42,13 @@ class Viewer:
             self._news.set()
         self.closed = True
         self._news.set()
+
+    async def _ack(self) -> None:
+        try:
+            await self.line.ack(self.next)
+        except Unreachable:
+            if not self.leaving:
+                raise
 
     async def until(self, wanted: Callable[["Viewer"], Any], seconds: float = WAIT_SECONDS) -> Any:
         """Wait until `wanted` gives something true, and give it."""
@@ -72,6 +79,7 @@ class Viewer:
         await self.line.keys(text.encode() if isinstance(text, str) else text)
 
     async def leave(self) -> None:
+        self.leaving = True
         await self.line.__aexit__(None, None, None)
         await self._task
 

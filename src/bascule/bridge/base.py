@@ -115,7 +115,7 @@ class BaseBridge:
 
         def look() -> None:
             try:
-                found.append(locate(self._spec, self._environ))
+                found.append(locate(self._spec, self._environ).path)
             except AgentNotInstalled as error:
                 log.debug("%s", error.message)
 

@@ -16,7 +16,7 @@ from msgspec.structs import FieldInfo, fields
 
 from bascule.config.rules import PATHS, check, expanded
 from bascule.model.errors import CallerError
-from bascule.model.settings import Limits, Settings, TerminalSettings
+from bascule.model.settings import AcpSettings, Limits, Settings, TerminalSettings
 
 FILE_NAME = "config.toml"
 MAX_BYTES = 256 * 1024
@@ -25,6 +25,8 @@ SEED_NAMES = {
     "PORT": "port",
     "CLAUDE_BIN": "claude_bin",
     "CLAUDE_DEFAULT_MODEL": "default_model",
+    "ACP_START_TIMEOUT_MS": "acp.start_timeout_ms",
+    "ACP_PROMPT_TIMEOUT_MS": "acp.prompt_timeout_ms",
 }
 # Not settings of the server: where the client connects, and with what.
 OTHER_NAMES = frozenset({"BASCULE_SERVER", "BASCULE_TOKEN"})
@@ -298,7 +300,11 @@ def _parse(name: str, text: str, field: FieldInfo) -> object:
     return text
 
 
-TABLES: dict[str, type[msgspec.Struct]] = {"limits": Limits, "terminal": TerminalSettings}
+TABLES: dict[str, type[msgspec.Struct]] = {
+    "limits": Limits,
+    "terminal": TerminalSettings,
+    "acp": AcpSettings,
+}
 FIELDS: dict[str, FieldInfo] = {one.name: one for one in fields(Settings) if one.name not in TABLES} | {
     f"{table}.{one.name}": one for table, kind in TABLES.items() for one in fields(kind)
 }

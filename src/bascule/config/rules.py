@@ -58,7 +58,7 @@ def _problems(settings: Settings) -> Iterator[Problem]:
                 "allowed_hosts",
                 f"{host!r} is not an exact host or host:port; patterns, paths and schemes are refused.",
             )
-    for table in ("limits", "terminal"):
+    for table in ("limits", "terminal", "acp"):
         for name, value in asdict(getattr(settings, table)).items():
             if isinstance(value, int) and value < 0:
                 yield Problem(f"{table}.{name}", f"{value} is below zero; write 0 or more.")

@@ -64,6 +64,32 @@ class Beneath:
         finally:
             os.close(descriptor)
 
+    def reach(self, parts: list[str]) -> int:
+        """A descriptor of the folder these steps lead to, made where it is missing. The caller closes it."""
+        current = self._walk([])
+        try:
+            for part in parts:
+                with _said_plainly(part):
+                    try:
+                        below = os.open(part, FOLDER, dir_fd=current)
+                    except FileNotFoundError:
+                        os.mkdir(part, 0o755, dir_fd=current)
+                        below = os.open(part, FOLDER, dir_fd=current)
+                os.close(current)
+                current = below
+                self._check_folder(current)
+        except BaseException:
+            os.close(current)
+            raise
+        return current
+
+    def look(self, folder: int, name: str) -> os.stat_result:
+        """What stands under this name: a plain file, or an error that says why not."""
+        with _said_plainly(name):
+            info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        self._check_file(info)
+        return info
+
     def shows(self, info: os.stat_result) -> bool:
         """Whether an entry of a folder may be named at all."""
         return (info.st_dev, info.st_ino) not in self._own_folders

@@ -30,7 +30,6 @@ OPTIONS = (
 SECONDS = 5.0
 MOST_OUTPUT = 8 * 1024 * 1024
 MOST_FILTERS = 200
-TOO_SLOW = f"git did not answer within {SECONDS:g} seconds."
 FILTER_SETTINGS = {"clean": "", "smudge": "", "process": "", "required": "false"}
 
 
@@ -39,11 +38,12 @@ class GitFailed(Exception):
 
 
 class Git:
-    """Git in one folder, for one question: `SECONDS` is for all its calls together. Blocks."""
+    """Git in one folder, for one question: the seconds are for all its calls together. Blocks."""
 
-    def __init__(self, folder: str, path: str, home: str) -> None:
+    def __init__(self, folder: str, path: str, home: str, seconds: float = SECONDS) -> None:
         self._folder = folder
-        self._deadline = monotonic() + SECONDS
+        self._too_slow = f"git did not answer within {seconds:g} seconds."
+        self._deadline = monotonic() + seconds
         # Nothing of our own environment: it may hold secrets, and GIT_* settings of whoever started us.
         self._environment = {
             "PATH": path,
@@ -56,6 +56,10 @@ class Git:
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
         }
+
+    def tell(self, **settings: str) -> None:
+        """Things git would otherwise look for by itself, such as where the repository is."""
+        self._environment.update(settings)
 
     def disarm(self) -> None:
         """Find every filter that is configured and override it. Before anything that looks at files."""
@@ -77,7 +81,7 @@ class Git:
         """What it printed. Raises `GitFailed` with its own first complaint."""
         left = self._deadline - monotonic()
         if left <= 0:
-            raise GitFailed(TOO_SLOW)
+            raise GitFailed(self._too_slow)
         with TemporaryFile() as stdin, TemporaryFile() as stderr:
             stdin.write(given)
             stdin.seek(0)
@@ -97,7 +101,7 @@ class Git:
             stderr.seek(0)
             complaint = stderr.read(4096).decode(errors="replace").strip().splitlines()
         if monotonic() >= self._deadline:
-            raise GitFailed(TOO_SLOW)
+            raise GitFailed(self._too_slow)
         if len(output) > MOST_OUTPUT:
             raise GitFailed("git had more to say than is shown here.")
         if process.returncode != 0:

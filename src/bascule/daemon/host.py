@@ -6,20 +6,39 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from bascule import __version__
+from bascule.daemon.adopting import Adopter
+from bascule.daemon.agent_services import AgentServices
+from bascule.daemon.agent_states import AgentStates
+from bascule.daemon.comparing import Comparing
 from bascule.daemon.device import Device
 from bascule.daemon.directories import check_directory
+from bascule.daemon.found.opening import found_sessions
+from bascule.daemon.found.places import Place
+from bascule.daemon.found.sessions import NOT_HERE
 from bascule.daemon.launching import Launching
 from bascule.daemon.once import Once
 from bascule.daemon.panel import Panel
 from bascule.daemon.roster import Roster
+from bascule.daemon.rules import Rules
 from bascule.daemon.shelf import TapeShelf
 from bascule.daemon.starting import Starter, tidy_title
 from bascule.daemon.tapes import LocalTapes
 from bascule.daemon.trusted import TrustedFolders
+from bascule.link.comparisons import (
+    KeepContestant,
+    ListComparisons,
+    ReadComparison,
+    ReadContestant,
+    RemoveTrees,
+    StartComparison,
+)
 from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
+from bascule.link.found import FollowFound, ListFound
 from bascule.link.frames import (
+    AgentInfo,
     AgentsChanged,
     AnyFrame,
     Ask,
@@ -27,16 +46,20 @@ from bascule.link.frames import (
     DaemonConnected,
     EndAll,
     ListAgents,
+    ListConversations,
     ListTrusted,
     PauseDevice,
     Ping,
     Pong,
+    ReconnectAgent,
     Reply,
     TrustFolder,
     Wish,
 )
+from bascule.link.rules import AddRule, ListRules, ProposeRules, RemoveRule, TryRequest, TryRule
 from bascule.model.codec import encode
 from bascule.model.commands import (
+    Actor,
     AnswerPermission,
     AnswerQuestion,
     AnyCommand,
@@ -64,10 +87,13 @@ from bascule.model.settings import Settings
 from bascule.session.answers import check_open
 from bascule.session.ending import STORE_SECONDS
 from bascule.session.ledger import Ledger
+from bascule.session.shared import SharedSupervisor
 from bascule.session.supervisor import Supervisor
 from bascule.session.terminal import TerminalSupervisor, use_terminal
 from bascule.session.wishes import carry_out
 from bascule.store.base import AuditRecord, EventStore
+from bascule.store.comparisons import ComparisonBook
+from bascule.store.rules import RuleBook
 
 log = logging.getLogger(__name__)
 
@@ -76,33 +102,47 @@ class Host:
     def __init__(
         self,
         store: EventStore,
+        rules: RuleBook,
+        comparisons: ComparisonBook,
         launcher: Launching,
         settings: Settings,
         device: Device,
         clock: Callable[[], float],
         steady: Callable[[], float],
+        histories: tuple[Place, ...] = (),
     ) -> None:
         folder = Path(settings.data_dir)
         self._trusted = TrustedFolders(folder)
+        own = (settings.data_dir, settings.config_dir)
+        self._rules = Rules(rules, lambda: launcher.roots, own, clock)
         self.roster = Roster(
             folder / "keeper",
             settings.limits,
             settings.terminal,
+            settings.acp,
             TapeShelf(folder / "tapes", settings.terminal.shelf_bytes, log.info),
             self._trusted.trusts,
             clock,
             steady,
+            self._rules.verdict,
         )
         self.tapes = LocalTapes(self.roster)
         self._store = store
         self._launcher = launcher
         self._device = device
         self._clock = clock
-        self._starter = Starter(store, self.roster, launcher, settings, device, clock)
+        self._services = AgentServices(settings, self.roster)
+        self._starter = Starter(store, self.roster, launcher, settings, device, self._services, clock)
+        self._adopter = Adopter(store, self.roster, launcher, device, self._services, clock)
+        self._states = AgentStates(store, self.roster, self._bring_back, device, self._reply, clock, steady)
+        self._comparing = Comparing(store, comparisons, self.roster, self._starter, launcher, settings, clock)
         self._once = Once(store)
         self._panel = Panel(store, settings, lambda: launcher.roots)
         # Sessions that are not running have no supervisor to keep their wishes in order; this does.
         self._one_at_a_time = asyncio.Lock()
+        self._found = found_sessions(
+            store, histories, settings, device, self._one_at_a_time, self._go_on, clock, steady
+        )
         self._pause_mark = Path(settings.data_dir) / "paused"
         self._send: Callable[[AnyFrame], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -110,24 +150,35 @@ class Host:
     async def open(self) -> None:
         """Take up every session that was running when we were last here."""
         kept = await self.roster.open()
-        await self._starter.adopt_all(kept)
+        await self._adopter.adopt_all(kept, self._services.terminals.adopt)
         await self.roster.watch()
+        await self._states.open()
+        await self._found.open()
 
     async def close(self) -> None:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._states.close()
+        await self._found.close()
         await self.roster.close()
 
     def connect(self, send: Callable[[AnyFrame], None], epoch: int) -> None:
         """Say who we are on a new link; the agents' versions follow when they are known."""
         self._send = send
-        agents = self._launcher.at_first_glance()
+        agents = self._with_states(self._launcher.at_first_glance())
         send(DaemonConnected(self._device.id, self._device.name, __version__, epoch, agents))
         self._do_later(self._tell_versions(), "agent versions")
 
     async def _tell_versions(self) -> None:
-        self._reply(AgentsChanged(await self._launcher.agents()))
+        self._reply(AgentsChanged(self._with_states(await self._launcher.agents())))
+
+    def _with_states(self, agents: tuple[AgentInfo, ...]) -> tuple[AgentInfo, ...]:
+        return tuple(replace(one, status=self._states.state_of(one.name)) for one in agents)
+
+    async def _bring_back(self, session_id: str, by: Actor) -> SharedSupervisor | None:
+        async with self._one_at_a_time:
+            return await self._starter.bring_back(session_id, by)
 
     def _do_later(self, work: Coroutine[None, None, None], name: str) -> None:
         task = asyncio.create_task(work, name=name)
@@ -164,13 +215,30 @@ class Host:
             case CheckDirectory():
                 return encode({"path": check_directory(wish.path, self._launcher.roots)[0]})
             case ListAgents():
-                return encode({"agents": await self._launcher.agents(refresh=wish.refresh)})
+                agents = await self._launcher.agents(refresh=wish.refresh)
+                return encode({"agents": self._with_states(agents)})
+            case ListConversations():
+                return encode(await self._states.conversations(wish.agent))
+            case ReconnectAgent():
+                self._check_not_paused()
+                return encode({"status": await self._states.reconnect(wish.agent, wish.by)})
             case PauseDevice():
                 return await self._pause(wish)
             case EndAll():
                 return await self._end_all(wish)
             case ListFolders() | ListFiles() | ReadFile() | ReadChanges():
                 return await self._panel.answer(wish)
+            case ListRules() | AddRule() | RemoveRule() | TryRule() | TryRequest() | ProposeRules():
+                return await self._rules.answer(wish)
+            case StartComparison():
+                self._check_not_paused()
+                self._check_storage(wish)
+                async with self._one_at_a_time:
+                    return await self._comparing.answer(wish)
+            case ListComparisons() | ReadComparison() | ReadContestant() | KeepContestant() | RemoveTrees():
+                return await self._comparing.answer(wish)
+            case ListFound() | FollowFound():
+                return await self._found.answer(wish)
             case TrustFolder():
                 return await self._trust(wish)
             case ListTrusted():
@@ -188,6 +256,8 @@ class Host:
                 return await self._touch_or_end(wish, body_sha256)
             case _:
                 match self.roster.live.get(wish.session_id):
+                    case None if self._found.has(wish.session_id):
+                        return await self._found.carry_out(wish, body_sha256)
                     case None:
                         return await self._refuse_for_ended(wish)
                     case Supervisor() as supervisor:
@@ -213,13 +283,23 @@ class Host:
         match wish:
             case StartSession():
                 self._check_not_paused()
+                if wish.worktree:
+                    return await self._comparing.start_one(wish, body_sha256)
                 return await self._starter.start(wish, body_sha256)
             case ResumeSession():
                 self._check_not_paused()
                 await self._check_exists(wish.session_id)
+                await self._found.release(wish.session_id)
                 return await self._starter.resume(wish)
             case RenameSession() | ArchiveSession():
                 return await self._relabel(wish)
+
+    async def _go_on(self, session_id: str, by: Actor) -> None:
+        """Continue a found session here, because somebody left a message for it."""
+        wish = ResumeSession(session_id=session_id, by=by)
+        self._check_storage(wish)
+        async with self._one_at_a_time:
+            await self._begin_or_relabel(wish, "")
 
     async def _refuse_for_ended(self, wish: AnyCommand) -> bytes:
         await self._check_exists(wish.session_id)
@@ -228,6 +308,8 @@ class Host:
             request = await self._store.request(wish.session_id, wish.request_id)
             check_open(request, wish.request_id, kind, wish.input_sha256)
             raise RequestWithdrawn(wish.request_id, reason="ended")
+        if self._found.has(wish.session_id):
+            raise SessionOver(NOT_HERE)
         raise SessionOver("This session has ended. Resume it to go on.")
 
     async def _relabel(self, wish: RenameSession | ArchiveSession) -> bytes:
@@ -251,7 +333,7 @@ class Host:
         if await self._store.session(session_id) is None:
             raise SessionNotFound(session_id)
 
-    def _check_storage(self, wish: AnyCommand) -> None:
+    def _check_storage(self, wish: AnyCommand | StartComparison) -> None:
         """What can't be stored is refused at once, before it is a fact that waits. Stopping never is."""
         problem = self._store.storage_problem
         if problem is not None and not isinstance(wish, EndSession):

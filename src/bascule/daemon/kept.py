@@ -11,6 +11,8 @@ from bascule.transport.position import Position
 from bascule.transport.spool import SpoolReader
 from bascule.transport.words import PtySize
 
+KILL_SECONDS = 0.5  # between asking it to stop and stopping it
+
 
 class KeeperHold:
     """The connection of the moment. It is replaced when the keeper had to be reached again."""
@@ -28,9 +30,12 @@ class KeeperHold:
 class KeptAgent:
     """`AgentProcess`, spoken to the keeper under one name."""
 
-    def __init__(self, hold: KeeperHold, name: str, *, grace_stdin: float = 2.0) -> None:
+    def __init__(
+        self, hold: KeeperHold, name: str, *, grace_stdin: float = 2.0, grace_term: float = 5.0
+    ) -> None:
         self.name = name
         self._grace_stdin = grace_stdin
+        self._grace_term = grace_term
         self._hold = hold
         self._out = SpoolReader(hold.folder, name, "out")
         self._err = SpoolReader(hold.folder, name, "err")
@@ -68,9 +73,15 @@ class KeptAgent:
 
     async def end(self) -> None:
         try:
-            await self._hold.get().end(self.name, grace_stdin=self._grace_stdin)
+            await self._hold.get().end(self.name, grace_stdin=self._grace_stdin, grace_term=self._grace_term)
         except (KeeperError, KeeperGone) as error:
             raise AgentFailed(f"The agent could not be told to stop: {error}") from error
+
+    async def kill(self) -> None:
+        try:
+            await self._hold.get().end(self.name, grace_stdin=0.0, grace_term=KILL_SECONDS)
+        except (KeeperError, KeeperGone) as error:
+            raise AgentFailed(f"The agent could not be stopped: {error}") from error
 
     async def forget(self) -> None:
         try:

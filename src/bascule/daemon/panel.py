@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bascule.daemon.beneath import Beneath
 from bascule.daemon.changes import read_changes
+from bascule.daemon.directories import check_directory
 from bascule.daemon.files import list_files, read_file
 from bascule.daemon.folders import complete
 from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
@@ -48,4 +49,6 @@ class Panel:
         record = await self._store.session(session_id)
         if record is None or not record.cwd:
             raise SessionNotFound(session_id)
+        if record.found:  # the folder is what a file on the disk says, and nobody has checked it yet
+            return check_directory(record.cwd, self._roots())[0]
         return record.cwd

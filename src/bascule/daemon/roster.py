@@ -5,17 +5,24 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
+from bascule.daemon.connections import Connections
 from bascule.daemon.kept import KeeperHold, KeptAgent
 from bascule.daemon.shelf import TapeShelf
+from bascule.drivers.acp import AcpDriver
 from bascule.drivers.base import Driver
 from bascule.drivers.terminal import TerminalDriver
 from bascule.model.errors import HostError
 from bascule.model.events import SessionFailed
-from bascule.model.lifecycle import LIVE
-from bascule.model.settings import Limits, TerminalSettings
-from bascule.session.agent import Exit, SpawnPlan
+from bascule.model.lifecycle import LIVE, Phase
+from bascule.model.records import SessionRecord
+from bascule.model.settings import AcpSettings, Limits, TerminalSettings
+from bascule.policy.decide import Ruling, by_mode
+from bascule.session.agent import AgentProcess, Exit, SpawnPlan
+from bascule.session.connection import Connection
 from bascule.session.ledger import Ledger
-from bascule.session.live import LiveSession
+from bascule.session.live import Hears, LiveSession
+from bascule.session.serving import Services
+from bascule.session.shared import SharedSupervisor
 from bascule.session.supervisor import Supervisor
 from bascule.session.terminal import Shelf, TerminalSupervisor
 from bascule.store.base import ResumePoint
@@ -35,38 +42,48 @@ def kept_name(session_id: str, started_seq: int) -> str:
     return f"{session_id}-{started_seq}"
 
 
+def process_name(record: SessionRecord) -> str:
+    """What the keeper calls the process of this run."""
+    return record.process or kept_name(record.session_id, record.started_seq)
+
+
 class Roster:
     def __init__(
         self,
         keeper_folder: Path,
         limits: Limits,
         terminal: TerminalSettings,
+        acp: AcpSettings,
         shelf: TapeShelf,
         trusts: Callable[[str], bool],
         clock: Callable[[], float],
         steady: Callable[[], float],
+        ruling: Ruling = by_mode,
     ) -> None:
         self.live: dict[str, LiveSession] = {}
         self.shelf = shelf
         self._limits = limits
         self._terminal = terminal
+        self._acp = acp
         self._trusts = trusts
         self._clock = clock
         self._steady = steady
-        self._hold = KeeperHold(keeper_folder)
-        self._by_kept_name: dict[str, LiveSession] = {}
+        self._ruling = ruling
+        self.hold = KeeperHold(keeper_folder)
+        self.connections = Connections(self.hold, acp)
+        self.by_kept_name: dict[str, Hears] = {}
         self._runs: dict[LiveSession, asyncio.Task[None]] = {}
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> dict[str, SessionState]:
         """Reach the keeper, started if need be, and learn what it holds."""
-        await ensure_keeper(self._hold.folder)
-        self._hold.connection = await KeeperConnection.connect(self._hold.folder)
-        return {one.session: one for one in await self._hold.connection.list()}
+        await ensure_keeper(self.hold.folder)
+        self.hold.connection = await KeeperConnection.connect(self.hold.folder)
+        return {one.session: one for one in await self.hold.connection.list()}
 
     async def watch(self) -> None:
         """From now on output and exits reach their sessions, the present state first."""
-        await self._hold.get().watch(self._notice)
+        await self.hold.get().watch(self._notice)
         self._watching = asyncio.create_task(self._keep_watching(), name="keeper watch")
 
     async def close(self) -> None:
@@ -75,16 +92,41 @@ class Roster:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._hold.connection is not None:
-            await self._hold.connection.aclose()
+        if self.hold.connection is not None:
+            await self.hold.connection.aclose()
 
     def take(self, ledger: Ledger, driver: Driver, point: ResumePoint) -> tuple[Supervisor, KeptAgent]:
         """Make a session live: from here on it answers wishes and gets its notices."""
         record = ledger.record
-        process = KeptAgent(self._hold, kept_name(record.session_id, record.started_seq))
-        supervisor = Supervisor(ledger, process, driver, point, self._limits, self._clock, self._steady)
+        process = KeptAgent(self.hold, kept_name(record.session_id, record.started_seq))
+        supervisor = Supervisor(
+            ledger, process, driver, point, self._limits, self._clock, self._steady, self._ruling
+        )
         self._enter(supervisor, process)
         return supervisor, process
+
+    def take_shared(
+        self, ledger: Ledger, driver: AcpDriver, point: ResumePoint, at: Connection, services: Services
+    ) -> SharedSupervisor:
+        """As `take`, on a process that others may use as well."""
+        record = ledger.record
+        leaving = record.phase is Phase.ENDING
+        seat = at.sit(record.session_id, point.out_offset, point.err_offset, leaving=leaving)
+        supervisor = SharedSupervisor(
+            ledger,
+            seat,
+            driver,
+            point,
+            self._limits,
+            self._clock,
+            self._steady,
+            self._ruling,
+            acp=self._acp,
+            services=services,
+        )
+        self.live[record.session_id] = supervisor
+        self.by_kept_name[at.name] = at
+        return supervisor
 
     def take_terminal(
         self, ledger: Ledger, driver: TerminalDriver, point: ResumePoint, base: int
@@ -92,7 +134,7 @@ class Roster:
         """As `take`, of a terminal whose tape begins at `base`."""
         name = kept_name(ledger.record.session_id, ledger.record.started_seq)
         # Its input has no end a program waits for, so nothing is gained by waiting before the signals.
-        process = KeptAgent(self._hold, name, grace_stdin=0.0)
+        process = KeptAgent(self.hold, name, grace_stdin=0.0)
         supervisor = TerminalSupervisor(
             ledger,
             process,
@@ -114,16 +156,16 @@ class Roster:
 
     def spool(self, name: str) -> SpoolReader:
         """A viewer's own way to a live terminal's bytes."""
-        return SpoolReader(self._hold.folder, name, "out")
+        return SpoolReader(self.hold.folder, name, "out")
 
     def _enter(self, supervisor: LiveSession, process: KeptAgent) -> None:
         self.live[supervisor.ledger.record.session_id] = supervisor
-        self._by_kept_name[process.name] = supervisor
+        self.by_kept_name[process.name] = supervisor
 
     async def _shelve(self, name: str, start: int, end: int) -> None:
         await asyncio.to_thread(self.shelf.put, name, start, end, self.spool(name))
 
-    def run(self, supervisor: LiveSession, process: KeptAgent, plan: SpawnPlan | None) -> None:
+    def run(self, supervisor: LiveSession, process: AgentProcess, plan: SpawnPlan | None) -> None:
         task = asyncio.create_task(
             self._run(supervisor, process, plan), name=f"session {supervisor.ledger.record.session_id}"
         )
@@ -141,9 +183,15 @@ class Roster:
             return
         await asyncio.wait([self._runs[supervisor]], timeout=PUT_AWAY_SECONDS)
 
+    async def gone(self, session_id: str, seconds: float) -> None:
+        """Wait until a session that was told to end is over, or so long."""
+        run = self._runs.get(supervisor) if (supervisor := self.live.get(session_id)) is not None else None
+        if run is not None:
+            await asyncio.wait([run], timeout=seconds)
+
     async def discard(self, state: SessionState) -> None:
         """End and forget what the keeper holds of a session that is over."""
-        connection = self._hold.get()
+        connection = self.hold.get()
         try:
             if state.exit is None:
                 await connection.end(state.session)
@@ -152,7 +200,7 @@ class Roster:
         except (KeeperError, KeeperGone) as error:
             log.warning("could not discard %s: %s", state.session, error)
 
-    async def _run(self, supervisor: LiveSession, process: KeptAgent, plan: SpawnPlan | None) -> None:
+    async def _run(self, supervisor: LiveSession, process: AgentProcess, plan: SpawnPlan | None) -> None:
         """One session's failure is an event of that session, never its siblings' trouble."""
         record = supervisor.ledger.record
         try:
@@ -164,16 +212,18 @@ class Roster:
             await self._stop(process)
         finally:
             self.live.pop(record.session_id, None)
-            self._by_kept_name.pop(process.name, None)
+            for name in [one for one, who in self.by_kept_name.items() if who is supervisor]:
+                del self.by_kept_name[name]
 
-    async def _stop(self, process: KeptAgent) -> None:
+    async def _stop(self, process: AgentProcess) -> None:
         try:
             await process.end()
+            await process.forget()
         except HostError as error:
             log.warning("%s", error.message)
 
     def _notice(self, notice: Notice) -> None:
-        supervisor = self._by_kept_name.get(notice.session)
+        supervisor = self.by_kept_name.get(notice.session)
         match notice:
             case OutputNotice():
                 if supervisor is not None:
@@ -187,8 +237,8 @@ class Roster:
     async def _keep_watching(self) -> None:
         """When the keeper dies its agents die with it: find that out, say so, and have a keeper again."""
         while True:
-            await self._hold.get().wait_closed()
-            self._hold.connection = None
+            await self.hold.get().wait_closed()
+            self.hold.connection = None
             log.error("the keeper went away")
             await self._reach_again()
 
@@ -197,16 +247,16 @@ class Roster:
             await asyncio.sleep(pause)
             try:
                 kept = await self.open()
-                for name, supervisor in list(self._by_kept_name.items()):
+                for name, supervisor in list(self.by_kept_name.items()):
                     self._after_keeper_loss(name, supervisor, kept)
-                await self._hold.get().watch(self._notice)
+                await self.hold.get().watch(self._notice)
             except (KeeperGone, KeeperError, KeeperNotStarted) as error:
                 log.error("the keeper can't be reached: %s", error)
             else:
                 return
         raise KeeperNotStarted("The keeper can't be started again; restart Bascule.")
 
-    def _after_keeper_loss(self, name: str, supervisor: LiveSession, kept: dict[str, SessionState]) -> None:
+    def _after_keeper_loss(self, name: str, supervisor: Hears, kept: dict[str, SessionState]) -> None:
         state = kept.get(name)
         if state is None:
             supervisor.exited(Exit(None, None, 0, 0, lost=True))

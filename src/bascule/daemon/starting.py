@@ -1,40 +1,42 @@
-"""Begins sessions: a new one, one brought back, one found running after a restart."""
+"""Begins sessions: a new one, and one brought back."""
 
 import logging
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
 
 from bascule.daemon.device import Device
 from bascule.daemon.directories import check_directory
-from bascule.daemon.launching import TERMINAL, Launching
-from bascule.daemon.roster import Roster, kept_name
+from bascule.daemon.launching import SHARED, TERMINAL, Launching
+from bascule.daemon.roster import Roster, process_name
+from bascule.drivers.acp import AcpDriver
 from bascule.model.codec import decode_logged, encode
 from bascule.model.commands import Actor, ResumeSession, StartSession
-from bascule.model.errors import BasculeError, InvalidInput, LimitReached, NotSupported
+from bascule.model.errors import InvalidInput, LimitReached, NotSupported
 from bascule.model.events import (
     AnyEvent,
-    Note,
-    PermissionModeChanged,
     PromptSent,
-    SessionFailed,
+    SessionReady,
     SessionStarted,
     TitleChanged,
 )
-from bascule.model.lifecycle import LIVE
+from bascule.model.lifecycle import Phase
 from bascule.model.records import SessionRecord, Write
 from bascule.model.settings import Settings
-from bascule.session.agent import Exit, SpawnPlan
+from bascule.session.agent import SpawnPlan
 from bascule.session.ledger import Ledger
-from bascule.session.live import LiveSession
+from bascule.session.serving import Services
+from bascule.session.shared import COULD_NOT_CONNECT, SharedSupervisor
 from bascule.session.supervisor import new_id
 from bascule.session.wishes import check_prompt
 from bascule.store.base import AuditRecord, EventStore, ResumePoint, StoredReply
-from bascule.transport.words import SessionState
 
 log = logging.getLogger(__name__)
 
-STRONG_MODES = frozenset({"auto", "auto_read"})
-RESTART = "restart"
 TITLE_LENGTH = 200
+BEGINNING = 200  # of a log: its agent was ready within so many entries
 
 
 class Starter:
@@ -45,8 +47,10 @@ class Starter:
         launcher: Launching,
         settings: Settings,
         device: Device,
+        services: Services,
         clock: Callable[[], float],
     ) -> None:
+        self._services = services
         self._store = store
         self._roster = roster
         self._launcher = launcher
@@ -60,23 +64,9 @@ class Starter:
             check_prompt(wish.prompt, wish.images, self._settings.limits.prompt_chars)
         if await self._store.session(wish.session_id) is not None:
             raise InvalidInput("A session with this id exists already.")
-        started = await self._checked(
-            SessionStarted(
-                agent=wish.agent,
-                driver=wish.driver or "",
-                cwd=wish.cwd,
-                by=wish.by.name,
-                device=self._device.id,
-                model=wish.model,
-                permission_mode=wish.permission_mode,
-                mode=wish.mode,
-                resumed_from=wish.resume,
-                forked=wish.fork,
-                cols=wish.cols,
-                rows=wish.rows,
-                skip_permissions=wish.skip_permissions,
-            )
-        )
+        for record in await self._of_conversation(wish):
+            await self._rested(record)
+        started = await self._checked(_wanted(wish, self._device.id))
         if started.driver == TERMINAL and wish.prompt is not None:
             raise NotSupported("A terminal takes keys, not messages: start it, then type.")
         ledger = Ledger.new(self._store, wish.session_id, self._clock)
@@ -87,6 +77,22 @@ class Starter:
         reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
         await self._launch(ledger, started, facts, wish.by, reply)
         return result
+
+    async def check_all(self, wishes: Sequence[StartSession]) -> None:
+        """Could all of these be started now? Raises for the first that could not; begins none."""
+        limit, running = self._settings.limits.sessions, self._roster.running()
+        if 0 < limit < running + len(wishes):
+            room = f"has room for {max(0, limit - running)} more" if running else f"runs {limit} at most"
+            raise LimitReached(
+                f"{len(wishes)} sessions are too many: {self._device.name} {room}. "
+                "Choose fewer agents, end a session, or raise the limit in Settings."
+            )
+        for wish in wishes:
+            if wish.prompt is not None:
+                check_prompt(wish.prompt, wish.images, self._settings.limits.prompt_chars)
+            started = await self._checked(_wanted(wish, self._device.id))
+            if started.driver == TERMINAL and wish.prompt is not None:
+                raise NotSupported("A terminal takes keys, not messages: start it, then type.")
 
     async def resume(self, wish: ResumeSession) -> bytes:
         """An ended session's agent, brought back on the same log, asking again before it acts."""
@@ -99,6 +105,8 @@ class Starter:
             raise NotSupported(
                 "The agent never named its conversation, so it can't be resumed. Start a new one."
             )
+        if record.driver != TERMINAL:
+            await self._rested(record)
         started = await self._checked(
             SessionStarted(
                 agent=record.agent,
@@ -112,25 +120,35 @@ class Starter:
                 resumed_from=record.agent_session_id,
                 cols=record.cols,
                 rows=record.rows,
+                worktree_of=record.worktree_of,
             )
         )
         ledger = Ledger(self._store, point, self._clock)
         await self._launch(ledger, started, [], wish.by, None)
         return encode({"session_id": wish.session_id, "seq": ledger.record.seq})
 
-    async def adopt_all(self, kept: dict[str, SessionState]) -> None:
-        """After a restart: take up what runs, finish what is gone, sweep what nobody owns."""
-        owned: set[str] = set()
-        for record in await self._live_records():
-            try:
-                owned.add(await self._adopt(record, kept))
-            except BasculeError as error:
-                log.error("session %s could not be taken up: %s", record.session_id, error.message)
-                owned.add(kept_name(record.session_id, record.started_seq))
-        for name, state in kept.items():
-            if name not in owned:
-                log.warning("the keeper holds %s, which no session owns: discarding it", name)
-                await self._roster.discard(state)
+    async def _of_conversation(self, wish: StartSession) -> list[SessionRecord]:
+        """The sessions in which the conversation was had that this one goes on with."""
+        if wish.resume is None or self._launcher.rest_seconds(wish.agent) == 0:
+            return []
+        records = await self._store.sessions(archived=False) + await self._store.sessions(archived=True)
+        return [one for one in records if (one.agent, one.agent_session_id) == (wish.agent, wish.resume)]
+
+    async def _rested(self, record: SessionRecord) -> None:
+        """Raises while its agent would harm a conversation that is as young as this one."""
+        rest = self._launcher.rest_seconds(record.agent)
+        if rest == 0:
+            return
+        rows = [decode_logged(row.body) for row in await self._store.read(record.session_id, 0, BEGINNING)]
+        ready = (row.at for row in rows if isinstance(row.event, SessionReady))
+        began = datetime.fromisoformat(next(ready, record.created_at)).timestamp()
+        wait = math.ceil(began + rest - self._clock())
+        if 0 < wait <= rest:  # a time that is yet to come is a wrong clock's, and no reason to wait
+            title = self._launcher.title(record.agent)
+            raise LimitReached(
+                f"{title} can't take up a conversation in its first {rest} s. Try again in {wait} s.",
+                retry_after=wait,
+            )
 
     async def _checked(self, wanted: SessionStarted) -> SessionStarted:
         """Everything that can be refused before a session exists."""
@@ -154,6 +172,9 @@ class Starter:
         fresh = ResumePoint(record, ledger.parked, 0, 0, None, [], [])
         if started.driver == TERMINAL:
             await self._launch_terminal(ledger, started, fresh, facts, by, reply)
+            return
+        if started.driver in SHARED:
+            await self._launch_shared(ledger, started, facts, by, reply)
             return
         driver = self._launcher.driver(started, history=record.seq == 0)
         writes: list[Write] = driver.start()
@@ -206,54 +227,86 @@ class Starter:
             raise
         self._roster.run(terminal, process, self._plan(record, started))
 
+    async def _launch_shared(
+        self,
+        ledger: Ledger,
+        started: SessionStarted,
+        facts: list[AnyEvent],
+        by: Actor,
+        reply: StoredReply | None,
+    ) -> None:
+        """On the process that sessions started in the same way share. Nothing is awaited between choosing it
+        and sitting down, so that it can't go away in between."""
+        record, title = ledger.record, self._launcher.title(started.agent)
+        at = self._roster.connections.choose(started, title, self._launcher.plan(started, ""))
+        started = replace(started, process=at.name)
+        plan = self._launcher.plan(started, at.name)
+        joining, out, err = at.joining()
+        driver = self._launcher.driver(started, history=record.seq == 0, joining=joining)
+        assert isinstance(driver, AcpDriver), "only this protocol carries several sessions"
+        writes: list[Write] = driver.start()
+        writes += [driver.prompt(fact) for fact in facts if isinstance(fact, PromptSent)]
+        committed = ledger.log(
+            [started, *facts, *driver.settled()],
+            out_offset=out,
+            err_offset=err,
+            driver_state=driver.state(),
+            writes=writes,
+            audit=[_audit(record.session_id, started, by)],
+            reply=reply,
+            sync=True,
+        )
+        fresh = ResumePoint(record, ledger.parked, out, err, None, [], [])
+        supervisor = self._roster.take_shared(ledger, driver, fresh, at, self._services)
+        supervisor.deliver_after(committed, writes)
+        try:
+            await committed
+        except BaseException:
+            self._roster.live.pop(record.session_id, None)
+            await supervisor.seat.forget()
+            raise
+        self._roster.run(supervisor, supervisor.seat, plan)
+
     def _plan(self, record: SessionRecord, started: SessionStarted) -> SpawnPlan:
-        return self._launcher.plan(started, kept_name(record.session_id, record.started_seq))
+        return self._launcher.plan(started, process_name(record))
 
-    async def _live_records(self) -> list[SessionRecord]:
-        found = {one.session_id: one for one in await self._store.sessions(archived=False)}
-        found |= {one.session_id: one for one in await self._store.sessions(archived=True)}
-        return [one for one in found.values() if one.phase in LIVE and one.device == self._device.id]
+    async def bring_back(self, session_id: str, by: Actor) -> SharedSupervisor | None:
+        """A session that lost its process, on a new one; None when it needs nothing any more."""
+        live = self._roster.live.get(session_id)
+        if live is not None and live.ledger.live:
+            return live if isinstance(live, SharedSupervisor) else None
+        record = await self._store.session(session_id)
+        if record is None or record.archived or not is_orphan(record):
+            return None
+        await self.resume(ResumeSession(session_id=session_id, by=by))
+        live = self._roster.live.get(session_id)
+        return live if isinstance(live, SharedSupervisor) else None
 
-    async def _adopt(self, record: SessionRecord, kept: dict[str, SessionState]) -> str:
-        point = await self._store.resume_point(record.session_id)
-        assert point is not None, "a listed session can be resumed"
-        name = kept_name(record.session_id, record.started_seq)
-        started = await self._started(record)
-        ledger = Ledger(self._store, point, self._clock)
-        supervisor: LiveSession
-        if started.driver == TERMINAL:
-            base = kept[name].out_base if name in kept else 0
-            screen = self._launcher.terminal(started, point.driver_state)
-            supervisor, process = self._roster.take_terminal(ledger, screen, point, base)
-        else:
-            driver = self._launcher.driver(started, point.driver_state)
-            supervisor, process = self._roster.take(ledger, driver, point)
-        self._weaken(ledger)
-        plan: SpawnPlan | None = None
-        if name not in kept and record.spawned:
-            supervisor.exited(Exit(None, None, 0, 0, lost=True))
-        elif name not in kept:
-            try:
-                plan = self._plan(record, started)
-            except BasculeError as error:
-                ledger.log([SessionFailed("spawn_failed", error.message)], sync=True)
-                self._roster.live.pop(record.session_id, None)
-                return name
-        self._roster.run(supervisor, process, plan)
-        return name
 
-    def _weaken(self, ledger: Ledger) -> None:
-        """Nobody may be present after a restart, so nothing is allowed without asking."""
-        mode = ledger.record.permission_mode
-        if mode in STRONG_MODES:
-            text = "Bascule was restarted, so this session asks again before anything runs."
-            ledger.log([PermissionModeChanged("relay", RESTART), Note("mode_lowered", text)])
+def is_orphan(record: SessionRecord) -> bool:
+    """Whether it lost the process that it shared and can be taken up again."""
+    lost_it = record.phase is Phase.ENDED and record.end_reason == "disconnected"
+    not_back = record.phase is Phase.FAILED and record.end_reason == COULD_NOT_CONNECT
+    return bool(record.process and record.agent_session_id) and (lost_it or not_back)
 
-    async def _started(self, record: SessionRecord) -> SessionStarted:
-        rows = await self._store.read(record.session_id, record.started_seq - 1, 1)
-        event = decode_logged(rows[0].body).event
-        assert isinstance(event, SessionStarted), "started_seq names a session_started"
-        return event
+
+def _wanted(wish: StartSession, device: str) -> SessionStarted:
+    return SessionStarted(
+        agent=wish.agent,
+        driver=wish.driver or "",
+        cwd=wish.cwd,
+        by=wish.by.name,
+        device=device,
+        model=wish.model,
+        permission_mode=wish.permission_mode,
+        mode=wish.mode,
+        resumed_from=wish.resume,
+        forked=wish.fork,
+        cols=wish.cols,
+        rows=wish.rows,
+        skip_permissions=wish.skip_permissions,
+        worktree_of=wish.worktree_of,
+    )
 
 
 def tidy_title(title: str) -> str:

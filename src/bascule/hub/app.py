@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 
 from bascule.hub import browser_socket
 from bascule.hub.access import Access
+from bascule.hub.answers import error_object
 from bascule.hub.buckets import Buckets
 from bascule.hub.company import Company
 from bascule.hub.endpoint import routes_of
@@ -16,7 +17,7 @@ from bascule.hub.headers import SecurityHeaders
 from bascule.hub.hosts import Doorway
 from bascule.hub.openapi import description_row
 from bascule.hub.presence import Presence
-from bascule.hub.routes import machine, pages, places, sessions
+from bascule.hub.routes import comparisons, found, machine, pages, places, rules, sessions
 from bascule.hub.services import Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.table import Row, Table
@@ -24,6 +25,7 @@ from bascule.hub.terminal import viewer
 from bascule.hub.terminal.floor import Floors
 from bascule.hub.throttle import Throttle
 from bascule.hub.tickets import Tickets
+from bascule.link.frames import AgentProblem, AgentStatus
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
@@ -32,7 +34,8 @@ from bascule.store.projects import ProjectBook
 
 
 def route_table() -> Table:
-    rows: list[Row] = [*pages.ROWS, *sessions.ROWS, *machine.ROWS, *places.ROWS]
+    rows: list[Row] = [*pages.ROWS, *sessions.ROWS, *machine.ROWS, *places.ROWS, *found.ROWS]
+    rows += [*rules.ROWS, *comparisons.ROWS]
     rows += [*browser_socket.ROWS, *viewer.ROWS]
     return Table([*rows, description_row(rows)])
 
@@ -62,11 +65,12 @@ def build_app(
         tickets=Tickets(grants, steady),
         spawns=Buckets(per_minute, per_minute, steady),
         doors=Doorway(settings),
-        floors=Floors(switchboard, settings.terminal),
+        floors=Floors(switchboard, settings.terminal, steady),
         steady=steady,
     )
     grants.on_revoked(hub.presence.revoked)
     switchboard.watch(lambda: _tell_devices(hub))
+    switchboard.listen(lambda news: _tell_news(hub, news))
     table = route_table()
     door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))
     app = Starlette(routes=routes_of(hub, table), middleware=[Middleware(SecurityHeaders), door])
@@ -79,3 +83,15 @@ def _tell_devices(hub: Hub) -> None:
     if hub.feed.lobby:
         message = {"type": "agent:status", "devices": hub.switchboard.devices()}
         hub.feed.announce(None, encode(message))
+
+
+def _tell_news(hub: Hub, news: AgentStatus | AgentProblem) -> None:
+    """An agent's state, or what went wrong with it, to everybody who looks."""
+    if not hub.feed.lobby:
+        return
+    if isinstance(news, AgentProblem):
+        problem = {"type": "error", "sessionId": news.session_id, "error": error_object(news.refusal)}
+        hub.feed.announce(news.session_id, encode(problem))
+        return
+    status = {"agent": news.agent, "cliType": news.agent, "status": news.status, "message": news.message}
+    hub.feed.announce(None, encode({"type": "agent:status", **status, "devices": hub.switchboard.devices()}))

@@ -4,7 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from bascule.model.comparisons import MOST_CONTESTANTS
 from bascule.model.events import PermissionMode
+from bascule.model.rules import RuleSpec, ToolClass
 
 Text = Annotated[str, Meta(min_length=1, max_length=1_048_576)]
 Short = Annotated[str, Meta(max_length=4096)]
@@ -34,11 +36,15 @@ class Nothing(SessionBody, kw_only=True, frozen=True):
     """A wish that needs no words."""
 
 
+DriverName = Literal["stream_json", "acp", "codex", "plain", "terminal"]
+
+
 class CreateBody(Body, kw_only=True, frozen=True):
     model: Name | None = None
     agent: Name | None = None
     cwd: Short | None = None
     project_id: Name | None = None  # instead of cwd
+    device: Name | None = None  # the first one connected, or the project's, unless said
     prompt: Text | None = None
     images: tuple[ImageBody, ...] = ()
     client_message_id: Name | None = None
@@ -47,10 +53,11 @@ class CreateBody(Body, kw_only=True, frozen=True):
     resume: Name | None = None
     fork: bool = False
     title: Title | None = None
-    driver: Literal["terminal"] | None = None  # the agent's own way unless said
+    driver: DriverName | None = None  # one of the agent's ways to be talked to; its first unless said
     cols: Side | None = None
     rows: Side | None = None
     skip_permissions: bool = False  # the terminal's agent asks nothing; only ever for this session
+    worktree: bool = False  # in a git work tree of its own
 
 
 class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -116,6 +123,17 @@ class ArchiveBody(SessionBody, kw_only=True, frozen=True):
     archived: bool = True
 
 
+class ReconnectBody(Body, kw_only=True, frozen=True):
+    """One of both: a session, or the agent whose sessions are all meant."""
+
+    session_id: Name | None = None
+    cli_type: Name | None = None
+
+
+class AgentNamed(Body, kw_only=True, frozen=True):
+    agent: Name
+
+
 class TicketBody(Body, kw_only=True, frozen=True):
     """A ticket for the browser socket, or for one session's stream or terminal."""
 
@@ -135,6 +153,12 @@ class GrantBody(Body, kw_only=True, frozen=True):
     expires_in: Annotated[float, Meta(gt=0, le=315_360_000)] | None = None  # seconds
 
 
+class QrBody(Body, kw_only=True, frozen=True):
+    """At most what the largest code holds, whatever the characters."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=500)]
+
+
 class ShareBody(SessionBody, kw_only=True, frozen=True):
     name: Name | None = None
     expires_in: Annotated[float, Meta(gt=0, le=366 * 86_400)] = 7 * 86_400.0  # seconds
@@ -148,6 +172,53 @@ class ProjectAdd(Body, kw_only=True, frozen=True):
 class ProjectChange(Body, kw_only=True, frozen=True):
     name: Name | None = None
     collapsed: bool | None = None
+
+
+class EntrantBody(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
+    agent: Name
+    model: Name | None = None
+
+
+class CompareBody(Body, kw_only=True, frozen=True):
+    """The same prompt for several agents, each in a git work tree of its own."""
+
+    prompt: Text
+    agents: Annotated[tuple[EntrantBody, ...], Meta(min_length=2, max_length=MOST_CONTESTANTS)]
+    cwd: Short | None = None
+    project_id: Name | None = None  # instead of cwd
+    images: tuple[ImageBody, ...] = ()
+    permission_mode: PermissionMode = "relay"
+    title: Title | None = None
+
+
+class ContestantBody(Body, kw_only=True, frozen=True):
+    session_id: Name
+
+
+class RemoveTreesBody(Body, kw_only=True, frozen=True):
+    """`confirm` must be true: folders are removed, and with them what git ignores in them."""
+
+    session_ids: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=MOST_CONTESTANTS)]
+    confirm: bool = False
+
+
+class RuleBody(Body, kw_only=True, frozen=True):
+    rule: RuleSpec
+    replaces: Name | None = None  # a rule that goes when this one comes
+
+
+class TriedRequest(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
+    tool_class: ToolClass = "command"
+    text: Short
+    folder: Short | None = None
+    agent: Name | None = None
+
+
+class TryBody(Body, kw_only=True, frozen=True):
+    """Either a rule, tried on what was asked before; or a request, tried on the rules."""
+
+    rule: RuleSpec | None = None
+    request: TriedRequest | None = None
 
 
 class TypingBody(Body, kw_only=True, frozen=True):
@@ -187,6 +258,14 @@ class EventsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=Tru
 
 class ListQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
     archived: bool = False
+    project_id: Name | None = None  # only those that run in this project's folder or below
+
+
+class FoundQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    """`wait`: answer only once the look through the files is done, or 25 s have passed."""
+
+    limit: Annotated[int, Meta(ge=1, le=5000)] = 1000
+    wait: bool = False
 
 
 class StreamQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
@@ -194,11 +273,23 @@ class StreamQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=Tru
 
 
 class TerminalQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """`after`: an offset, or `tail`. `run`: which run the offset is of. `lag`: bytes to be behind at most."""
+    """`after`: an offset, or `tail`: about the last so many bytes (256 KiB unless `tail` says).
+
+    `run`: which run the offset is of. `lag`: bytes to be behind at most.
+    """
 
     after: Annotated[str, Meta(pattern="^(tail|[0-9]{1,15})$")] = "tail"
     run: Place | None = None
     lag: Place | None = None
+    tail: Place | None = None
+
+
+class ContestantQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    session_id: Name
+
+
+class ImportQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    folder: Short | None = None
 
 
 class AgentsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):

@@ -134,6 +134,8 @@ class Feed:
             if not self._dirty:
                 asyncio.get_running_loop().call_soon(self._flush)
             self._dirty[record.session_id] = channel
+        if record.found:
+            return  # read from the agents' files by the thousand: who looks at one watches it, nobody else
         if self.lobby:
             self._tell_lobby(session_view(record), new=bool(rows) and rows[0].seq == 1)
         else:

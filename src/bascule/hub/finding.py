@@ -16,6 +16,7 @@ async def find(hub: Hub, query: SearchQuery) -> SearchAnswer:
             at=hit.at,
             kind=hit.kind,
             archived=hit.archived,
+            found=hit.found,
         )
         for hit in found.hits
     ]

@@ -1,5 +1,7 @@
 """What the hub knows beyond one session, for HTTP and the socket alike: requests, agents, devices, grants."""
 
+import os
+
 import msgspec
 from msgspec import Raw
 
@@ -18,10 +20,11 @@ from bascule.hub.views import (
     GrantList,
     GrantMade,
     RequestList,
+    SettingsView,
     grant_view,
     request_view,
 )
-from bascule.link.frames import EndAll, ListAgents, ListTrusted, PauseDevice, TrustFolder
+from bascule.link.frames import EndAll, ListAgents, ListConversations, ListTrusted, PauseDevice, TrustFolder
 from bascule.model.commands import Actor
 from bascule.model.errors import CallerError, InvalidInput
 
@@ -40,6 +43,11 @@ async def open_requests(hub: Hub) -> RequestList:
 
 async def list_agents(hub: Hub, *, refresh: bool = False) -> AgentList:
     return msgspec.json.decode(await hub.switchboard.ask(ListAgents(refresh)), type=AgentList)
+
+
+async def list_conversations(hub: Hub, agent: str) -> Raw:
+    """Those an agent knows by itself; one without a session here can be taken up in a new one."""
+    return Raw(await hub.switchboard.ask(ListConversations(agent)))
 
 
 def daemon_status(hub: Hub) -> DaemonStatus:
@@ -102,6 +110,13 @@ async def audit_verdict(hub: Hub) -> AuditVerdict:
     return AuditVerdict(
         ok=check.bad is None and not check.fault, count=check.checked, problem=check.fault or None
     )
+
+
+def settings_view(hub: Hub) -> SettingsView:
+    settings = hub.settings
+    roots = list(settings.roots) or [os.path.expanduser("~")]
+    file = os.path.join(settings.config_dir, "config.toml")
+    return SettingsView(limits=settings.limits, terminal=settings.terminal, roots=roots, config_file=file)
 
 
 async def trusted_folders(hub: Hub) -> Folders:

@@ -87,7 +87,7 @@ async def recent_directories(hub: Hub) -> RecentDirectories:
     """Where sessions ran, the latest first."""
     records = await hub.store.sessions() + await hub.store.sessions(archived=True)
     records.sort(key=lambda record: record.updated_at, reverse=True)
-    found = dict.fromkeys(record.cwd for record in records if record.cwd)
+    found = dict.fromkeys(record.worktree_of or record.cwd for record in records if record.cwd)
     return RecentDirectories(directories=list(found)[:MOST_RECENT])
 
 

@@ -1,5 +1,6 @@
 """What every route may use: the rooms below the hub, and the hub's own parts, handed in once."""
 
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -34,3 +35,5 @@ class Hub:
     doors: Doorway
     floors: Floors
     steady: Callable[[], float] = field(default=time.monotonic)
+    # Names this run of the server, so that a page that comes back can say that it was restarted.
+    boot: str = field(default_factory=lambda: secrets.token_hex(4))

@@ -2,7 +2,7 @@
 
 from msgspec import Raw
 
-from bascule.hub.bodies import CreateBody, EventsQuery, PageQuery
+from bascule.hub.bodies import CreateBody, EventsQuery, ListQuery, PageQuery
 from bascule.hub.services import Hub
 from bascule.hub.views import Created, EntriesPage, EventsPage, Queue, SessionList, session_view
 from bascule.hub.wishes import start
@@ -10,6 +10,7 @@ from bascule.model.codec import timestamp
 from bascule.model.commands import Actor
 from bascule.model.errors import InvalidInput
 from bascule.model.records import SessionRecord
+from bascule.policy.directories import inside
 from bascule.store.grants import Grant
 
 
@@ -29,8 +30,13 @@ async def create_session(hub: Hub, grant: Grant, by: Actor, key: str | None, bod
     )
 
 
-async def session_list(hub: Hub, *, archived: bool) -> SessionList:
-    return SessionList(sessions=[session_view(one) for one in await hub.store.sessions(archived=archived)])
+async def session_list(hub: Hub, query: ListQuery) -> SessionList:
+    """The newest activity first; of all projects, or of one."""
+    records = await hub.store.sessions(archived=query.archived)
+    if query.project_id is not None:
+        folder = (await hub.projects.get(query.project_id)).path
+        records = [one for one in records if inside(one.cwd, [folder])]
+    return SessionList(sessions=[session_view(one) for one in records])
 
 
 def check_place(record: SessionRecord, after: int) -> None:

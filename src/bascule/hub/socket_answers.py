@@ -4,12 +4,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from bascule import __version__
-from bascule.hub import finding, overview, places, sessions, sharing
+from bascule.hub import comparing, finding, found, overview, places, ruling, sessions, sharing
 from bascule.hub.call import AnyCall
+from bascule.hub.qr import qr_code
 from bascule.hub.services import Hub
 from bascule.hub.socket_messages import Message
 from bascule.hub.views import session_view
-from bascule.hub.wishes import act
+from bascule.hub.wishes import act, reconnect
+from bascule.model.codec import timestamp
 from bascule.model.records import SessionRecord
 from bascule.store.grants import Grant
 
@@ -36,11 +38,15 @@ async def answer_to(asker: Asker, message: Message, record: SessionRecord | None
 
 
 async def _list(asker: Asker, message: Message, _: None) -> object:
-    return await sessions.session_list(asker.hub, archived=message.body.archived)
+    return await sessions.session_list(asker.hub, message.body)
 
 
 async def _create(asker: Asker, message: Message, _: None) -> object:
     return await sessions.create_session(asker.hub, asker.grant, asker.call.by, message.key, message.body)
+
+
+async def _reconnect(asker: Asker, message: Message, _: None) -> object:
+    return await reconnect(asker.hub, asker.call.by, message.key, message.body)
 
 
 async def _open(asker: Asker, message: Message, record: SessionRecord) -> object:
@@ -101,6 +107,14 @@ async def _changes(asker: Asker, message: Message, record: SessionRecord) -> obj
     return await places.changes(asker.hub, record)
 
 
+async def _follow(asker: Asker, message: Message, record: SessionRecord) -> object:
+    return await found.follow(asker.hub, record)
+
+
+async def _found(asker: Asker, message: Message, _: None) -> object:
+    return await found.found_list(asker.hub, message.body)
+
+
 async def _search(asker: Asker, message: Message, _: None) -> object:
     return await finding.find(asker.hub, message.body)
 
@@ -120,6 +134,10 @@ async def _change_project(asker: Asker, message: Message, _: None) -> object:
 async def _remove_project(asker: Asker, message: Message, _: None) -> object:
     await places.remove_project(asker.hub, message.body.project_id)
     return {}
+
+
+async def _conversations(asker: Asker, message: Message, _: None) -> object:
+    return await overview.list_conversations(asker.hub, message.body.agent)
 
 
 async def _agents(asker: Asker, message: Message, _: None) -> object:
@@ -155,19 +173,32 @@ async def _verify(asker: Asker, message: Message, _: None) -> object:
     return await overview.audit_verdict(asker.hub)
 
 
+async def _settings(asker: Asker, message: Message, _: None) -> object:
+    return overview.settings_view(asker.hub)
+
+
+async def _qr(asker: Asker, message: Message, _: None) -> object:
+    return qr_code(message.body)
+
+
 async def _kill_all(asker: Asker, message: Message, _: None) -> object:
     return await overview.end_all(asker.hub, asker.call.by)
 
 
 async def _hello(asker: Asker, message: Message, _: None) -> object:
     """Who the socket's grant says it is, and which Bascule answers."""
-    grant = asker.grant
+    grant, limits = asker.grant, asker.hub.settings.limits
     return {
         "name": grant.name,
         "role": grant.role,
         "sessionId": grant.session_id,
         "grantId": grant.id,
+        "madeBy": grant.by,
+        "expiresAt": None if grant.expires_at is None else timestamp(grant.expires_at),
         "version": __version__,
+        # How long a request waits before it is answered with no.
+        "waits": {"permission": limits.permission_seconds, "question": limits.question_seconds},
+        "boot": asker.hub.boot,
     }
 
 
@@ -189,6 +220,52 @@ async def _trust(asker: Asker, message: Message, _: None) -> object:
     return await overview.trust_folder(asker.hub, asker.call.by, message.body)
 
 
+async def _rules(asker: Asker, message: Message, _: None) -> object:
+    return await ruling.rule_list(asker.hub)
+
+
+async def _add_rule(asker: Asker, message: Message, _: None) -> object:
+    return {"rule": await ruling.add_rule(asker.hub, asker.call.by, message.body)}
+
+
+async def _remove_rule(asker: Asker, message: Message, _: None) -> object:
+    await ruling.remove_rule(asker.hub, asker.call.by, message.body.rule_id)
+    return {}
+
+
+async def _try_rule(asker: Asker, message: Message, _: None) -> object:
+    return await ruling.try_out(asker.hub, message.body)
+
+
+async def _import_rules(asker: Asker, message: Message, _: None) -> object:
+    return await ruling.proposals(asker.hub, message.body.folder)
+
+
+async def _comparisons(asker: Asker, message: Message, _: None) -> object:
+    return await comparing.comparison_list(asker.hub)
+
+
+async def _compare(asker: Asker, message: Message, _: None) -> object:
+    return await comparing.start(asker.hub, asker.grant, asker.call.by, message.key, message.body)
+
+
+async def _comparison(asker: Asker, message: Message, _: None) -> object:
+    return await comparing.comparison(asker.hub, message.body.comparison_id)
+
+
+async def _contestant(asker: Asker, message: Message, _: None) -> object:
+    return await comparing.changes(asker.hub, message.body.comparison_id, message.body.session_id)
+
+
+async def _keep(asker: Asker, message: Message, _: None) -> object:
+    body = message.body
+    return await comparing.keep(asker.hub, asker.call.by, body.comparison_id, body.session_id)
+
+
+async def _remove_trees(asker: Asker, message: Message, _: None) -> object:
+    return await comparing.remove(asker.hub, asker.call.by, message.body.comparison_id, message.body)
+
+
 async def _ping(asker: Asker, message: Message, _: None) -> object:
     return {}
 
@@ -196,6 +273,7 @@ async def _ping(asker: Asker, message: Message, _: None) -> object:
 ANSWERS: dict[str, Answer] = {
     "session:list": _list,
     "session:create": _create,
+    "session:reconnect": _reconnect,
     "session:open": _open,
     "session:show": _show,
     "session:entries": _entries,
@@ -207,12 +285,15 @@ ANSWERS: dict[str, Answer] = {
     "session:files": _files,
     "session:file": _file,
     "session:changes": _changes,
+    "session:follow": _follow,
+    "found:list": _found,
     "search": _search,
     "project:list": _projects,
     "project:add": _add_project,
     "project:change": _change_project,
     "project:remove": _remove_project,
     "agents:list": _agents,
+    "agents:conversations": _conversations,
     "requests:list": _requests,
     "device:list": _devices,
     "grants:list": _grants,
@@ -220,11 +301,24 @@ ANSWERS: dict[str, Answer] = {
     "grants:revoke": _revoke,
     "audit:list": _audit,
     "audit:verify": _verify,
+    "settings:show": _settings,
+    "qr": _qr,
     "kill-all": _kill_all,
     "hello": _hello,
     "daemon:pause": _pause,
     "daemon:resume": _resume,
     "projects:trusted": _trusted,
     "projects:trust": _trust,
+    "rules:list": _rules,
+    "rules:add": _add_rule,
+    "rules:remove": _remove_rule,
+    "rules:try": _try_rule,
+    "rules:import": _import_rules,
+    "compare:list": _comparisons,
+    "compare:start": _compare,
+    "compare:show": _comparison,
+    "compare:changes": _contestant,
+    "compare:keep": _keep,
+    "compare:remove": _remove_trees,
     "ping": _ping,
 }

@@ -7,21 +7,31 @@ import msgspec
 from msgspec import Struct, structs
 
 from bascule.hub.bodies import (
+    AgentNamed,
     AgentsQuery,
     Body,
+    CompareBody,
+    ContestantBody,
     CreateBody,
     EventsQuery,
     FileQuery,
+    FoundQuery,
     GrantBody,
+    ImportQuery,
     ListQuery,
     Name,
     PageQuery,
     Place,
     ProjectAdd,
     ProjectChange,
+    QrBody,
+    ReconnectBody,
+    RemoveTreesBody,
+    RuleBody,
     SearchQuery,
     ShareBody,
     TrustBody,
+    TryBody,
     TypingBody,
 )
 from bascule.hub.intake import decode_json, decode_with
@@ -50,6 +60,22 @@ class ProjectChanged(ProjectChange, kw_only=True, frozen=True):
     project_id: Name
 
 
+class ComparisonNamed(Body, kw_only=True, frozen=True):
+    comparison_id: Name
+
+
+class ContestantNamed(ContestantBody, kw_only=True, frozen=True):
+    comparison_id: Name
+
+
+class TreesNamed(RemoveTreesBody, kw_only=True, frozen=True):
+    comparison_id: Name
+
+
+class RuleNamed(Body, kw_only=True, frozen=True):
+    rule_id: Name
+
+
 class BadMessage(CallerError):
     code = "INVALID_MESSAGE"
 
@@ -75,6 +101,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind("session:list", "viewer", ListQuery, False),
         Kind("session:create", "operator", CreateBody, False),
+        Kind("session:reconnect", "operator", ReconnectBody, False),
         Kind("session:open", "session_read", PageQuery, True),
         Kind("session:show", "session_read", Plain, True),
         Kind("session:entries", "session_read", PageQuery, True),
@@ -86,11 +113,14 @@ KINDS: dict[str, Kind] = {
         Kind("session:files", "session_files", FileQuery, True),
         Kind("session:file", "session_files", FileQuery, True),
         Kind("session:changes", "session_files", Plain, True),
+        Kind("session:follow", "session_files", Plain, True),
+        Kind("found:list", "viewer", FoundQuery, False),
         Kind("search", "viewer", SearchQuery, False),
         Kind("project:list", "viewer", Plain, False),
         Kind("project:add", "operator", ProjectAdd, False),
         Kind("project:change", "operator", ProjectChanged, False),
         Kind("project:remove", "operator", ProjectNamed, False),
+        Kind("agents:conversations", "viewer", AgentNamed, False),
         Kind("agents:list", "viewer", AgentsQuery, False),
         Kind("requests:list", "viewer", Plain, False),
         Kind("device:list", "viewer", Plain, False),
@@ -99,12 +129,25 @@ KINDS: dict[str, Kind] = {
         Kind("grants:revoke", "owner", Revoke, False),
         Kind("audit:list", "owner", EventsQuery, False),
         Kind("audit:verify", "owner", Plain, False),
+        Kind("settings:show", "operator", Plain, False),
+        Kind("qr", "owner", QrBody, False),
         Kind("kill-all", "owner", Plain, False),
         Kind("hello", "any", Plain, False),
         Kind("daemon:pause", "owner", Plain, False),
         Kind("daemon:resume", "owner", Plain, False),
         Kind("projects:trusted", "viewer", Plain, False),
         Kind("projects:trust", "owner", TrustBody, False),
+        Kind("rules:list", "viewer", Plain, False),
+        Kind("rules:add", "owner", RuleBody, False),
+        Kind("rules:remove", "owner", RuleNamed, False),
+        Kind("rules:try", "operator", TryBody, False),
+        Kind("rules:import", "owner", ImportQuery, False),
+        Kind("compare:list", "viewer", Plain, False),
+        Kind("compare:start", "operator", CompareBody, False),
+        Kind("compare:show", "viewer", ComparisonNamed, False),
+        Kind("compare:changes", "viewer", ContestantNamed, False),
+        Kind("compare:keep", "operator", ContestantNamed, False),
+        Kind("compare:remove", "operator", TreesNamed, False),
         Kind("ping", "any", Plain, False),
     )
 }

@@ -4,10 +4,13 @@ import asyncio
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bascule.link.frames import (
     AgentInfo,
+    AgentProblem,
     AgentsChanged,
+    AgentStatus,
     AnyFrame,
     Ask,
     DaemonConnected,
@@ -48,6 +51,8 @@ class DeviceLine:
                 self._board.connected(self, frame)
             case AgentsChanged():
                 self._board.agents_changed(self, frame.agents)
+            case AgentStatus() | AgentProblem():
+                self._board.agent_news(self, frame)
             case Reply():
                 self._answer(frame)
             case Ping():
@@ -85,6 +90,7 @@ class Switchboard:
         self._devices: dict[str, DeviceStatus] = {}
         self._count = 0
         self._watchers: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[AgentStatus | AgentProblem], None]] = []
 
     def attach(self, send: Send, tapes: Tapes | None = None) -> DeviceLine:
         """A device has a line to us, and a way to its terminals; it says who it is with `DaemonConnected`."""
@@ -100,6 +106,10 @@ class Switchboard:
     def watch(self, changed: Callable[[], None]) -> None:
         """Be told when a device comes, goes, or sees other agents."""
         self._watchers.append(changed)
+
+    def listen(self, heard: Callable[[AgentStatus | AgentProblem], None]) -> None:
+        """Be told what an agent's processes do."""
+        self._listeners.append(heard)
 
     def devices(self) -> list[DeviceStatus]:
         return list(self._devices.values())
@@ -151,6 +161,19 @@ class Switchboard:
 
     def agents_changed(self, line: DeviceLine, agents: tuple[AgentInfo, ...]) -> None:
         self._change(line, online=True, agents=agents)
+
+    def agent_news(self, line: DeviceLine, news: AgentStatus | AgentProblem) -> None:
+        device = next((one for one, current in self._lines.items() if current is line), None)
+        if device is None:
+            return  # an older line, or one that has not said who it is
+        if isinstance(news, AgentStatus):
+            old = self._devices[device]
+            agents = tuple(
+                replace(one, status=news.status) if one.name == news.agent else one for one in old.agents
+            )
+            self._devices[device] = replace(old, agents=agents)
+        for heard in self._listeners:
+            heard(news)
 
     def disconnected(self, line: DeviceLine) -> None:
         if self._change(line, online=False, agents=None):

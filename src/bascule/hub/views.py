@@ -6,10 +6,13 @@ from msgspec import Raw, Struct, field, structs
 
 from bascule.hub.switchboard import DeviceStatus
 from bascule.link.frames import AgentInfo
+from bascule.link.rules import DryRun
 from bascule.model.codec import timestamp
 from bascule.model.events import PromptQueued
 from bascule.model.lifecycle import chat_status
 from bascule.model.records import RequestRecord, SessionRecord
+from bascule.model.settings import Limits, TerminalSettings
+from bascule.policy.trying import Tried
 from bascule.store.grants import Grant
 from bascule.store.projects import Project
 
@@ -81,6 +84,7 @@ class SearchHitView(View, frozen=True, kw_only=True):
     at: str
     kind: str
     archived: bool
+    found: bool  # in a session that was begun outside Bascule
 
 
 class SearchAnswer(View, frozen=True, kw_only=True):
@@ -199,6 +203,21 @@ class GrantMade(View, frozen=True, kw_only=True):
     link: str
 
 
+class QrCode(View, frozen=True, kw_only=True):
+    """A square of dots without its quiet border; in each row `1` is dark."""
+
+    rows: list[str]
+
+
+class SettingsView(View, frozen=True, kw_only=True):
+    """What this Bascule runs with, and the file in which a person changes it."""
+
+    limits: Limits
+    terminal: TerminalSettings
+    roots: list[str]
+    config_file: str
+
+
 class AuditPage(View, frozen=True, kw_only=True):
     """Audit records as they are, oldest first; `last` is the number to ask for the next page after."""
 
@@ -261,3 +280,10 @@ def grant_view(grant: Grant) -> GrantView:
 
 def _moment(seconds: float | None) -> str | None:
     return None if seconds is None else timestamp(seconds)
+
+
+class RuleTrial(View, frozen=True, omit_defaults=True, kw_only=True):
+    """`dry_run` of a rule, or `tried` of a request."""
+
+    dry_run: DryRun | None = None
+    tried: Tried | None = None

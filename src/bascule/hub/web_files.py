@@ -6,11 +6,14 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-FOLDERS = ("css", "js", "shell", "portlet", "vendor")
+FOLDERS = ("css", "icons", "js", "shell", "portlet", "terminal", "vendor")
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".html": "text/html; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
 }
 
 
@@ -31,8 +34,8 @@ def _root() -> Traversable:
 
 @cache
 def document(name: str) -> WebFile:
-    """`index.html` or `portlet.html`."""
-    return _web_file((_root() / name).read_bytes(), "text/html; charset=utf-8")
+    """A file with an address of its own: `index.html`, a frame's, `worker.js`, `manifest.webmanifest`."""
+    return _web_file((_root() / name).read_bytes(), TYPES["." + name.rpartition(".")[2]])
 
 
 @cache

@@ -21,12 +21,14 @@ from bascule.hub.bodies import (
     PermissionModeBody,
     QuestionBody,
     QueueBody,
+    ReconnectBody,
     SendBody,
     TitleBody,
 )
 from bascule.hub.intake import LARGE, SMALL
 from bascule.hub.roles import Need
 from bascule.hub.services import Hub
+from bascule.link.frames import ReconnectAgent
 from bascule.model.commands import (
     Actor,
     AnswerPermission,
@@ -173,7 +175,7 @@ VERBS: tuple[Verb, ...] = (
         _permission_mode,
         "Choose how permissions are answered",
     ),
-    Verb(("resume", "reconnect"), "POST", "/resume", "operator", Nothing, _resume, "Bring the agent back"),
+    Verb(("resume",), "POST", "/resume", "operator", Nothing, _resume, "Bring the agent back"),
     Verb(("title",), "POST", "/title", W, TitleBody, _title, "Rename the session"),
     Verb(("archive",), "POST", "/archive", W, ArchiveBody, _archive, "Put the session away, or back"),
     Verb(("end",), "DELETE", "", W, Nothing, _end, "Close the session and end its agent"),
@@ -202,6 +204,31 @@ async def act(hub: Hub, verb: Verb, record: SessionRecord, by: Actor, key: str |
     return Outcome(sent.prompt_id, sent.state)
 
 
+RESUME = next(verb for verb in VERBS if "resume" in verb.socket)
+
+
+class Reconnected(msgspec.Struct, frozen=True):
+    """The state an agent is in after a person asked for it again."""
+
+    status: str = "connected"
+
+
+async def reconnect(hub: Hub, by: Actor, key: str | None, body: ReconnectBody) -> Reconnected | Outcome:
+    """Have an agent's process again, and all its sessions with it; or one session that ended otherwise."""
+    if (body.session_id is None) == (body.cli_type is None):
+        raise InvalidInput("Give either sessionId or cliType.")
+    agent, device = body.cli_type, None
+    if body.session_id is not None:
+        record = await require_session(hub, body.session_id)
+        if record.end_reason != "disconnected":
+            return await act(hub, RESUME, record, by, key, body)
+        agent, device = record.agent, record.device or None
+    take_spawn(hub, by.grant_id)
+    seconds = hub.settings.acp.start_timeout_ms / 1000 + 45
+    result = await hub.switchboard.ask(ReconnectAgent(agent or "", by), device=device, timeout=seconds)
+    return msgspec.json.decode(result, type=Reconnected)
+
+
 async def require_session(hub: Hub, session_id: str) -> SessionRecord:
     record = await hub.store.session(session_id)
     if record is None:
@@ -217,7 +244,7 @@ class Started(msgspec.Struct, frozen=True):
 async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: CreateBody) -> tuple[Started, str]:
     """Start a session; gives also the agent that was chosen."""
     agent = body.agent or default_agent(hub)
-    folder, device = await _where(hub, body)
+    folder, device = await where(hub, body.project_id, body.cwd, body.device)
     take_spawn(hub, grant.id)
     wish = StartSession(
         session_id=secrets.token_hex(8),
@@ -238,18 +265,26 @@ async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: Create
         cols=body.cols,
         rows=body.rows,
         skip_permissions=body.skip_permissions,
+        worktree=body.worktree,
     )
-    result = await hub.switchboard.ask(wish, device=device, timeout=hub.settings.limits.start_seconds + 15)
+    result = await hub.switchboard.ask(
+        wish, device=device, timeout=hub.settings.limits.start_seconds + (90 if body.worktree else 15)
+    )
     return msgspec.json.decode(result, type=Started), agent
 
 
-async def _where(hub: Hub, body: CreateBody) -> tuple[str, str | None]:
-    """The folder, and the device when a project names it."""
-    if body.project_id is None:
-        return body.cwd or default_directory(hub), None
-    if body.cwd is not None:
+async def where(
+    hub: Hub, project_id: str | None, cwd: str | None, device: str | None = None
+) -> tuple[str, str | None]:
+    """The folder, and the device when the wish or its project names one."""
+    if project_id is None:
+        known = {one.device for one in hub.switchboard.devices()}
+        if device is not None and known and device not in known:
+            raise InvalidInput(f"There is no device {device[:80]!r}. `GET /api/daemon/status` lists them.")
+        return cwd or default_directory(hub), device
+    if cwd is not None:
         raise InvalidInput("Give either cwd or projectId.")
-    project = await hub.projects.get(body.project_id)
+    project = await hub.projects.get(project_id)
     return project.path, project.device or None
 
 

@@ -1,9 +1,14 @@
 """The words hub and daemon speak. The same frames cross memory or a socket."""
 
+from typing import Literal
+
 import msgspec
 from msgspec import Raw, Struct
 
+from bascule.link.comparisons import ComparisonWish
 from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
+from bascule.link.found import FollowFound, ListFound
+from bascule.link.rules import RulesWish
 from bascule.model.commands import Actor, AnyCommand
 from bascule.model.errors import Refusal
 from bascule.model.events import snake
@@ -13,6 +18,10 @@ PROTOCOL = 1
 
 class Frame(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True):
     """The base of every frame."""
+
+
+# idle: no process; disconnected: it went away or would not start, and somebody may try again.
+AgentState = Literal["idle", "starting", "connected", "disconnected", "reconnecting"]
 
 
 class AgentInfo(Struct, frozen=True, omit_defaults=True):
@@ -27,8 +36,12 @@ class AgentInfo(Struct, frozen=True, omit_defaults=True):
     demo: bool = False
     models: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
-    drivers: tuple[str, ...] = ()  # the ways it can be talked to, the preferred one first
+    drivers: tuple[str, ...] = ()  # the ways it can be talked to here, the preferred one first
+    signed_in: Literal["yes", "no", "unknown"] | None = None  # None: it needs no login, or nobody looked yet
+    login: str = ""  # what a person types to sign in
     skips_permissions: bool = False  # its terminal can be told to ask nothing
+    status: AgentState = "idle"  # of the processes its sessions share
+    forks: bool = False  # a conversation can be taken further in a second session
 
 
 # Up: daemon to hub
@@ -53,6 +66,21 @@ class SessionOutput(Frame, frozen=True):
 
 class AgentsChanged(Frame, frozen=True):
     agents: tuple[AgentInfo, ...]
+
+
+class AgentStatus(Frame, frozen=True):
+    """An agent's process came up, went away, or is being tried again."""
+
+    agent: str
+    status: AgentState
+    message: str = ""  # for a person: what happened and what is done about it
+
+
+class AgentProblem(Frame, frozen=True):
+    """What went wrong between a session and its agent, for those who look now; the log has it as well."""
+
+    session_id: str
+    refusal: Refusal
 
 
 class Reply(Frame, frozen=True):
@@ -101,9 +129,24 @@ class ListTrusted(Struct, frozen=True, tag_field="type", tag=snake):
     """The folders that are trusted."""
 
 
+class ListConversations(Struct, frozen=True, tag_field="type", tag=snake):
+    """Which conversations an agent knows by itself. Only one whose process runs can be asked."""
+
+    agent: str
+
+
+class ReconnectAgent(Struct, frozen=True, tag_field="type", tag=snake):
+    """Take up again, now, the sessions that this agent's process left behind. Answers with its status."""
+
+    agent: str
+    by: Actor
+
+
 FilesWish = ListFolders | ListFiles | ReadFile | ReadChanges
 TrustWish = TrustFolder | ListTrusted
-Wish = AnyCommand | CheckDirectory | ListAgents | PauseDevice | EndAll | FilesWish | TrustWish
+FoundWish = ListFound | FollowFound
+MachineWish = CheckDirectory | ListAgents | PauseDevice | EndAll | ReconnectAgent | ListConversations
+Wish = AnyCommand | MachineWish | FilesWish | TrustWish | FoundWish | RulesWish | ComparisonWish
 
 
 class Ask(Frame, frozen=True):
@@ -133,7 +176,19 @@ class Pong(Frame, frozen=True):
     n: int
 
 
-AnyFrame = DaemonConnected | SessionOutput | AgentsChanged | Reply | Ask | Resume | Ack | Ping | Pong
+AnyFrame = (
+    DaemonConnected
+    | SessionOutput
+    | AgentsChanged
+    | AgentStatus
+    | AgentProblem
+    | Reply
+    | Ask
+    | Resume
+    | Ack
+    | Ping
+    | Pong
+)
 
 _decoder = msgspec.json.Decoder[AnyFrame](AnyFrame)
 

@@ -9,10 +9,12 @@ from bascule.hub.bodies import (
     DirectoryQuery,
     EventsQuery,
     GrantBody,
+    QrBody,
     TicketBody,
     TrustBody,
 )
 from bascule.hub.call import AnyCall, Call
+from bascule.hub.qr import qr_code
 from bascule.hub.roles import reaches
 from bascule.hub.table import NoQuery, Row
 from bascule.hub.views import (
@@ -27,7 +29,9 @@ from bascule.hub.views import (
     Folders,
     GrantList,
     GrantMade,
+    QrCode,
     RequestList,
+    SettingsView,
     TicketMade,
 )
 from bascule.link.frames import CheckDirectory
@@ -93,6 +97,14 @@ async def audit(call: Call[None, EventsQuery]) -> AuditPage:
 
 async def verify(call: AnyCall) -> AuditVerdict:
     return await overview.audit_verdict(call.hub)
+
+
+async def settings(call: AnyCall) -> SettingsView:
+    return overview.settings_view(call.hub)
+
+
+async def qr(call: Call[QrBody, NoQuery]) -> QrCode:
+    return qr_code(call.body)
 
 
 async def kill_all(call: AnyCall) -> Ended:
@@ -203,6 +215,23 @@ ROWS = [
         serve=verify,
         summary="Walk the audit chain",
         answer=AuditVerdict,
+    ),
+    Row(
+        method="GET",
+        path="/api/settings",
+        need="operator",
+        serve=settings,
+        summary="The limits and folders this Bascule runs with",
+        answer=SettingsView,
+    ),
+    Row(
+        method="POST",
+        path="/api/qr",
+        need="owner",
+        serve=qr,
+        summary="A link as a QR code, row by row",
+        body=QrBody,
+        answer=QrCode,
     ),
     Row(
         method="POST",

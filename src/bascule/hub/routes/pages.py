@@ -13,13 +13,16 @@ from bascule.hub.views import Health
 from bascule.hub.web_files import assets, document
 from bascule.model.errors import CallerError
 
-SHELL_POLICY = PAGE_POLICY + "; trusted-types 'none'"
+# No text becomes markup or code in the shell; its one policy names the one worker it registers.
+SHELL_POLICY = PAGE_POLICY + "; manifest-src 'self'; worker-src 'self'; trusted-types bascule-worker"
 # Agents' words are drawn here: no network, no origin of its own, and only the shell may hold it.
 PORTLET_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'none'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts; "
     "require-trusted-types-for 'script'; trusted-types dompurify"
 )
+# A terminal needs no markup at all.
+TERMINAL_POLICY = PORTLET_POLICY.replace("trusted-types dompurify", "trusted-types 'none'")
 
 
 class NoSuchFile(CallerError):
@@ -32,9 +35,27 @@ async def shell(call: AnyCall) -> Response:
 
 
 async def portlet(call: AnyCall) -> Response:
-    page = document("portlet.html")
-    headers = {"content-security-policy": PORTLET_POLICY, "x-frame-options": "SAMEORIGIN"}
+    return _frame("portlet.html", PORTLET_POLICY)
+
+
+async def terminal(call: AnyCall) -> Response:
+    return _frame("terminal.html", TERMINAL_POLICY)
+
+
+def _frame(name: str, policy: str) -> Response:
+    page = document(name)
+    headers = {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
     return Response(page.body, headers=headers, media_type=page.media_type)
+
+
+async def worker(call: AnyCall) -> Response:
+    file = document("worker.js")
+    return Response(file.body, headers={"cache-control": "no-cache"}, media_type=file.media_type)
+
+
+async def manifest(call: AnyCall) -> Response:
+    file = document("manifest.webmanifest")
+    return Response(file.body, headers={"cache-control": "no-cache"}, media_type=file.media_type)
 
 
 async def asset(call: AnyCall) -> Response:
@@ -61,8 +82,12 @@ def _page(path: str, summary: str) -> Row:
 
 ROWS = [
     _page("/", "The page"),
+    _page("/compare", "The page, at what several agents were given"),
+    _page("/compare/{id}", "The page, at one prompt for several agents"),
     _page("/inbox", "The page, at its inbox"),
     _page("/s", "The page, at a session that was shared"),
+    _page("/s/{token}", "The page, at a session that was shared, the secret in the path"),
+    _page("/search", "The page, at its search"),
     _page("/sessions", "The page, at its list of sessions"),
     _page("/sessions/{id}", "The page, at one session"),
     _page("/settings", "The page, at its settings"),
@@ -73,6 +98,30 @@ ROWS = [
         need="public",
         serve=portlet,
         summary="The frame of a transcript",
+        described=False,
+    ),
+    Row(
+        method="GET",
+        path="/terminal",
+        need="public",
+        serve=terminal,
+        summary="The frame of a terminal",
+        described=False,
+    ),
+    Row(
+        method="GET",
+        path="/worker.js",
+        need="public",
+        serve=worker,
+        summary="What lets a browser keep the page's files",
+        described=False,
+    ),
+    Row(
+        method="GET",
+        path="/manifest.webmanifest",
+        need="public",
+        serve=manifest,
+        summary="What lets a browser install the page",
         described=False,
     ),
     Row(

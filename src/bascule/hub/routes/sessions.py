@@ -42,7 +42,7 @@ async def spawn(call: Call[SpawnBody, NoQuery]) -> Spawned:
 
 
 async def list_all(call: Call[None, ListQuery]) -> SessionList:
-    return await sessions.session_list(call.hub, archived=call.query.archived)
+    return await sessions.session_list(call.hub, call.query)
 
 
 async def show(call: Call[None, NoQuery]) -> SessionView:

@@ -14,6 +14,7 @@ log = logging.getLogger("bascule.hub")
 
 Size = tuple[int, int]
 REDRAW_PAUSE = 0.5
+TYPING_PAUSE = 1.0  # between two words to the others that somebody types
 SMALLEST = 1
 LARGEST = 1000
 MOST_REMEMBERED = 10_000
@@ -27,12 +28,16 @@ class Guest(Protocol):
     @property
     def may_write(self) -> bool: ...
 
-    def arranged(self, size: Size, *, owner: bool, replies: bool) -> None:
-        """The size is this now; do you decide it, and do you answer?"""
+    def arranged(self, size: Size, *, owner: bool, by: str, replies: bool) -> None:
+        """The size is this now. Do you decide it, or who does (nobody: ""), and do you answer?"""
         ...
 
     def elected(self) -> None:
         """From now on this one answers."""
+        ...
+
+    def told_typing(self, name: str) -> None:
+        """Somebody else types."""
         ...
 
 
@@ -44,10 +49,13 @@ class Floor:
         size: Size,
         board: Switchboard,
         rule: str,
+        steady: Callable[[], float],
         empty: Callable[[], object],
     ) -> None:
         self._session_id, self._device, self._board = session_id, device, board
-        self._rule, self._empty = rule, empty
+        self.rule, self._empty = rule, empty
+        self._steady = steady
+        self._typing_told = 0.0
         self._guests: list[Guest] = []
         self._sizes: dict[Guest, Size] = {}
         self._claimed: Guest | None = None
@@ -84,7 +92,13 @@ class Floor:
         self._arrange()
 
     def typed(self, guest: Guest) -> None:
-        if self._typed is not guest:
+        now, another = self._steady(), self._typed is not guest
+        if another or now - self._typing_told >= TYPING_PAUSE:
+            self._typing_told = now
+            for other in self._guests:
+                if other is not guest:
+                    other.told_typing(guest.actor.name)
+        if another:
             self._typed = guest
             self._arrange()
 
@@ -104,7 +118,8 @@ class Floor:
             self._wanted = self._size_by(owner, sized)
         self._choose_replier(writers)
         for guest in self._guests:
-            guest.arranged(self.size, owner=guest is owner, replies=guest is self._replier)
+            by = owner.actor.name if owner is not None else ""
+            guest.arranged(self.size, owner=guest is owner, by=by, replies=guest is self._replier)
         busy = self._resizing is not None and not self._resizing.done()
         if owner is not None and self._wanted != self.size and not busy:
             work = self._resize(owner.actor)
@@ -113,12 +128,12 @@ class Floor:
     def _choose_owner(self, sized: list[Guest]) -> Guest | None:
         if self._claimed in sized:
             return self._claimed
-        if self._rule == "typing":
+        if self.rule == "typing":
             return self._typed if self._typed in sized else next(iter(sized), None)
         return min(sized, key=lambda one: self._sizes[one][0] * self._sizes[one][1], default=None)
 
     def _size_by(self, owner: Guest, sized: list[Guest]) -> Size:
-        if self._rule == "smallest" and owner is not self._claimed:
+        if self.rule == "smallest" and owner is not self._claimed:
             cols, rows = zip(*(self._sizes[one] for one in sized), strict=True)
             return min(cols), min(rows)
         return self._sizes[owner]
@@ -161,8 +176,8 @@ class Floor:
 class Floors:
     """One floor a terminal, as long as somebody views it."""
 
-    def __init__(self, board: Switchboard, settings: TerminalSettings) -> None:
-        self._board, self._settings = board, settings
+    def __init__(self, board: Switchboard, settings: TerminalSettings, steady: Callable[[], float]) -> None:
+        self._board, self._settings, self._steady = board, settings, steady
         self._floors: dict[tuple[str, int], Floor] = {}
         self._answered: dict[tuple[str, int], None] = {}
 
@@ -186,6 +201,7 @@ class Floors:
                 size,
                 self._board,
                 self._settings.size_owner,
+                self._steady,
                 lambda: self._floors.pop(key, None),
             )
         return floor

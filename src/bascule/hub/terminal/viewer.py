@@ -25,7 +25,7 @@ from bascule.policy.screening import Screening, safe_length
 
 log = logging.getLogger("bascule.hub")
 
-PIECE = 64 * 1024
+PIECE = 256 * 1024
 TAIL = 256 * 1024
 WINDOW = 1024 * 1024  # ahead of what a viewer has acked
 MOST_LAG = 2 * 1024 * 1024  # then it skips ahead
@@ -55,7 +55,7 @@ class TerminalViewer:
         self._acks = asyncio.Event()
         self._keys: dict[asyncio.Task[None], int] = {}
         self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
-        self._arrangement: tuple[Size, bool, bool] | None = None
+        self._arrangement: tuple[Size, bool, str, bool] | None = None
         self._tape: Tape
         self._floor: Floor
 
@@ -107,7 +107,7 @@ class TerminalViewer:
         if mine and tape.base <= wanted <= tape.end:
             self._place = wanted
         else:
-            tail = await tape.tail(TAIL)
+            tail = await tape.tail(TAIL if query.tail is None else query.tail)
             self._place, prelude, at_tail = tail.offset, tail.prelude, True
         record = self._record
         size = (record.cols or DEFAULT_SIZE[0], record.rows or DEFAULT_SIZE[1])
@@ -200,11 +200,14 @@ class TerminalViewer:
         await self.line.ready()
         self.line.end(1000, "the terminal has ended")
 
-    def arranged(self, size: Size, *, owner: bool, replies: bool) -> None:
-        if self._arrangement != (size, owner, replies):
-            self._arrangement = (size, owner, replies)
-            cols, rows = size
-            self._say({"type": "size", "cols": cols, "rows": rows, "owner": owner, "replies": replies})
+    def arranged(self, size: Size, *, owner: bool, by: str, replies: bool) -> None:
+        if self._arrangement != (size, owner, by, replies):
+            self._arrangement = (size, owner, by, replies)
+            sides = {"cols": size[0], "rows": size[1], "owner": owner, "by": by, "rule": self._floor.rule}
+            self._say({"type": "size", **sides, "replies": replies})
+
+    def told_typing(self, name: str) -> None:
+        self._say({"type": "typing", "by": name})
 
     def elected(self) -> None:
         # What another has answered already must not be answered again by us.

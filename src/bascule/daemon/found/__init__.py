@@ -1,0 +1,1 @@
+"""Sessions begun outside Bascule: found in the agents' own files, shown, followed and continued."""

@@ -1,0 +1,116 @@
+"""A conversation that an agent keeps, wherever it keeps it: one file of its own, or rows of a database."""
+
+import os
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from bascule.daemon.beneath import Beneath
+from bascule.daemon.found import rows
+from bascule.daemon.found.places import Place, Spotted, spot
+from bascule.drivers.history import claude, codex, copilot, gemini
+from bascule.drivers.history.telling import History
+from bascule.drivers.lines import LineSplitter, Oversize
+from bascule.model.errors import HostError
+
+MAX_FILE = 512 * 1024 * 1024
+CHUNK = 256 * 1024
+
+Lines = Callable[[], Iterator[bytes]]
+FORMATS: dict[str, Callable[[Lines], History]] = {
+    "claude": claude.read,
+    "codex": codex.read,
+    "gemini": gemini.read,
+    "copilot": copilot.read,
+}
+
+
+class Unreadable(HostError):
+    """A conversation that is there and can't be read, with the reason."""
+
+
+class Kept(Struct, frozen=True):
+    """One conversation. `stamp` differs when it may have changed; `modified` is in seconds."""
+
+    key: str
+    agent: str
+    stamp: str
+    modified: float
+    read: Callable[[], History]
+
+
+class Cabinet:
+    """All conversations of one agent on this machine. Its methods block, and are called in a thread."""
+
+    def __init__(self, home: str, own: tuple[str, ...], place: Place) -> None:
+        self.place = place
+        self._home = home
+        self._own = own
+        self._database: tuple[str, list[Kept]] = ("", [])
+
+    def look(self) -> list[Kept]:
+        found: list[Kept] = []
+        for spotted in spot(self._home, self.place.files):
+            if self.place.format in FORMATS:
+                found.append(self._file(spotted))
+            else:
+                found += self._rows(spotted)
+        return found
+
+    def again(self, kept: Kept) -> Kept | None:
+        """The same conversation as it is now; None when it is gone."""
+        if self.place.format not in FORMATS:
+            return next((one for one in self.look() if one.key == kept.key), None)
+        path = kept.key.removeprefix(f"{self.place.agent}:")
+        for spotted in spot(self._home, _literal(path)):
+            return self._file(spotted)
+        return None
+
+    def _file(self, spotted: Spotted) -> Kept:
+        return Kept(
+            f"{self.place.agent}:{spotted.path}",
+            self.place.agent,
+            spotted.stamp,
+            spotted.modified_ns / 1e9,
+            lambda: self._read(spotted.path),
+        )
+
+    def _read(self, path: str) -> History:
+        with Beneath(self._home, self._own).file(path) as (descriptor, info):
+            if info.st_size > MAX_FILE:
+                raise Unreadable(f"{path} is larger than {MAX_FILE >> 20} MiB.")
+            return FORMATS[self.place.format](lambda: whole_lines(descriptor, info.st_size))
+
+    def _rows(self, spotted: Spotted) -> list[Kept]:
+        """Rows are looked at again only when the database, or what waits to go into it, changed."""
+        stamp = rows.stamp(self._home, spotted)
+        if stamp != self._database[0]:
+            self._database = (stamp, [self._row(spotted, one) for one in rows.sessions(self._home, spotted)])
+        return self._database[1]
+
+    def _row(self, spotted: Spotted, session: rows.Listed) -> Kept:
+        return Kept(
+            f"{self.place.agent}:{spotted.path}#{session.session_id}",
+            self.place.agent,
+            f"{session.updated}",
+            session.updated / 1000,
+            lambda: rows.read(self._home, spotted, session.session_id),
+        )
+
+
+def whole_lines(descriptor: int, size: int) -> Iterator[bytes]:
+    """The lines that are finished. The last one may still be written, and is left for the next time."""
+    splitter = LineSplitter()
+    offset = 0
+    while offset < size:
+        chunk = os.pread(descriptor, min(CHUNK, size - offset), offset)
+        if not chunk:
+            return
+        offset += len(chunk)
+        for line in splitter.feed(chunk):
+            yield line.head if isinstance(line, Oversize) else line
+
+
+def _literal(path: str) -> str:
+    """A pattern that only this path fits."""
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in path)

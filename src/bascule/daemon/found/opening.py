@@ -1,0 +1,31 @@
+"""Puts the parts together: the agents' places below this home, the look through them, the sessions."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+
+from bascule.daemon.device import Device
+from bascule.daemon.found.kept import Cabinet
+from bascule.daemon.found.places import Place
+from bascule.daemon.found.scan import Scan
+from bascule.daemon.found.sessions import FoundSessions
+from bascule.model.commands import Actor
+from bascule.model.settings import Settings
+from bascule.store.base import EventStore
+
+
+def found_sessions(
+    store: EventStore,
+    places: tuple[Place, ...],
+    settings: Settings,
+    device: Device,
+    turn: asyncio.Lock,
+    go_on: Callable[[str, Actor], Awaitable[None]],
+    clock: Callable[[], float],
+    steady: Callable[[], float],
+) -> FoundSessions:
+    home = os.path.realpath(os.path.expanduser("~"))
+    own = (settings.data_dir, settings.config_dir)
+    cabinets = [Cabinet(home, own, place) for place in places] if settings.find_sessions else []
+    scan = Scan(store, cabinets, home, own, device.id, turn, clock)
+    return FoundSessions(store, scan, turn, settings.limits.prompt_chars, go_on, clock, steady)

@@ -1,0 +1,286 @@
+"""Found sessions as people meet them: listed, followed while somebody looks, written to, continued here."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from bascule.daemon.found.catalogue import Shown, command_for
+from bascule.daemon.found.scan import Scan
+from bascule.link.found import MOST_LISTED, Followed, FollowFound, FoundList, ListFound, Looking
+from bascule.model.codec import encode, timestamp
+from bascule.model.commands import (
+    Actor,
+    AnyCommand,
+    EditPrompt,
+    ReorderPrompts,
+    SendPrompt,
+    WithdrawPrompt,
+)
+from bascule.model.errors import BasculeError, InvalidInput, LimitReached, PromptNotFound, SessionOver
+from bascule.model.events import (
+    AnyEvent,
+    Note,
+    PromptEdited,
+    PromptQueued,
+    PromptsReordered,
+    PromptWithdrawn,
+)
+from bascule.session.supervisor import new_id
+from bascule.session.wishes import MAX_QUEUE, check_prompt
+from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, StoredReply
+
+log = logging.getLogger(__name__)
+
+FRESH_SECONDS = 2.0  # asked again so soon, the last look is good enough
+FOLLOW_SECONDS = 30.0
+STEP_SECONDS = 0.5
+WAIT_SECONDS = 25.0
+
+NOT_HERE = "This session was begun outside Bascule. Continue it here first."
+QueueWish = SendPrompt | EditPrompt | ReorderPrompts | WithdrawPrompt
+
+
+class OpenInTerminal(InvalidInput):
+    """Two programs must not go on with one conversation at the same time."""
+
+    code = "OPEN_IN_TERMINAL"
+
+
+class FoundSessions:
+    def __init__(
+        self,
+        store: EventStore,
+        scan: Scan,
+        turn: asyncio.Lock,
+        prompt_chars: int,
+        go_on: Callable[[str, Actor], Awaitable[None]],
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._scan = scan
+        self._turn = turn
+        self._prompt_chars = prompt_chars
+        self._go_on = go_on
+        self._clock = clock
+        self._steady = steady
+        self._looked_at = float("-inf")
+        self._looking: asyncio.Task[None] | None = None
+        self._following: asyncio.Task[None] | None = None
+        self._until: dict[str, float] = {}
+        self._moved: dict[str, str] = {}  # sessions that had to be told anew: the id they had, and have
+        self._refused: set[str] = set()  # whose waiting messages could not be sent; a person has to look
+
+    async def open(self) -> None:
+        """Messages that waited for a terminal when we were last here still do."""
+        await self._scan.load()
+        if any(one.record.queued for one in self._scan.known):
+            self._follow()
+
+    async def close(self) -> None:
+        tasks = [one for one in (self._looking, self._following) if one is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # Looking
+
+    async def answer(self, wish: ListFound | FollowFound) -> bytes:
+        match wish:
+            case ListFound():
+                return encode(await self._list(wish))
+            case FollowFound():
+                return encode(await self._look_at(wish.session_id))
+
+    async def _list(self, wish: ListFound) -> FoundList:
+        await self._scan.load()
+        if self._looking is None and self._steady() - self._looked_at >= FRESH_SECONDS:
+            self._looking = asyncio.create_task(self._look(), name="look for found sessions")
+        elif self._looking is None:
+            await self._scan.look_at_terminals()
+        if wish.wait and self._looking is not None:
+            await asyncio.wait([self._looking], timeout=WAIT_SECONDS)
+        elif self._looking is not None:
+            await asyncio.sleep(0)
+        known, limit = self._scan.known, max(0, min(wish.limit, MOST_LISTED))
+        looking = self._scan.looking if self._looking is None else self._running()
+        return FoundList(known.listed(self._scan.terminals, self._scan.commands, limit), len(known), looking)
+
+    def _running(self) -> Looking:
+        now = self._scan.looking
+        return now if now.running else Looking(True, 0, 0)
+
+    async def _look(self) -> None:
+        try:
+            await self._scan.run()
+        except BasculeError as error:
+            log.warning("the look for found sessions stopped: %s", error.message)
+        finally:
+            self._looked_at = self._steady()
+            self._looking = None
+
+    # Following
+
+    async def _look_at(self, session_id: str) -> Followed:
+        session_id = self._moved.get(session_id, session_id)
+        shown = self._scan.known.get(session_id)
+        if shown is None:
+            return Followed(session_id, None)
+        self._until[session_id] = self._steady() + FOLLOW_SECONDS
+        self._follow()
+        return Followed(session_id, self._scan.terminal_of(shown), command_for(shown, self._scan.commands))
+
+    def _follow(self) -> None:
+        if self._following is None or self._following.done():
+            self._following = asyncio.create_task(self._run(), name="follow found sessions")
+
+    async def _run(self) -> None:
+        """While somebody looks at one, or a message waits for its terminal to be done."""
+        while wanted := self._wanted():
+            began = self._steady()
+            await self._scan.look_at_terminals()
+            for shown in wanted:
+                await self._step(shown)
+            # A long history takes long to read again; looking at it must not become all we do.
+            await asyncio.sleep(max(STEP_SECONDS, 4 * (self._steady() - began)))
+
+    def _wanted(self) -> list[Shown]:
+        now = self._steady()
+        self._until = {one: until for one, until in self._until.items() if until > now}
+        known = self._scan.known
+        return [one for one in known if one.record.session_id in self._until or self._waits(one)]
+
+    def _waits(self, shown: Shown) -> bool:
+        return shown.record.queued > 0 and shown.record.session_id not in self._refused
+
+    async def _step(self, shown: Shown) -> None:
+        session_id = shown.record.session_id
+        try:
+            await self._scan.again(shown)
+        except BasculeError as error:
+            log.warning("a found session can't be followed: %s", error.message)
+            return
+        now = self._scan.known.kept_at(shown.noted.key)
+        if now is not None and now.record.session_id != session_id:
+            self._moved[session_id] = now.record.session_id
+            if session_id in self._until:
+                self._until[now.record.session_id] = self._until.pop(session_id)
+        if now is not None and self._waits(now) and self._scan.terminal_of(now) is None:
+            await self._deliver(now)
+
+    async def _deliver(self, shown: Shown) -> None:
+        """Its terminal is gone: what people wrote meanwhile is sent by continuing the session here."""
+        session_id = shown.record.session_id
+        point = await self._store.resume_point(session_id)
+        if point is None or not point.parked.queue:
+            return
+        try:
+            await self._go_on(session_id, Actor(point.parked.queue[0].by))
+        except BasculeError as error:
+            self._refused.add(session_id)
+            text = (
+                f"What waits here could not be sent: {error.message} Continue the session here to try again."
+            )
+            await self._log(session_id, [Note("not_continued", text, "warning")])
+
+    # Messages
+
+    def has(self, session_id: str) -> bool:
+        return self._scan.known.get(session_id) is not None
+
+    async def carry_out(self, wish: AnyCommand, body_sha256: str) -> bytes:
+        """What people may do in a session that is open in a terminal: leave a message for afterwards."""
+        shown = self._scan.known.get(wish.session_id)
+        if shown is None or not isinstance(wish, QueueWish):
+            raise SessionOver(NOT_HERE)
+        await self._scan.look_at_terminals()
+        async with self._turn:
+            point = await self._store.resume_point(wish.session_id)
+            if point is None or not point.record.found:
+                raise SessionOver(NOT_HERE)
+            result = await self._queue(wish, point, shown, body_sha256)
+        self._refused.discard(wish.session_id)
+        self._follow()
+        return result
+
+    async def _queue(self, wish: QueueWish, point: ResumePoint, shown: Shown, body_sha256: str) -> bytes:
+        if not isinstance(wish, SendPrompt):
+            await self._append(point, [self._changed(wish, point)])
+            return b"{}"
+        check_prompt(wish.text, wish.images, self._prompt_chars)
+        if self._scan.terminal_of(shown) is None:
+            raise SessionOver(NOT_HERE)
+        if len(point.parked.queue) >= MAX_QUEUE:
+            raise LimitReached(f"{MAX_QUEUE} messages are waiting already. Withdraw some first.")
+        queued = PromptQueued(new_id(), wish.text, wish.by.name, wish.client_message_id, wish.images)
+        result = encode({"prompt_id": queued.prompt_id, "state": "queued"})
+        reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
+        by, said = wish.by, f"{len(wish.text)} characters, to be sent when its terminal is done"
+        audit = AuditRecord(
+            "input", by.name, wish.session_id, by.grant_id, by.address, by.user_agent, detail=said
+        )
+        await self._append(point, [queued], audit=[audit], reply=reply)
+        return result
+
+    def _changed(self, wish: EditPrompt | ReorderPrompts | WithdrawPrompt, point: ResumePoint) -> AnyEvent:
+        waiting = {one.prompt_id for one in point.parked.queue}
+        asked = set(wish.order) if isinstance(wish, ReorderPrompts) else {wish.prompt_id}
+        if not asked <= waiting:
+            missing = ", ".join(sorted(asked - waiting))[:200]
+            raise PromptNotFound(f"No message {missing} waits in this session; it may have been sent.")
+        match wish:
+            case EditPrompt():
+                check_prompt(wish.text, (), self._prompt_chars)
+                return PromptEdited(wish.prompt_id, wish.text, wish.by.name)
+            case WithdrawPrompt():
+                return PromptWithdrawn(wish.prompt_id, wish.by.name)
+            case ReorderPrompts():
+                return PromptsReordered(wish.order, wish.by.name)
+
+    async def _log(self, session_id: str, events: list[AnyEvent]) -> None:
+        async with self._turn:
+            point = await self._store.resume_point(session_id)
+            if point is not None and point.record.found:
+                await self._append(point, events)
+
+    async def _append(
+        self,
+        point: ResumePoint,
+        events: list[AnyEvent],
+        *,
+        audit: list[AuditRecord] | None = None,
+        reply: StoredReply | None = None,
+    ) -> None:
+        # A message that waits is newer than the conversation; the session itself did not move by it.
+        at = max(timestamp(self._clock()), point.record.updated_at)
+        record = point.record
+        batch = Batch(
+            record.session_id, record.seq + 1, at, events, audit=audit or [], reply=reply, sync=True
+        )
+        await self._store.append(batch)
+
+    # Continuing
+
+    async def release(self, session_id: str) -> None:
+        """Checked before it is continued here. Raises while somebody has it open in a terminal."""
+        shown = self._scan.known.get(session_id)
+        if shown is None:
+            return
+        await self._scan.look_at_terminals()
+        terminal = self._scan.terminal_of(shown)
+        if terminal is not None:
+            raise OpenInTerminal(
+                f"This session is open in a terminal (process {terminal.pid}). Close it there, then continue "
+                "here. A message you send now waits until then.",
+                pid=terminal.pid,
+            )
+        said_at = datetime.fromisoformat(shown.record.updated_at).timestamp()
+        rest = self._scan.rests.get(shown.record.agent, 0)
+        wait = round(said_at + rest - self._clock())
+        # A file may claim any time: one that is yet to come is no reason to wait.
+        if 0 < wait <= rest:
+            raise LimitReached(
+                f"Its agent can't take up a session so soon after its last words. Try again in {wait} s.",
+                retry_after=wait,
+            )

@@ -1,0 +1,185 @@
+"""This machine's lasting rules: they answer its sessions' requests; people change, try and import them."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from bascule.daemon.allow_lists import proposals_in
+from bascule.daemon.directories import check_directory
+from bascule.link.rules import (
+    AddRule,
+    DryRun,
+    ListRules,
+    Outcome,
+    PastAnswer,
+    Proposals,
+    ProposeRules,
+    RemoveRule,
+    RulesWish,
+    RuleView,
+    RuleViews,
+    TryRequest,
+    TryRule,
+)
+from bascule.model.codec import encode, timestamp
+from bascule.model.errors import InvalidInput
+from bascule.model.events import PermissionAnswered, PermissionRequested
+from bascule.model.records import RequestRecord, SessionRecord
+from bascule.model.rules import RuleSpec, StandingRule, spec_of
+from bascule.policy.decide import Verdict, decide, judged
+from bascule.policy.rules import Rule
+from bascule.policy.standing import Place, check, words
+from bascule.policy.subject import subject_of
+from bascule.policy.trying import overall, tried, typed_subject
+from bascule.store.rules import Past, RuleBook
+
+MOST_PAST = 2000  # requests a dry run looks at
+MOST_SHOWN = 50
+MOST_TEXT = 300
+DAMAGED = "A rule can't be read, so until it is removed no rule allows anything. `bascule doctor` says more."
+
+
+class Rules:
+    def __init__(
+        self,
+        book: RuleBook,
+        roots: Callable[[], tuple[str, ...]],
+        own: tuple[str, ...],
+        clock: Callable[[], float],
+    ) -> None:
+        self._book = book
+        self._roots = roots
+        self._own = own
+        self._clock = clock
+
+    def verdict(
+        self, asked: PermissionRequested, record: SessionRecord, rules: Sequence[Rule]
+    ) -> Verdict | None:
+        """What a live session's request is answered with, before anybody is asked."""
+        place = Place(record.session_id, record.cwd, record.agent, record.worktree_of)
+        found = decide(
+            asked, record.permission_mode, rules, record.cwd, self._book.holding(), place, real_path
+        )
+        if found is not None and found.rule_ids:
+            self._book.used(found.rule_ids)
+        return found
+
+    async def answer(self, wish: RulesWish) -> bytes:
+        match wish:
+            case ListRules():
+                views = [self._view(rule) for rule in self._book.list()]
+                return encode(RuleViews(views, DAMAGED if self._book.damaged else None))
+            case AddRule():
+                spec = self._settled(wish.rule)
+                return encode(self._view(await self._book.add(spec, words(spec), wish.by, wish.replaces)))
+            case RemoveRule():
+                rule = self._book.get(wish.rule_id)
+                await self._book.remove(rule.id, words(rule), wish.by)
+                return b"{}"
+            case TryRule():
+                return encode(await self._dry_run(self._settled(wish.rule)))
+            case TryRequest():
+                return encode(await asyncio.to_thread(self._try_request, wish))
+            case ProposeRules():
+                return encode(await self._propose(wish))
+
+    def _view(self, rule: StandingRule) -> RuleView:
+        over = rule.expires_at is not None and rule.expires_at <= timestamp(self._clock())
+        return RuleView(**msgspec.structs.asdict(rule), words=words(rule), expired=over)
+
+    def _settled(self, spec: RuleSpec) -> RuleSpec:
+        """With its folder and path as they really are. Raises `InvalidInput`, `BadDirectory`."""
+        if spec.folder is not None and spec.session_id is not None:
+            raise InvalidInput("A rule is for one session or for a folder, not both.")
+        if spec.folder is not None:
+            spec = msgspec.structs.replace(spec, folder=check_directory(spec.folder, self._roots())[0])
+        if spec.path is not None and spec.path.startswith("~/"):
+            spec = msgspec.structs.replace(spec, path=os.path.expanduser("~") + spec.path[1:])
+        if spec.expires_at is not None:
+            spec = msgspec.structs.replace(spec, expires_at=self._later(spec.expires_at))
+        check(spec)
+        return spec
+
+    def _later(self, text: str) -> str:
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            raise InvalidInput("A rule ends at a time such as 2031-05-01T12:00:00Z.") from None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        if moment.timestamp() <= self._clock():
+            raise InvalidInput("That time is over already; choose a later one.")
+        return timestamp(moment.timestamp())
+
+    async def _dry_run(self, spec: RuleSpec) -> DryRun:
+        past = await self._book.past(MOST_PAST)
+        return await asyncio.to_thread(_dry_run, spec, past, timestamp(self._clock()))
+
+    def _try_request(self, wish: TryRequest) -> object:
+        folder = wish.folder or os.path.expanduser("~")
+        place = Place("", check_directory(folder, self._roots())[0], wish.agent or "")
+        subject = typed_subject(wish.tool_class, wish.text.strip())
+        return tried(subject, self._book.holding(), place, real_path)
+
+    async def _propose(self, wish: ProposeRules) -> Proposals:
+        folder = check_directory(wish.folder, self._roots())[0] if wish.folder is not None else None
+        found = await asyncio.to_thread(proposals_in, os.path.expanduser("~"), folder, self._own)
+        known = [spec_of(rule) for rule in self._book.list()]
+        marked = [
+            msgspec.structs.replace(one, known=one.rule in known) if one.rule is not None else one
+            for one in found.proposals
+        ]
+        return msgspec.structs.replace(found, proposals=marked)
+
+
+def real_path(path: str) -> str | None:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _dry_run(spec: RuleSpec, past: Sequence[Past], now: str) -> DryRun:
+    fields = {name: getattr(spec, name) for name in RuleSpec.__struct_fields__}
+    rule = StandingRule(**fields, id="new", created_at=now, created_by="")
+    fits = [one for one in (_answered(rule, old) for old in past) if one is not None]
+    differs = sum(one.then in ("allow", "deny") and one.then != one.now for one in fits)
+    return DryRun(words(spec), len(past), len(fits), differs, fits[:MOST_SHOWN], len(fits) > MOST_SHOWN)
+
+
+def _answered(rule: StandingRule, old: Past) -> PastAnswer | None:
+    """What the rule alone says of an old request; None when it says nothing."""
+    asked = msgspec.json.decode(old.request.asked, type=PermissionRequested)
+    subject = subject_of(asked)
+    if subject is None:
+        return None
+    session = old.session
+    place = Place(session.session_id, session.cwd, session.agent, session.worktree_of)
+    parts = judged(subject, [rule], place, real_path)
+    if all(part.answer is None for part in parts):
+        return None
+    answer = overall(parts)
+    if answer == "ask" and rule.answer == "allow":
+        return None  # it covers only a part of a chain, so a person is asked as before
+    then, by = _became(old.request)
+    text = (subject.text or asked.title)[:MOST_TEXT]
+    return PastAnswer(
+        session.session_id,
+        session.title,
+        old.request.request_id,
+        session.agent,
+        text,
+        old.request.opened_at,
+        then,
+        by,
+        answer,
+    )
+
+
+def _became(request: RequestRecord) -> tuple[Outcome, str]:
+    if isinstance(request.answer, PermissionAnswered):
+        return request.answer.decision, request.answer.by
+    return ("withdrawn", "") if request.state == "withdrawn" else ("open", "")

@@ -1,0 +1,108 @@
+"""What is asked of a device about its lasting rules, and what is answered."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from bascule.model.commands import Actor
+from bascule.model.events import snake
+from bascule.model.rules import RuleAnswer, RuleSpec, StandingRule, ToolClass
+
+
+class RuleQuestion(Struct, frozen=True, tag_field="type", tag=snake):
+    """The base of the questions here."""
+
+
+class ListRules(RuleQuestion, frozen=True):
+    pass
+
+
+class AddRule(RuleQuestion, frozen=True):
+    rule: RuleSpec
+    by: Actor
+    replaces: str | None = None
+
+
+class RemoveRule(RuleQuestion, frozen=True):
+    rule_id: str
+    by: Actor
+
+
+class TryRule(RuleQuestion, frozen=True):
+    """What this rule would have answered of what was asked before."""
+
+    rule: RuleSpec
+
+
+class TryRequest(RuleQuestion, frozen=True):
+    """How the rules would answer something a person types."""
+
+    tool_class: ToolClass
+    text: str
+    folder: str | None = None
+    agent: str | None = None
+
+
+class ProposeRules(RuleQuestion, frozen=True):
+    """An agent's own lists of this user, and of a project, as rules to be looked at one by one."""
+
+    folder: str | None = None
+
+
+RulesWish = ListRules | AddRule | RemoveRule | TryRule | TryRequest | ProposeRules
+
+
+class RuleView(StandingRule, frozen=True, omit_defaults=True, rename="camel", kw_only=True):
+    """A rule, and how a person reads it."""
+
+    words: str
+    expired: bool = False
+
+
+class RuleViews(Struct, frozen=True, rename="camel"):
+    rules: list[RuleView]
+    problem: str | None = None  # a rule that can't be read, and what follows from it
+
+
+Outcome = Literal["allow", "deny", "withdrawn", "open"]
+
+
+class PastAnswer(Struct, frozen=True, rename="camel"):
+    """One request a rule would have answered, and what became of it then."""
+
+    session_id: str
+    session_title: str
+    request_id: str
+    agent: str
+    text: str
+    at: str
+    then: Outcome
+    by: str
+    now: RuleAnswer
+
+
+class DryRun(Struct, frozen=True, rename="camel"):
+    words: str
+    looked: int
+    fits: int
+    differs: int  # how many of them were answered otherwise
+    requests: list[PastAnswer]  # the newest
+    cut: bool = False
+
+
+class Proposal(Struct, frozen=True, rename="camel"):
+    """One line of an agent's own list. Without `rule` it can't be said exactly, and `problem` says why."""
+
+    source: str
+    text: str
+    answer: RuleAnswer
+    rule: RuleSpec | None = None
+    words: str = ""
+    problem: str | None = None
+    known: bool = False  # there is such a rule already
+
+
+class Proposals(Struct, frozen=True, rename="camel"):
+    proposals: list[Proposal]
+    read: list[str]  # files that were there
+    problems: list[str]

@@ -1,0 +1,148 @@
+"""The workbench's own test cases, as far as a socket can show them: projects and sessions."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.hub.stage import ScriptedDevice, Stage, ask, stage
+from tests.live import LiveServer
+from websockets.asyncio.client import ClientConnection
+
+from bascule.link.frames import CheckDirectory, DaemonConnected
+from bascule.model.commands import ArchiveSession, StartSession
+from bascule.model.errors import AgentFailed, BadDirectory
+from bascule.model.events import ArchivedChanged, PromptSent, TurnEnded
+from bascule.store.base import Batch
+
+pytestmark = pytest.mark.anyio
+
+
+class Particular(ScriptedDevice):
+    """Has no folder below /no, and an agent that does not come up for one task."""
+
+    async def _carry_out(self, wish: Any) -> object:
+        match wish:
+            case CheckDirectory() if wish.path.startswith("/no/"):
+                raise BadDirectory(f"There is no folder {wish.path}.")
+            case StartSession() if wish.prompt == "break":
+                raise AgentFailed("The agent ended before it said a word.")
+            case ArchiveSession():
+                record = await self._store.session(wish.session_id)
+                assert record is not None
+                event = ArchivedChanged(wish.archived, wish.by.name)
+                await self._store.append(Batch(wish.session_id, record.seq + 1, record.updated_at, [event]))
+                return {}
+            case _:
+                return await super()._carry_out(wish)
+
+
+def particular(world: Stage) -> None:
+    world.device.line.closed()
+    world.device = Particular(world.store, world.hub.switchboard)
+    world.device.line.receive(DaemonConnected("device-1", "laptop", "1.0", 2, ()))
+
+
+async def push(socket: ClientConnection, kind: str) -> dict[str, Any]:
+    async with asyncio.timeout(20):
+        while True:
+            message = msgspec.json.decode(await socket.recv())
+            if message.get("type") == kind:
+                return message
+
+
+async def test_tc_1_1a_1_2a_1_2b_1_2d_1_3a_1_3b_projects_over_the_socket(world: Stage) -> None:
+    particular(world)
+    async with world.socket() as socket, world.socket() as other:
+        assert (await ask(socket, "project:list"))["ok"]["projects"] == []
+        # TC-1.2a: a folder that is there is added, and everybody hears of it
+        first = (await ask(socket, "project:add", path="/code/b"))["ok"]["project"]
+        assert (await push(other, "project:added"))["project"] == first
+        # TC-1.2b: one that is not there is refused, in words
+        refused = (await ask(socket, "project:add", path="/no/where"))["error"]
+        assert (refused["code"], refused["message"]) == (
+            "PROJECT_PATH_INVALID",
+            "There is no folder /no/where.",
+        )
+        # TC-1.2d: and the same one twice
+        assert (await ask(socket, "project:add", path="/code/b"))["error"]["code"] == "PROJECT_DUPLICATE"
+        # TC-1.1a: they stay in the order they came
+        await ask(socket, "project:add", path="/code/a")
+        listed = (await ask(socket, "project:list"))["ok"]["projects"]
+        assert [one["path"] for one in listed] == ["/code/b", "/code/a"]
+        # TC-1.3a, TC-1.3b: removing one keeps its sessions; pages are told and close its tabs
+        made = (await ask(socket, "session:create", agent="scripted", projectId=first["id"]))["ok"][
+            "sessionId"
+        ]
+        await ask(socket, "project:remove", projectId=first["id"])
+        assert (await push(other, "project:removed"))["projectId"] == first["id"]
+        again = (await ask(socket, "project:add", path="/code/b"))["ok"]["project"]
+        kept = (await ask(socket, "session:list"))["ok"]["sessions"]
+        assert [(one["session_id"], one["cwd"]) for one in kept] == [(made, again["path"])]
+
+
+async def test_tc_2_1a_2_1b_2_1c_2_2a_2_2f_2_3a_2_4a_2_4c_sessions_over_the_socket(world: Stage) -> None:
+    particular(world)
+    async with world.socket() as socket:
+        # TC-2.1c: nothing yet
+        assert (await ask(socket, "session:list"))["ok"]["sessions"] == []
+        # TC-2.2a: each made session is on record with its agent and its folder
+        ids = [
+            (await ask(socket, "session:create", agent="scripted", cwd=f"/code/{n}", prompt=f"Task {n}"))
+            for n in range(3)
+        ]
+        names = [one["ok"]["sessionId"] for one in ids]
+        for name, at in zip(names, ("2026-01-01", "2026-01-03", "2026-01-02"), strict=True):
+            said = PromptSent("p1", f"Task for {at}", "ana")
+            await world.store.append(Batch(name, 2, f"{at}T00:00:00.000Z", [said, TurnEnded("end_turn")]))
+        # TC-2.1a, TC-2.1b: listed with title, time and agent, the latest first
+        listed = (await ask(socket, "session:list"))["ok"]["sessions"]
+        assert [(one["title"], one["agent"], one["updated_at"][:10]) for one in listed] == [
+            ("Task for 2026-01-03", "scripted", "2026-01-03"),
+            ("Task for 2026-01-02", "scripted", "2026-01-02"),
+            ("Task for 2026-01-01", "scripted", "2026-01-01"),
+        ]
+        # TC-2.2f: what goes wrong is said, and nothing is left behind
+        broken = (await ask(socket, "session:create", agent="scripted", cwd="/code", prompt="break"))["error"]
+        assert (broken["code"], broken["message"]) == (
+            "AGENT_FAILED",
+            "The agent ended before it said a word.",
+        )
+        assert len((await ask(socket, "session:list"))["ok"]["sessions"]) == 3
+        # TC-2.3a: opening one gives what was said
+        opened = (await ask(socket, "session:open", sessionId=names[0]))["ok"]
+        assert [entry["kind"] for entry in opened["entries"]] == ["event", "prompt", "turn"]
+        # TC-2.4a: an archived one leaves the list
+        await ask(socket, "session:archive", sessionId=names[1], archived=True)
+        listed = (await ask(socket, "session:list"))["ok"]["sessions"]
+        assert [one["session_id"] for one in listed] == [names[2], names[0]]
+        # TC-2.4c: a conversation that only the agent knows is neither listed nor opened
+        stranger = await ask(socket, "session:open", sessionId="somebody-elses")
+        assert stranger["error"]["code"] == "SESSION_NOT_FOUND"
+
+
+async def test_tc_2_5a_2_5b_sessions_and_what_they_said_survive_a_restart(short_dir: Path) -> None:
+    async with LiveServer(short_dir) as server:
+        kept, put_away = await server.create("think"), await server.create("think")
+        before = await server.wait_for(kept, TurnEnded)
+        await server.wait_for(put_away, TurnEnded)
+        await server.post(f"/api/sessions/{put_away}/archive", archived=True)
+        await server.kill()
+        await server.start()
+        listed = (await server.http.get("/api/sessions")).json()["sessions"]
+        assert [one["id"] for one in listed] == [kept]
+        page = (await server.http.get(f"/api/sessions/{kept}/entries")).json()
+        assert page["seq"] >= before.seq
+        assert any("I have thought about it" in entry.get("text", "") for entry in page["entries"])
+
+
+async def test_a_session_starts_on_the_device_it_names(tmp_path: Path) -> None:
+    async with stage(tmp_path) as world:
+        other = ScriptedDevice(world.store, world.hub.switchboard)
+        other.line.receive(DaemonConnected("device-2", "attic", "1.0", 1, ()))
+        async with world.socket() as socket:
+            await ask(socket, "session:create", agent="scripted", cwd="/code", device="device-2")
+            gone = await ask(socket, "session:create", agent="scripted", cwd="/code", device="device-9")
+        assert [type(wish) for wish in other.wishes] == [StartSession]
+        assert gone["error"]["code"] == "INVALID_INPUT"
