@@ -4,16 +4,21 @@ The world in them is told by tests/web/lantern.py; the page, the hub and the bro
 """
 
 import asyncio
+import datetime
 import shutil
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from playwright.async_api import Browser
+from docs.machine_scenes import MACHINE
+from docs.panel_scenes import MORE
+from docs.small_pictures import small
+from playwright.async_api import Browser, Page
+from playwright.async_api import Error as PlaywrightError
 from tests.hub.stage import Stage
 from tests.web.chrome import DESKTOP, PHONE, Tab, chromium, open_tab
-from tests.web.lantern import finished_turn, lantern, tell, wants_command, wants_edit
+from tests.web.lantern import finished_turn, lantern, once, tell, wants_command, wants_edit
 
 FOLDER = Path(__file__).parent / "screens"
 Act = Callable[[Tab, Stage], Awaitable[None]]
@@ -23,17 +28,25 @@ async def settled(tab: Tab, milliseconds: int = 700) -> None:
     await tab.page.wait_for_timeout(milliseconds)
 
 
+# How to get from a path to a screen
+
+
 async def nothing(tab: Tab, world: Stage) -> None:
     pass
 
 
 async def command(tab: Tab, world: Stage) -> None:
-    await tell(world.store, "uploads", wants_command(), 12)
+    """The whole of it: several sessions open, the changes beside, a request in front."""
+    if tab.page.viewport_size == DESKTOP:
+        for session in ("flaky", "rates", "uploads"):
+            await tab.page.locator(f".srow[data-key={session}]").click()
+        await tab.page.keyboard.press("Control+j")
+    await once(world.store, "uploads", wants_command(), "r1")
     await tab.ask.wait_for()
 
 
 async def diff(tab: Tab, world: Stage) -> None:
-    await tell(world.store, "uploads", wants_edit(), 4)
+    await once(world.store, "uploads", wants_edit(), "r2")
     await tab.ask.wait_for()
 
 
@@ -51,32 +64,55 @@ async def answers(tab: Tab, world: Stage) -> None:
 
 
 async def inbox(tab: Tab, world: Stage) -> None:
-    await tell(world.store, "uploads", [*wants_command(), *wants_edit()], 12)
+    await once(world.store, "uploads", wants_command(), "r1")
+    await once(world.store, "uploads", wants_edit(), "r2")
     await settled(tab, 400)
 
 
+async def start(tab: Tab, task: str, then: str) -> None:
+    await tab.page.locator("#task").fill(task)
+    await tab.page.locator(".go:enabled").click()
+    await tab.page.locator(then).first.wait_for()
+
+
 async def starting(tab: Tab, world: Stage) -> None:
-    await tab.page.locator("#task").fill(
-        "Uploads that lose their connection start from zero. Make them resume."
-    )
-    await tab.page.locator(".go").click()
+    await start(tab, "Uploads that lose their connection start from zero. Make them resume.", ".going")
     await tab.page.get_by_text("Waiting for its first word").wait_for()
 
 
 async def failing(tab: Tab, world: Stage) -> None:
-    await tab.page.locator("#task").fill("Summarise last night's backup logs.")
-    await tab.page.locator(".go").click()
-    await tab.page.locator(".failc").wait_for()
+    await start(tab, "Summarise last night's backup logs.", ".failc pre")
+
+
+async def folder(tab: Tab, world: Stage) -> None:
+    await tab.page.locator(".k-folder").click()
+    await tab.page.get_by_role("menuitem", name="Another folder…").click()
+    await tab.page.get_by_label("Folder", exact=True).press_sequentially("/code/la")
+    await tab.page.get_by_role("option").first.wait_for()
+
+
+async def project(tab: Tab, world: Stage) -> None:
+    await tab.page.get_by_role("button", name="Add a project").click()
+    await tab.page.get_by_label("Folder of the project").press_sequentially("/code/")
+    await tab.page.get_by_role("option").first.wait_for()
 
 
 async def palette(tab: Tab, world: Stage) -> None:
-    await tab.page.keyboard.press("Control+k")
+    await world.store.searchable()
+    await tab.page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))")
     await tab.page.keyboard.type("re")
+    await tab.page.get_by_role("group", name="Said in sessions").wait_for()
+
+
+async def search(tab: Tab, world: Stage) -> None:
+    await world.store.searchable()
+    await tab.page.get_by_label("Search in all sessions").fill("re")
+    await tab.page.locator(".hit").first.wait_for()
 
 
 async def keys(tab: Tab, world: Stage) -> None:
     await settled(tab, 300)
-    await tab.page.locator("body").click(position={"x": 5, "y": 400})
+    await tab.page.evaluate("document.activeElement?.blur()")
     await tab.page.keyboard.press("?")
 
 
@@ -88,41 +124,67 @@ async def lost(tab: Tab, world: Stage) -> None:
     await tab.page.locator("#message").fill("Then add a line to CHANGELOG under 2.5")
 
 
+async def long_lost(tab: Tab, world: Stage) -> None:
+    await lost(tab, world)
+    later = datetime.datetime.now() + datetime.timedelta(seconds=122)
+    await tab.page.clock.set_system_time(later)
+    await tab.page.locator(".away.card").wait_for()
+
+
+# One line for each screen: who looks, from where, and what they do there
 SCREENS: dict[str, tuple[str, str, Act]] = {
     "start": ("Mira", "/", nothing),
+    "start-folder": ("Mira", "/", folder),
     "start-progress": ("Mira", "/", starting),
     "start-failed": ("Mira", "/", failing),
+    "calm": ("Mira", "/sessions/uploads", calm),
     "command": ("Mira", "/sessions/uploads", command),
     "edit": ("Mira", "/sessions/uploads", diff),
-    "calm": ("Mira", "/sessions/uploads", calm),
     "question": ("Mira", "/sessions/rates", answers),
     "ended": ("Mira", "/sessions/changelog", nothing),
     "inbox": ("Mira", "/inbox", inbox),
     "list": ("Mira", "/sessions", nothing),
+    "project-add": ("Mira", "/sessions", project),
+    "search": ("Mira", "/search", search),
     "palette": ("Mira", "/", palette),
     "keys": ("Mira", "/", keys),
     "settings": ("Mira", "/settings/browsers", nothing),
+    "settings-general": ("Mira", "/settings/general", nothing),
+    "settings-devices": ("Mira", "/settings/devices", nothing),
     "settings-agents": ("Mira", "/settings/agents", nothing),
     "settings-audit": ("Mira", "/settings/audit", nothing),
     "viewer": ("viewer", "/sessions/uploads", nothing),
     "offline": ("Mira", "/sessions/uploads", lost),
+    "offline-long": ("Mira", "/sessions/uploads", long_lost),
     "locked": ("", "/", nothing),
     "empty": ("Mira", "/", nothing),
+    **MORE,
+    **MACHINE,
 }
+# The screens of a fresh machine: agents, and nothing else yet.
+EMPTY = frozenset({"empty"})
 
 
-async def picture(browser: Browser, name: str, theme: str, size: dict[str, int], target: Path) -> None:
+# At the same time: most of the time goes by waiting for the page to settle.
+LANES = 3
+
+
+async def pictures(browser: Browser, packer: Page, name: str, size: dict[str, int]) -> None:
+    """One screen at one size, in both themes: a world of its own, reached once."""
     who, path, act = SCREENS[name]
     folder = Path(tempfile.mkdtemp())
     try:
-        async with lantern(folder, empty=name == "empty") as world:
-            tab = await open_tab(
-                browser, world.url, world.tokens.get(who), path=path, size=size, color_scheme=theme
-            )
+        async with lantern(folder, empty=name in EMPTY) as world:
+            token = world.tokens.get(who)
+            tab = await open_tab(browser, world.url, token, path=path, size=size, color_scheme="dark")
             await settled(tab, 900)
             await act(tab, world)
-            await settled(tab)
-            await tab.page.screenshot(path=target)
+            await tab.page.mouse.move(0, 0)  # where it lights nothing up
+            for theme in ("dark", "light"):
+                await tab.page.emulate_media(color_scheme=theme)
+                await settled(tab)
+                taken = await small(packer, await tab.page.screenshot())
+                (FOLDER / f"{name}-{theme}-{size['width']}.png").write_bytes(taken)
             await tab.page.context.close()
     finally:
         shutil.rmtree(folder)
@@ -130,13 +192,24 @@ async def picture(browser: Browser, name: str, theme: str, size: dict[str, int],
 
 async def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    wanted = sys.argv[1:] or list(SCREENS)
-    async with chromium() as browser:
-        for name in wanted:
-            for theme in ("dark", "light"):
-                for size in (DESKTOP, PHONE):
-                    target = FOLDER / f"{name}-{theme}-{size['width']}.png"
-                    await picture(browser, name, theme, size, target)
+    lanes = asyncio.Semaphore(LANES)
+
+    failed: list[str] = []
+
+    async def take(browser: Browser, packer: Page, name: str, size: dict[str, int]) -> None:
+        async with lanes:
+            try:
+                await pictures(browser, packer, name, size)
+            except PlaywrightError as error:  # the others are still worth taking
+                failed.append(f"{name} at {size['width']}: {error.message}")
+
+    async with chromium() as browser, asyncio.TaskGroup() as group:
+        packer = await browser.new_page()
+        for name in sys.argv[1:] or SCREENS:
+            for size in (DESKTOP, PHONE):
+                group.create_task(take(browser, packer, name, size))
+    if failed:
+        sys.exit("Not taken:\n" + "\n".join(failed))
 
 
 if __name__ == "__main__":
