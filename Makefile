@@ -83,8 +83,9 @@ $(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml web/package-lock
 	@touch $@
 
 # After .run, never beside it: two pips in one environment would trip over each other under `make -j`.
-$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt web/check.py
 	@echo 'Installing what the tests need ...' >&2
 	@$(PY) -m pip install -qq --no-deps --require-hashes -r requirements/dev.txt
+	@$(PY) web/check.py --fetch
 	@sh .ci/browser
 	@touch $@
