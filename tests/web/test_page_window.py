@@ -9,11 +9,23 @@ from tests.web.portlet import Portlet, portlet_alone, prompt, said, tool
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 AT_END = "document.scrollingElement.scrollHeight - scrollY - innerHeight < 49"
-# What the reader sees first, and where. Heights of what was never drawn are guesses: `scrollY` may move.
-HERE = """() => {
-  const all = [...document.querySelectorAll('#col > .blk')];
-  const seen = all.find((one) => one.getBoundingClientRect().bottom > 0);
-  return [Number(seen.dataset.seq), seen.getBoundingClientRect().top];
+# What the reader sees first, and where, once it stands still: heights of what was never drawn are guesses, and a
+# frame or two after a scroll the true ones take their place.
+HERE = """async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const here = () => {
+    const all = [...document.querySelectorAll('#col > .blk')];
+    const seen = all.find((one) => one.getBoundingClientRect().bottom > 0);
+    return [Number(seen.dataset.seq), seen.getBoundingClientRect().top];
+  };
+  let [still, last] = [0, here()];
+  for (let frames = 0; still < 5 && frames < 300; frames++) {
+    await frame();
+    const now = here();
+    still = String(now) === String(last) ? still + 1 : 0;
+    last = now;
+  }
+  return last;
 }"""
 JUMP_SHOWN = "!document.querySelector('.jump').hidden"
 
