@@ -22,8 +22,6 @@ def body_sha256(wish: AnyCommand) -> str:
 
 def scoped(wish: AnyCommand) -> AnyCommand:
     """The wish with its key made unique to who asked, and of which session."""
-    if wish.key is None:
-        return wish
     scope = "start" if isinstance(wish, StartSession) else wish.session_id
     return replace(wish, key=f"{scope}:{wish.by.grant_id}:{wish.key}")
 
@@ -35,10 +33,10 @@ class Once:
 
     async def do(self, wish: AnyCommand, action: Callable[[AnyCommand, str], Awaitable[bytes]]) -> bytes:
         """The reply of `action`, or of the time it was done before."""
+        if wish.key is None:
+            return await action(wish, "")  # nothing will be compared
         wish = scoped(wish)
         sha = body_sha256(wish)
-        if wish.key is None:
-            return await action(wish, sha)
         if wish.key in self._under_way:
             first, reply = self._under_way[wish.key]
             _check_same(wish.key, first, sha)

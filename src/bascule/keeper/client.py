@@ -17,6 +17,8 @@ _MAX_UNSENT = 256 * 1024
 _FLOOD_BYTES = 128 * 1024
 _FLOOD_WINDOW = 0.05
 _FLOOD_PAUSE = 0.003
+# How long the reply to a key may wait for its echo: who typed looks at the echo, and each wakes the reader.
+_BEHIND_PAUSE = 0.002
 
 
 @dataclass
@@ -52,6 +54,7 @@ class Client:
         self._gone = gone
         self._frames = FrameReader()
         self._unsent = bytearray()
+        self._behind = bytearray()
         self._told: dict[str, _Told] = {}
         self._dirty: dict[str, Session | Leftover] = {}
         self._watching = False
@@ -65,6 +68,12 @@ class Client:
         if self.open:
             self._unsent += encode(message)
             self._send()
+
+    def reply_behind(self, message: Message) -> None:
+        """As `reply`, but behind the news that come within a moment."""
+        if self.open:
+            self._behind += encode(message)
+            self._come_back(_BEHIND_PAUSE)
 
     def watch(self, sessions: Iterable[Session | Leftover]) -> None:
         self._watching = True
@@ -81,7 +90,7 @@ class Client:
         self._told.pop(session, None)
 
     def flush(self) -> None:
-        if not self._dirty or self._unsent or not self.open:
+        if (not self._dirty and not self._behind) or self._unsent or not self.open:
             return
         now = self._loop.now()
         waiting: dict[str, Session | Leftover] = {}
@@ -92,8 +101,11 @@ class Client:
             for notice in self._news(session):
                 self._unsent += encode(notice)
         self._dirty = waiting
-        if waiting and self._later is None:
-            self._later = self._loop.after(_FLOOD_PAUSE, self._tell_later)
+        if self._unsent or self._later is None:
+            self._unsent += self._behind
+            self._behind.clear()
+        if waiting:
+            self._come_back(_FLOOD_PAUSE)
         self._send()
 
     def _may_wait(self, session: Session | Leftover, now: float) -> bool:
@@ -102,7 +114,11 @@ class Client:
             return False
         return now - told.told_at < _FLOOD_PAUSE and told.is_flood(now)
 
-    def _tell_later(self) -> None:
+    def _come_back(self, seconds: float) -> None:
+        if self._later is None:
+            self._later = self._loop.after(seconds, self._came_back)
+
+    def _came_back(self) -> None:
         # The loop flushes after every turn; all that is needed is a turn.
         self._later = None
 

@@ -10,13 +10,15 @@ MAX_BLOB = 64 * 1024 * 1024
 
 Message = dict[str, Any]
 
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
+
 
 class FrameError(Exception):
     """The peer sent, or we were asked to send, something that is not a frame."""
 
 
 def encode(message: Message, blob: bytes = b"") -> bytes:
-    body = json.dumps(message, separators=(",", ":")).encode()
+    body = _to_json(message).encode()
     if len(body) > MAX_JSON or len(blob) > MAX_BLOB:
         raise FrameError(f"frame too large: json {len(body)} bytes, blob {len(blob)} bytes")
     return HEADER.pack(len(body), len(blob)) + body + blob
@@ -32,6 +34,11 @@ class FrameReader:
         self._buffer += data
 
     def next(self) -> tuple[Message, bytes] | None:
+        frame = self.next_packed()
+        return frame and (decode(frame[0]), frame[1])
+
+    def next_packed(self) -> tuple[bytes, bytes] | None:
+        """The next frame's JSON as it came, and its blob."""
         if len(self._buffer) < HEADER.size:
             return None
         json_length, blob_length = HEADER.unpack_from(self._buffer)
@@ -41,13 +48,12 @@ class FrameReader:
         end = body_end + blob_length
         if len(self._buffer) < end:
             return None
-        message = _decode(bytes(self._buffer[HEADER.size : body_end]))
-        blob = bytes(self._buffer[body_end:end])
+        body, blob = bytes(self._buffer[HEADER.size : body_end]), bytes(self._buffer[body_end:end])
         del self._buffer[:end]
-        return message, blob
+        return body, blob
 
 
-def _decode(body: bytes) -> Message:
+def decode(body: bytes) -> Message:
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:

@@ -50,13 +50,15 @@ def _spawn(keeper: Keeper, _client: Client, message: Message) -> Message:
 
 
 def _write(keeper: Keeper, client: Client, number: int, message: Message, blob: bytes) -> None:
+    session = _running(keeper, message)
+    reply = client.reply_behind if session.is_terminal else client.reply
+
     def done(refusal: Refused | None) -> None:
         if refusal:
             client.reply({"id": number, "error": refusal.code, "message": str(refusal)})
         else:
-            client.reply({"id": number, "ok": {}})
+            reply({"id": number, "ok": {}})
 
-    session = _running(keeper, message)
     session.stdin.write(text(message, "write_id", 128), blob, done)
 
 

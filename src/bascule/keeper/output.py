@@ -12,6 +12,8 @@ _TURN_BYTES = 256 * 1024
 _SIP_BYTES = 16 * 1024
 _SIP_SECONDS = 0.004
 _RETRY_SECONDS = 0.5
+# A read that gave less than this has taken all there was: another would only say so.
+_LITTLE = 1024
 # One buffer for all streams: the loop is single and each turn ends with the buffer written or copied.
 _buffer = memoryview(bytearray(_TURN_BYTES))
 
@@ -93,6 +95,8 @@ class Output:
             if got == 0:
                 return count, True
             count += got
+            if got < _LITTLE:
+                break
         return count, False
 
     def _store(self, data: memoryview) -> None:

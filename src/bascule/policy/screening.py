@@ -22,6 +22,7 @@ _QUESTIONS = re.compile(
     rb"|\x1bP[0-9;]*[+$]q[^\x1b]*\x1b\\"  # settings, capabilities
     rb"|\x1b\][0-9]+;(?:[^\x07\x1b]*;)?\?(?:\x07|\x1b\\)"  # colours, fonts
 )
+_STRING = re.compile(rb"\x1b[\]PX^_]")
 _STRINGS = (b"\x1b]", b"\x1bP", b"\x1bX", b"\x1b^", b"\x1b_")
 _CONTROL = re.compile(rb"\x1b\[[0-?]*[ -/]*")
 _ESCAPE = re.compile(rb"\x1b[ -/]*")
@@ -33,7 +34,9 @@ def safe_length(data: bytes) -> int:
     escape = data.rfind(b"\x1b", start)
     if escape < 0:
         return len(data) - _broken_character(data)
-    string = max(data.rfind(mark, start) for mark in _STRINGS)
+    # One look for any of them first: mostly there is none.
+    begins = _STRING.search(data, start) is not None
+    string = max(data.rfind(mark, start) for mark in _STRINGS) if begins else -1
     if string >= 0 and not _string_is_over(data, string):
         return string
     tail = data[escape:]

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bascule.drivers.terminal.modes import ModeTracker, prelude
 from bascule.drivers.terminal.screen import Screen
-from bascule.drivers.terminal.strings import Found, StringScanner, Unfinished
+from bascule.drivers.terminal.strings import Found, StringScanner, Unfinished, is_only_csi
 from bascule.drivers.terminal.trust import MAX_TRIES, TrustQuestion, TrustWatch, look
 
 CHECKPOINT_BYTES = 128 * 1024
@@ -143,9 +143,10 @@ class TerminalDriver:
             self.leave_question()
 
     def _scan(self, data: bytes) -> Found:
-        self._modes.feed(data)
         self.consumed += len(data)
-        return self._strings.feed(data)
+        only_csi = is_only_csi(data)
+        self._modes.feed(data, only_csi=only_csi)
+        return self._strings.feed(data, only_csi=only_csi)
 
     def _mark(self) -> None:
         if self._strings.at_ground and not self._modes.cut:

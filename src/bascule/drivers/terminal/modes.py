@@ -26,13 +26,14 @@ class ModeTracker(Struct):
         """A full-screen program has the screen."""
         return bool(self.on & ALTERNATE)
 
-    def feed(self, chunk: bytes) -> None:
+    def feed(self, chunk: bytes, *, only_csi: bool = False) -> None:
+        """`only_csi`: whoever calls has seen that every escape in the piece is followed by `[`."""
         data = self.cut + chunk if self.cut else chunk
         if b"\x1b" not in data:
             self.cut = b""
             return
         # Lone bytes are found far faster than sequences, and colours hold none of these.
-        if b"?" in data or b"!" in data or b"\x1bc" in data:
+        if not (only_csi and data is chunk) or b"?" in data or b"!" in data:
             self._follow(data)
         last = _CUT.search(data, max(0, len(data) - MAX_SEQUENCE))
         self.cut = last[0] if last else b""

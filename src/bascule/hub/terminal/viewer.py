@@ -53,7 +53,7 @@ class TerminalViewer:
         self._screening = Screening(0)
         self._more = asyncio.Event()
         self._acks = asyncio.Event()
-        self._keys: dict[asyncio.Task[None], int] = {}
+        self._keys: dict[asyncio.Future[bytes], int] = {}
         self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
         self._arrangement: tuple[Size, bool, str, bool] | None = None
         self._tape: Tape
@@ -149,6 +149,9 @@ class TerminalViewer:
             await self._skip()
         self._more.clear()
         over = tape.over
+        if self._place >= tape.end and not over:
+            await self._more.wait()
+            return True
         try:
             data = await self._read()
         except TapeCut:
@@ -271,14 +274,14 @@ class TerminalViewer:
 
     def _type(self, data: bytes, *, reply: bool) -> None:
         wish = TypeKeys(session_id=self._record.session_id, by=self.actor, data=data, reply=reply)
-        task = asyncio.create_task(self._deliver(wish), name=f"keys {self._record.session_id}")
-        self._keys[task] = len(data)
-        task.add_done_callback(self._keys.pop)
+        typed = self.hub.switchboard.post(wish, device=self._record.device or None)
+        self._keys[typed] = len(data)
+        typed.add_done_callback(self._delivered)
 
-    async def _deliver(self, wish: TypeKeys) -> None:
-        try:
-            await self.hub.switchboard.ask(wish, device=self._record.device or None)
-        except BasculeError as error:
+    def _delivered(self, typed: "asyncio.Future[bytes]") -> None:
+        del self._keys[typed]
+        error = None if typed.cancelled() else typed.exception()
+        if isinstance(error, BasculeError):
             self._say_error(error.refusal())
 
     def _check_may_write(self) -> None:
