@@ -69,6 +69,8 @@ async def test_x4_tools_are_found_by_title_input_and_output(store: SqliteStore) 
     for words in ("look around", "patterné", "seventeen", "grep"):
         assert [hit.kind for hit in await found(store, words)] == ["tool"], words
     assert await found(store, "npattern") == []
+    [hit] = await found(store, "seventeen")
+    assert "".join(hit.snippet) == "Look around command:grep patterné file seventeen matches"
 
 
 async def test_x4_titles_come_first_and_follow_a_rename(store: SqliteStore) -> None:

@@ -10,7 +10,7 @@ from bascule.store import reader
 from bascule.store.base import SearchHit, SearchResult
 from bascule.store.rows import decode_entry, entry_body
 from bascule.store.search_index import ENTRY, row_id
-from bascule.store.search_text import text_of
+from bascule.store.search_text import shown_of
 
 MAX_TERMS = 16
 MAX_QUERY = 400
@@ -113,7 +113,7 @@ def _message_hit(
     if record is None or entry is None:
         return []
     kind = str(type(entry).__struct_config__.tag)
-    marked = snippet(text_of(entry), terms)
+    marked = snippet(shown_of(entry), terms)
     archived, found = record.archived, record.found
     return [SearchHit(session_id, record.title, first_seq, marked, entry.at, kind, archived, found)]
 

@@ -24,6 +24,7 @@ MAX_SAID = 32 * 1024  # characters of a prompt or an answer
 MAX_INPUT = 4 * 1024  # of a tool's input
 MAX_OUTPUT = 8 * 1024  # of what it gave
 
+_marks = re.compile(r'(?<![\w])"|"(?![\w])|[{}]')
 _escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 
 
@@ -43,6 +44,15 @@ def text_of(entry: AnyEntry) -> str:
             return _happened(entry)[:MAX_OUTPUT]
         case _:
             return ""
+
+
+def shown_of(entry: AnyEntry) -> str:
+    """The same as people read it: a tool's input without the marks of JSON. The index keeps its own words."""
+    text = text_of(entry)
+    if not isinstance(entry, ToolEntry):
+        return text
+    title, given, output = text.split("\n", 2) if text.count("\n") > 1 else (text, "", "")
+    return f"{title} {_marks.sub('', given)} {output}"
 
 
 def _asked(entry: RequestEntry) -> str:
