@@ -89,8 +89,8 @@ ASKS = (
 )
 NOT_SIGNED_IN = (
     "It is installed, but nobody is signed in there. Sign in once in a terminal, then try again.",
-    "Please set an Auth method in ~/.gemini/settings.json or specify one of\nGEMINI_API_KEY before running",
-    41,
+    "Not logged in. Run claude in a terminal and type /login,\nor set ANTHROPIC_API_KEY.",
+    1,
 )
 LANTERN, TIDE = "/code/lantern", "/code/tidechart"
 PULL = "https://github.com/lantern/lantern/pull/218"

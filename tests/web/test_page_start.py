@@ -138,8 +138,8 @@ async def test_tc_2_2f_r7_a_start_that_fails_says_what_happened_and_what_next(
             "nobody is signed in",
             "Use Codex instead",
         )
-        await expect(alert).to_contain_text("ended with code 41")
-        await expect(alert.locator("pre")).to_contain_text("GEMINI_API_KEY")
+        await expect(alert).to_contain_text("ended with code 1")
+        await expect(alert.locator("pre")).to_contain_text("ANTHROPIC_API_KEY")
         assert tab.errors == []
         # Five starts a minute are enough for one browser. In another: stuck, and given up, it is ended
         tab = await open_tab(browser, world.url, world.tokens["operator"])
