@@ -28,10 +28,13 @@ class Conversations:
         if self._listing is None or self._listing.done():
             self._listing = asyncio.get_running_loop().create_future()
             self._send(self._driver.list_conversations(write_id))
+        listing = self._listing
         try:
             async with asyncio.timeout(LIST_SECONDS):
-                return await asyncio.shield(self._listing)
+                return await asyncio.shield(listing)
         except TimeoutError:
+            if self._listing is listing:
+                self._listing = None  # whoever asks next asks the agent again
             raise AgentFailed("The agent did not list its conversations.") from None
 
     def look(self) -> None:
