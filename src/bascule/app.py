@@ -98,7 +98,7 @@ async def _host(settings: Settings, store: SqliteStore, switchboard: Switchboard
     """This machine's daemon, joined to the hub by a link in memory."""
     loop = asyncio.get_running_loop()
     device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
-    catalogue = Catalogue.load(Path(settings.config_dir))
+    catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
     launcher = Launcher(catalogue, settings, dict(os.environ))
     histories = tuple(histories_of(catalogue))
     books = (await RuleBook.open(store), ComparisonBook(store))

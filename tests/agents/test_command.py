@@ -2,7 +2,7 @@
 
 import pytest
 
-from bascule.agents.catalogue import Catalogue
+from bascule.agents.catalogue import BadAgentFile, Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment
 from bascule.agents.spec import AgentSpec, DriverSpec, Found
 from bascule.model.errors import InvalidInput, NotSupported
@@ -95,3 +95,26 @@ def test_s34_a_file_can_not_list_what_is_never_handed_on() -> None:
     )
     parent = {"LD_PRELOAD": "x", "PYTHONPATH": "x", "BASCULE_TOKEN": "x"}
     assert child_environment(spec, parent) == {}
+
+
+def test_s34_a_variable_that_a_person_passes_on_reaches_that_agent_alone() -> None:
+    catalogue = Catalogue.load("/nonexistent").passing({"codex": ("MODELS_KEY", "LD_PRELOAD")})
+    parent = {"MODELS_KEY": "k", "OPENAI_API_KEY": "o", "LD_PRELOAD": "x", "OTHER_KEY": "x"}
+    assert child_environment(catalogue.get("codex"), parent) == {"MODELS_KEY": "k", "OPENAI_API_KEY": "o"}
+    assert child_environment(catalogue.get("opencode"), parent).keys() == {
+        "OPENAI_API_KEY",
+        "OPENCODE_PERMISSION",
+    }
+
+
+def test_s34_what_an_agents_file_sets_can_not_be_passed_on_over() -> None:
+    catalogue = Catalogue.load("/nonexistent").passing({"aider": ("AIDER_YES_ALWAYS",)})
+    assert child_environment(catalogue.get("aider"), {"AIDER_YES_ALWAYS": "true"}) == {
+        "AIDER_YES_ALWAYS": "false"
+    }
+
+
+def test_passing_on_to_an_agent_that_is_not_there_is_refused() -> None:
+    with pytest.raises(BadAgentFile) as caught:
+        Catalogue.load("/nonexistent").passing({"codx": ("MODELS_KEY",)})
+    assert caught.value.message.startswith("config.toml (pass_on): there is no agent 'codx'")

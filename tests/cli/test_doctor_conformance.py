@@ -23,8 +23,9 @@ def add_agent(data: Path, *flags: str) -> None:
     (data / "tmp").mkdir()
 
 
-async def run(data: Path, *words: str) -> Finished:
-    return await bascule(data, "doctor", "--conformance", *words, TMPDIR=str(data / "tmp"), seconds=SECONDS)
+async def run(data: Path, *words: str, **more: str) -> Finished:
+    more = {"TMPDIR": str(data / "tmp"), **more}
+    return await bascule(data, "doctor", "--conformance", *words, seconds=SECONDS, **more)
 
 
 async def test_x8_an_agent_that_behaves_holds_in_every_scene_and_nothing_is_left(short_dir: Path) -> None:
@@ -36,6 +37,17 @@ async def test_x8_an_agent_that_behaves_holds_in_every_scene_and_nothing_is_left
     assert lines[-1] == "All of it holds."
     assert list((short_dir / "tmp").iterdir()) == []
     assert not (short_dir / "server.json").exists(), "the person's own state folder was used"
+
+
+async def test_x8_a_key_that_the_person_passes_on_reaches_the_agent_on_trial(short_dir: Path) -> None:
+    add_agent(short_dir, "--needs-key")
+    config = short_dir / "config" / "config.toml"
+    config.write_text('[pass_on]\nobedient = ["MODELS_KEY"]\n')
+    done = await run(short_dir, "obedient", "--yes", MODELS_KEY="not-a-real-key")
+    assert done.code == 0, done.out + done.err
+    config.unlink()
+    done = await run(short_dir, "obedient", "--yes", MODELS_KEY="not-a-real-key")
+    assert done.code != 0, done.out + done.err
 
 
 async def test_x8_an_agent_that_never_asks_is_found_out(short_dir: Path) -> None:

@@ -1,8 +1,10 @@
 """Codex's own protocol, driven by the real server with a scripted agent in Codex's place."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from tests.acp.sharing import pushes
 from tests.live import LiveServer
 
 from bascule.model.events import PermissionRequested, SessionReady, TextAppended, ToolChanged, TurnEnded
@@ -21,13 +23,17 @@ args = ["{FAKE}"]
 """
 
 
+def server_in(folder: Path) -> LiveServer:
+    server = LiveServer(folder)
+    agents = server.config / "agents"
+    agents.mkdir(mode=0o700)
+    (agents / "codex.toml").write_text(TOML)
+    (agents / "codex.toml").chmod(0o600)
+    return server
+
+
 async def test_prompts_approvals_and_an_interrupt(short_dir: Path):
-    server = LiveServer(short_dir)
-    folder = server.config / "agents"
-    folder.mkdir(mode=0o700)
-    (folder / "codex.toml").write_text(TOML)
-    (folder / "codex.toml").chmod(0o600)
-    async with server:
+    async with server_in(short_dir) as server:
         session = await server.create("hello", agent="scripted-codex")
         row = await server.wait_for(session, TurnEnded)
         ready = next(one.event for one in await server.log(session) if isinstance(one.event, SessionReady))
@@ -51,3 +57,38 @@ async def test_prompts_approvals_and_an_interrupt(short_dir: Path):
             row = await server.wait_for(session, TurnEnded, after=row.seq)
             assert isinstance(row.event, TurnEnded)
             assert row.event.stop_reason == "interrupted"
+
+
+async def test_the_threads_it_knows_are_listed_page_by_page_and_can_be_taken_up(short_dir: Path):
+    async with server_in(short_dir) as server, pushes(server) as page:
+        early = await page.ask("agents:conversations", agent="scripted-codex")
+        assert early["error"]["code"] == "NOT_SUPPORTED"
+        session = await server.create("hello", agent="scripted-codex")
+        await server.wait_for(session, TurnEnded)
+        both = await asyncio.gather(
+            *(page.ask("agents:conversations", agent="scripted-codex") for _ in range(2))
+        )
+        orphan = {
+            "id": "thread-0",
+            "title": "an orphan",
+            "cwd": str(server.work),
+            "updatedAt": "2026-11-16T08:49:01.000Z",
+        }
+        own = {"id": "thread-1", "title": "this one", "session": session}
+        for known in both:
+            assert known["ok"] == {"conversations": [orphan, own], "more": False}
+        other = await server.create(agent="scripted-codex", resume="thread-0")
+        await server.wait_for(other, SessionReady)
+        # Listing leaves no trace in the conversation it was asked in.
+        kinds = [type(row.event).__name__ for row in await server.log(session)]
+        assert kinds[-1] == "TurnEnded"
+
+
+async def test_a_list_that_the_agent_refuses_is_refused_in_its_words(short_dir: Path):
+    async with server_in(short_dir) as server, pushes(server) as page:
+        (server.work / "unlisted").mkdir()
+        session = await server.create(agent="scripted-codex", cwd=str(server.work / "unlisted"))
+        await server.wait_for(session, SessionReady)
+        refused = await page.ask("agents:conversations", agent="scripted-codex")
+        assert refused["error"]["code"] == "AGENT_FAILED"
+        assert "no list today" in refused["error"]["message"]

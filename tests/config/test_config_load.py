@@ -93,6 +93,11 @@ def test_state_and_config_homes_are_honoured_only_when_absolute():
         ("allowed_origins = [1]\n", "/c/config.toml:1: allowed_origins:", "expected str"),
         ("tls_cert = '/c.pem'\n", "tls_key:", "needs both"),
         ("host = 'http://127.0.0.1'\n", "/c/config.toml:1: host:", "no address"),
+        ("[pass_on]\ncodex = 'A_KEY'\n", "/c/config.toml:1: pass_on:", "expected array"),
+        ("pass_on = ['A_KEY']\n", "/c/config.toml:1: pass_on:", "expected object"),
+        ("[pass_on]\ncodex = ['OPENAI_*']\n", "/c/config.toml:1: pass_on:", "no name of a variable"),
+        ("[pass_on]\ncodex = ['LD_PRELOAD']\n", "/c/config.toml:1: pass_on:", "no name of a variable"),
+        ("[pass_on]\ncodex = ['BASCULE_TOKEN']\n", "/c/config.toml:1: pass_on:", "no name of a variable"),
     ],
 )
 def test_r24_a_wrong_line_is_named_by_file_line_and_key(text: str, place: str, reason: str):
@@ -108,6 +113,17 @@ def test_s15_a_secret_in_the_config_is_refused_and_not_repeated(key: str, value:
     assert message.startswith(f"/c/config.toml:2: {key}:")
     assert "secrets have no place" in message
     assert "changeme" not in message
+
+
+def test_s15_a_key_that_stands_where_its_name_belongs_is_refused_and_not_repeated():
+    message = refusal_of("[pass_on]\ncodex = ['A_KEY=sk-changeme']\n")
+    assert message.startswith("/c/config.toml:1: pass_on: 'codex' has an entry")
+    assert "changeme" not in message
+
+
+def test_variables_are_passed_on_by_agent_and_only_the_file_can_say_so():
+    settings = settings_of("[pass_on]\ncodex = ['A_KEY', 'B_KEY']\n", {"BASCULE_PASS_ON": "C_KEY"})
+    assert settings.pass_on == {"codex": ("A_KEY", "B_KEY")}
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from tests.conformance.install import Installed, install
 from tests.conformance.outcome import Figures, Outcome
 from tests.conformance.scenario import SCENARIOS
 from tests.conformance.scenes_asking import ASKING
+from tests.conformance.scenes_found import FOUND_OF_CLAUDE
 from tests.conformance.scenes_living import FORBIDDEN, LIVING
 from tests.conformance.scenes_screen import SCREEN
 from tests.conformance.talk import Broken, Talk
@@ -34,6 +35,7 @@ SCENES: dict[str, Scene] = {
     **ASKING,
     **LIVING,
     **SCREEN,
+    **FOUND_OF_CLAUDE,
 }
 
 

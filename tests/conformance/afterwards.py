@@ -107,7 +107,7 @@ def _measure(talk: Talk, figures: Figures) -> None:
         (r.event for r in talk.rows if isinstance(r.event, TextAppended | PermissionRequested)), None
     )
     text = _moment(talk, TextAppended)
-    if prompt_first and isinstance(first, TextAppended) and text is not None:
+    if prompt_first and isinstance(first, TextAppended) and text is not None and text > spawned:
         figures.text = text - spawned
 
 

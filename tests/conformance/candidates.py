@@ -10,6 +10,7 @@ from msgspec import Struct
 
 # Not a credential: the scripted model accepts anything.
 DUMMY_KEY = "sk-conformance-0000-not-a-real-key-0000"
+OTHER_KEY = "SCRIPTED_MODEL_KEY"  # the name of a variable that no agent is given by itself
 CODEX_CONFIG = """model = "fake-model"
 model_provider = "fake"
 check_for_update_on_startup = false
@@ -42,6 +43,8 @@ class Candidate(Struct, frozen=True):
     start: str = ""  # the variable in which Bascule is given the program; else it is on PATH
     python: bool = False
     reject_ends_turn: bool = False
+    # The program's words for a prompt that is answered without Bascule; none: its history is not read.
+    alone: tuple[str, ...] = ()
 
 
 def settle_claude(home: Path, url: str, *, key_approved: bool = False) -> dict[str, str]:
@@ -62,7 +65,7 @@ def _codex(home: Path, url: str) -> dict[str, str]:
     folder = home / ".codex"
     folder.mkdir(exist_ok=True)
     (folder / "config.toml").write_text(CODEX_CONFIG.format(url=url), encoding="utf-8")
-    return {"OPENAI_API_KEY": DUMMY_KEY}
+    return {"OPENAI_API_KEY": DUMMY_KEY, OTHER_KEY: DUMMY_KEY}
 
 
 def _gemini(home: Path, url: str) -> dict[str, str]:
@@ -133,7 +136,16 @@ CANDIDATES: tuple[Candidate, ...] = (
         settle_claude,
         "CLAUDE_ACP_CMD",
     ),
-    Candidate("codex", "Codex, app-server", "codex", "codex", "@openai/codex", "codex", _codex),
+    Candidate(
+        "codex",
+        "Codex, app-server",
+        "codex",
+        "codex",
+        "@openai/codex",
+        "codex",
+        _codex,
+        alone=("exec", "--skip-git-repo-check"),
+    ),
     Candidate(
         "codex-acp",
         "Codex, by @agentclientprotocol's adapter",
@@ -156,9 +168,29 @@ CANDIDATES: tuple[Candidate, ...] = (
         "CODEX_ACP_CMD",
         reject_ends_turn=True,
     ),
-    Candidate("gemini", "Gemini CLI", "gemini", "acp", "@google/gemini-cli", "gemini", _gemini),
-    Candidate("copilot", "GitHub Copilot CLI", "copilot", "acp", "@github/copilot", "copilot", _copilot),
-    Candidate("opencode", "opencode", "opencode", "acp", "opencode-ai", "opencode", _opencode),
+    Candidate(
+        "gemini",
+        "Gemini CLI",
+        "gemini",
+        "acp",
+        "@google/gemini-cli",
+        "gemini",
+        _gemini,
+        alone=("--skip-trust", "-p"),
+    ),
+    Candidate(
+        "copilot",
+        "GitHub Copilot CLI",
+        "copilot",
+        "acp",
+        "@github/copilot",
+        "copilot",
+        _copilot,
+        alone=("-p",),
+    ),
+    Candidate(
+        "opencode", "opencode", "opencode", "acp", "opencode-ai", "opencode", _opencode, alone=("run",)
+    ),
     Candidate("qwen", "Qwen Code", "qwen", "acp", "@qwen-code/qwen-code", "qwen", _qwen),
     Candidate(
         "aider",

@@ -8,20 +8,22 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from msgspec import Struct
 from tests.conformance.afterwards import end_and_check
-from tests.conformance.candidates import Candidate
+from tests.conformance.candidates import OTHER_KEY, Candidate
 from tests.conformance.greeting import Greeting, greet
 from tests.conformance.install import Program, fetch
 from tests.conformance.outcome import Figures, Outcome
 from tests.conformance.scenes_acp import ACP
 from tests.conformance.scenes_any import ANY
 from tests.conformance.scenes_codex import CODEX
+from tests.conformance.scenes_found import FOUND
 from tests.conformance.scenes_plain import PLAIN
 from tests.conformance.talk import Broken, Talk
-from tests.live import LiveServer
+from tests.live import LIMITS, LiveServer
 from tests.modelapi.server import ScriptedModel, serve
 
 # By the driver.
@@ -34,6 +36,9 @@ QUIET = {
     "DO_NOT_TRACK": "1",
     "NO_PROXY": "127.0.0.1,localhost",
 }
+
+
+Scene = Callable[[Talk, Candidate], Awaitable[None]]
 
 
 class Run(Struct):
@@ -55,13 +60,13 @@ async def run(candidate: Candidate, only: list[str], keep: bool) -> Run:
     model = ScriptedModel()
     done = Run(candidate, program.version, [])
     async with serve(model) as url:
-        live = LiveServer(folder)
+        live = LiveServer(folder, config=f'{LIMITS}[pass_on]\ncodex = ["{OTHER_KEY}"]\n')
         live.env = _environment(candidate, program, live.home, url)
         try:
             async with live:
                 if candidate.driver == "acp":
                     done.greeting = await greet(candidate.agent, live.env, live.work / "greeting")
-                for name in SCENES.get(candidate.driver, ANY):
+                for name in scenes_of(candidate):
                     if not only or any(part in name for part in only):
                         done.outcomes.append(await _one(live, model, candidate, name))
                         _say(done.outcomes[-1])
@@ -74,6 +79,10 @@ async def run(candidate: Candidate, only: list[str], keep: bool) -> Run:
             else:
                 shutil.rmtree(folder, ignore_errors=True)
     return done
+
+
+def scenes_of(candidate: Candidate) -> dict[str, Scene]:
+    return {**SCENES[candidate.driver], **(FOUND if candidate.alone else {})}
 
 
 def short_folder() -> str | None:
@@ -109,7 +118,7 @@ async def _one(live: LiveServer, model: ScriptedModel, candidate: Candidate, nam
     begun = time.monotonic()
     fault, figures = None, Figures()
     try:
-        await SCENES.get(candidate.driver, ANY)[name](talk, candidate)
+        await scenes_of(candidate)[name](talk, candidate)
         figures = await end_and_check(talk)
     except (Broken, TimeoutError, AssertionError, OSError) as error:
         fault = f"{error}" if isinstance(error, Broken) else f"{type(error).__name__}: {error}"

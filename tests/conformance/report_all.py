@@ -13,8 +13,9 @@ from tests.conformance.report import PAGE
 from tests.conformance.scenes_acp import ACP
 from tests.conformance.scenes_any import ANY
 from tests.conformance.scenes_codex import CODEX
+from tests.conformance.scenes_found import FOUND
 
-COLUMNS = [*ANY, *ACP, "mode that asks nobody", *CODEX]
+COLUMNS = [*ANY, *FOUND, *ACP, "mode that asks nobody", *CODEX]
 FACTS = ("agent", "version", "way", "day")
 FIGURES = ("ready", "first text", "end")
 GREETING = [

@@ -94,7 +94,7 @@ async def resume(talk: Talk, agent: Candidate) -> None:
     await talk.turn_ends()
     await talk.wish("session:end")
     await talk.next(SessionEnded)
-    await _bring_back(talk)
+    await bring_back(talk)
     await talk.next(SessionReady)
     talk.model.requests.clear()
     await talk.send("::text I am back.")
@@ -104,7 +104,7 @@ async def resume(talk: Talk, agent: Candidate) -> None:
     holds(any("heron" in one for one in told), "the model was not told of the earlier turn")
 
 
-async def _bring_back(talk: Talk) -> None:
+async def bring_back(talk: Talk) -> None:
     """Bascule says how long to wait where the agent would harm so young a conversation."""
     answer = await talk.live.post(f"/api/sessions/{talk.session}/resume")
     if answer.status_code == 429:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
-from tests.conformance.candidates import Candidate
+from tests.conformance.candidates import OTHER_KEY, Candidate
+from tests.conformance.scenes_found import alone
 from tests.conformance.talk import Talk, holds
 
-from bascule.model.events import ModeChanged, PermissionRequested, QuestionAsked, SessionReady
+from bascule.model.events import ModeChanged, PermissionRequested, QuestionAsked, SessionEnded, SessionReady
 
 QUESTION = {
     "id": "colour",
@@ -77,4 +78,55 @@ async def forked(talk: Talk, agent: Candidate) -> None:
         await fork.close()
 
 
-CODEX = {"plan and question": planned, "allowed for the session": for_session, "fork": forked}
+async def listed(talk: Talk, agent: Candidate) -> None:
+    """It lists its threads of this folder, by whatever they were begun, and one of them is taken up."""
+    await alone(talk, (agent.program, *agent.alone), "::text Begun elsewhere.")
+    await talk.open("::text Begun here.")
+    ready = await talk.next(SessionReady)
+    await talk.turn_ends()
+    answer = await talk.ask("agents:conversations", agent=talk.agent)
+    known = {one["id"]: one for one in answer["conversations"]}
+    holds(not answer["more"], "it says that there are more")
+    holds({one["cwd"] for one in known.values()} == {str(talk.project)}, f"of other folders: {known}")
+    own = known.pop(ready.agent_session_id or "", {})
+    holds(own.get("session") == talk.session, f"its own thread is listed as {own}")
+    holds([one["title"] for one in known.values()] == ["::text Begun elsewhere."], f"others: {known}")
+    (other,) = known
+    holds("session" not in known[other], "a session is said to hold it")
+    again = talk.beside()
+    await again.open(resume=other)
+    try:
+        taken_up = await again.next(SessionReady)
+        holds(taken_up.agent_session_id == other, f"it took up {taken_up}")
+        talk.model.requests.clear()
+        await again.send("::text Gone on with.")
+        await again.text("Gone on with.")
+        await again.turn_ends()
+        told = [str(message) for one in talk.model.requests for message in one.messages]
+        holds(any("Begun elsewhere." in one for one in told), "the model was not told of the earlier turn")
+        await again.wish("session:end")
+        await again.next(SessionEnded)
+    finally:
+        await again.close()
+
+
+async def other_key(talk: Talk, agent: Candidate) -> None:
+    """A provider whose key has a name of its own: Codex is given it because the settings pass it on."""
+    config = talk.live.home / ".codex" / "config.toml"
+    usual = config.read_text(encoding="utf-8")
+    config.write_text(usual.replace('"OPENAI_API_KEY"', f'"{OTHER_KEY}"'), encoding="utf-8")
+    try:
+        await talk.open("::text Paid with another key.")
+        await talk.text("Paid with another key.")
+        await talk.turn_ends()
+    finally:
+        config.write_text(usual, encoding="utf-8")
+
+
+CODEX = {
+    "plan and question": planned,
+    "allowed for the session": for_session,
+    "fork": forked,
+    "list": listed,
+    "key passed on": other_key,
+}

@@ -39,12 +39,22 @@ async def reject(talk: Talk, agent: Candidate) -> None:
 
 
 async def auto(talk: Talk, agent: Candidate) -> None:
-    """In the mode that asks nobody its questions are answered, each in the log, and no flag is needed."""
+    """In the mode that asks nobody its questions are answered, each in the log, and no flag is needed.
+
+    A command is among them: with `--yes` Aider itself would say no to it.
+    """
     await talk.open("::write auto.txt | one line", permissionMode="auto")
     await talk.turn_ends()
     talk.made("auto.txt")
-    holds(all(one.by == "policy" for one in talk.events(PermissionAnswered)), "a person was asked")
-    holds(len(talk.events(PermissionAnswered)) >= 1, "nothing was asked")
+    await talk.send("/chat-mode diff")  # in which it acts upon commands
+    await talk.turn_ends()
+    await talk.send("::bash touch ran.txt")
+    await talk.turn_ends()
+    talk.made("ran.txt")
+    asked, answers = talk.events(PermissionRequested), talk.events(PermissionAnswered)
+    holds(len(asked) >= 2, f"only this was asked: {[one.title for one in asked]}")
+    holds([one.request_id for one in answers] == [one.request_id for one in asked], "one is not answered")
+    holds(all((one.by, one.decision) == ("policy", "allow") for one in answers), f"answers: {answers}")
 
 
 async def killed(talk: Talk, agent: Candidate) -> None:

@@ -154,11 +154,15 @@ class Talk:
     # Acting
 
     async def wish(self, kind: str, **fields: Any) -> Any:
+        """Send one message about this session, and give what it was answered with."""
+        return await self.ask(kind, sessionId=self.session, **fields)
+
+    async def ask(self, kind: str, **fields: Any) -> Any:
         """Send one message over the socket and give what it was answered with."""
         assert self._socket is not None
         self._number += 1
         answer = self._answers[self._number] = asyncio.get_running_loop().create_future()
-        message = {"id": self._number, "type": kind, "sessionId": self.session, **fields}
+        message = {"id": self._number, "type": kind, **fields}
         await self._socket.send(json.dumps(message))
         frame = await asyncio.wait_for(answer, PATIENCE)
         holds("ok" in frame, f"{kind} was refused: {frame}")
@@ -211,6 +215,12 @@ class Talk:
         except TimeoutError:
             last = "; ".join(type(row.event).__name__ for row in self.rows[-6:])
             raise Broken(f"no {what} within {self.patience:.0f} s; the log ends with {last}") from None
+
+    async def catch_up(self, seq: int) -> None:
+        """Pass over everything up to this row, whatever it is."""
+        async with asyncio.timeout(self.patience), self._changed:
+            await self._changed.wait_for(lambda: bool(self.rows) and self.rows[-1].seq >= seq)
+            self._cursor = next(n for n, row in enumerate(self.rows, 1) if row.seq >= seq)
 
     async def next(self, kind: type[E]) -> E:
         """The next event of this kind."""

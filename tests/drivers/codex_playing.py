@@ -53,6 +53,10 @@ class CodexHandling:
             case "model/list":
                 sent = play.take_owed("model/list")
                 play.ids[said["id"]] = sent["id"]
+            case "thread/list" if "cursor" not in params:
+                assert isinstance(driver, CodexDriver)
+                (sent,) = play.wrote(driver.list_conversations("list:1"), said)
+                assert params.items() <= {**sent["params"], "limit": params["limit"]}.items()
             case None:
                 self._answer(play, said)
             case _:

@@ -128,6 +128,18 @@ def test_an_opencode_answer_is_told_once_it_is_whole() -> None:
     assert (after.title, after.cost_usd) == ("A greeting", 0.5)
 
 
+@pytest.mark.parametrize(
+    ("told", "model"),
+    [('"modelID":"m","providerID":"p"', "p/m"), ('"modelID":"m"', "m"), ('"providerID":"p"', None)],
+)
+def test_an_opencode_model_has_the_name_by_which_it_can_be_asked_for_again(
+    told: str, model: str | None
+) -> None:
+    session = opencode.Session("ses_1", "/home/dev", "A greeting", "1.18.33", 1_794_807_436_031)
+    answer = f'{{"role":"assistant","time":{{"created":2,"completed":3}},"finish":"stop",{told}}}'
+    assert opencode.read(session, [opencode.Row("m2", 2, answer.encode(), ())]).model == model
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_a_file_that_grows_only_adds_to_what_was_told(name: str) -> None:
     """So that a session can be followed: nothing that was shown is taken back by the next line."""

@@ -70,6 +70,16 @@ def turn(words: str) -> str:
     return "completed"
 
 
+def page(params: Message) -> Message:
+    """Two pages: one thread that somebody had elsewhere, and this one."""
+    if params["cwd"].endswith("unlisted"):
+        return {"error": {"code": -32600, "message": "no list today"}}
+    if "cursor" not in params:
+        thread = {"id": "thread-0", "preview": "an orphan", "cwd": params["cwd"], "updatedAt": 1_794_818_941}
+        return {"result": {"data": [thread], "nextCursor": "second"}}
+    return {"result": {"data": [{"id": "thread-1", "name": "this one"}], "nextCursor": None}}
+
+
 def main() -> None:
     while True:
         message = receive()
@@ -84,6 +94,8 @@ def main() -> None:
                 tell("turn/completed", turn={"id": "turn-1", "status": status, "durationMs": 1})
             case "model/list":
                 send(id=message["id"], result={"data": []})
+            case "thread/list":
+                send(id=message["id"], **page(message["params"]))
             case _:
                 pass
 

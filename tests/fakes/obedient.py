@@ -1,9 +1,11 @@
 """A scripted ACP agent that does what short English sentences tell it, as a model would. Stdlib only.
 
 `--never-asks` runs commands unasked, `--ignores-no` runs what was denied, `--forgets` remembers nothing.
+`--needs-key` does not start without a variable that no agent is given by itself.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -22,6 +24,10 @@ writing = threading.Lock()
 answers: dict[int, tuple[threading.Event, list[Any]]] = {}
 stops: dict[str, threading.Event] = {}
 folders: dict[str, str] = {}
+
+
+if "--needs-key" in FLAGS and "MODELS_KEY" not in os.environ:
+    sys.exit("no MODELS_KEY")
 
 
 def send(**message: Any) -> None:

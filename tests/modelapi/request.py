@@ -7,7 +7,9 @@ import re
 from msgspec import Struct, field
 
 # An agent without tools, which edits what the answer shows, writes this behind each prompt.
-PLAIN_REMINDER = "\n\nTo suggest changes to a file you MUST"
+PLAIN_REMINDER = re.compile(
+    r"\n\n(To suggest changes to a file you MUST|# \*SEARCH/REPLACE block\* Rules:).*", re.DOTALL
+)
 REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 PLAN_FILE = re.compile(r"(/[^\s\"'`\\]+/plans/[^\s\"'`\\]+\.md)")
 WORKING_DIRECTORY = re.compile(
@@ -87,7 +89,7 @@ class MessagesRequest(Struct):
     def takes_text_only(self) -> bool:
         """Return whether this is such an agent: nothing but text will do."""
         last = self.messages[-1].blocks() if self.messages else []
-        return not self.tools and any(PLAIN_REMINDER in block.text for block in last)
+        return not self.tools and any(PLAIN_REMINDER.search(block.text) for block in last)
 
     def images(self) -> int:
         """Return how many images came with the prompt."""
@@ -131,7 +133,7 @@ class MessagesRequest(Struct):
 
 
 def _strip_reminders(text: str) -> str:
-    return REMINDER.sub("", text.partition(PLAIN_REMINDER)[0]).strip()
+    return REMINDER.sub("", PLAIN_REMINDER.sub("", text)).strip()
 
 
 def _text_of(block: Block) -> str:

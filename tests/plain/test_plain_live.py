@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 from tests.live import LiveServer
 
-from bascule.model.events import PermissionRequested, TextAppended, TurnEnded
+from bascule.agents.catalogue import Catalogue
+from bascule.agents.command import Launch, build_argv, child_environment
+from bascule.agents.spec import Found
+from bascule.model.events import PermissionAnswered, PermissionRequested, TextAppended, TurnEnded
 
 pytestmark = pytest.mark.anyio
 
@@ -25,13 +28,17 @@ cues = [
 """
 
 
+def server_in(folder: Path) -> LiveServer:
+    server = LiveServer(folder)
+    agents = server.config / "agents"
+    agents.mkdir(mode=0o700)
+    (agents / "printing.toml").write_text(TOML)
+    (agents / "printing.toml").chmod(0o600)
+    return server
+
+
 async def test_text_is_relayed_and_a_question_outlives_the_server(short_dir: Path):
-    server = LiveServer(short_dir)
-    folder = server.config / "agents"
-    folder.mkdir(mode=0o700)
-    (folder / "printing.toml").write_text(TOML)
-    (folder / "printing.toml").chmod(0o600)
-    async with server:
+    async with server_in(short_dir) as server:
         session = await server.create("hello", agent="printing")
         row = await server.wait_for(session, TurnEnded)
         await server.send(session, "run ls")
@@ -48,3 +55,29 @@ async def test_text_is_relayed_and_a_question_outlives_the_server(short_dir: Pat
         said = "".join(one.text for one in events if isinstance(one, TextAppended))
         assert said == "Plain agent 1.0\nYou said: hello\nRun shell command? ls\nIt ran.\n"
         assert sum(isinstance(one, PermissionRequested) for one in events) == 1
+
+
+async def test_in_auto_mode_turns_end_without_a_person_and_every_yes_is_in_the_log(short_dir: Path):
+    async with server_in(short_dir) as server:
+        session = await server.create("run ls", agent="printing", permissionMode="auto")
+        row = await server.wait_for(session, TurnEnded)
+        await server.send(session, "run make")
+        await server.wait_for(session, TurnEnded, after=row.seq)
+        events = [one.event for one in await server.log(session)]
+        asked = [one.request_id for one in events if isinstance(one, PermissionRequested)]
+        answers = [one for one in events if isinstance(one, PermissionAnswered)]
+        assert len(asked) == 2
+        assert [(one.request_id, one.by, one.decision) for one in answers] == [
+            (one, "policy", "allow") for one in asked
+        ]
+        said = "".join(one.text for one in events if isinstance(one, TextAppended))
+        assert said.count("It ran.") == 2
+
+
+def test_aider_is_told_to_ask_even_where_its_environment_says_otherwise() -> None:
+    """With `--yes` it says no to commands by itself, and nobody learns of it."""
+    aider = Catalogue.load("/nonexistent").get("aider")
+    argv = build_argv(aider, Found("/opt/aider"), Launch(driver="plain"))
+    assert not [word for word in argv if word.startswith("--yes")]
+    given = child_environment(aider, {"AIDER_YES_ALWAYS": "true", "AIDER_YES": "true"})
+    assert given["AIDER_YES_ALWAYS"] == "false"

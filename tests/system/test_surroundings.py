@@ -79,6 +79,24 @@ async def test_s34_an_agent_gets_listed_variables_and_three_open_files(make_serv
     assert CANARY not in (server.data / "server.log").read_text()
 
 
+async def test_s34_a_variable_named_in_the_settings_reaches_the_agent_it_is_named_for(make_server: Make):
+    server = make_server(env={"MODELS_KEY": "yes", "OTHER_KEY": CANARY})
+    (server.config / "config.toml").write_text(
+        f'roots = ["{server.folder}"]\n[pass_on]\ndump = ["MODELS_KEY"]\n'
+    )
+    for name in ("dump", "other"):
+        server.add_agent(name, "dump_env.py", str(server.folder / name))
+    await server.start()
+    seen: dict[str, dict[str, str]] = {}
+    for name in ("dump", "other"):
+        session = await server.create("hello", agent=name)
+        await server.wait_for(session, TurnEnded)
+        seen[name] = json.loads((server.folder / name).read_text())["env"]
+    assert seen["dump"]["MODELS_KEY"] == "yes"
+    assert "MODELS_KEY" not in seen["other"]
+    assert CANARY not in json.dumps(seen)
+
+
 def hostile_repository(folder: Path, script: Path, canary: Path) -> None:
     """A project with everything in it that has made some tool run code: all of it touches the canary."""
     script.write_text(f"#!/bin/sh\ntouch {canary}\n")

@@ -4,11 +4,13 @@ import os
 import re
 import stat
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
 from bascule.agents.spec import AgentSpec, mistakes
 from bascule.model.errors import HostError, UnknownAgent
@@ -59,6 +61,14 @@ class Catalogue:
             specs.append(spec)
         return cls(specs)
 
+    def passing(self, extra: Mapping[str, tuple[str, ...]]) -> "Catalogue":
+        """The same agents, each given the variables that a person names for it besides its own."""
+        for name in extra:
+            if name not in self._specs:
+                why = f"there is no agent {name[:80]!r}; known are {', '.join(self._specs)}"
+                raise BadAgentFile("config.toml", why, key="pass_on")
+        return Catalogue([_given(spec, extra.get(spec.name, ())) for spec in self])
+
     def __iter__(self):
         return iter(self._specs.values())
 
@@ -71,6 +81,11 @@ class Catalogue:
             known = ", ".join(self._specs)
             raise UnknownAgent(f"There is no agent {name[:80]!r}; known are {known}.", agent=name[:80])
         return spec
+
+
+def _given(spec: AgentSpec, names: tuple[str, ...]) -> AgentSpec:
+    listed = spec.environment
+    return replace(spec, environment=replace(listed, passed=(*listed.passed, *names)))
 
 
 def _read_own(path: Path) -> bytes:

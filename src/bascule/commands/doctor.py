@@ -176,7 +176,7 @@ async def _server(settings: Settings) -> AsyncIterator[Finding]:
 async def _agents_without_server(settings: Settings) -> AsyncIterator[Finding]:
     """The same search the server makes, here."""
     try:
-        catalogue = Catalogue.load(settings.config_dir)
+        catalogue = Catalogue.load(settings.config_dir).passing(settings.pass_on)
     except BasculeError as error:
         yield Finding("fail", f"agents: {error.message}", "correct or remove that file")
         return

@@ -63,7 +63,8 @@ def _prepare(folder: Path, settings: Settings) -> dict[str, str]:
         made.mkdir(mode=0o700)
     file = config / "config.toml"
     roots = f"roots = [{json.dumps(str(folder / 'work'))}]\n"
-    file.write_text(roots + LIMITS, encoding="utf-8")
+    passed = [f"{json.dumps(agent)} = {json.dumps(names)}\n" for agent, names in settings.pass_on.items()]
+    file.write_text("".join([roots, LIMITS, "[pass_on]\n", *passed]), encoding="utf-8")
     file.chmod(0o600)
     own = Path(settings.config_dir) / "agents"
     if own.is_dir():

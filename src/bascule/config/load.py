@@ -309,4 +309,7 @@ FIELDS: dict[str, FieldInfo] = {one.name: one for one in fields(Settings) if one
     f"{table}.{one.name}": one for table, kind in TABLES.items() for one in fields(kind)
 }
 FILE_KEYS = frozenset(FIELDS) - {"config_dir"}
-ENVIRONMENT_NAMES = {"BASCULE_" + key.replace(".", "_").upper(): key for key in FIELDS}
+ONLY_IN_FILE = frozenset({"pass_on"})  # a table has no place in one variable
+ENVIRONMENT_NAMES = {
+    "BASCULE_" + key.replace(".", "_").upper(): key for key in FIELDS if key not in ONLY_IN_FILE
+}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from bascule.agents.command import may_set
 from bascule.model.settings import Settings
 
 PATHS = ("data_dir", "tls_cert", "tls_key", "roots", "claude_bin")
@@ -58,6 +59,10 @@ def _problems(settings: Settings) -> Iterator[Problem]:
                 "allowed_hosts",
                 f"{host!r} is not an exact host or host:port; patterns, paths and schemes are refused.",
             )
+    for agent, names in settings.pass_on.items():
+        if not all(map(may_set, names)):  # what stands there may be a key itself: it is not repeated
+            message = f"{agent[:40]!r} has an entry that is no name of a variable an agent may be given; "
+            yield Problem("pass_on", message + "write whole names, without values.")
     for table in ("limits", "terminal", "acp"):
         for name, value in asdict(getattr(settings, table)).items():
             if isinstance(value, int) and value < 0:

@@ -16,6 +16,7 @@ from bascule.model.records import SessionRecord
 from bascule.session.connection import Connection
 from bascule.session.ending import exit_words
 from bascule.session.shared import SharedSupervisor
+from bascule.session.supervisor import Supervisor, new_id
 from bascule.store.base import EventStore
 
 AFTER_RESTART_SECONDS = 600.0  # an agent that went away longer ago than this waits for a person
@@ -77,16 +78,12 @@ class AgentStates:
 
     async def conversations(self, agent: str) -> dict[str, object]:
         """What the agent lists, and which of them have a session here."""
-        mine = [one for one in self._roster.live.values() if isinstance(one, SharedSupervisor)]
-        able = [
-            one
-            for one in mine
-            if one.seat.connection.agent == agent and one.ledger.live and one.lists_conversations
-        ]
+        mine = [one for one in self._roster.live.values() if isinstance(one, Supervisor) and one.ledger.live]
+        able = [one for one in mine if one.ledger.record.agent == agent and one.conversations.can_be_listed]
         if not able:
             told = "This agent does not run just now, or it lists no conversations. Start a session first."
             raise NotSupported(told, agent=agent)
-        listing = await able[0].conversations()
+        listing = await able[0].conversations.list(f"list:{new_id()}")
         if listing.problem:
             raise AgentFailed(f"The agent listed nothing: {listing.problem}", agent=agent)
         records = await self._store.sessions(archived=False) + await self._store.sessions(archived=True)

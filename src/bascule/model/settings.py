@@ -54,6 +54,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     default_model: str = ""
     claude_bin: str = ""
     find_sessions: bool = True  # list what agents keep on this machine of sessions begun outside Bascule
+    # By agent: names of variables that it is given besides those its file lists, such as a provider's key.
+    pass_on: dict[str, tuple[str, ...]] = {}
     limits: Limits = Limits()
     terminal: TerminalSettings = TerminalSettings()
     acp: AcpSettings = AcpSettings()

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from bascule.drivers.acp import AcpDriver
-from bascule.drivers.acp.listing import Listing
 from bascule.drivers.acp.services import HostCall
-from bascule.model.errors import AgentFailed, AgentUnavailable, Refusal
+from bascule.model.errors import AgentUnavailable, Refusal
 from bascule.model.events import AnyEvent, EndReason, Note, SessionEnded, SessionFailed
 from bascule.model.lifecycle import Phase
 from bascule.model.records import Write
@@ -21,7 +20,6 @@ from bascule.session.silence import Silence
 from bascule.session.supervisor import Supervisor, new_id
 from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 
-LIST_SECONDS = 20.0
 LEAVE_SECONDS = 5.0  # that the agent has to let go of one session
 COULD_NOT_CONNECT = "could_not_connect"
 # What the agent answered with an error, told at once besides being in the log.
@@ -54,7 +52,6 @@ class SharedSupervisor(Supervisor):
         if driver.greeting is not None:
             seat.connection.greeted(driver.greeting)
         self._has_left = asyncio.Event()
-        self._listing: asyncio.Future[Listing] | None = None
         self._silence = Silence(
             acp.prompt_timeout_ms / 1000, self._works_alone, self._ask_whether_it_lives, self._hangs
         )
@@ -137,9 +134,6 @@ class SharedSupervisor(Supervisor):
             connection.greeted(self._acp.greeting)
         elif self._acp.refused:
             connection.give_up(self._acp.refused)
-        listing = self._acp.take_listing()
-        if listing is not None and self._listing is not None and not self._listing.done():
-            self._listing.set_result(listing)
         if self._acp.has_left:
             self._has_left.set()
         if self.ledger.live:
@@ -150,22 +144,6 @@ class SharedSupervisor(Supervisor):
         writes = self._acp.answer_call(call.call_id, result, error)
         if writes and self.ledger.live:
             self.log([], writes=writes)
-
-    @property
-    def lists_conversations(self) -> bool:
-        greeting = self.seat.connection.greeting
-        return greeting is not None and greeting.lists
-
-    async def conversations(self) -> Listing:
-        """Those the agent knows of this folder. Asked once for all who want to know at the same time."""
-        if self._listing is None or self._listing.done():
-            self._listing = asyncio.get_running_loop().create_future()
-            self.log([], writes=[self._acp.list_conversations(f"list:{new_id()}")])
-        try:
-            async with asyncio.timeout(LIST_SECONDS):
-                return await asyncio.shield(self._listing)
-        except TimeoutError:
-            raise AgentFailed(f"{self.seat.connection.title} did not list its conversations.") from None
 
     # Silence
 

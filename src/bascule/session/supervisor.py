@@ -33,6 +33,7 @@ from bascule.session.asking import Asking
 from bascule.session.deadlines import Deadlines
 from bascule.session.ending import OVER, ended, exit_words, seconds, spawn, stop_after
 from bascule.session.ledger import Ledger
+from bascule.session.listing import Conversations
 from bascule.session.outbox import Outbox
 from bascule.session.reading import Reader
 from bascule.store.base import AuditRecord, ResumePoint, StoredReply
@@ -67,6 +68,7 @@ class Supervisor:
         self._base = point.out_offset
         self._outbox = Outbox(ledger, process, point.outbox)
         self._reader = Reader(ledger, process, driver, self.admit, point.out_offset, point.err_offset)
+        self.conversations = Conversations(driver, lambda write: self.log([], writes=[write]))
         self._spoke = point.out_offset > 0
         self._exit: Exit | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -204,6 +206,7 @@ class Supervisor:
             sync=sync,
         )
         self._outbox.put_after(committed, writes)
+        self.conversations.look()
         return committed
 
     def _policy_answer(self, event: AnyEvent) -> PermissionAnswered | None:

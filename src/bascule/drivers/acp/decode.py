@@ -6,7 +6,7 @@ from msgspec import UNSET, Raw
 from bascule.drivers import jsonrpc
 from bascule.drivers.acp.asking import Asking
 from bascule.drivers.acp.facts import About
-from bascule.drivers.acp.listing import Listing, read_listing
+from bascule.drivers.acp.listing import read_listing
 from bascule.drivers.acp.opening import Opening, error_words
 from bascule.drivers.acp.speech import Speech
 from bascule.drivers.acp.state import (
@@ -21,6 +21,7 @@ from bascule.drivers.acp.tools import Tools, read_call
 from bascule.drivers.acp.turns import end_turn
 from bascule.drivers.bounded import forget_oldest
 from bascule.drivers.lenient import MAX_ID, JsonObject, loosely, mapping, text
+from bascule.drivers.listing import Listing
 from bascule.drivers.outlet import Outlet
 from bascule.model.events import Note
 

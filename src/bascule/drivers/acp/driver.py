@@ -9,12 +9,12 @@ from bascule.drivers.acp.asking import FAILED, Asking
 from bascule.drivers.acp.decode import Decoder
 from bascule.drivers.acp.encode import PEN, form_answer, permission_outcome
 from bascule.drivers.acp.facts import About
-from bascule.drivers.acp.listing import Listing
 from bascule.drivers.acp.opening import Opening
 from bascule.drivers.acp.services import HostCall
 from bascule.drivers.acp.state import DriverState, Greeting, Joining
 from bascule.drivers.acp.tools import Tools
 from bascule.drivers.base import DriverLaunch
+from bascule.drivers.listing import Listing
 from bascule.drivers.outlet import Outlet
 from bascule.drivers.reading import LineReader
 from bascule.model.errors import RequestWithdrawn
@@ -183,11 +183,14 @@ class AcpDriver:
         asked = state.requests or state.calls
         return state.turn is not None and not asked and not any(one.begun for one in state.tools.values())
 
+    @property
+    def lists(self) -> bool:
+        return self._state.facts.lists
+
     def list_conversations(self, write_id: str) -> Write:
         return Write(write_id, self._opening.list_conversations())
 
     def take_listing(self) -> Listing | None:
-        """The answer to that, once."""
         listing, self._decoder.listing = self._decoder.listing, None
         return listing
 

@@ -1,28 +1,7 @@
-"""The conversations an agent knows, as it lists them: for a person who wants to take one up."""
-
-from msgspec import Struct
+"""What an agent answers to `session/list`."""
 
 from bascule.drivers.lenient import MAX_ID, JsonObject, objects, text, words
-
-MAX_LISTED = 500
-
-
-class Conversation(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One of them. `id` is the agent's own name for it."""
-
-    id: str
-    title: str = ""
-    cwd: str = ""
-    updated_at: str = ""
-    session: str | None = None  # the session here that holds it
-
-
-class Listing(Struct, frozen=True):
-    """What came of asking; `problem` in the agent's words when nothing did."""
-
-    conversations: tuple[Conversation, ...] = ()
-    more: bool = False  # it knows more than it told
-    problem: str = ""
+from bascule.drivers.listing import MAX_LISTED, Conversation, Listing
 
 
 def read_listing(answer: JsonObject) -> Listing:

@@ -7,8 +7,9 @@ from msgspec import UNSET, Raw
 from bascule.drivers import jsonrpc
 from bascule.drivers.codex.asking import Asking
 from bascule.drivers.codex.items import Items
+from bascule.drivers.codex.listing import Threads
 from bascule.drivers.codex.opening import Opening
-from bascule.drivers.codex.state import MAX_WARNINGS, DriverState
+from bascule.drivers.codex.state import MAX_WARNINGS, Asked, DriverState
 from bascule.drivers.lenient import JsonObject, loosely, mapping, objects, text, true, whole, words
 from bascule.drivers.outlet import Outlet
 from bascule.model.events import (
@@ -81,13 +82,20 @@ _SILENT_KINDS = (
 
 class Decoder:
     def __init__(
-        self, state: DriverState, out: Outlet, opening: Opening, asking: Asking, items: Items
+        self,
+        state: DriverState,
+        out: Outlet,
+        opening: Opening,
+        asking: Asking,
+        items: Items,
+        threads: Threads,
     ) -> None:
         self._state = state
         self._out = out
         self._opening = opening
         self._asking = asking
         self._items = items
+        self._threads = threads
 
     def line(self, line: bytes) -> str | None:
         """One message. Returns what about it was not understood."""
@@ -113,10 +121,22 @@ class Decoder:
         if message.error is not UNSET:
             error = loosely(message.error)
             told = words(error, "message", 2000) or f"error {error.get('code')!r:.40}"
-            self._opening.refused(asked, told)
-        elif message.result is not UNSET:
-            self._opening.answered(asked, loosely(message.result))
+            self._refused(asked, told)
+        else:
+            self._answered(asked, loosely(message.result) if message.result is not UNSET else {})
         return None
+
+    def _answered(self, asked: Asked, answer: JsonObject) -> None:
+        if asked == "list":
+            self._threads.answered(answer)
+        else:
+            self._opening.answered(asked, answer)
+
+    def _refused(self, asked: Asked, told: str) -> None:
+        if asked == "list":
+            self._threads.refused(told)
+        else:
+            self._opening.refused(asked, told)
 
     def _notification(self, method: str, raw: Raw, params: JsonObject) -> str | None:
         item_id = (text(params, "itemId") or "")[:256]

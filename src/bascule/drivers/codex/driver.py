@@ -9,9 +9,11 @@ from bascule.drivers.codex.asking import Asking
 from bascule.drivers.codex.decode import Decoder
 from bascule.drivers.codex.encode import PEN, permission_answer
 from bascule.drivers.codex.items import Items
+from bascule.drivers.codex.listing import Threads
 from bascule.drivers.codex.opening import Opening
 from bascule.drivers.codex.questions import question_answer
 from bascule.drivers.codex.state import DriverState
+from bascule.drivers.listing import Listing
 from bascule.drivers.outlet import Outlet
 from bascule.drivers.reading import LineReader
 from bascule.model.errors import RequestWithdrawn
@@ -40,8 +42,9 @@ class CodexDriver:
         self._settled: list[AnyEvent] = []
         self._asking = Asking(self._state, self._out, self._replies)
         self._opening = Opening(self._state, self._out, self._replies)
+        self._threads = Threads(self._state, self._replies)
         items = Items(self._state, self._out)
-        self._decoder = Decoder(self._state, self._out, self._opening, self._asking, items)
+        self._decoder = Decoder(self._state, self._out, self._opening, self._asking, items, self._threads)
         self._reader = LineReader(self._out, self._decoder.line, skipping=self._state.skipping)
 
     @property
@@ -62,7 +65,7 @@ class CodexDriver:
 
     @property
     def owes(self) -> bool:
-        return bool(self._replies)
+        return bool(self._replies) or self._threads.told
 
     def data_to_send(self) -> list[Write]:
         owed = list(self._replies)
@@ -116,6 +119,16 @@ class CodexDriver:
             self._state.model, self._state.model_changed = model, True
             self._out.put(ModelChanged(model))
         return Write(write_id, b"")
+
+    @property
+    def lists(self) -> bool:
+        return self._state.stage == "ready"
+
+    def list_conversations(self, write_id: str) -> Write:
+        return Write(write_id, self._threads.ask())
+
+    def take_listing(self) -> Listing | None:
+        return self._threads.take()
 
     def state(self) -> bytes:
         self._state.skipping = self._reader.skipping

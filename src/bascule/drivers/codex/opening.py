@@ -6,7 +6,7 @@ from bascule import __version__
 from bascule.drivers.codex import encode
 from bascule.drivers.codex.encode import PEN
 from bascule.drivers.codex.history import tell
-from bascule.drivers.codex.state import Asked, DriverState
+from bascule.drivers.codex.state import DriverState, Step
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, objects, text, words
 from bascule.drivers.outlet import Outlet
 from bascule.model.events import (
@@ -39,7 +39,7 @@ class Opening:
 
     # Answers ---------------------------------------------------------------------------------------------
 
-    def answered(self, asked: Asked, answer: JsonObject) -> None:
+    def answered(self, asked: Step, answer: JsonObject) -> None:
         match asked:
             case "initialize":
                 self._initialized(answer)
@@ -52,7 +52,7 @@ class Opening:
             case "interrupt":
                 pass
 
-    def refused(self, asked: Asked, told: str) -> None:
+    def refused(self, asked: Step, told: str) -> None:
         match asked:
             case "initialize" | "open":
                 self._state.stage = "failed"

@@ -14,7 +14,8 @@ MAX_CHANGES = 1024 * 1024  # of a file change that is kept for the question abou
 NOTHING = Raw(b"null")
 
 Stage = Literal["new", "opening", "ready", "failed"]
-Asked = Literal["initialize", "open", "turn", "interrupt", "models"]
+Step = Literal["initialize", "open", "turn", "interrupt", "models"]
+Asked = Step | Literal["list"]
 
 
 RequestKind = Literal["approval", "reach", "question"]

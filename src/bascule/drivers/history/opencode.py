@@ -91,7 +91,9 @@ class _Reader:
         self.teller.prompt(row.message_id, "\n".join(said))
 
     def _assistant(self, row: Row, message: JsonObject) -> None:
-        self.teller.history.model = text(message, "modelID") or self.teller.history.model
+        model, provider = text(message, "modelID"), text(message, "providerID")
+        if model:  # as it is asked for: a model's name alone is refused
+            self.teller.history.model = f"{provider}/{model}" if provider else model
         for part_id, data in row.parts:
             self._part(part_id, loosely(data))
         self._cost += number(message, "cost") or 0.0

@@ -1,0 +1,90 @@
+"""The threads an agent knows of this folder, asked for page by page."""
+
+from bascule.drivers.codex.encode import PEN
+from bascule.drivers.codex.state import DriverState
+from bascule.drivers.lenient import MAX_ID, JsonObject, clip, objects, text, true, whole, words
+from bascule.drivers.listing import MAX_LISTED, Conversation, Listing
+from bascule.model.codec import timestamp
+from bascule.model.records import Write
+
+PAGE = 100
+MAX_PAGES = 20  # a page may hold less than it was asked for
+MAX_CURSOR = 4096
+LAST_MOMENT = 253_402_300_799  # of the year 9999, in seconds
+# Unasked it leaves out what its own `exec` began. Threads of sub-agents are no conversations.
+KINDS = ("cli", "vscode", "exec", "appServer")
+
+
+class Threads:
+    """What was gathered is not kept with the driver's state: whoever asked is gone after a restart."""
+
+    def __init__(self, state: DriverState, replies: list[Write]) -> None:
+        self._state = state
+        self._replies = replies
+        self._found: dict[str, Conversation] | None = None  # None: nobody asked
+        self._cursors: set[str] = set()
+        self._listing: Listing | None = None
+
+    @property
+    def told(self) -> bool:
+        return self._listing is not None
+
+    def ask(self) -> bytes:
+        self._found, self._listing = {}, None
+        self._cursors.clear()
+        return self._request()
+
+    def take(self) -> Listing | None:
+        listing, self._listing = self._listing, None
+        return listing
+
+    def answered(self, answer: JsonObject) -> None:
+        if self._found is None:
+            return
+        for one in objects(answer, "data"):
+            thread = _conversation(one)
+            if thread is not None:  # pages are cut by time: one on the edge may come twice
+                self._found.setdefault(thread.id, thread)
+        cursor = text(answer, "nextCursor")
+        if cursor is None or len(self._found) >= MAX_LISTED or not self._is_next(cursor):
+            self._over(more=cursor is not None or len(self._found) > MAX_LISTED)
+            return
+        self._cursors.add(cursor)
+        self._replies.append(Write(self._state.new_write("list"), self._request(cursor)))
+
+    def refused(self, told: str) -> None:
+        """What came before counts; the first page has nothing before it."""
+        if self._cursors:
+            self._over(more=True)
+        elif self._found is not None:
+            self._found, self._listing = None, Listing(problem=told)
+
+    def _is_next(self, cursor: str) -> bool:
+        new = cursor not in self._cursors and 0 < len(cursor) <= MAX_CURSOR
+        return new and len(self._cursors) < MAX_PAGES - 1
+
+    def _over(self, *, more: bool) -> None:
+        found, self._found = self._found or {}, None
+        self._listing = Listing(tuple(found.values())[:MAX_LISTED], more)
+
+    def _request(self, cursor: str | None = None) -> bytes:
+        params: dict[str, object] = {
+            "cwd": self._state.launch.cwd,
+            "limit": PAGE,
+            "sortKey": "updated_at",
+            "sourceKinds": KINDS,
+            "modelProviders": [],  # whichever they were had with
+        }
+        if cursor is not None:
+            params["cursor"] = cursor
+        return PEN.request(self._state.new_id("list"), "thread/list", params)
+
+
+def _conversation(thread: JsonObject) -> Conversation | None:
+    thread_id = text(thread, "id")
+    if not thread_id or len(thread_id) > MAX_ID or true(thread, "ephemeral"):
+        return None
+    title = " ".join((text(thread, "name") or text(thread, "preview") or "")[:2000].split())
+    updated = whole(thread, "updatedAt")
+    moment = timestamp(updated) if updated is not None and updated <= LAST_MOMENT else ""
+    return Conversation(thread_id, clip(title, 200), words(thread, "cwd", 4096), moment)
