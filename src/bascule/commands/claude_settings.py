@@ -74,8 +74,8 @@ def without_hooks(settings: Object) -> Object:
     known = _events(settings)
     kept: Object = {}
     for event in known:
-        groups = [_cleared(one) for one in _groups(known, event)]
-        left = [one for one in groups if one is not None]
+        groups = _groups(known, event)
+        left = [_cleared(one) for one in groups if not _is_all_ours(one)]
         if left or not groups:
             kept[event] = left
     others = {name: value for name, value in settings.items() if name != "hooks"}
@@ -94,12 +94,14 @@ def ours_in(settings: Object) -> dict[str, list[Object]]:
     return {event: ours for event, ours in found.items() if ours}
 
 
+def _is_all_ours(group: Any) -> bool:
+    handlers = _handlers(group)
+    return bool(handlers) and all(_is_ours(one) for one in handlers)
+
+
 def _cleared(group: Any) -> Any:
     handlers = _handlers(group)
-    left = [one for one in handlers if not _is_ours(one)]
-    if len(left) == len(handlers):
-        return group
-    return {**group, "hooks": left} if left else None
+    return {**group, "hooks": [one for one in handlers if not _is_ours(one)]} if handlers else group
 
 
 def _is_ours(handler: Any) -> bool:

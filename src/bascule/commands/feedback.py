@@ -92,10 +92,11 @@ def status(args: argparse.Namespace) -> int:
 
 
 def hooks_for(python: str, data: str) -> dict[str, list[settings.Object]]:
-    """By event. A program that is gone must not end with 2, which Claude Code takes for words: hence `-m`."""
+    """By event. `exec`: no shell stays between, so whoever ends the hook ends us. `-m`: a Bascule that is
+    gone ends with 1; Python ends with 2 for a missing file, which Claude Code would take for words."""
 
     def command(mode: str) -> str:
-        return f"{shlex.quote(python)} -I -m {settings.MARK} {mode} {shlex.quote(os.path.abspath(data))}"
+        return f"exec {shlex.quote(python)} -I -m {settings.MARK} {mode} {shlex.quote(os.path.abspath(data))}"
 
     take = {"type": "command", "command": command("take"), "timeout": TAKE_SECONDS}
     wait = {

@@ -60,9 +60,10 @@ class Hook:
             "pid": int(pid) if pid.isdecimal() else 0,
         }
         self._key = os.urandom(16).hex()
+        self._parent = os.getppid()
 
     def take(self) -> int:
-        """At the end of a turn. A turn that was prolonged is not prolonged again: the rest comes when idle."""
+        """At the end of a turn. What a hook prolonged is not prolonged again: the rest comes when idle."""
         if self._again or self._unattended:
             return QUIET
         text = self._taken(idle=False)
@@ -72,23 +73,31 @@ class Hook:
         return QUIET
 
     def wait(self) -> int:
-        if self._unattended:
+        # An agent that does not tell its process may be too old to run us beside itself: it would wait.
+        if self._unattended or not self._who["pid"]:
             return QUIET
-        answered: float | None = None
+        seen: float | None = None  # when the server was last there
         while True:
             try:
                 state = self._post("/api/feedback/wait", self._who, ASK_SECONDS).get("state")
-                answered = time.monotonic()
-                if state == "ready" and (text := self._taken(idle=True)):
+                seen = time.monotonic()
+                if state == "ready" and self._attended() and (text := self._taken(idle=True)):
                     sys.stderr.buffer.write(text.encode("utf-8", "replace"))
                     sys.stderr.buffer.flush()
                     return WAKE
-                if state not in ("ready", "nothing"):
+                if state not in ("ready", "nothing") or not self._attended():
                     return QUIET
-            except (Away, Lost):
-                if answered is None or time.monotonic() - answered > GONE_SECONDS:
+            except Lost:
+                seen = time.monotonic()
+                time.sleep(AGAIN_SECONDS)
+            except Away:
+                if seen is None or time.monotonic() - seen > GONE_SECONDS:
                     return QUIET
                 time.sleep(AGAIN_SECONDS)
+
+    def _attended(self) -> bool:
+        """Is whoever started us still there to read what we say?"""
+        return os.getppid() == self._parent
 
     def _taken(self, *, idle: bool) -> str:
         """Asked again under the same key when the answer was lost: it is then given the same message."""

@@ -1,7 +1,7 @@
 """Hands messages to an agent in its own terminal: a hook of that agent waits here, and takes them one by one.
 
-Asking and taking are two steps, so that nothing is taken for a hook that is gone. What is taken is in the log,
-on the disk, before its words are given away: at most once, and the same hook may ask for its own again.
+Asking and taking are two steps, so that nothing is taken for a hook that is gone. What is taken is in the
+log, on the disk, before its words are given away: at most once. The same hook may ask for its own again.
 """
 
 import asyncio
