@@ -13,6 +13,7 @@ from tests.daemon.test_found_sessions import listed, machine
 
 from bascule.link.found import AwaitFeedback, FollowFound, TakeFeedback
 from bascule.model.commands import Actor, EditPrompt, SendPrompt, WithdrawPrompt
+from bascule.model.errors import Refused
 from bascule.model.events import Image, Note, PromptSent, TurnEnded
 from bascule.model.feedback import Handed, handed_in, in_words
 from bascule.session.supervisor import new_id
@@ -122,6 +123,18 @@ async def test_who_asks_for_long_is_answered_so_that_it_asks_again(
         session = await first(made)
         assert await news(made) == "nothing"
         assert (await made.ask(FollowFound(session)))["terminal"]["listens"] is True  # between two questions
+
+
+async def test_who_waits_is_answered_when_the_server_stops(
+    short_dir: Path, home: Path, terminal: Sleeper
+) -> None:
+    async with machine(short_dir) as made:
+        await first(made)
+        waiting = asking(made)
+        await asyncio.sleep(0)
+        await made.restart()
+        with pytest.raises(Refused, match="went away"):
+            await waiting
 
 
 async def test_the_same_taking_gives_the_same_message_also_after_a_crash(

@@ -74,6 +74,7 @@ from bascule.model.commands import (
 )
 from bascule.model.errors import (
     BasculeError,
+    DeviceOffline,
     LimitReached,
     NotSupported,
     Refusal,
@@ -203,6 +204,10 @@ class Host:
             result = await self._do(frame.wish)
         except BasculeError as error:
             self._reply(Reply(frame.ask, refusal=error.refusal()))
+        except asyncio.CancelledError:  # we are closing: whoever waits must not hold that up
+            offline = DeviceOffline("The device went away before it answered.")
+            self._reply(Reply(frame.ask, refusal=offline.refusal()))
+            raise
         except Exception:
             log.exception("a wish failed: %s", type(frame.wish).__name__)
             text = "Bascule failed here; the server log has the details."
