@@ -21,7 +21,7 @@ from bascule.state_folder import ServerNote, write_note
 
 pytestmark = pytest.mark.anyio
 
-HOOKS = hooks_for("/opt/bascule/bin/python", "/home/ana/.local/state/bascule")
+HOOKS = hooks_for("/opt/bascule/bin/python", "/srv/ana/state/bascule")
 THEIRS = {"type": "command", "command": "notify-send done"}
 
 scalars = (
@@ -164,7 +164,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
 
 
 def test_s_the_command_is_read_by_a_shell_as_it_was_meant() -> None:
-    python, data = "/opt/it's/py thon", "/home/a$(id)b/`x`;y"
+    python, data = "/opt/it's/py thon", "/srv/a$(id)b/`x`;y"
     for hook in [one for some in hooks_for(python, data).values() for one in some]:
         words = shlex.split(hook["command"])
         assert (words[1], words[-1]) == (python, data)
