@@ -129,9 +129,10 @@ async def test_who_waits_is_answered_when_the_server_stops(
     short_dir: Path, home: Path, terminal: Sleeper
 ) -> None:
     async with machine(short_dir) as made:
-        await first(made)
+        session = await first(made)
         waiting = asking(made)
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # the question is asked
+        assert (await made.ask(FollowFound(session)))["terminal"]["listens"] is True
         await made.restart()
         with pytest.raises(Refused, match="went away"):
             await waiting
