@@ -82,6 +82,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_terminals(commands)
     _add_trust(commands)
     _add_rules(commands)
+    _add_feedback(commands)
     _add_machine(commands)
     _add_audit(commands)
     return parser
@@ -227,6 +228,16 @@ def _add_rules(commands: Commands) -> None:
         parser.add_argument("--days", type=float, help="for so long; otherwise until it is removed")
     remove = _add(actions, "remove", "take a rule back", _lazily("rules", "remove"))
     remove.add_argument("rule", metavar="ID")
+
+
+def _add_feedback(commands: Commands) -> None:
+    actions = _group(
+        commands, "feedback", "messages for Claude Code in a plain terminal, at its idle moments"
+    )
+    on = _add(actions, "on", "put the hooks into Claude's settings", _lazily("feedback", "on"), talks=False)
+    on.add_argument("--dry-run", action="store_true", help="only show what would be written")
+    _add(actions, "off", "take them out", _lazily("feedback", "off"), talks=False)
+    _add(actions, "status", "whether they are there", _lazily("feedback", "status"), talks=False)
 
 
 def _add_machine(commands: Commands) -> None:

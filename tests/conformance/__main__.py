@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from tests.conformance import every_agent, report, report_all, report_terminals, terminals
+from tests.conformance import every_agent, feedback, report, report_all, report_terminals, terminals
 from tests.conformance.afterwards import end_and_check
 from tests.conformance.candidates import CANDIDATES, Candidate
 from tests.conformance.environment import clean_environment, make_home
@@ -144,6 +144,14 @@ def _terminals(only: list[str], keep: bool) -> int:
     return _count(outcomes)
 
 
+def _feedback(_only: list[str], keep: bool) -> int:
+    program, outcomes = asyncio.run(feedback.run(keep))
+    sys.stdout.write(f"claude {program.version}\n")
+    for outcome in outcomes:
+        _say(outcome)
+    return _count(outcomes)
+
+
 def _count(outcomes: list[Outcome]) -> int:
     failed = sum(outcome.fault is not None for outcome in outcomes)
     sys.stdout.write(f"{len(outcomes) - failed} passed, {failed} failed\n")
@@ -155,6 +163,7 @@ AGENTS: dict[str, Callable[[list[str], bool], int]] = {
     "claude-code": _claude_code,
     **{one.name: functools.partial(_candidate, one) for one in CANDIDATES},
     "terminals": _terminals,
+    "feedback": _feedback,
 }
 
 

@@ -40,7 +40,19 @@ from bascule.link.files import (
     ReadChanges,
     ReadFile,
 )
-from bascule.link.found import Followed, FollowFound, FoundItem, FoundList, ListFound, Looking, OpenTerminal
+from bascule.link.found import (
+    AwaitFeedback,
+    FeedbackNews,
+    Followed,
+    FollowFound,
+    FoundItem,
+    FoundList,
+    ListFound,
+    Looking,
+    OpenTerminal,
+    TakeFeedback,
+    TakenFeedback,
+)
 from bascule.link.frames import (
     AgentInfo,
     AnyFrame,
@@ -196,6 +208,10 @@ class ScriptedDevice:
                 return FoundList([item][: wish.limit], 1, Looking(False, 1, 1))
             case FollowFound():
                 return Followed(wish.session_id, OpenTerminal(4242, "idle"))
+            case AwaitFeedback():
+                return FeedbackNews("ready")
+            case TakeFeedback():
+                return TakenFeedback("p1", "Message from Bascule")
             case ListTrusted():
                 return {"folders": []}
             case ListRules():

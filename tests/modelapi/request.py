@@ -103,7 +103,8 @@ class MessagesRequest(Struct):
     def wants_summary(self) -> bool:
         """Return whether the agent is compacting the conversation."""
         last = self.messages[-1].blocks() if self.messages else []
-        return any("summary" in block.text and "<summary>" in block.text for block in last)
+        # A hook that wakes the agent is told of with a summary, too.
+        return any("<summary>" in block.text and "<task-notification>" not in block.text for block in last)
 
     def plan_file(self) -> str | None:
         """Return the plan file that the agent's newest reminder names."""

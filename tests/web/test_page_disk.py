@@ -8,7 +8,9 @@ import pytest
 from playwright.async_api import Browser, expect
 from tests.daemon.homes import CLAUDE_ID, furnish
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
+from tests.daemon.terminal_claude import TerminalClaude
 from tests.live import LiveServer
+from tests.system.test_command_line import bascule
 from tests.web.chrome import PHONE, WAIT, needs_chromium, open_tab
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
@@ -73,7 +75,12 @@ async def test_r23_a_session_of_a_plain_terminal_is_read_followed_given_a_messag
         )
         await area.fill("slow 2")
         await area.press("Enter")
-        await expect(tab.page.locator("#queue")).to_contain_text("slow 2", timeout=WAIT)
+        queue = tab.page.locator("#queue")
+        await expect(queue).to_contain_text("slow 2", timeout=WAIT)
+        await expect(queue).to_contain_text(
+            "sent when its terminal is closed, or sooner after `bascule feedback on`"
+        )
+        await expect(queue.get_by_role("button", name="Send now")).to_have_count(0)
     finally:
         terminal.end()
 
@@ -88,6 +95,40 @@ async def test_r23_a_session_of_a_plain_terminal_is_read_followed_given_a_messag
     await expect(tab.page.locator(".side .srow", has_text="Light the lantern")).to_have_count(1)
     assert tab.errors == []
     assert tab.strangers == []
+
+
+async def test_r23_the_page_says_when_a_message_is_delivered_in_its_terminal_and_shows_it_as_sent(
+    furnished: LiveServer, browser: Browser
+) -> None:
+    code, said = await bascule(furnished, "feedback", "on")
+    assert code == 0, said
+    claude = TerminalClaude(furnished.home)
+    try:
+        claude.status("busy")
+        await claude.fire("SessionStart")
+        tab = await open_tab(browser, furnished.url, furnished.token)
+        group = tab.page.get_by_role("region", name="On this machine")
+        await group.locator(".srow", has_text="Light the lantern").click()
+        note = tab.page.locator(".foundnote")
+        await expect(note).to_contain_text(
+            "A message is delivered when Claude Code is idle there.", timeout=WAIT
+        )
+        area = tab.page.locator("#message")
+        await expect(area).to_have_attribute(
+            "placeholder", "Message Claude Code. It is delivered when Claude Code is idle in its terminal."
+        )
+        await area.fill("a third wick")
+        await area.press("Enter")
+        queue = tab.page.locator("#queue")
+        await expect(queue).to_contain_text("a third wick", timeout=WAIT)
+        await expect(queue).to_contain_text("delivered when Claude Code is idle in its terminal")
+        claude.status("idle")
+        assert (await claude.woken()).endswith("a third wick")
+        await expect(queue).not_to_contain_text("a third wick", timeout=WAIT)
+        await tab.says("a third wick")
+        assert tab.errors == []
+    finally:
+        await claude.close()
 
 
 async def test_r23_on_a_phone_a_found_session_is_continued_with_one_button(

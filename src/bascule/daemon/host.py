@@ -36,7 +36,7 @@ from bascule.link.comparisons import (
     StartComparison,
 )
 from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
-from bascule.link.found import FollowFound, ListFound
+from bascule.link.found import AwaitFeedback, FollowFound, ListFound, TakeFeedback
 from bascule.link.frames import (
     AgentInfo,
     AgentsChanged,
@@ -74,6 +74,7 @@ from bascule.model.commands import (
 )
 from bascule.model.errors import (
     BasculeError,
+    DeviceOffline,
     LimitReached,
     NotSupported,
     Refusal,
@@ -203,6 +204,10 @@ class Host:
             result = await self._do(frame.wish)
         except BasculeError as error:
             self._reply(Reply(frame.ask, refusal=error.refusal()))
+        except asyncio.CancelledError:  # we are closing: whoever waits must not hold that up
+            offline = DeviceOffline("The device went away before it answered.")
+            self._reply(Reply(frame.ask, refusal=offline.refusal()))
+            raise
         except Exception:
             log.exception("a wish failed: %s", type(frame.wish).__name__)
             text = "Bascule failed here; the server log has the details."
@@ -237,7 +242,10 @@ class Host:
                     return await self._comparing.answer(wish)
             case ListComparisons() | ReadComparison() | ReadContestant() | KeepContestant() | RemoveTrees():
                 return await self._comparing.answer(wish)
-            case ListFound() | FollowFound():
+            case ListFound() | FollowFound() | AwaitFeedback():
+                return await self._found.answer(wish)
+            case TakeFeedback():
+                self._check_storage(wish)
                 return await self._found.answer(wish)
             case TrustFolder():
                 return await self._trust(wish)
@@ -333,7 +341,7 @@ class Host:
         if await self._store.session(session_id) is None:
             raise SessionNotFound(session_id)
 
-    def _check_storage(self, wish: AnyCommand | StartComparison) -> None:
+    def _check_storage(self, wish: AnyCommand | StartComparison | TakeFeedback) -> None:
         """What can't be stored is refused at once, before it is a fact that waits. Stopping never is."""
         problem = self._store.storage_problem
         if problem is not None and not isinstance(wish, EndSession):

@@ -268,6 +268,18 @@ class FoundQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True
     wait: bool = False
 
 
+class FeedbackBody(Body, kw_only=True, frozen=True):
+    """Of a hook that an agent in a terminal runs: which conversation, in which process (0: unknown)."""
+
+    agent: Name
+    conversation: Name
+    pid: Annotated[int, Meta(ge=0, lt=2**31)] = 0
+
+
+class TakeFeedbackBody(FeedbackBody, kw_only=True, frozen=True):
+    idle: bool = False  # only while the agent is idle
+
+
 class StreamQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
     after: Place | None = None
 

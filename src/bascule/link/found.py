@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from bascule.model.commands import Actor
 from bascule.model.events import snake
 
 MOST_LISTED = 5000
@@ -26,15 +27,44 @@ class FollowFound(FoundWish, frozen=True):
     session_id: str
 
 
+class AwaitFeedback(FoundWish, frozen=True):
+    """A hook of the agent in a terminal asks whether a message waits for it. Answers when one does.
+
+    `conversation` is the agent's own id of it; `pid` its process, 0 when it is not known.
+    """
+
+    agent: str
+    conversation: str
+    pid: int = 0
+
+
+class TakeFeedback(FoundWish, frozen=True):
+    """That hook takes the first message. `idle`: only while its agent says that it is idle.
+
+    The same `key` again is the same taking, so that a hook whose answer was lost may ask again.
+    """
+
+    agent: str
+    conversation: str
+    by: Actor
+    pid: int = 0
+    idle: bool = False
+    key: str | None = None
+
+
 TerminalStatus = Literal["idle", "waiting", "working"]
 
 
 class OpenTerminal(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A terminal in which the session runs now. `waiting_for` is what the agent says it waits for there."""
+    """A terminal in which the session runs now. `waiting_for` is what the agent says it waits for there.
+
+    `listens`: a hook of the agent asks here for messages, so they reach it at its next idle moment.
+    """
 
     pid: int
     status: TerminalStatus
     waiting_for: str = ""
+    listens: bool = False
 
 
 class FoundItem(Struct, frozen=True, rename="camel"):
@@ -79,3 +109,16 @@ class Followed(Struct, frozen=True, rename="camel"):
     session_id: str
     terminal: OpenTerminal | None
     command: str = ""
+
+
+class FeedbackNews(Struct, frozen=True):
+    """`ready`: take it. `nothing`: ask again. `over`: there is no such terminal, or a newer hook of it."""
+
+    state: Literal["ready", "nothing", "over"]
+
+
+class TakenFeedback(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A message in the words for the agent; empty when there is none."""
+
+    prompt_id: str = ""
+    text: str = ""

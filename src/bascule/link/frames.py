@@ -7,7 +7,7 @@ from msgspec import Raw, Struct
 
 from bascule.link.comparisons import ComparisonWish
 from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
-from bascule.link.found import FollowFound, ListFound
+from bascule.link.found import AwaitFeedback, FollowFound, ListFound, TakeFeedback
 from bascule.link.rules import RulesWish
 from bascule.model.commands import Actor, AnyCommand
 from bascule.model.errors import Refusal
@@ -144,7 +144,7 @@ class ReconnectAgent(Struct, frozen=True, tag_field="type", tag=snake):
 
 FilesWish = ListFolders | ListFiles | ReadFile | ReadChanges
 TrustWish = TrustFolder | ListTrusted
-FoundWish = ListFound | FollowFound
+FoundWish = ListFound | FollowFound | AwaitFeedback | TakeFeedback
 MachineWish = CheckDirectory | ListAgents | PauseDevice | EndAll | ReconnectAgent | ListConversations
 Wish = AnyCommand | MachineWish | FilesWish | TrustWish | FoundWish | RulesWish | ComparisonWish
 

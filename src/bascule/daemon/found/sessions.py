@@ -6,8 +6,18 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from bascule.daemon.found.catalogue import Shown, command_for
+from bascule.daemon.found.feedback import Feedback
 from bascule.daemon.found.scan import Scan
-from bascule.link.found import MOST_LISTED, Followed, FollowFound, FoundList, ListFound, Looking
+from bascule.link.found import (
+    MOST_LISTED,
+    AwaitFeedback,
+    Followed,
+    FollowFound,
+    FoundList,
+    ListFound,
+    Looking,
+    TakeFeedback,
+)
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import (
     Actor,
@@ -70,11 +80,13 @@ class FoundSessions:
         self._following: asyncio.Task[None] | None = None
         self._until: dict[str, float] = {}
         self._moved: dict[str, str] = {}  # sessions that had to be told anew: the id they had, and have
+        self._feedback = Feedback(store, scan, turn, self._watch, clock, steady)
         self._refused: set[str] = set()  # whose waiting messages could not be sent; a person has to look
 
     async def open(self) -> None:
         """Messages that waited for a terminal when we were last here still do."""
         await self._scan.load()
+        self._feedback.open()
         if any(one.record.queued for one in self._scan.known):
             self._follow()
 
@@ -86,12 +98,16 @@ class FoundSessions:
 
     # Looking
 
-    async def answer(self, wish: ListFound | FollowFound) -> bytes:
+    async def answer(self, wish: ListFound | FollowFound | AwaitFeedback | TakeFeedback) -> bytes:
         match wish:
             case ListFound():
                 return encode(await self._list(wish))
             case FollowFound():
                 return encode(await self._look_at(wish.session_id))
+            case AwaitFeedback():
+                return encode(await self._feedback.news(wish))
+            case TakeFeedback():
+                return await self._feedback.take(wish)
 
     async def _list(self, wish: ListFound) -> FoundList:
         await self._scan.load()
@@ -105,7 +121,8 @@ class FoundSessions:
             await asyncio.sleep(0)
         known, limit = self._scan.known, max(0, min(wish.limit, MOST_LISTED))
         looking = self._scan.looking if self._looking is None else self._running()
-        return FoundList(known.listed(self._scan.terminals, self._scan.commands, limit), len(known), looking)
+        terminals = self._feedback.told(self._scan.terminals)
+        return FoundList(known.listed(terminals, self._scan.commands, limit), len(known), looking)
 
     def _running(self) -> Looking:
         now = self._scan.looking
@@ -127,9 +144,14 @@ class FoundSessions:
         shown = self._scan.known.get(session_id)
         if shown is None:
             return Followed(session_id, None)
+        self._watch(session_id)
+        terminal = self._scan.terminal_of(shown)
+        told = self._feedback.marked(shown.conversation, terminal) if terminal else None
+        return Followed(session_id, told, command_for(shown, self._scan.commands))
+
+    def _watch(self, session_id: str) -> None:
         self._until[session_id] = self._steady() + FOLLOW_SECONDS
         self._follow()
-        return Followed(session_id, self._scan.terminal_of(shown), command_for(shown, self._scan.commands))
 
     def _follow(self) -> None:
         if self._following is None or self._following.done():

@@ -15,6 +15,8 @@ from bascule.drivers.history.telling import SOMEBODY, History, Said
 from bascule.model.codec import encode
 from bascule.model.events import (
     AnyEvent,
+    Note,
+    PromptSent,
     SessionEnded,
     SessionReady,
     SessionStarted,
@@ -23,6 +25,10 @@ from bascule.model.events import (
 )
 from bascule.store.base import Batch
 
+NOT_SEEN = (
+    "A message was handed to the agent in its terminal, but the agent's own file does not show it. "
+    "It may not have reached it."
+)
 READER = 1  # counted up when a reader tells the same file differently
 
 
@@ -39,6 +45,7 @@ class Noted(Struct, omit_defaults=True):
     title: str = ""
     cost_usd: float | None = None
     messages: int = 0
+    handed: list[str] = []  # messages the agent was given in its terminal and has not noted in its file yet
 
 
 _noted = msgspec.json.Decoder(Noted)
@@ -96,6 +103,8 @@ class Writing:
         closing = self._changes(history)
         if not live and not noted.ended:
             noted.ended = True
+            closing += [Note("not_seen", NOT_SEEN, "warning") for _ in noted.handed]
+            noted.handed = []
             closing.append(SessionEnded("elsewhere"))
         yield self._step(last, closing)
 
@@ -119,7 +128,14 @@ class Writing:
         for one in said:
             self._digest.update(encode(one.event))
         self.noted.count += len(said)
-        return self._step(at, [one.event for one in said])
+        return self._step(at, [one.event for one in said if not self._stands(one.event)])
+
+    def _stands(self, event: AnyEvent) -> bool:
+        """A message from here is in the log since it was handed over; now its agent has noted it, too."""
+        if not isinstance(event, PromptSent) or event.prompt_id not in self.noted.handed:
+            return False
+        self.noted.handed = [one for one in self.noted.handed if one != event.prompt_id]
+        return True
 
     def _step(self, at: str, events: list[AnyEvent]) -> Batch:
         self.noted.digest = self._digest.hexdigest()

@@ -6,6 +6,7 @@ from bascule.drivers.history.telling import History, Teller, name, place, read_l
 from bascule.drivers.lenient import JsonObject, as_object, mapping, number, objects, text, true, whole
 from bascule.drivers.stream_json.tools import diffs_in, kind_of, locations_in, plan_in, title_of
 from bascule.model.events import Image, Note, PlanChanged, ToolStatus
+from bascule.model.feedback import handed_in
 
 INTERRUPTED = "[Request interrupted by user"
 # What a person did not type although it stands where their words do.
@@ -113,11 +114,17 @@ class _Reader:
         if whole_text.startswith(INTERRUPTED):
             self.teller.end_turn("interrupted")
         elif true(line, "isMeta") or whole_text.startswith(SYNTHETIC):
-            return
+            self._handed(whole_text)
         elif true(line, "isCompactSummary"):
             self.teller.put(Note("compacted", "What came before was summed up to save room."))
         else:
             self.teller.prompt(text(line, "uuid") or "", whole_text, tuple(images))
+
+    def _handed(self, said: str) -> None:
+        """What a hook gave it: a message somebody left in Bascule, or nothing a person said."""
+        handed = handed_in(said)
+        if handed is not None:
+            self.teller.prompt(handed.prompt_id, handed.text, by=handed.by, within=True)
 
     def _assistant(self, line: JsonObject) -> None:
         message = mapping(line, "message")

@@ -85,14 +85,23 @@ class Teller:
 
     # What is said
 
-    def prompt(self, prompt_id: str, text: str, images: tuple[Image, ...] = ()) -> None:
+    def prompt(
+        self,
+        prompt_id: str,
+        text: str,
+        images: tuple[Image, ...] = (),
+        by: str = SOMEBODY,
+        *,
+        within: bool = False,
+    ) -> None:
+        """`within`: the agent takes it up without ending its turn first."""
         if not text.strip() and not images:
             return
-        if self._running:  # the file does not say how the turn before it ended
+        if self._running and not within:  # the file does not say how the turn before it ended
             self.end_turn("other")
         self.history.messages += 1
         self._running = True
-        self._put(PromptSent(clip(prompt_id, MAX_ID), clip(text, MAX_TEXT), SOMEBODY, images=images))
+        self._put(PromptSent(clip(prompt_id, MAX_ID), clip(text, MAX_TEXT), by, images=images))
 
     def text(self, entry_id: str, kind: TextKind, text: str, parent: str | None = None) -> None:
         if not text.strip():

@@ -74,11 +74,22 @@ export const terminalWords = (terminal) => (terminal.status === 'working' ? 'wor
 function terminalNote(state, session) {
   const terminal = openTerminal(state, session);
   return terminal && h('p', { class: 'foundnote' }, icon('terminal', 14),
-    h('span', null, h('b', null, `Open in a terminal, ${terminalWords(terminal)}.`), ' You read along. A message waits until it is closed there; then the session goes on here with it.'));
+    h('span', null, h('b', null, `Open in a terminal, ${terminalWords(terminal)}.`), ' You read along. ', terminal.listens
+      ? `A message is delivered when ${agentTitle(state, session.agent)} is idle there.`
+      : ['A message waits until it is closed there; then the session goes on here with it. ', h('code', null, 'bascule feedback on'), ' has it delivered there, when the agent is idle.']));
 }
 
+/** When a message for a session in a terminal goes out. @param {State} state @param {SessionRecord} session */
+export const deliveryWords = (state, session) => (openTerminal(state, session)?.listens
+  ? `delivered when ${agentTitle(state, session.agent)} is idle in its terminal`
+  : 'sent when its terminal is closed, or sooner after `bascule feedback on`');
+
 /** The words in the empty composer of a session that is open in a terminal. @param {State} state @param {SessionRecord} session */
-export const foundPlaceholder = (state, session) => (session.found ? `Message ${agentTitle(state, session.agent)}. It waits until the terminal is closed.` : '');
+export const foundPlaceholder = (state, session) => {
+  if (!session.found) return '';
+  const agent = agentTitle(state, session.agent);
+  return openTerminal(state, session)?.listens ? `Message ${agent}. It is delivered when ${agent} is idle in its terminal.` : `Message ${agent}. It waits until the terminal is closed.`;
+};
 
 /** In the composer's place, when the session is over where it was begun. @param {State} state @param {App} app @param {SessionRecord} session */
 export function foundClosed(state, app, session) {

@@ -2,6 +2,7 @@
 
 import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
+import { deliveryWords } from './disk.js';
 import { mayAct, shownSession } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -24,10 +25,11 @@ export function mountQueue(root, app) {
       update(root, []);
       return;
     }
+    const session = state.sessions[id];
     const had = root.contains(document.activeElement) ? document.activeElement?.closest('li')?.getAttribute('data-key') : null;
     update(root, [
       h('section', { class: 'queue', 'aria-label': 'Queued messages' },
-        h('header', null, icon('clock', 14), h('b', null, `${queue.length + held.length} queued`), h('span', null, held.length && !queue.length ? 'sent when the connection is back' : 'sent when the turn ends')),
+        h('header', null, icon('clock', 14), h('b', null, `${queue.length + held.length} queued`), h('span', null, held.length && !queue.length ? 'sent when the connection is back' : session?.found ? deliveryWords(state, session) : 'sent when the turn ends')),
         h('ol', null, queue.map((one, n) => (editing === one.prompt_id ? editor(id, one) : row(state, id, queue, one, n))),
           held.map((one) => h('li', { 'data-key': one.key }, h('span', { class: 'gr' }, icon('off', 14)), h('span', null, one.text), iconButton('trash', 'Withdraw', { class: 'xs', onclick: () => app.store.set((now) => ({ held: now.held.filter((other) => other.key !== one.key) })) }))))),
     ]);
@@ -57,7 +59,7 @@ export function mountQueue(root, app) {
     h('span', { title: one.text }, one.text, other && h('small', null, other)),
     acts && [
       n > 0 && iconButton('up', 'Send next', { class: 'xs', 'data-key': 'next', onclick: () => reorder(id, queue, one.prompt_id, 0) }),
-      iconButton('bolt', 'Send now', { class: 'xs', 'data-key': 'now', onclick: () => sendNow(id, queue, one.prompt_id) }),
+      !state.sessions[id]?.found && iconButton('bolt', 'Send now', { class: 'xs', 'data-key': 'now', onclick: () => sendNow(id, queue, one.prompt_id) }),
       iconButton('edit', 'Edit', { class: 'xs', 'data-key': 'edit', onclick: () => { editing = one.prompt_id; again(); root.querySelector('textarea')?.focus(); } }),
       iconButton('trash', 'Withdraw', { class: 'xs', 'data-key': 'withdraw', onclick: () => void app.api.queue(id, { op: 'withdraw', promptId: one.prompt_id }).catch(app.trouble) }),
     ]);

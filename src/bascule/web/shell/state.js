@@ -11,7 +11,7 @@ import { folderName } from '../js/words.js';
  * @typedef {{id: string, device: string, path: string, name: string, addedAt: string, addedBy: string}} Project
  * @typedef {{name: keyof typeof import('./places.js').SCREENS | 'settings' | 'session' | 'compare', id?: string, part?: string, q?: string}} Route
  * @typedef {{sessionId: string, text: string, images: any[], key: string}} Held
- * @typedef {{pid: number, status: string, waitingFor?: string}} OpenTerminal
+ * @typedef {{pid: number, status: string, waitingFor?: string, listens?: boolean}} OpenTerminal
  * @typedef {{sessionId: string, agent: string, title: string, cwd: string, createdAt: string, updatedAt: string, messages: number, costUsd: number | null, model: string | null, phase: string, queued: number, archived: boolean, terminal: OpenTerminal | null, command: string}} FoundItem
  * @typedef {typeof FIRST} State
  */
