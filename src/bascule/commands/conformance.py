@@ -50,9 +50,9 @@ async def _agreed(terminal: Terminal, agent: Agent) -> bool:
     if not terminal.interactive:
         terminal.line("Say --yes to do that where nobody can be asked.")
         return False
-    terminal.say("Go on? [y/N] ")
     keyboard = Keyboard()
     keyboard.forget_typed_ahead()
+    terminal.say("Go on? [y/N] ")
     return (await keyboard.line() or "").strip().lower() in ("y", "yes")
 
 
