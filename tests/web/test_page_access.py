@@ -75,7 +75,6 @@ async def look_over(tab: Tab, name: str, without: list[str], looks: Any) -> list
     return found
 
 
-GO = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
 SETTINGS = [name for name, (_, path, _) in SCREENS.items() if path.startswith("/settings")]
 # Loading the page takes longer than looking at it: where one screen leaves nothing behind that the next would
 # meet, one page shows them in turn, reached as a person would. What is in no walk has a page of its own.
@@ -104,7 +103,7 @@ async def walk_on(tab: Tab, world: Stage, path: str) -> None:
     if await tab.page.locator("#panel:visible").count():
         await tab.page.keyboard.press("Control+j")
         await expect(tab.page.locator("#panel")).to_be_hidden()
-    await tab.page.evaluate(GO, path)
+    await tab.turn_to(path)
 
 
 async def opened(browser: Browser, world: Stage, name: str, theme: Any) -> Tab:
@@ -250,7 +249,7 @@ async def test_x13_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_
         await zoomed.says("Removed the shims")
         await expect(zoomed.page.locator("#message")).to_be_in_viewport()
         for path in ("/", "/search", "/settings/browsers", "/sessions"):
-            await zoomed.go(path)
+            await zoomed.turn_to(path)
             await expect(zoomed.page.get_by_role("navigation", name="Screens")).to_be_visible()
             assert not await zoomed.page.evaluate(WIDER), path
         await zoomed.page.context.close()

@@ -220,9 +220,11 @@ async def test_s50_no_payload_runs_loads_or_restyles_anything_in_the_shell(
     tab.page.on("dialog", lambda dialog: alerts.append(dialog.message))
     await tab.says("Hello")
     await expect(tab.page.locator(".srow").first).to_be_visible()
+    title = tab.page.locator("#sbar h1")
     for n in (0, len(PAYLOADS) // 2):
-        await tab.go(f"/sessions/x{n}")
-        await expect(tab.page.locator("#sbar h1")).to_be_visible()
+        before = await title.inner_text()
+        await tab.turn_to(f"/sessions/x{n}")
+        await expect(title).not_to_have_text(before)
     await tab.page.keyboard.press("Control+k")
     await tab.page.keyboard.type("alert")
     await expect(tab.page.locator(".pal")).to_contain_text("alert(1)")

@@ -282,7 +282,7 @@ async def test_r21_settings_show_keys_with_a_code_limits_usage_that_counts_on_an
         await expect(tab.page.locator(".used")).to_contain_text("192k tokens of 200k tokens")
         await expect(tab.page.locator(".used")).to_contain_text("$1.50")
         await tab.page.keyboard.press("Escape")
-        await tab.go("/settings/audit")
+        await tab.turn_to("/settings/audit")
         await expect(tab.page.locator(".chain")).to_contain_text("the chain holds")
         every = await tab.page.locator(".audit tbody tr").count()
         await tab.page.get_by_label("What").select_option(label="Revoked")

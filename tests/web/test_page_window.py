@@ -9,8 +9,8 @@ from tests.web.portlet import Portlet, portlet_alone, prompt, said, tool
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 AT_END = "document.scrollingElement.scrollHeight - scrollY - innerHeight < 49"
-# What the reader sees first, and where, once it stands still: heights of what was never drawn are guesses, and a
-# frame or two after a scroll the true ones take their place.
+# What the reader sees first, and where, once it stands still: heights of what was never drawn are guesses,
+# and a frame or two after a scroll the true ones take their place.
 HERE = """async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   const here = () => {
