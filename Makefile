@@ -28,7 +28,7 @@ run: $(VENV)/.run ## Start Bascule (ARGS="--port 4000")
 	@$(VENV)/bin/bascule $(ARGS)
 
 test: $(VENV)/.dev ## Run the tests (ARGS="-k keeper")
-	@$(PY) -m pytest -n $(JOBS) $(ARGS)
+	@$(PY) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 lint: ruff format types imports page ## Check style, types and the import rule
 

@@ -18,29 +18,20 @@ settings.load_profile("unhurried")
 # Settings of the person running the tests must not decide their outcome.
 SCRUBBED_NAMES = {"HOST", "PORT", "TERMINAL", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"}
 SCRUBBED_PREFIXES = ("BASCULE_", "CLAUDE", "ANTHROPIC_", "CODEX_", "ACP_", "XDG_")
-# No server, no browser and hardly a process is started for the tests of these rooms.
-QUICK = {"agents", "config", "drivers", "logs", "model", "modelapi_tests", "policy", "project", "session"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of the page need the processor, most others wait: mixed file by file, both go on at once.
-
-    Quick ones come last, so that no slow one is left over for a single worker at the end.
-    """
+    """Tests of the page need the processor, most others wait: mixed file by file, both go on at once."""
     files = [list(group) for _, group in itertools.groupby(items, key=lambda item: item.path)]
-    page = [group for group in files if _room(group) == "web"]
-    quick = [group for group in files if _room(group) in QUICK]
-    others = [group for group in files if _room(group) != "web" and _room(group) not in QUICK]
+    web = Path(__file__).parent / "web"
+    page = [group for group in files if group[0].path.parent == web]
+    others = [group for group in files if group[0].path.parent != web]
     places = {
         round((number + 0.5) * len(others) / max(1, len(page))): group for number, group in enumerate(page)
     }
     if len(places) == len(page):  # otherwise so few files were chosen that their order does not matter
         mixed = [one for n, group in enumerate([*others, []]) for one in [*places.get(n, []), *group]]
-        items[:] = mixed + [one for group in quick for one in group]
-
-
-def _room(group: list[pytest.Item]) -> str:
-    return group[0].path.relative_to(Path(__file__).parent).parts[0]
+        items[:] = mixed
 
 
 @pytest.fixture(scope="session")
