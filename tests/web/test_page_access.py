@@ -177,7 +177,6 @@ async def test_r24_axe_finds_nothing_serious_on_a_screen_that_needs_a_page_of_it
 def test_r24_every_screen_is_looked_at() -> None:
     walked = [name for walk in WALKS.values() for name in walk]
     assert sorted([*walked, *SETTINGS, *ALONE]) == sorted(SCREENS)
-    assert len(ALONE) < 10
 
 
 async def test_r24_on_a_phone_there_is_one_column_and_every_target_is_44_px(
