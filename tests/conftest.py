@@ -23,8 +23,9 @@ SCRUBBED_PREFIXES = ("BASCULE_", "CLAUDE", "ANTHROPIC_", "CODEX_", "ACP_", "XDG_
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of the page need the processor, most others wait: mixed file by file, both go on at once."""
     files = [list(group) for _, group in itertools.groupby(items, key=lambda item: item.path)]
-    page = [group for group in files if "web" in group[0].path.parts]
-    others = [group for group in files if "web" not in group[0].path.parts]
+    web = Path(__file__).parent / "web"
+    page = [group for group in files if group[0].path.parent == web]
+    others = [group for group in files if group[0].path.parent != web]
     places = {
         round((number + 0.5) * len(others) / max(1, len(page))): group for number, group in enumerate(page)
     }

@@ -245,11 +245,11 @@ async def test_tc_5_5a_2_2f_r33_what_can_not_be_started_or_opened_is_answered_wi
 
 
 async def test_a2_silence_in_a_turn_is_the_end_of_a_hanging_agent_and_of_no_other(short_dir: Path):
-    server = LiveServer(short_dir, env={**PATIENT, "ACP_PROMPT_TIMEOUT_MS": "8000"})
+    server = LiveServer(short_dir, env={**PATIENT, "ACP_PROMPT_TIMEOUT_MS": "4000"})
     add_agent(server)
     async with server:
         waiting = await server.create("run touch a.txt", agent="scripted")
-        thinking = await server.create("think 10", agent="scripted")
+        thinking = await server.create("think 5", agent="scripted")
         await server.wait_for(waiting, PermissionRequested)
         # It answers when it is asked whether it is there, and a person may take any time.
         await server.wait_for(thinking, TurnEnded)
@@ -261,7 +261,7 @@ async def test_a2_silence_in_a_turn_is_the_end_of_a_hanging_agent_and_of_no_othe
             ended = row.event
             assert isinstance(ended, SessionEnded)
             assert ended.reason == "disconnected"
-            assert "said nothing for 8 s" in (ended.message or "")
+            assert "said nothing for 4 s" in (ended.message or "")
             await server.wait_for(session, SessionReady, after=row.seq)
 
 

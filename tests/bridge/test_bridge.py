@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import select
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -76,10 +77,14 @@ async def keeper(short_dir: Path) -> AsyncIterator[Path]:
     folder = short_dir / "k"
     folder.mkdir(mode=0o700)
     yield folder
-    with contextlib.suppress(FileNotFoundError, psutil.NoSuchProcess, json.JSONDecodeError):
-        process = psutil.Process(json.loads((folder / "keeper.lock").read_text())["pid"])
-        process.send_signal(signal.SIGTERM)
-        process.wait(20)
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError, json.JSONDecodeError):
+        pid = json.loads((folder / "keeper.lock").read_text())["pid"]
+        # Ended, whether or not its parent, which is nobody of ours, has looked at it since.
+        watch = os.pidfd_open(pid)
+        os.kill(pid, signal.SIGTERM)
+        ended, _, _ = select.select([watch], [], [], 20)
+        os.close(watch)
+        assert ended
 
 
 def program(short_dir: Path, name: str, script: str) -> Catalogue:

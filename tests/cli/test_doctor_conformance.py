@@ -1,11 +1,18 @@
 """`bascule doctor --conformance`: an installed agent tried in a throw-away folder, and nothing left of it."""
 
+import io
 import json
+import os
+import pty
 import sys
 from pathlib import Path
 
 import pytest
 from tests.cli.program import Finished, OnTerminal, bascule
+
+from bascule.client.replies import Agent
+from bascule.commands import conformance
+from bascule.commands.terminal import Keyboard, Terminal
 
 pytestmark = pytest.mark.anyio
 SECONDS = 120  # a server, and an agent for each scene
@@ -80,6 +87,30 @@ async def test_x8_no_model_is_used_before_a_person_agreed(short_dir: Path) -> No
         person.type("n")
         await person.sees("Nothing was started.")
         assert await person.code() == 2
+
+
+class Quick(Terminal):
+    """On it sits somebody who has answered before the question is wholly there."""
+
+    def __init__(self, keyboard: int) -> None:
+        super().__init__(io.StringIO(), interactive=True)
+        self._keyboard = keyboard
+
+    def say(self, text: str) -> None:
+        super().say(text)
+        os.write(self._keyboard, b"y\n")
+
+
+@pytest.mark.timeout(20)
+async def test_x8_what_was_typed_before_the_question_is_no_answer_and_the_quickest_after_it_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    theirs, ours = pty.openpty()
+    monkeypatch.setattr(conformance, "Keyboard", lambda: Keyboard(ours))
+    os.write(theirs, b"n\n")
+    assert await conformance._agreed(Quick(theirs), Agent(name="obedient"))
+    os.close(theirs)
+    os.close(ours)
 
 
 async def test_x8_an_agent_that_is_not_there_is_said(short_dir: Path) -> None:

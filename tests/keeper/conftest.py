@@ -1,6 +1,7 @@
 """A real keeper in a short private folder, a client that watches it, and what tests ask of both."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psutil
 import pytest
 
 from bascule.keeper.folder import marker_of
@@ -139,10 +141,17 @@ class World:
             await client.keeper.aclose()
         for process in self.processes:
             if process.poll() is None:
+                self._kill_agents(process.pid)
                 process.send_signal(signal.SIGTERM)
             await asyncio.to_thread(process.wait, 30)
             process.stderr.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _kill_agents(self, keeper):
+        """What a test left running would otherwise be waited for as long as an agent may take to leave."""
+        for agent in psutil.Process(keeper).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                agent.kill()
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ async def test_r16_children_that_left_the_group_are_gone_after_end(client, membe
     hidden = partial(pids_with, f"HIDDEN_FROM={client.folder}")
     assert len(hidden()) == 1
     began = asyncio.get_running_loop().time()
-    await client.keeper.end("forest")
+    await client.keeper.end("forest", grace_stdin=0.1, grace_term=1)
     await client.exit_of("forest", 10)
     await eventually(lambda: not hidden(), 10)
     await eventually(lambda: not members("forest"), 10)

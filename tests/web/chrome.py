@@ -15,6 +15,7 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not in
 DESKTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
 WAIT = 15_000
+TURN = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
 # The machine may be busy with other tests; what comes in the end is what counts.
 expect.set_options(timeout=WAIT)
 
@@ -58,6 +59,10 @@ class Tab:
 
     async def go(self, path: str = "/") -> None:
         await self.page.goto(self.url + path)
+
+    async def turn_to(self, path: str) -> None:
+        """Another place on the same page, which is not loaded again for it."""
+        await self.page.evaluate(TURN, path)
 
     async def says(self, text: str) -> None:
         """Wait until the transcript holds the text."""

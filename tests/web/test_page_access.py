@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 from docs.make_screens import EMPTY, SCREENS
 from playwright.async_api import Browser, expect
+from tests.hub.stage import Stage
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell, wants_command
+
+from bascule.model.events import PermissionWithdrawn
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -54,7 +57,6 @@ WIDER = "document.documentElement.scrollWidth > innerWidth"
 HEADINGS = "[...document.querySelectorAll('h1')].filter((one) => one.checkVisibility()).length"
 # Each screen in both sizes and both themes; every second one the other way round.
 LOOKS = ((("dark", DESKTOP), ("light", PHONE)), (("light", DESKTOP), ("dark", PHONE)))
-PARTS = 5
 
 
 async def look_over(tab: Tab, name: str, without: list[str], looks: Any) -> list[str]:
@@ -73,10 +75,46 @@ async def look_over(tab: Tab, name: str, without: list[str], looks: Any) -> list
     return found
 
 
-# These leave nothing behind that the next one would meet, so that one page shows them all.
 SETTINGS = [name for name, (_, path, _) in SCREENS.items() if path.startswith("/settings")]
-GO = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
-OTHERS = [name for name in SCREENS if name not in SETTINGS]
+# Loading the page takes longer than looking at it: where one screen leaves nothing behind that the next would
+# meet, one page shows them in turn, reached as a person would. What is in no walk has a page of its own.
+WALKS = {
+    "around": (
+        *("start", "list", "search", "inbox", "question", "ended", "compare-list", "palette", "keys"),
+        *("start-failed", "project-add"),
+    ),
+    "session": ("command", "edit", "plan", "hidden", "calm", "files", "remark", "changes", "share"),
+    "machine": (
+        *("start-folder", "terminal", "terminal-split", "compare", "compare-diff", "found"),
+        "start-progress",
+    ),
+}
+ALONE = [name for name in SCREENS if not any(name in walk for walk in (*WALKS.values(), SETTINGS))]
+
+
+async def walk_on(tab: Tab, world: Stage, path: str) -> None:
+    """To another screen of the same page, with nothing asked, in front of it or beside it."""
+    for one in await world.store.open_requests():
+        if one.session_id == "uploads":
+            await tell(world.store, one.session_id, [PermissionWithdrawn(one.request_id, "cancelled")])
+            await expect(tab.page.locator(f"[data-key='uploads/{one.request_id}']")).to_have_count(0)
+    await tab.page.set_viewport_size({"width": DESKTOP["width"], "height": DESKTOP["height"]})
+    await tab.page.keyboard.press("Escape")
+    if await tab.page.locator("#panel:visible").count():
+        await tab.page.keyboard.press("Control+j")
+        await expect(tab.page.locator("#panel")).to_be_hidden()
+    await tab.turn_to(path)
+
+
+async def opened(browser: Browser, world: Stage, name: str, theme: Any) -> Tab:
+    who, path, _ = SCREENS[name]
+    # Still, so that no colour is seen on its way to another one.
+    tab = await open_tab(
+        browser, world.url, world.tokens.get(who), path=path, color_scheme=theme, reduced_motion="reduce"
+    )
+    await tab.page.locator("#tabs, .locked").first.wait_for(state="attached")
+    await expect(tab.page.locator(".dev, .locked").first).to_be_visible()
+    return tab
 
 
 @needs_axe
@@ -91,8 +129,7 @@ async def test_r24_axe_finds_nothing_serious_in_any_part_of_the_settings(
         )
         for number, name in enumerate(SETTINGS):
             _, path, act = SCREENS[name]
-            await tab.page.set_viewport_size({"width": DESKTOP["width"], "height": DESKTOP["height"]})
-            await tab.page.evaluate(GO, path)
+            await walk_on(tab, world, path)
             await tab.page.locator(f".sbody[data-key={path.rsplit('/', 1)[1]}]").wait_for()
             await act(tab, world)
             found += await look_over(tab, name, SIDEBAR, LOOKS[number % 2])
@@ -102,34 +139,44 @@ async def test_r24_axe_finds_nothing_serious_in_any_part_of_the_settings(
 
 @needs_axe
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("walk", WALKS)
 async def test_r24_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_small_target(
-    tmp_path: Path, browser: Browser, part: int
+    tmp_path: Path, browser: Browser, walk: str
 ) -> None:
-    """One world for a part of the screens: each is reached once, then seen both ways."""
+    """Each screen is reached once, then seen both ways."""
     found: list[str] = []
-    async with lantern(tmp_path / "told") as world, lantern(tmp_path / "empty", empty=True) as fresh:
-        for number, name in list(enumerate(OTHERS))[part::PARTS]:
-            who, path, act = SCREENS[name]
-            here = fresh if name in EMPTY else world
-            here.hub.presence.closing = False  # a screen before this one may have sent everybody away
-            looks = LOOKS[number // PARTS % 2]
-            # Still, so that no colour is seen on its way to another one.
-            tab = await open_tab(
-                browser,
-                here.url,
-                here.tokens.get(who),
-                path=path,
-                color_scheme=looks[0][0],
-                reduced_motion="reduce",
-            )
-            await tab.page.locator("#tabs, .locked").first.wait_for(state="attached")
-            await expect(tab.page.locator(".dev, .locked").first).to_be_visible()
-            await act(tab, here)
-            found += await look_over(tab, name, [] if name in SIDEBAR_SCREENS else SIDEBAR, looks)
+    first, *others = WALKS[walk]
+    async with lantern(tmp_path) as world:
+        tab = await opened(browser, world, first, LOOKS[0][0][0])
+        for number, name in enumerate((first, *others)):
+            _, path, act = SCREENS[name]
+            if number > 0:
+                await walk_on(tab, world, path)
+            await act(tab, world)
+            without = [] if name in SIDEBAR_SCREENS else SIDEBAR
+            found += await look_over(tab, name, without, LOOKS[number % 2])
             assert tab.errors == [], name
-            await tab.page.context.close()
     assert found == [], "\n".join(found)
+
+
+@needs_axe
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ALONE)
+async def test_r24_axe_finds_nothing_serious_on_a_screen_that_needs_a_page_of_its_own(
+    tmp_path: Path, browser: Browser, name: str
+) -> None:
+    async with lantern(tmp_path, empty=name in EMPTY) as world:
+        looks = LOOKS[ALONE.index(name) % 2]
+        tab = await opened(browser, world, name, looks[0][0])
+        await SCREENS[name][2](tab, world)
+        found = await look_over(tab, name, [] if name in SIDEBAR_SCREENS else SIDEBAR, looks)
+        assert tab.errors == []
+    assert found == [], "\n".join(found)
+
+
+def test_r24_every_screen_is_looked_at() -> None:
+    walked = [name for walk in WALKS.values() for name in walk]
+    assert sorted([*walked, *SETTINGS, *ALONE]) == sorted(SCREENS)
 
 
 async def test_r24_on_a_phone_there_is_one_column_and_every_target_is_44_px(
@@ -201,7 +248,7 @@ async def test_x13_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_
         await zoomed.says("Removed the shims")
         await expect(zoomed.page.locator("#message")).to_be_in_viewport()
         for path in ("/", "/search", "/settings/browsers", "/sessions"):
-            await zoomed.go(path)
+            await zoomed.turn_to(path)
             await expect(zoomed.page.get_by_role("navigation", name="Screens")).to_be_visible()
             assert not await zoomed.page.evaluate(WIDER), path
         await zoomed.page.context.close()

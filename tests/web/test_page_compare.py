@@ -82,7 +82,7 @@ async def test_x10_x9_two_agents_work_side_by_side_and_one_is_kept(short_dir: Pa
         assert git(server.work, "branch", "--list", "bascule/*").count("\n") == 2
 
         # The list remembers.
-        await tab.go("/compare")
+        await tab.turn_to("/compare")
         await expect(page.locator(".cover li")).to_contain_text("kept alpha", timeout=SLOW)
         assert tab.errors == []
         assert tab.strangers == []

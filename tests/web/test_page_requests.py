@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.stage import Stage, append
+from tests.hub.stage import Stage, append, until
 from tests.web.axe import serious
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 from tests.web.lantern import SHA, lantern, tell, wants_command, wants_edit
@@ -190,6 +190,7 @@ async def test_r10_questions_wait_for_every_answer_and_only_the_button_sends(
         await expect(send).to_be_enabled()
         await send.click()
         await expect(ask).to_contain_text("Sent. Waiting for tower to confirm.")
+        await until(lambda: len(told(world)) > 0)
         [wish] = told(world)
         assert list(wish.answers.values()) == ["Dotted", "Overview, PDF export, And the e-mail"]
         # One without options, with a preview beside it, and let alone.
@@ -201,7 +202,8 @@ async def test_r10_questions_wait_for_every_answer_and_only_the_button_sends(
         await expect(ask.locator(".late")).to_have_count(0)
         await ask.get_by_role("button", name="Skip, let it decide").click()
         await expect(ask).to_contain_text("Waiting for tower to confirm")
-        skipped = told(world)[1]
+        await until(lambda: len(told(world)) > 1)
+        _, skipped = told(world)
         assert (skipped.request_id, skipped.answers) == ("q9", {})
         assert "Decide yourself" in (skipped.message or "")
         assert tab.errors == []
@@ -280,7 +282,7 @@ async def test_r21_settings_show_keys_with_a_code_limits_usage_that_counts_on_an
         await expect(tab.page.locator(".used")).to_contain_text("192k tokens of 200k tokens")
         await expect(tab.page.locator(".used")).to_contain_text("$1.50")
         await tab.page.keyboard.press("Escape")
-        await tab.go("/settings/audit")
+        await tab.turn_to("/settings/audit")
         await expect(tab.page.locator(".chain")).to_contain_text("the chain holds")
         every = await tab.page.locator(".audit tbody tr").count()
         await tab.page.get_by_label("What").select_option(label="Revoked")

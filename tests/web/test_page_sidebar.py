@@ -71,7 +71,7 @@ async def test_tc_1_1a_1_1b_1_2a_1_2b_1_2c_1_2d_1_4a_1_4b_2_1a_2_1c_4_7a_project
     await page.get_by_role("button", name="zebra 1").click()
     await expect(row).to_have_count(0)
     # TC-1.4b, TC-4.7a: and still so after the server was killed and the page loaded again
-    await page.goto(f"{server.url}/sessions/{session}")
+    await tab.turn_to(f"/sessions/{session}")
     await tab.says("I have thought")
     await server.kill()
     await server.start()
