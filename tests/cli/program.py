@@ -66,9 +66,10 @@ async def bascule(
 class OnTerminal:
     """The program on a pseudo-terminal: wait for text, type lines, press Ctrl-C."""
 
-    def __init__(self, data: Path, *words: str) -> None:
+    def __init__(self, data: Path, *words: str, **more: str) -> None:
         self._data = data
         self._words = words
+        self._more = more
         self.text = ""
         self._seen = 0
         self._grew = asyncio.Event()
@@ -84,7 +85,7 @@ class OnTerminal:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env=environment(self._data),
+            env={**environment(self._data), **self._more},
             start_new_session=True,
         )
         os.close(slave)
@@ -122,6 +123,10 @@ class OnTerminal:
 
     def press_ctrl_c(self) -> None:
         self._process.send_signal(signal.SIGINT)
+
+    def hang_up(self) -> None:
+        """As when its window is closed."""
+        self._process.send_signal(signal.SIGHUP)
 
     async def code(self) -> int:
         return await asyncio.wait_for(self._process.wait(), SECONDS)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.acp.sharing import gone
 from tests.cli.program import Finished, OnTerminal, bascule
 
 from bascule.client.replies import Agent
@@ -111,6 +112,19 @@ async def test_x8_what_was_typed_before_the_question_is_no_answer_and_the_quicke
     assert await conformance._agreed(Quick(theirs), Agent(name="obedient"))
     os.close(theirs)
     os.close(ours)
+
+
+async def test_x8_a_trial_whose_terminal_is_closed_leaves_nothing(short_dir: Path) -> None:
+    add_agent(short_dir)
+    words = ("doctor", "--conformance", "obedient", "--yes")
+    async with OnTerminal(short_dir, *words, TMPDIR=str(short_dir / "tmp")) as person:
+        await person.sees("ok")
+        [trial] = (short_dir / "tmp").iterdir()
+        keeper = json.loads((trial / "data" / "keeper" / "keeper.lock").read_text())["pid"]
+        person.hang_up()
+        assert await person.code() == 130
+    assert list((short_dir / "tmp").iterdir()) == []
+    await gone(keeper)
 
 
 async def test_x8_an_agent_that_is_not_there_is_said(short_dir: Path) -> None:

@@ -34,6 +34,9 @@ class Trial(Struct, frozen=True):
 async def trial(settings: Settings) -> AsyncGenerator[Trial, None]:
     """Start it, and end it with everything it started, whatever happened."""
     folder = Path(tempfile.mkdtemp(prefix="bascule-trial-"))
+    # A terminal that is closed, or a polite kill, ends a trial as Ctrl-C does.
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, signal.raise_signal, signal.SIGINT)
     try:
         environment = _prepare(folder, settings)
         process = await asyncio.create_subprocess_exec(
