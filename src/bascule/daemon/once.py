@@ -20,10 +20,10 @@ def body_sha256(wish: AnyCommand) -> str:
     return hashlib.sha256(encode(replace(wish, by=NOBODY, key=None, session_id=session_id))).hexdigest()
 
 
-def scoped(wish: AnyCommand) -> AnyCommand:
-    """The wish with its key made unique to who asked, and of which session."""
+def scoped(wish: AnyCommand) -> str:
+    """The wish's key made unique to who asked, and of which session."""
     scope = "start" if isinstance(wish, StartSession) else wish.session_id
-    return replace(wish, key=f"{scope}:{wish.by.grant_id}:{wish.key}")
+    return f"{scope}:{wish.by.grant_id}:{wish.key}"
 
 
 class Once:
@@ -35,15 +35,16 @@ class Once:
         """The reply of `action`, or of the time it was done before."""
         if wish.key is None:
             return await action(wish, "")  # nothing will be compared
-        wish = scoped(wish)
+        key = scoped(wish)
+        wish = replace(wish, key=key)
         sha = body_sha256(wish)
-        if wish.key in self._under_way:
-            first, reply = self._under_way[wish.key]
-            _check_same(wish.key, first, sha)
+        if key in self._under_way:
+            first, reply = self._under_way[key]
+            _check_same(key, first, sha)
             return await asyncio.shield(reply)
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._under_way[wish.key] = (sha, future)
+        self._under_way[key] = (sha, future)
         try:
             result = await self._do_first(wish, sha, action)
         except BaseException as error:
@@ -56,7 +57,7 @@ class Once:
             future.set_result(result)
             return result
         finally:
-            del self._under_way[wish.key]
+            del self._under_way[key]
 
     async def _do_first(
         self, wish: AnyCommand, sha: str, action: Callable[[AnyCommand, str], Awaitable[bytes]]
