@@ -34,7 +34,7 @@ class WebFile:
         """For those who take gzip; None where it would gain nothing."""
         if self.media_type == TYPES[".png"]:
             return None
-        packed = gzip.compress(self.body, 6, mtime=0)
+        packed = gzip.compress(self.body, 4, mtime=0)
         return packed if len(packed) < len(self.body) else None
 
 
@@ -74,7 +74,7 @@ def assets() -> dict[tuple[str, str], WebFile]:
 
 @cache
 def version() -> str:
-    """One name for them all: modules name each other relative to themselves, so it is said once, in the page."""
+    """One name for them all. Modules name each other by relative paths, so only a page has to say it."""
     whole = hashlib.sha256()
     for (folder, name), file in sorted(assets().items(), key=lambda one: one[0]):
         whole.update(f"{folder}/{name} {file.digest}\n".encode())

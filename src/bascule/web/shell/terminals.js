@@ -3,10 +3,11 @@
 import { h } from '../js/dom.js';
 import { newKey } from '../js/api.js';
 import { shownSession } from './state.js';
-import { TerminalPane } from './terminal_pane.js';
+import { later } from './later.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
+/** @typedef {import('./terminal_pane.js').TerminalPane} TerminalPane */
 
 const WIDTH = 'bascule.terminal.width';
 const PHONE = '(max-width: 720px)';
@@ -28,6 +29,8 @@ export function mountTerminals(app) {
   /** @type {TerminalPane | null} */
   let side = null;
   let asked = false;
+  /** Comes with the first terminal. @type {typeof import('./terminal_pane.js').TerminalPane | null} */
+  let Pane = null;
 
   /** @param {State} state */
   function arrange(state) {
@@ -50,12 +53,16 @@ export function mountTerminals(app) {
   function pane(now, place, id, isBeside) {
     if (now?.id === id) return now;
     now?.close();
-    if (!id) return null;
-    return new TerminalPane(place, app, id, isBeside ? { beside: true, close: () => app.store.set({ beside: null }), move: () => { app.store.set({ beside: null }); app.go({ name: 'session', id }); } } : { beside: false, close: () => undefined, move: () => putBeside(app, id) });
+    if (!id || !Pane) return null;
+    return new Pane(place, app, id, isBeside ? { beside: true, close: () => app.store.set({ beside: null }), move: () => { app.store.set({ beside: null }); app.go({ name: 'session', id }); } } : { beside: false, close: () => undefined, move: () => putBeside(app, id) });
   }
 
   app.store.subscribe(arrange);
   arrange(app.store.get());
+  later(app, (state) => isTerminal(state, shownSession(state)) || isTerminal(state, state.beside), async () => {
+    Pane = (await import('./terminal_pane.js')).TerminalPane;
+    arrange(app.store.get());
+  });
   return { find: () => { main?.openFind(); return main !== null; } };
 }
 
