@@ -6,12 +6,10 @@
 const NAME = 'bascule-shell';
 const PAGES = /^\/(?:inbox|search|sessions(?:\/[^/]+)?|settings(?:\/[^/]+)?)?$/;
 const FILES = /^\/(?:portlet|manifest\.webmanifest|assets\/[a-z]+\/[A-Za-z0-9_.-]+)$/;
-const OF_VERSION = /^\/assets\/([0-9a-f]{16})\/[a-z]+\/[A-Za-z0-9_.-]+$/;
+const OF_VERSION = /^\/assets\/[0-9a-f]{16}\/[a-z]+\/[A-Za-z0-9_.-]+$/;
 
 /** The last page came from here, not from the server. */
 let away = false;
-/** What is kept, read once. @type {Promise<Set<string>> | null} */
-let names = null;
 
 self.addEventListener('install', () => self.skipWaiting());
 
@@ -26,10 +24,12 @@ self.addEventListener('fetch', (event) => {
   const kept = nameFor(request, url);
   if (!kept) return;
   if (!OF_VERSION.test(kept)) event.respondWith(fresh(event, kept));
+  // Otherwise the browser's own cache has them, which is faster than we could be.
   else if (away) event.respondWith(match(kept).then((known) => known ?? fetch(request)));
-  // The browser holds these for good and gives them faster than we could; ours is a copy beside it.
-  else event.waitUntil(keepOnce(kept));
 });
+
+/** A page that stands says which files it took. */
+self.addEventListener('message', (event) => event.waitUntil(keep(event.data)));
 
 /** Under which name a file is kept; null for everything that is not ours to keep. */
 function nameFor(request, url) {
@@ -56,25 +56,17 @@ async function fresh(event, kept) {
 }
 
 async function put(kept, answer) {
-  const cache = await caches.open(NAME);
-  await cache.put(kept, answer.clone());
-  if (kept === '/') await forgetOthers(cache, await answer.text());
+  await (await caches.open(NAME)).put(kept, answer);
 }
 
-/** A page says of which version its files are; those of another are not asked for again. */
-async function forgetOthers(cache, page) {
-  const version = /="\/assets\/([0-9a-f]{16})\//.exec(page)?.[1];
+/** The page and these; what else is kept is of a version that is not asked for again. @param {string[]} files */
+async function keep(files) {
+  const cache = await caches.open(NAME);
+  const wanted = new Set(['/', ...files.filter((path) => OF_VERSION.test(path))]);
   for (const request of await cache.keys()) {
-    const found = OF_VERSION.exec(new URL(request.url).pathname);
-    if (found && found[1] !== version) await cache.delete(request);
+    const { pathname } = new URL(request.url);
+    if (OF_VERSION.test(pathname) && !wanted.has(pathname)) await cache.delete(request);
+    wanted.delete(pathname);
   }
-}
-
-async function keepOnce(kept) {
-  const cache = await caches.open(NAME);
-  names ??= cache.keys().then((all) => new Set(all.map((one) => new URL(one.url).pathname)));
-  const known = await names;
-  if (known.has(kept)) return;
-  known.add(kept);
-  await cache.add(kept);
+  await cache.addAll([...wanted]);
 }

@@ -5,14 +5,14 @@
 
 const STANDS_MS = 400;
 
-/** @param {App} app @param {(state: State) => boolean} wanted @param {() => Promise<void>} bring */
-export function later(app, wanted, bring) {
+/** Ends when it is there. @param {App} app @param {(state: State) => boolean} wanted @param {() => Promise<void>} bring */
+export const later = (app, wanted, bring) => new Promise((/** @type {(value?: unknown) => void} */ there) => {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const begin = () => {
     stop();
     clearTimeout(timer);
-    bring().catch(() => app.note('A part of this page did not load.', { tone: 'bad', stay: true, action: { label: 'Reload', run: () => location.reload() } }));
+    bring().then(there, () => app.note('A part of this page did not load.', { tone: 'bad', stay: true, action: { label: 'Reload', run: () => location.reload() } }));
   };
   /** @param {State} state */
   const look = (state) => {
@@ -21,4 +21,4 @@ export function later(app, wanted, bring) {
   };
   const stop = app.store.subscribe(look);
   look(app.store.get());
-}
+});

@@ -49,10 +49,7 @@ mountTabs(place('tabs'), app);
 mountStart(screen('start'), app);
 const inbox = mountInbox(screen('inbox'), app);
 mountSearch(screen('search'), app);
-const compare = screen('compare');
-later(app, (state) => state.route.name === 'compare', async () => (await import('./compare.js')).mountCompare(compare, app));
-const settings = screen('settings');
-later(app, (state) => state.route.name === 'settings', async () => (await import('./settings.js')).mountSettings(settings, app));
+const [compare, settings] = [screen('compare'), screen('settings')];
 const terminals = mountTerminals(app);
 mountLocked(screen('locked'), app, brought && had !== brought ? had : null);
 const find = mountFind(place('find'), app, terminals.find);
@@ -63,11 +60,17 @@ mountConfirm(place('confirm'), app);
 const queue = mountQueue(place('queue'), app);
 mountComposer(place('composer'), app, queue);
 mountFound(place('composer'), app);
-later(app, (state) => shownSession(state) !== null, async () => (await import('./panel.js')).mountPanel(place('panel'), app));
 mountSidebar(place('side'), app, { palette: palette.search });
 mountBottomBar(place('bnav'), app);
 mountNotes(place('notes'), app);
 mountTitle(app);
+// Not seen at first.
+const rest = [
+  terminals.there,
+  later(app, (state) => shownSession(state) !== null, async () => (await import('./panel.js')).mountPanel(place('panel'), app)),
+  later(app, (state) => state.route.name === 'compare', async () => (await import('./compare.js')).mountCompare(compare, app)),
+  later(app, (state) => state.route.name === 'settings', async () => (await import('./settings.js')).mountSettings(settings, app)),
+];
 listenForKeys(app, { palette: palette.search, keys: palette.keys, ask: asks.focus, find: find.open, inbox: inbox.move });
 
 /** @param {import('./state.js').State} state @param {import('./state.js').State} [before] */
@@ -99,4 +102,4 @@ const { route } = app.store.get();
 if (route.name === 'session' && route.id) app.wells.ensure(route.id);
 if (secret.get()) void app.feed.connect();
 else app.store.set({ line: { ...app.store.get().line, phase: 'refused' } });
-keepShell();
+void Promise.all(rest).then(keepShell);

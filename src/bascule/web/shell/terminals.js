@@ -59,11 +59,11 @@ export function mountTerminals(app) {
 
   app.store.subscribe(arrange);
   arrange(app.store.get());
-  later(app, (state) => isTerminal(state, shownSession(state)) || isTerminal(state, state.beside), async () => {
+  const there = later(app, (state) => isTerminal(state, shownSession(state)) || isTerminal(state, state.beside), async () => {
     Pane = (await import('./terminal_pane.js')).TerminalPane;
     arrange(app.store.get());
   });
-  return { find: () => { main?.openFind(); return main !== null; } };
+  return { there, find: () => { main?.openFind(); return main !== null; } };
 }
 
 /** @param {App} app @param {string} id */
