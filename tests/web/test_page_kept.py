@@ -22,7 +22,7 @@ CACHED = """async () => {
   }
   return found;
 }"""
-# What the page took is put aside once it stands; a cache has no event to wait for.
+# What the page took is put aside once it is loaded; a cache has no event to wait for.
 KEPT = """async () => {
   const cache = await caches.open('bascule-shell');
   while (!(await cache.keys()).some(({ url }) => url.endsWith('/settings.js'))) {

@@ -28,7 +28,7 @@ self.addEventListener('fetch', (event) => {
   else if (away) event.respondWith(match(kept).then((known) => known ?? fetch(request)));
 });
 
-/** A page that stands says which files it took. */
+/** A page that is loaded says which files it took. */
 self.addEventListener('message', (event) => event.waitUntil(keep(event.data)));
 
 /** Under which name a file is kept; null for everything that is not ours to keep. */

@@ -4,18 +4,20 @@ import { createApp, secret } from './app.js';
 import { mountAsks } from './asks.js';
 import { mountAway } from './away.js';
 import { mountBanner } from './banner.js';
+import { mountCompare } from './compare.js';
 import { mountComposer } from './composer.js';
 import { mountConfirm } from './confirm.js';
 import { mountGuest } from './guest.js';
 import { mountInbox } from './inbox.js';
 import { mountFound } from './disk.js';
 import { listenForKeys } from './keys.js';
-import { later } from './later.js';
 import { mountPalette } from './palette.js';
+import { mountPanel } from './panel.js';
 import { atShared, takeSecret } from './places.js';
 import { mountQueue } from './queue.js';
 import { mountSearch } from './search.js';
 import { mountSessionBar } from './sessionbar.js';
+import { mountSettings } from './settings.js';
 import { mountSidebar } from './sidebar.js';
 import { mountBottomBar, mountFind, mountLocked, mountNotes, mountTitle } from './small.js';
 import { mountStart } from './start.js';
@@ -49,7 +51,8 @@ mountTabs(place('tabs'), app);
 mountStart(screen('start'), app);
 const inbox = mountInbox(screen('inbox'), app);
 mountSearch(screen('search'), app);
-const [compare, settings] = [screen('compare'), screen('settings')];
+mountCompare(screen('compare'), app);
+mountSettings(screen('settings'), app);
 const terminals = mountTerminals(app);
 mountLocked(screen('locked'), app, brought && had !== brought ? had : null);
 const find = mountFind(place('find'), app, terminals.find);
@@ -60,17 +63,11 @@ mountConfirm(place('confirm'), app);
 const queue = mountQueue(place('queue'), app);
 mountComposer(place('composer'), app, queue);
 mountFound(place('composer'), app);
+mountPanel(place('panel'), app);
 mountSidebar(place('side'), app, { palette: palette.search });
 mountBottomBar(place('bnav'), app);
 mountNotes(place('notes'), app);
 mountTitle(app);
-// Not seen at first.
-const rest = [
-  terminals.there,
-  later(app, (state) => shownSession(state) !== null, async () => (await import('./panel.js')).mountPanel(place('panel'), app)),
-  later(app, (state) => state.route.name === 'compare', async () => (await import('./compare.js')).mountCompare(compare, app)),
-  later(app, (state) => state.route.name === 'settings', async () => (await import('./settings.js')).mountSettings(settings, app)),
-];
 listenForKeys(app, { palette: palette.search, keys: palette.keys, ask: asks.focus, find: find.open, inbox: inbox.move });
 
 /** @param {import('./state.js').State} state @param {import('./state.js').State} [before] */
@@ -102,4 +99,4 @@ const { route } = app.store.get();
 if (route.name === 'session' && route.id) app.wells.ensure(route.id);
 if (secret.get()) void app.feed.connect();
 else app.store.set({ line: { ...app.store.get().line, phase: 'refused' } });
-void Promise.all(rest).then(keepShell);
+addEventListener('load', keepShell);

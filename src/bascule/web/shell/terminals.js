@@ -3,11 +3,10 @@
 import { h } from '../js/dom.js';
 import { newKey } from '../js/api.js';
 import { shownSession } from './state.js';
-import { later } from './later.js';
+import { TerminalPane } from './terminal_pane.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
-/** @typedef {import('./terminal_pane.js').TerminalPane} TerminalPane */
 
 const WIDTH = 'bascule.terminal.width';
 const PHONE = '(max-width: 720px)';
@@ -29,8 +28,6 @@ export function mountTerminals(app) {
   /** @type {TerminalPane | null} */
   let side = null;
   let asked = false;
-  /** Comes with the first terminal. @type {typeof import('./terminal_pane.js').TerminalPane | null} */
-  let Pane = null;
 
   /** @param {State} state */
   function arrange(state) {
@@ -53,17 +50,13 @@ export function mountTerminals(app) {
   function pane(now, place, id, isBeside) {
     if (now?.id === id) return now;
     now?.close();
-    if (!id || !Pane) return null;
-    return new Pane(place, app, id, isBeside ? { beside: true, close: () => app.store.set({ beside: null }), move: () => { app.store.set({ beside: null }); app.go({ name: 'session', id }); } } : { beside: false, close: () => undefined, move: () => putBeside(app, id) });
+    if (!id) return null;
+    return new TerminalPane(place, app, id, isBeside ? { beside: true, close: () => app.store.set({ beside: null }), move: () => { app.store.set({ beside: null }); app.go({ name: 'session', id }); } } : { beside: false, close: () => undefined, move: () => putBeside(app, id) });
   }
 
   app.store.subscribe(arrange);
   arrange(app.store.get());
-  const there = later(app, (state) => isTerminal(state, shownSession(state)) || isTerminal(state, state.beside), async () => {
-    Pane = (await import('./terminal_pane.js')).TerminalPane;
-    arrange(app.store.get());
-  });
-  return { there, find: () => { main?.openFind(); return main !== null; } };
+  return { find: () => { main?.openFind(); return main !== null; } };
 }
 
 /** @param {App} app @param {string} id */
