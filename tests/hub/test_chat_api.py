@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from tests.hub.stage import Stage, append
 
+from bascule.hub.web_files import version
 from bascule.model.commands import Interrupt, SendPrompt, StartSession
 from bascule.model.events import PromptQueued
 
@@ -232,6 +233,6 @@ async def test_the_first_page_and_health_need_no_token(world: Stage) -> None:
         page = await client.get("/")
         assert "<title>Bascule</title>" in page.text
         assert page.text.count("<script") == 1
-        assert '<script type="module" src="/assets/shell/main.js"></script>' in page.text
+        assert f'<script type="module" src="/assets/{version()}/shell/main.js"></script>' in page.text
         assert (await client.get("/health")).json() == {"status": "ok"}
         assert (await client.get("/healthz")).text == "ok"

@@ -70,6 +70,7 @@ async def test_s01_what_is_public_says_next_to_nothing(world: Stage) -> None:
     assert sorted(row.path for row in ROWS if row.need == "public") == [
         "/",
         "/assets/{folder}/{name}",
+        "/assets/{version}/{folder}/{name}",
         "/compare",
         "/compare/{id}",
         "/health",

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
@@ -32,6 +33,15 @@ class ClientGone(Exception):
 
 def header(headers: Headers, name: bytes) -> str | None:
     return next((value.decode("latin-1") for key, value in headers if key == name), None)
+
+
+def takes_gzip(accepted: str | None) -> bool:
+    """Whether an `Accept-Encoding` names gzip and does not rule it out."""
+    for one in (accepted or "").lower().split(","):
+        name, _, weight = one.partition(";")
+        if name.strip() == "gzip":
+            return not re.fullmatch(r"\s*q=0(\.0*)?\s*", weight)
+    return False
 
 
 async def read_body(headers: Headers, receive: Receive, most: int) -> bytes:

@@ -1,10 +1,13 @@
 """The page's files, read once from the package. What is not in this list does not exist."""
 
+import gzip
 import hashlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+
+from bascule.hub.page_links import linked
 
 FOLDERS = ("css", "icons", "js", "shell", "portlet", "terminal", "vendor")
 TYPES = {
@@ -21,11 +24,18 @@ TYPES = {
 class WebFile:
     body: bytes
     media_type: str
-    etag: str
 
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(self.body).hexdigest()[:32]
 
-def _web_file(body: bytes, media_type: str) -> WebFile:
-    return WebFile(body, media_type, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+    @cached_property
+    def packed(self) -> bytes | None:
+        """For those who take gzip; None where it would gain nothing."""
+        if self.media_type == TYPES[".png"]:
+            return None
+        packed = gzip.compress(self.body, 4, mtime=0)
+        return packed if len(packed) < len(self.body) else None
 
 
 def _root() -> Traversable:
@@ -35,7 +45,16 @@ def _root() -> Traversable:
 @cache
 def document(name: str) -> WebFile:
     """A file with an address of its own: `index.html`, a frame's, `worker.js`, `manifest.webmanifest`."""
-    return _web_file((_root() / name).read_bytes(), TYPES["." + name.rpartition(".")[2]])
+    kind = "." + name.rpartition(".")[2]
+    body = (_root() / name).read_bytes()
+    if kind == ".html":
+        modules = {
+            "/".join(place): file.body.decode()
+            for place, file in assets().items()
+            if place[1].endswith(".js")
+        }
+        body = linked(body.decode(), modules, version()).encode()
+    return WebFile(body, TYPES[kind])
 
 
 @cache
@@ -49,5 +68,14 @@ def assets() -> dict[tuple[str, str], WebFile]:
         for file in place.iterdir():
             media_type = TYPES.get("." + file.name.rpartition(".")[2])
             if media_type is not None:
-                found[folder, file.name] = _web_file(file.read_bytes(), media_type)
+                found[folder, file.name] = WebFile(file.read_bytes(), media_type)
     return found
+
+
+@cache
+def version() -> str:
+    """One name for them all. Modules name each other by relative paths, so only a page has to say it."""
+    whole = hashlib.sha256()
+    for (folder, name), file in sorted(assets().items(), key=lambda one: one[0]):
+        whole.update(f"{folder}/{name} {file.digest}\n".encode())
+    return whole.hexdigest()[:16]

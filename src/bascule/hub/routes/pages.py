@@ -7,10 +7,10 @@ from starlette.responses import Response
 
 from bascule.hub.call import AnyCall
 from bascule.hub.headers import PAGE_POLICY
-from bascule.hub.intake import header
+from bascule.hub.intake import header, takes_gzip
 from bascule.hub.table import Row
 from bascule.hub.views import Health
-from bascule.hub.web_files import assets, document
+from bascule.hub.web_files import WebFile, assets, document, version
 from bascule.model.errors import CallerError
 
 # No text becomes markup or code in the shell; its one policy names the one worker it registers.
@@ -59,13 +59,34 @@ async def manifest(call: AnyCall) -> Response:
 
 
 async def asset(call: AnyCall) -> Response:
+    """A file by its plain address: kept by the browser, but asked about each time."""
+    return _asset(call, "no-cache")
+
+
+async def asset_of_version(call: AnyCall) -> Response:
+    """What pages name. An update has other addresses, so it can't mix with what came before."""
+    if call.params["version"] != version():
+        raise NoSuchFile("There is nothing here.")
+    return _asset(call, "public, max-age=31536000, immutable")
+
+
+def _asset(call: AnyCall, keep: str) -> Response:
     file = assets().get((call.params["folder"], call.params["name"]))
     if file is None:
         raise NoSuchFile("There is nothing here.")
-    # Kept by the browser, but asked about each time: an update must not mix with what came before.
-    known = header(call.scope["headers"], b"if-none-match") == file.etag
-    headers = {"cache-control": "no-cache", "etag": file.etag, "access-control-allow-origin": "*"}
-    return Response(b"" if known else file.body, 304 if known else 200, headers, file.media_type)
+    return _file(call, file, {"cache-control": keep, "access-control-allow-origin": "*"})
+
+
+def _file(call: AnyCall, file: WebFile, headers: dict[str, str]) -> Response:
+    """The file, packed for who takes that, or the word that it is the one they have."""
+    body, etag = file.body, f'"{file.digest}"'
+    headers = {**headers, "vary": "accept-encoding"}
+    if takes_gzip(header(call.scope["headers"], b"accept-encoding")) and file.packed:
+        body, etag = file.packed, f'"{file.digest}-gzip"'
+        headers["content-encoding"] = "gzip"
+    headers["etag"] = etag
+    known = header(call.scope["headers"], b"if-none-match") == etag
+    return Response(b"" if known else body, 304 if known else 200, headers, file.media_type)
 
 
 async def health(call: AnyCall) -> Health:
@@ -130,6 +151,15 @@ ROWS = [
         need="public",
         serve=asset,
         summary="A file of the page",
+        opaque_origin=True,
+        described=False,
+    ),
+    Row(
+        method="GET",
+        path="/assets/{version}/{folder}/{name}",
+        need="public",
+        serve=asset_of_version,
+        summary="A file of the page, as it is in one version",
         opaque_origin=True,
         described=False,
     ),

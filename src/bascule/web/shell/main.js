@@ -99,4 +99,4 @@ const { route } = app.store.get();
 if (route.name === 'session' && route.id) app.wells.ensure(route.id);
 if (secret.get()) void app.feed.connect();
 else app.store.set({ line: { ...app.store.get().line, phase: 'refused' } });
-keepShell();
+addEventListener('load', keepShell);

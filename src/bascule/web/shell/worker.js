@@ -8,5 +8,9 @@ export function keepShell() {
   const policy = /** @type {any} */ (window).trustedTypes?.createPolicy('bascule-worker', { createScriptURL: (/** @type {string} */ url) => (url === WORKER ? url : '') });
   const address = policy ? policy.createScriptURL(WORKER) : WORKER;
   // A convenience: where the browser refuses, the page works the same without it.
-  navigator.serviceWorker.register(address, { scope: '/' }).catch(() => undefined);
+  navigator.serviceWorker.register(address, { scope: '/' }).then(() => navigator.serviceWorker.ready).then(({ active }) => active?.postMessage(taken()), () => undefined);
 }
+
+/** The files this page was made of so far. */
+const taken = () => performance.getEntriesByType('resource').map((one) => new URL(one.name)).filter((url) => url.origin === location.origin).map((url) => url.pathname);
+

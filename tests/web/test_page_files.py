@@ -1,0 +1,49 @@
+"""What a browser asks for: each file once, the modules in one wave, and nothing on a second visit."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.web.chrome import needs_chromium, open_tab
+from tests.web.lantern import lantern
+
+from bascule.hub.web_files import document
+
+FETCHED = """() => performance.getEntriesByType('resource')
+  .filter((one) => one.transferSize > 0).map((one) => new URL(one.name).pathname)"""
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+
+def announced(page: str) -> list[str]:
+    return [part.split('"')[0] for part in page.split('rel="modulepreload" href="')[1:]]
+
+
+LOADED = """() => performance.getEntriesByType('resource')
+  .filter((one) => one.name.endsWith('.js')).map((one) => new URL(one.name).pathname)"""
+
+
+@pytest.mark.parametrize("path", ["/", "/portlet", "/terminal"])
+async def test_a_page_asks_once_for_each_module_and_announced_them_all(
+    tmp_path: Path, browser: Browser, path: str
+) -> None:
+    async with lantern(tmp_path) as world:
+        tab = await open_tab(browser, world.url, None)
+        told: list[str] = []
+        tab.page.on("console", lambda message: told.append(message.text))
+        await tab.go(path)
+        await tab.page.wait_for_load_state("networkidle")
+        page = document("index.html" if path == "/" else f"{path[1:]}.html").body.decode()
+        entry = page.split('<script type="module" src="')[1].split('"')[0]
+        loaded = await tab.page.evaluate(LOADED)
+        assert sorted(loaded) == sorted([entry, *announced(page)])
+        assert [words for words in told if "preload" in words] == []
+
+
+async def test_a_second_visit_asks_the_server_for_the_page_alone(tmp_path: Path, browser: Browser) -> None:
+    async with lantern(tmp_path) as world:
+        tab = await open_tab(browser, world.url, world.tokens["Mira"])
+        await expect(tab.page.locator("#task")).to_be_visible()
+        await tab.page.wait_for_load_state("networkidle")
+        await tab.go("/inbox")
+        await expect(tab.page.get_by_role("heading", name="Inbox")).to_be_visible()
+        assert [path for path in await tab.page.evaluate(FETCHED) if path.startswith("/assets/")] == []
