@@ -16,7 +16,7 @@ _MAX_UNSENT = 256 * 1024
 # reads us has time for the others. A key's echo is never held back.
 _FLOOD_BYTES = 128 * 1024
 _FLOOD_WINDOW = 0.05
-_FLOOD_PAUSE = 0.003
+_FLOOD_PAUSE = 0.006
 # How long the reply to a key may wait for its echo: who typed looks at the echo, and each wakes the reader.
 _BEHIND_PAUSE = 0.002
 
