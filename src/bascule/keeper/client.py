@@ -101,7 +101,7 @@ class Client:
             for notice in self._news(session):
                 self._unsent += encode(notice)
         self._dirty = waiting
-        if self._unsent or self._later is None:
+        if self._later is None:
             self._unsent += self._behind
             self._behind.clear()
         if waiting:
