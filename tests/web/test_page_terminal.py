@@ -72,6 +72,7 @@ class Screen:
 
     async def type(self, text: str) -> None:
         await self.element.click()
+        await expect(self.element).to_be_focused()
         await self.tab.page.keyboard.type(text)
 
     async def at(self, text: str) -> tuple[float, float]:

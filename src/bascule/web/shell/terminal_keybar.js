@@ -1,10 +1,11 @@
 /** The row of keys a phone's keyboard lacks. Ctrl sticks for one key. */
 
 import { h } from '../js/dom.js';
+import { withControl } from '../terminal/pressing.js';
 
 const KEYS = [['Esc', 'Esc, Escape'], ['Tab', 'Tab'], ['Ctrl', 'Ctrl: Control, for the next key'], ['^C', 'Control C'], ['Up', 'Up', '↑'], ['Down', 'Down', '↓'], ['Left', 'Left', '←'], ['Right', 'Right', '→'], ['|', 'Bar'], ['/', 'Slash'], ['Paste', 'Paste']];
 
-/** @param {{press: (key: string) => void, control: (on: boolean) => void, paste: () => void}} does */
+/** @param {{press: (key: string) => void, paste: () => void}} does */
 export function keyBar(does) {
   let stuck = false;
   const bar = h('div', { class: 'keybar', role: 'toolbar', 'aria-label': 'Keys' });
@@ -29,12 +30,18 @@ export function keyBar(does) {
   function tapped(key) {
     if (key === 'Ctrl') {
       stick(!stuck);
-      does.control(stuck);
     } else if (key === 'Paste') {
       does.paste();
     } else {
       does.press(key);
     }
   }
-  return { bar, unstick: () => stick(false) };
+
+  /** What was typed, with Ctrl when it sticks. Every key passes here, so none can overtake the button. @param {Uint8Array<ArrayBuffer>} keys */
+  function taken(keys) {
+    if (!stuck) return keys;
+    stick(false);
+    return new TextEncoder().encode(withControl(new TextDecoder().decode(keys)));
+  }
+  return { bar, taken };
 }

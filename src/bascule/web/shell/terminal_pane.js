@@ -47,7 +47,7 @@ export class TerminalPane {
     });
     const { theme } = app.store.get();
     this.frame = h('iframe', { sandbox: 'allow-scripts', title: 'Terminal', src: `/terminal#${theme}`, class: 'term-frame' });
-    this.keybar = keyBar({ press: (key) => this.#tell({ type: 'press', key }), control: (on) => this.#tell({ type: 'control', on }), paste: () => void this.pasting.fromClipboard() });
+    this.keybar = keyBar({ press: (key) => this.#tell({ type: 'press', key }), paste: () => void this.pasting.fromClipboard() });
     this.bar = h('div', { class: 'tmbar' });
     this.find = findBar((text, step) => this.#tell({ type: 'find', text, step }), () => this.focus());
     const ask = h('div', { class: 'tmask' });
@@ -93,7 +93,7 @@ export class TerminalPane {
   /** What the frame may ask for, and nothing else. @param {any} message */
   #asked(message) {
     switch (message?.type) {
-      case 'keys': if (message.data instanceof ArrayBuffer) this.line.keys(new Uint8Array(message.data)); break;
+      case 'keys': if (message.data instanceof ArrayBuffer) this.line.keys(this.keybar.taken(new Uint8Array(message.data))); break;
       case 'ack': if (Number.isSafeInteger(message.offset)) this.line.ack(message.offset); break;
       case 'fit': if (Number.isSafeInteger(message.cols) && Number.isSafeInteger(message.rows)) this.line.resize(message.cols, message.rows); break;
       case 'link': if (typeof message.href === 'string') this.app.openLink(message.href); break;
@@ -102,7 +102,6 @@ export class TerminalPane {
       case 'paste': if (typeof message.text === 'string' && this.#hasFocus()) this.pasting.ask(message.text); break;
       case 'earlier': if (Number.isSafeInteger(message.lines)) this.line.earlier(message.lines); break;
       case 'bell': this.#rang(); break;
-      case 'unstuck': this.keybar.unstick(); break;
       case 'found': this.find.found(Number(message.count) || 0, Number(message.at) || 0); break;
       case 'key':
         if (!this.#hasFocus()) break;

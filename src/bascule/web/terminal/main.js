@@ -11,7 +11,7 @@ import { WebLinksAddon } from '../vendor/xterm-web-links.js';
 import { Terminal } from '../vendor/xterm.js';
 import { linkWays } from './links.js';
 import { colours, monospace } from './look.js';
-import { isManyLines, pressed, withControl } from './pressing.js';
+import { isManyLines, pressed } from './pressing.js';
 
 const BELL_SECONDS = 0.2;
 const LONGEST_COPY = 16 * 1024 * 1024;
@@ -24,7 +24,6 @@ const port = channel.port1;
 const tell = (message, moved = []) => port.postMessage(message, moved);
 
 let theme = location.hash.slice(1);
-let stuck = false; // Ctrl of the key bar, for one key
 let earlier = false; // the tape has more than we were sent
 /** After a longer tail was replayed: where the reader was, counted from the end. @type {{until: number, lines: number} | null} */
 let keeping = null;
@@ -75,7 +74,6 @@ const takes = {
   theme: (message) => setTheme(message.theme),
   font: (message) => { terminal.options.fontSize = message.size; propose(); },
   press: (message) => terminal.input(pressed(message.key, terminal.modes.applicationCursorKeysMode), true),
-  control: (message) => { stuck = message.on; },
   paste: (message) => { terminal.paste(message.text); terminal.focus(); },
   copy: () => copy(),
   find: (message) => find(message.text, message.step),
@@ -87,17 +85,6 @@ function settle(reached) {
   if (!keeping || reached < keeping.until) return;
   terminal.scrollToLine(Math.max(0, terminal.buffer.active.baseY - keeping.lines));
   keeping = null;
-}
-
-/** @param {string} data */
-function typed(data) {
-  if (stuck) {
-    stuck = false;
-    tell({ type: 'unstuck' });
-    send(new TextEncoder().encode(withControl(data)));
-  } else {
-    send(new TextEncoder().encode(data));
-  }
 }
 
 /** @param {Uint8Array<ArrayBuffer>} bytes */
@@ -142,7 +129,7 @@ function setTheme(wanted) {
   terminal.options.theme = colours(wanted);
 }
 
-terminal.onData(typed);
+terminal.onData((/** @type {string} */ data) => send(new TextEncoder().encode(data)));
 terminal.onBinary((/** @type {string} */ data) => send(Uint8Array.from(data, (one) => one.charCodeAt(0) & 255)));
 terminal.onRender(showEarlier); // whatever moves the view is drawn
 terminal.onBell(() => {
