@@ -5,26 +5,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import functools
-import re
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from tests.conformance import every_agent, feedback, report, report_all, report_terminals, terminals
-from tests.conformance.afterwards import end_and_check
 from tests.conformance.candidates import CANDIDATES, Candidate
 from tests.conformance.environment import clean_environment, make_home
 from tests.conformance.install import Installed, install
-from tests.conformance.outcome import Figures, Outcome
+from tests.conformance.outcome import Outcome
+from tests.conformance.playing import folder_of, played, say
 from tests.conformance.scenario import SCENARIOS
 from tests.conformance.scenes_asking import ASKING
 from tests.conformance.scenes_found import FOUND_OF_CLAUDE
 from tests.conformance.scenes_living import FORBIDDEN, LIVING
 from tests.conformance.scenes_screen import SCREEN
-from tests.conformance.talk import Broken, Talk
+from tests.conformance.talk import Talk
 from tests.conformance.through import play
 from tests.live import LiveServer
 from tests.modelapi.server import ScriptedModel, serve
@@ -52,7 +50,7 @@ async def run(installed: Installed, names: list[str], keep: bool) -> list[Outcom
             async with live:
                 for name in names:
                     outcomes.append(await _one(live, model, name))
-                    _say(outcomes[-1])
+                    say(outcomes[-1])
             logged = live.stderr().strip()
             if logged:
                 sys.stdout.write(f"The server's stderr:\n{logged}\n")
@@ -74,29 +72,8 @@ def _environment(installed: Installed, folder: Path, url: str) -> dict[str, str]
 
 async def _one(live: LiveServer, model: ScriptedModel, name: str) -> Outcome:
     model.requests.clear()
-    talk = Talk(live, model, re.sub(r"[^a-z0-9]+", "-", name.lower()))
-    begun = time.monotonic()
-    fault, figures = None, Figures()
-    try:
-        await SCENES[name](talk)
-        figures = await end_and_check(talk)
-    except (Broken, TimeoutError, AssertionError, OSError) as error:
-        fault = f"{error}" if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
-        if live.process is None or live.process.returncode is not None:
-            await live.start()
-    finally:
-        await talk.close()
-    if fault is not None and talk.session:
-        await live.http.delete(f"/api/sessions/{talk.session}")
-    return Outcome(name, time.monotonic() - begun, fault, figures, talk.notes)
-
-
-def _say(outcome: Outcome) -> None:
-    word = "ok    " if outcome.fault is None else "FAILED"
-    sys.stdout.write(f"{word}  {outcome.seconds:5.1f} s  {outcome.name}\n")
-    for line in [*([outcome.fault] if outcome.fault else []), *outcome.notes]:
-        sys.stdout.write(f"          {line}\n")
-    sys.stdout.flush()
+    talk = Talk(live, model, folder_of(name))
+    return await played(name, talk, SCENES[name](talk))
 
 
 def main() -> int:
@@ -138,7 +115,7 @@ def _terminals(only: list[str], keep: bool) -> int:
         program, played = asyncio.run(terminals.run(shown, keep))
         sys.stdout.write(f"{shown.name} {program.version}\n")
         for outcome in played:
-            _say(outcome)
+            say(outcome)
         report_terminals.write(shown.name, program.version, played)
         outcomes += played
     return _count(outcomes)
@@ -148,7 +125,7 @@ def _feedback(_only: list[str], keep: bool) -> int:
     program, outcomes = asyncio.run(feedback.run(keep))
     sys.stdout.write(f"claude {program.version}\n")
     for outcome in outcomes:
-        _say(outcome)
+        say(outcome)
     return _count(outcomes)
 
 

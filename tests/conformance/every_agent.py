@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from msgspec import Struct
-from tests.conformance.afterwards import end_and_check
 from tests.conformance.candidates import OTHER_KEY, Candidate
 from tests.conformance.greeting import Greeting, greet
 from tests.conformance.install import Program, fetch
-from tests.conformance.outcome import Figures, Outcome
+from tests.conformance.outcome import Outcome
+from tests.conformance.playing import folder_of, played, say
 from tests.conformance.scenes_acp import ACP
 from tests.conformance.scenes_any import ANY
 from tests.conformance.scenes_codex import CODEX
 from tests.conformance.scenes_found import FOUND
 from tests.conformance.scenes_plain import PLAIN
-from tests.conformance.talk import Broken, Talk
+from tests.conformance.talk import Talk
 from tests.live import LIMITS, LiveServer
 from tests.modelapi.server import ScriptedModel, serve
 
@@ -69,7 +67,7 @@ async def run(candidate: Candidate, only: list[str], keep: bool) -> Run:
                 for name in scenes_of(candidate):
                     if not only or any(part in name for part in only):
                         done.outcomes.append(await _one(live, model, candidate, name))
-                        _say(done.outcomes[-1])
+                        say(done.outcomes[-1])
             logged = live.stderr().strip()
             if logged:
                 sys.stdout.write(f"The server's stderr:\n{logged}\n")
@@ -107,33 +105,6 @@ def _environment(candidate: Candidate, program: Program, home: Path, url: str) -
 
 async def _one(live: LiveServer, model: ScriptedModel, candidate: Candidate, name: str) -> Outcome:
     model.requests.clear()
-    talk = Talk(
-        live,
-        model,
-        re.sub(r"[^a-z0-9]+", "-", name.lower()),
-        agent=candidate.agent,
-        driver=candidate.driver,
-        patience=PATIENCE,
-    )
-    begun = time.monotonic()
-    fault, figures = None, Figures()
-    try:
-        await scenes_of(candidate)[name](talk, candidate)
-        figures = await end_and_check(talk)
-    except (Broken, TimeoutError, AssertionError, OSError) as error:
-        fault = f"{error}" if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
-        if live.process is None or live.process.returncode is not None:
-            await live.start()
-    finally:
-        await talk.close()
-    if fault is not None and talk.session:
-        await live.http.delete(f"/api/sessions/{talk.session}")
-    return Outcome(name, time.monotonic() - begun, fault, figures, talk.notes)
-
-
-def _say(outcome: Outcome) -> None:
-    word = "ok    " if outcome.fault is None else "FAILED"
-    sys.stdout.write(f"{word}  {outcome.seconds:5.1f} s  {outcome.name}\n")
-    for line in [*([outcome.fault] if outcome.fault else []), *outcome.notes]:
-        sys.stdout.write(f"          {line}\n")
-    sys.stdout.flush()
+    who = {"agent": candidate.agent, "driver": candidate.driver}
+    talk = Talk(live, model, folder_of(name), **who, patience=PATIENCE)
+    return await played(name, talk, scenes_of(candidate)[name](talk, candidate))

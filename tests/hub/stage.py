@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import msgspec
+from tests.hub.found_items import found_item
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -45,7 +46,6 @@ from bascule.link.found import (
     FeedbackNews,
     Followed,
     FollowFound,
-    FoundItem,
     FoundList,
     ListFound,
     Looking,
@@ -189,22 +189,7 @@ class ScriptedDevice:
                 change = FileChange("a.py", "modified", 1, 0, "@@ -0,0 +1 @@\n+x")
                 return GitChanges("trunk", [change])
             case ListFound():
-                item = FoundItem(
-                    session_id="found-1",
-                    agent="claude-code",
-                    title="Mend the tide chart",
-                    cwd="/code/tidechart",
-                    created_at=timestamp(0),
-                    updated_at=timestamp(1),
-                    messages=4,
-                    cost_usd=0.25,
-                    model="opus",
-                    phase="ended",
-                    queued=0,
-                    archived=False,
-                    terminal=None,
-                    command="claude --resume=0bf6",
-                )
+                item = found_item()
                 return FoundList([item][: wish.limit], 1, Looking(False, 1, 1))
             case FollowFound():
                 return Followed(wish.session_id, OpenTerminal(4242, "idle"))

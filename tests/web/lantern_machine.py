@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tests.hub.found_items import found_item
+
 from bascule.link.comparisons import (
     Comparisons,
     ContestantChanges,
@@ -12,7 +14,7 @@ from bascule.link.comparisons import (
     ReadContestant,
 )
 from bascule.link.files import FileChange
-from bascule.link.found import Followed, FollowFound, FoundItem, FoundList, ListFound, Looking
+from bascule.link.found import Followed, FollowFound, FoundList, ListFound, Looking
 from bascule.link.rules import (
     DryRun,
     ListRules,
@@ -180,30 +182,12 @@ RETRY_PATCH = """@@ -39,3 +39,6 @@ class Watcher:
 """
 
 
-def found_item() -> FoundItem:
-    return FoundItem(
-        session_id=FOUND,
-        agent="claude-code",
-        title="Mend the tide chart",
-        cwd="/code/tidechart",
-        created_at=ago(200_000),
-        updated_at=ago(180_000),
-        messages=4,
-        cost_usd=0.25,
-        model="opus",
-        phase="ended",
-        queued=0,
-        archived=False,
-        terminal=None,
-        command=COMMAND,
-    )
-
-
 def told(wish: Any) -> object | None:
     """What this device says about all that; None when the question is about something else."""
     match wish:
         case ListFound():
-            return FoundList([found_item()][: wish.limit], 1, Looking(False, 1, 1))
+            item = found_item(FOUND, COMMAND, ago(200_000), ago(180_000))
+            return FoundList([item][: wish.limit], 1, Looking(False, 1, 1))
         case FollowFound():
             return Followed(wish.session_id, None, COMMAND)
         case ListRules():

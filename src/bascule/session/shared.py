@@ -1,7 +1,7 @@
 """A session whose agent process serves others too: it hears its own, and leaves without ending theirs."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from bascule.drivers.acp import AcpDriver
 from bascule.drivers.acp.services import HostCall
@@ -18,7 +18,7 @@ from bascule.session.ledger import Ledger
 from bascule.session.serving import Services, Serving
 from bascule.session.silence import Silence
 from bascule.session.supervisor import Supervisor, new_id
-from bascule.store.base import AuditRecord, ResumePoint, StoredReply
+from bascule.store.base import ResumePoint
 
 LEAVE_SECONDS = 5.0  # that the agent has to let go of one session
 COULD_NOT_CONNECT = "could_not_connect"
@@ -97,7 +97,7 @@ class SharedSupervisor(Supervisor):
 
     def _begin_waiting(self) -> None:
         super()._begin_waiting()
-        self.look_after(self.ledger.log([]))  # a restart may have left calls that are due
+        self._logged(self.ledger.log([]))  # a restart may have left calls that are due
 
     # What is said
 
@@ -111,23 +111,7 @@ class SharedSupervisor(Supervisor):
     def _complain(self, code: str, words: str) -> None:
         self.seat.connection.on_problem(self.ledger.record.session_id, Refusal(code, words))
 
-    def log(
-        self,
-        events: Sequence[AnyEvent],
-        *,
-        writes: Sequence[Write] = (),
-        audit: Sequence[AuditRecord] = (),
-        delivered: Sequence[str] = (),
-        reply: StoredReply | None = None,
-        sync: bool = True,
-    ) -> "asyncio.Future[None]":
-        committed = super().log(
-            events, writes=writes, audit=audit, delivered=delivered, reply=reply, sync=sync
-        )
-        self.look_after(committed)
-        return committed
-
-    def look_after(self, committed: "asyncio.Future[None]") -> None:
+    def _logged(self, committed: "asyncio.Future[None]") -> None:
         """What the driver's new state means for the process, for the clock, and for what is asked of us."""
         connection = self.seat.connection
         if self._acp.greeting is not None:

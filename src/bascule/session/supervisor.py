@@ -207,7 +207,11 @@ class Supervisor:
         )
         self._outbox.put_after(committed, writes)
         self.conversations.look()
+        self._logged(committed)
         return committed
+
+    def _logged(self, committed: "asyncio.Future[None]") -> None:
+        """Called after every log, with its commit; there for sessions that share a process."""
 
     def _policy_answer(self, event: AnyEvent) -> PermissionAnswered | None:
         if not isinstance(event, PermissionRequested):
