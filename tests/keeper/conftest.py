@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.keeper.folder import marker_of
 from bascule.transport.identity import is_alive
@@ -50,17 +51,17 @@ class Client:
         argv = [sys.executable, "-S", "-c", code, *args]
         return await self.keeper.spawn(session, argv, env, cwd, **options)
 
-    async def until(self, condition, seconds=20.0):
+    async def until(self, condition, seconds=PATIENCE):
         async with asyncio.timeout(seconds):
             while not condition():
                 self._news.clear()
                 await self._news.wait()
 
-    async def exit_of(self, session, seconds=20.0):
+    async def exit_of(self, session, seconds=PATIENCE):
         await self.until(lambda: session in self.exits, seconds)
         return self.exits[session]
 
-    async def output(self, session, wanted, stream="out", seconds=20.0):
+    async def output(self, session, wanted, stream="out", seconds=PATIENCE):
         """Wait until the stream holds `wanted`, and return all of it."""
         async with asyncio.timeout(seconds):
             while wanted not in (text := self.read(session, stream)):
@@ -77,7 +78,7 @@ class Client:
         reader.close()
         return b"".join(parts)
 
-    async def drain(self, session, consume, trim=True, seconds=60.0):
+    async def drain(self, session, consume, trim=True, seconds=PATIENCE):
         """Follow `out` to the exit as the daemon does: read, commit, tell the position."""
         reader = SpoolReader(self.folder, session, "out")
         offset = 0
@@ -116,7 +117,7 @@ class World:
         command = [sys.executable, "-I", "-m", "bascule.keeper", "--foreground", "--dir", str(self.folder)]
         process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, **popen)  # noqa: ASYNC220 - returns at once
         self.processes.append(process)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while process.poll() is None and not await self._is_mine(process):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         return process
@@ -143,7 +144,7 @@ class World:
             if process.poll() is None:
                 self._kill_agents(process.pid)
                 process.send_signal(signal.SIGTERM)
-            await asyncio.to_thread(process.wait, 30)
+            await asyncio.to_thread(process.wait, PATIENCE)
             process.stderr.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -171,7 +172,7 @@ async def client(world):
 def eventually():
     """Wait for something that sends no notice, by looking again for a bounded time."""
 
-    async def wait(condition, seconds=10.0):
+    async def wait(condition, seconds=PATIENCE):
         async with asyncio.timeout(seconds):
             while not condition():  # noqa: ASYNC110 - another process sends no event
                 await asyncio.sleep(0.02)

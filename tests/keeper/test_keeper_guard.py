@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.keeper.frames import FrameReader, encode
 
@@ -28,7 +29,7 @@ STRANGE = [None, -1, 2**70, 1.5, float("inf"), "", "x" * 5000, [], {}, [[]], Tru
 def connect(folder):
     raw = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     raw.connect(str(folder / "keeper.sock"))
-    raw.settimeout(10)
+    raw.settimeout(PATIENCE)
     return raw
 
 
@@ -156,24 +157,24 @@ async def test_sigterm_ends_the_sessions_and_removes_the_socket(world, alive):
     spawned = await client.spawn("a", code)
     await client.output("a", b"up")
     process.send_signal(signal.SIGTERM)
-    assert await asyncio.to_thread(process.wait, 15) == 0
+    assert await asyncio.to_thread(process.wait, PATIENCE) == 0
     assert not alive(spawned)
     assert not (world.folder / "keeper.sock").exists()
 
 
 async def test_a_keeper_with_nothing_to_keep_ends_by_itself(world):
-    process = await world.start("--idle", "0.5")
+    process = await world.start("--idle", "2")
     client = await world.client()
     await client.spawn("a", "import sys; sys.stdin.read()")
     await client.keeper.aclose()
     with pytest.raises(subprocess.TimeoutExpired):
-        await asyncio.to_thread(process.wait, 1.5)
+        await asyncio.to_thread(process.wait, 3)
     client = await world.client()
     await client.keeper.end("a")
     await client.exit_of("a")
     await client.keeper.forget("a")
     await client.keeper.aclose()
-    assert await asyncio.to_thread(process.wait, 10) == 0
+    assert await asyncio.to_thread(process.wait, PATIENCE) == 0
 
 
 async def test_s60_everything_is_private_even_under_an_open_umask(world):
@@ -187,7 +188,7 @@ async def test_s60_everything_is_private_even_under_an_open_umask(world):
     for path in [folder, *folder.rglob("*")]:
         facts = path.lstat()
         modes[path.name] = (stat.S_ISDIR(facts.st_mode), stat.S_IMODE(facts.st_mode))
-    assert len(modes) == 8
+    assert len(modes) == 9
     assert all(mode == (0o700 if is_dir else 0o600) for is_dir, mode in modes.values()), modes
     world.folder = folder.parent
 
@@ -201,7 +202,7 @@ async def test_a_folder_open_to_others_is_refused(world):
     world.folder.chmod(0o700)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it becomes another user")
 async def test_a_client_of_another_user_is_refused(world):
     await world.start()
     world.folder.chmod(0o711)
@@ -215,7 +216,7 @@ async def test_a_client_of_another_user_is_refused(world):
     )
     command = [sys.executable, "-S", "-c", code, str(world.folder / "keeper.sock")]
     stranger = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
-    words, _ = await asyncio.wait_for(stranger.communicate(), 10)
+    words, _ = await asyncio.wait_for(stranger.communicate(), PATIENCE)
     assert words == b"b''\n"
     assert "refused a client of uid 65534" in (world.folder / "keeper.log").read_text()
 

@@ -4,6 +4,8 @@ import asyncio
 import hashlib
 from pathlib import Path
 
+from tests.waiting import stretch
+
 from bascule.transport.position import Position
 
 
@@ -91,7 +93,7 @@ async def test_a_child_that_keeps_the_pipe_open_delays_the_exit_by_a_second_only
         "while True: time.sleep(0.05)"
     )
     await client.spawn("a", code)
-    assert (await client.exit_of("a", 5)).code == 0
+    assert (await client.exit_of("a")).code == 0
     # The sweep ends the holder, whose last words are still spooled.
     assert await client.output("a", b"late") == b"late"
 
@@ -103,14 +105,15 @@ async def test_a_flood_in_one_session_leaves_another_prompt(client):
     await client.spawn("echo", echo)
     reader = asyncio.create_task(discard(client, "flood"))
     loop = asyncio.get_running_loop()
-    slowest = 0.0
+    slowest, busy = 0.0, stretch()
     for number in range(50):
         began = loop.time()
         await client.keeper.write("echo", f"w{number}", b"%d.\n" % number)
         await client.output("echo", b"%d.\n" % number)
         slowest = max(slowest, loop.time() - began)
+    busy = max(busy, stretch())
     reader.cancel()
-    assert slowest < 2.0
+    assert slowest < 2.0 * busy
 
 
 async def discard(client, session):

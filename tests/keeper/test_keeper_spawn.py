@@ -1,5 +1,6 @@
 """Starting: exactly what was asked, once per spawn_id, and a failure leaves nothing behind."""
 
+import asyncio
 import json
 import os
 import sys
@@ -159,3 +160,29 @@ async def test_a_request_with_a_wrong_field_is_refused_and_starts_nothing(client
         await client.keeper._protocol.request(message)
     assert refusal.value.code == "bad_request"
     assert await client.keeper.list() == []
+
+
+async def test_what_was_started_and_its_label_are_told_again_also_by_the_next_keeper(world):
+    process = await world.start()
+    client = await world.client()
+    await client.spawn("a", "import sys; print('hi'); sys.stdin.read()", "word", label="mine")
+    about = await client.keeper.about("a")
+    assert (about.argv[-1], about.cwd, about.label) == ("word", "/", "mine")
+    assert about.at > 0
+    await client.keeper.label("a", "another")
+    assert (await client.keeper.about("a")).label == "another"
+    process.kill()
+    await asyncio.to_thread(process.wait)
+    await world.start()
+    client = await world.client()
+    later = await client.keeper.about("a")
+    assert (later.argv, later.label, later.at) == (about.argv, "another", about.at)
+
+
+async def test_a_write_that_reached_the_agent_is_known(world):
+    await world.start()
+    client = await world.client()
+    await client.spawn("a", "import sys; print(sys.stdin.readline())")
+    assert not await client.keeper.has_written("a", "w1")
+    await client.keeper.write("a", "w1", b"hello\n")
+    assert await client.keeper.has_written("a", "w1")

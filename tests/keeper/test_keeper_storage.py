@@ -60,7 +60,7 @@ def small_disk(world):
         ["mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", str(world.folder)], capture_output=True
     )
     if mounted.returncode:
-        pytest.skip(f"cannot mount a tmpfs: {mounted.stderr.decode().strip()}")
+        pytest.skip("needs root: it mounts a small file system")
     yield
     subprocess.run(["umount", "-l", str(world.folder)], check=True)
 

@@ -1,6 +1,7 @@
 """Terminals: a real controlling terminal, its size, its keys, its end."""
 
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.transport.errors import KeeperError
 from bascule.transport.words import PtySize
@@ -69,8 +70,8 @@ async def test_a_shell_that_ignores_term_leaves_when_its_terminal_hangs_up(clien
     )
     await client.spawn("t", code, pty=SIZE)
     await client.output("t", b"up")
-    await client.keeper.end("t", grace_stdin=0.1, grace_term=10)
-    assert (await client.exit_of("t", 5)).code == 5
+    await client.keeper.end("t", grace_stdin=0.1, grace_term=PATIENCE)
+    assert (await client.exit_of("t")).code == 5
 
 
 async def test_a_terminal_flood_is_spooled_whole(client):

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.transport.errors import KeeperGone
 from bascule.transport.identity import is_alive
@@ -31,9 +32,9 @@ async def folder():
     if connection is not None:
         keeper = await connection.hello()
         os.kill(keeper.pid, signal.SIGTERM)
-        await asyncio.wait_for(connection.wait_closed(), 20)
+        await asyncio.wait_for(connection.wait_closed(), PATIENCE)
         await connection.aclose()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while is_alive(Spawned(keeper.pid, keeper.started, keeper.boot)):  # noqa: ASYNC110 - not our child
                 await asyncio.sleep(0.02)
     shutil.rmtree(made)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.keeper.frames import MAX_BLOB
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
@@ -41,7 +42,7 @@ async def test_the_keeper_outlives_the_server_that_started_it_and_its_agent_live
         "asyncio.run(main())"
     )
     server = await asyncio.create_subprocess_exec(sys.executable, "-c", code, str(folder))
-    assert await asyncio.wait_for(server.wait(), 30) == -signal.SIGKILL
+    assert await asyncio.wait_for(server.wait(), PATIENCE) == -signal.SIGKILL
     connection = await KeeperConnection.connect(folder)
     state = (await connection.list())[0]
     assert (state.session, state.exit, state.stdin_open, state.spawn_id) == ("a", None, True, "x")
@@ -80,7 +81,7 @@ async def test_a_lost_keeper_fails_what_waits_and_what_is_asked_later(folder):
     await connection.list()
     os.kill(keeper.pid, signal.SIGKILL)
     with pytest.raises(KeeperGone):
-        await asyncio.wait_for(stuck, 10)
+        await asyncio.wait_for(stuck, PATIENCE)
     with pytest.raises(KeeperGone):
         await connection.list()
     connection.post_position("deaf", Position(0, 0, 0, 0))

@@ -1,10 +1,13 @@
 """An agent's stdin: writes queued in order, each done once, none ever blocking the keeper."""
 
+import fcntl
 import os
+import struct
 import termios
 from collections import deque
 from collections.abc import Callable
 
+from bascule.keeper.lines import LineGuard
 from bascule.keeper.loop import WRITE, Loop
 from bascule.keeper.requests import Refused
 
@@ -30,6 +33,7 @@ class Input:
         self._typed = typed
         self._fd = fd
         self._is_terminal = is_terminal
+        self._lines = LineGuard(fd) if is_terminal else None
         self._queue: deque[_Write] = deque()
         self._queued = 0
         self._finished: dict[str, None] = {}
@@ -42,6 +46,19 @@ class Input:
     @property
     def pending(self) -> int:
         return len(self._queue)
+
+    @property
+    def unread(self) -> int:
+        """Bytes that wait for the agent to read: here and in its pipe; what a terminal holds is not seen."""
+        if self._fd < 0:
+            return 0
+        if self._is_terminal:
+            return self._queued
+        return self._queued + struct.unpack("i", fcntl.ioctl(self._fd, termios.FIONREAD, bytes(4)))[0]
+
+    def has_written(self, write_id: str) -> bool:
+        """Whether these bytes are in the pipe. Only the newest few thousand are remembered."""
+        return write_id in self._finished
 
     def write(self, write_id: str, data: bytes, done: Done) -> None:
         """Queue the bytes unless this write_id was seen before; `done` is told either way."""
@@ -56,6 +73,8 @@ class Input:
             raise Refused("stdin_closed", "the agent's stdin is closed")
         if self._queued + len(data) > MAX_QUEUED or len(self._queue) >= MAX_WRITES:
             raise Refused("stdin_full", "the agent is not reading; too much is waiting for it")
+        if self._lines and (why := self._lines.refusal(data)):
+            raise Refused("line_too_long", why)
         write = _Write(write_id, data)
         write.waiting.append(done)
         self._queue.append(write)

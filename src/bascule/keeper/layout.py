@@ -4,6 +4,7 @@ SOCKET = "keeper.sock"
 LOCK = "keeper.lock"
 LOG = "keeper.log"
 SPOOL = "spool"
+ABOUT = "about.json"  # in each spool folder: what was started there
 SEGMENT_BYTES = 8 * 1024 * 1024
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+from bascule.keeper.about import load
 from bascule.keeper.layout import SPOOL
 from bascule.keeper.session import Exit
 from bascule.keeper.spool import Spool
@@ -13,6 +14,7 @@ class Leftover:
 
     def __init__(self, folder: str, session: str) -> None:
         self.id = session
+        self.about = load(folder)
         self._out = Spool(folder, "out")
         self._err = Spool(folder, "err")
 

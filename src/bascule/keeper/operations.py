@@ -7,7 +7,17 @@ from collections.abc import Callable
 from bascule.keeper.client import Client, describe_exit
 from bascule.keeper.frames import FrameError, Message
 from bascule.keeper.leftover import Leftover
-from bascule.keeper.requests import Refused, seconds, session_of, signal_of, size_of, spawn_of, text, whole
+from bascule.keeper.requests import (
+    Refused,
+    label_of,
+    seconds,
+    session_of,
+    signal_of,
+    size_of,
+    spawn_of,
+    text,
+    whole,
+)
 from bascule.keeper.server import Keeper
 from bascule.keeper.session import Session
 from bascule.keeper.sweep import signal_group
@@ -111,6 +121,26 @@ def _describe(keeper: Keeper, session: Session | Leftover) -> Message:
     return facts
 
 
+def _about(keeper: Keeper, _client: Client, message: Message) -> Message:
+    about = _any(keeper, message).about
+    return {"argv": about.argv, "cwd": about.cwd, "label": about.label, "at": about.at}
+
+
+def _label(keeper: Keeper, _client: Client, message: Message) -> Message:
+    _running(keeper, message).relabel(label_of(message))
+    return {}
+
+
+def _written(keeper: Keeper, _client: Client, message: Message) -> Message:
+    session = _any(keeper, message)
+    write_id = text(message, "write_id", 128)
+    return {"written": isinstance(session, Session) and session.stdin.has_written(write_id)}
+
+
+def _unread(keeper: Keeper, _client: Client, message: Message) -> Message:
+    return {"unread": _running(keeper, message).stdin.unread}
+
+
 def _forget(keeper: Keeper, _client: Client, message: Message) -> Message:
     keeper.forget(_any(keeper, message))
     return {}
@@ -144,6 +174,10 @@ _OPERATIONS: dict[str, Callable[[Keeper, Client, Message], Message]] = {
     "end": _end,
     "position": _position,
     "list": _list,
+    "about": _about,
+    "label": _label,
+    "written": _written,
+    "unread": _unread,
     "forget": _forget,
     "watch": _watch,
 }

@@ -9,6 +9,7 @@ from typing import Any, cast
 from bascule.keeper.frames import Message
 
 DEFAULT_SPOOL_CAP = 64 * 1024 * 1024
+MAX_LABEL = 512 * 1024
 SIGNALS = {name: signal.Signals[f"SIG{name}"] for name in ("INT", "TERM", "KILL", "HUP", "WINCH", "CONT")}
 # Session ids become folder names: no separators, and never a leading dot.
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -39,6 +40,7 @@ class SpawnRequest:
     spool_cap: int
     spawn_id: str | None
     umask: int | None
+    label: str
 
 
 def session_of(message: Message) -> str:
@@ -95,7 +97,13 @@ def spawn_of(message: Message) -> SpawnRequest:
         spool_cap=max(1, whole(message, "spool_cap", DEFAULT_SPOOL_CAP)),
         spawn_id=None if message.get("spawn_id") is None else text(message, "spawn_id", 128),
         umask=None if message.get("umask") is None else whole(message, "umask") & 0o777,
+        label=label_of(message),
     )
+
+
+def label_of(message: Message) -> str:
+    """Whatever the client wants to be told again of this session; nobody here reads it."""
+    return "" if message.get("label") is None else text(message, "label", MAX_LABEL)
 
 
 def bad(message: str) -> Refused:

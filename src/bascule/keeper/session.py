@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bascule.keeper import procs
+from bascule.keeper import about, procs
 from bascule.keeper.courtesy import Courtesy
 from bascule.keeper.input import Input
 from bascule.keeper.launch import ChildSettings, launch, set_size
@@ -40,6 +40,8 @@ class Session:
         self.id = request.session
         self.spawn_id = request.spawn_id
         self.is_terminal = request.pty is not None
+        self.about = about.describe(request.argv, request.cwd, request.label)
+        self._folder = folder
         out, err = Spool(folder, "out"), Spool(folder, "err")
         launched = launch(request, settings)
         # The child is ours and not yet waited for, so /proc still tells of it even if it has ended already.
@@ -57,6 +59,7 @@ class Session:
         self._terminal_fd = launched.out if self.is_terminal else -1
         self.ending: Exit | None = None
         self.exit: Exit | None = None
+        self._note()
 
     @property
     def alive(self) -> bool:
@@ -85,6 +88,17 @@ class Session:
         self.out.advance(positions[0], trims[0])
         if self.err:
             self.err.advance(positions[1], trims[1])
+
+    def relabel(self, label: str) -> None:
+        self.about = about.labelled(self.about, label)
+        self._note()
+
+    def _note(self) -> None:
+        try:
+            about.save(self._folder, self.about)
+        except OSError:
+            # A full disk: it is still known as long as this keeper lives.
+            return
 
     def _typed(self) -> None:
         if self.is_terminal:

@@ -12,12 +12,13 @@ import msgspec
 from bascule.keeper.frames import Message
 from bascule.keeper.layout import LOG, SOCKET
 from bascule.transport.connection import FrameProtocol
-from bascule.transport.errors import KeeperGone, KeeperNotStarted
+from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.position import Position, PositionPost
-from bascule.transport.words import Hello, Notice, PtySize, SessionState, Spawned
+from bascule.transport.words import About, Hello, Notice, PtySize, SessionState, Spawned
 
 _START_SECONDS = 20.0
 _CONNECT_RETRY = 0.02
+UNKNOWN = "unknown_op"  # what a keeper of an earlier version says to a newer question
 # All a keeper needs: children get what their spawn names, and no mark of an outer session leaks in.
 _ENVIRONMENT = ("HOME", "LANG", "LC_ALL", "PATH", "TMPDIR", "TZ")
 
@@ -72,6 +73,7 @@ class KeeperConnection:
         cwd_stat: tuple[int, int] | None = None,
         spool_cap: int | None = None,
         umask: int | None = None,
+        label: str = "",
     ) -> Spawned:
         """Start an agent; asked again with the same spawn_id it answers the same and starts nothing."""
         message: Message = {"session": session, "argv": list(argv), "env": dict(env), "cwd": cwd}
@@ -79,6 +81,8 @@ class KeeperConnection:
         message["pty"] = {"cols": pty.cols, "rows": pty.rows} if pty else None
         if spool_cap is not None:
             message["spool_cap"] = spool_cap
+        if label:
+            message["label"] = label
         return msgspec.convert(await self._request("spawn", message), Spawned)
 
     async def write(self, session: str, write_id: str, data: bytes) -> None:
@@ -109,6 +113,23 @@ class KeeperConnection:
     async def list(self) -> list[SessionState]:
         return msgspec.convert((await self._request("list"))["sessions"], list[SessionState])
 
+    async def about(self, session: str) -> About:
+        """What was started there. Empty from a keeper that is older than the question."""
+        return msgspec.convert(await self._newer("about", {"session": session}), About)
+
+    async def label(self, session: str, label: str) -> None:
+        """Have another label kept from now on. A keeper that is older than this keeps none."""
+        await self._newer("label", {"session": session, "label": label})
+
+    async def has_written(self, session: str, write_id: str) -> bool:
+        """Whether this write is in the agent's stdin; False when the keeper can't tell."""
+        answer = await self._newer("written", {"session": session, "write_id": write_id})
+        return bool(answer.get("written"))
+
+    async def unread(self, session: str) -> int | None:
+        """Bytes sent to an agent that it has not read; None from a keeper that is older than the question."""
+        return (await self._newer("unread", {"session": session})).get("unread")
+
     async def forget(self, session: str) -> None:
         await self._request("forget", {"session": session})
 
@@ -116,6 +137,15 @@ class KeeperConnection:
         """Have the present state of every session, then each change, given to `on_notice`."""
         self._protocol.on_notice = on_notice
         await self._request("watch")
+
+    async def _newer(self, operation: str, message: Message) -> Message:
+        """As `_request`, of what a keeper that was started by an earlier version does not know."""
+        try:
+            return await self._request(operation, message)
+        except KeeperError as error:
+            if error.code == UNKNOWN:
+                return {}
+            raise
 
     async def _request(self, operation: str, message: Message | None = None, blob: bytes = b"") -> Message:
         return await self._protocol.request({"op": operation, **(message or {})}, blob)

@@ -1,10 +1,24 @@
 """Reading an agent's output by offset from the files the keeper appends to."""
 
 import os
+import shutil
 from pathlib import Path
 
 from bascule.keeper.layout import SEGMENT_BYTES, SPOOL, segment_name, segment_start
 from bascule.transport.errors import SpoolTrimmed
+
+
+def put_aside(keeper: Path, session: str, target: Path) -> Path:
+    """Have all files of a session's spool in `target` as well, so that they outlive the keeper's own."""
+    target.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for file in sorted((keeper / SPOOL / session).iterdir()):
+        copy = target / file.name
+        copy.unlink(missing_ok=True)
+        try:
+            copy.hardlink_to(file)
+        except OSError:  # another file system
+            shutil.copy2(file, copy)
+    return target
 
 
 class SpoolReader:

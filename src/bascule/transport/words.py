@@ -48,6 +48,15 @@ class SessionState(msgspec.Struct, frozen=True):
     spawn_id: str | None
 
 
+class About(msgspec.Struct, frozen=True):
+    """What was started, as the keeper was told. `label` is ours and comes back as it went."""
+
+    argv: tuple[str, ...] = ()
+    cwd: str = ""
+    label: str = ""
+    at: float = 0.0
+
+
 class OutputNotice(msgspec.Struct, frozen=True, tag_field="notice", tag="output"):
     """The spools now end here."""
 
