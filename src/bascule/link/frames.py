@@ -9,6 +9,7 @@ from bascule.link.comparisons import ComparisonWish
 from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
 from bascule.link.found import AwaitFeedback, FollowFound, ListFound, TakeFeedback
 from bascule.link.rules import RulesWish
+from bascule.link.unlogged import UnloggedWish
 from bascule.model.commands import Actor, AnyCommand
 from bascule.model.errors import Refusal
 from bascule.model.events import snake
@@ -41,6 +42,8 @@ class AgentInfo(Struct, frozen=True, omit_defaults=True):
     login: str = ""  # what a person types to sign in
     skips_permissions: bool = False  # its terminal can be told to ask nothing
     status: AgentState = "idle"  # of the processes its sessions share
+    # By the way it is talked to: what it runs without asking, a sentence each.
+    unasked: dict[str, tuple[str, ...]] = {}
     forks: bool = False  # a conversation can be taken further in a second session
 
 
@@ -140,13 +143,16 @@ class ReconnectAgent(Struct, frozen=True, tag_field="type", tag=snake):
 
     agent: str
     by: Actor
+    session_id: str = ""  # only this one, and those that shared its process
 
 
 FilesWish = ListFolders | ListFiles | ReadFile | ReadChanges
 TrustWish = TrustFolder | ListTrusted
 FoundWish = ListFound | FollowFound | AwaitFeedback | TakeFeedback
 MachineWish = CheckDirectory | ListAgents | PauseDevice | EndAll | ReconnectAgent | ListConversations
-Wish = AnyCommand | MachineWish | FilesWish | TrustWish | FoundWish | RulesWish | ComparisonWish
+Wish = (
+    AnyCommand | MachineWish | FilesWish | TrustWish | FoundWish | RulesWish | ComparisonWish | UnloggedWish
+)
 
 
 class Ask(Frame, frozen=True):

@@ -24,8 +24,10 @@ from bascule.model.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
+    ReconnectScheduled,
     SessionEnded,
     SessionFailed,
+    SessionReady,
     SessionStarted,
     StderrWritten,
     TextAppended,
@@ -38,6 +40,9 @@ from bascule.model.events import (
     Unrecognised,
 )
 
+RECONNECT = (
+    "reconnect"  # the name of the one entry that tells of a lost agent and of all tries to have it back
+)
 MAX_OUTPUT = 256 * 1024  # characters of a tool's output kept in its entry; the log keeps the rest
 
 
@@ -97,9 +102,15 @@ class TurnEntry(Entry, tag="turn", kw_only=True):
 
 
 class EventEntry(Entry, tag="event", kw_only=True):
-    """Anything else worth a line: notes, stderr, endings, what was not understood."""
+    """Anything else worth a line: notes, stderr, endings, what was not understood.
+
+    A lost agent is one entry, open until it is back (`back`) or was given up, however many tries that takes.
+    """
 
     event: Note | StderrWritten | SessionStarted | SessionEnded | SessionFailed | Interrupted | Unrecognised
+    attempt: int = 0
+    attempts: int = 0
+    back: bool = False
 
 
 AnyEntry = PromptEntry | TextEntry | ToolEntry | PlanEntry | RequestEntry | TurnEntry | EventEntry
@@ -136,6 +147,10 @@ class Fold:
                 self._change_plan(event, logged)
             case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
                 self._settle(event, logged)
+            case ReconnectScheduled() | SessionStarted() | SessionReady() if RECONNECT in self.open:
+                self._follow_reconnect(event, logged)
+            case SessionEnded() | SessionFailed() if RECONNECT in self.open:
+                self._follow_reconnect(event, logged)
             case _:
                 self._begin(logged)
         if isinstance(event, TurnEnded | SessionEnded | SessionFailed):
@@ -170,8 +185,32 @@ class Fold:
         return entry
 
     def _close_all(self, logged: Logged) -> None:
-        for name in list(self.open):
+        for name in [one for one in self.open if one != RECONNECT]:
             self._close(name, logged)
+
+    def _follow_reconnect(
+        self,
+        event: ReconnectScheduled | SessionStarted | SessionReady | SessionEnded | SessionFailed,
+        logged: Logged,
+    ) -> None:
+        entry = self._touch(RECONNECT, logged)
+        assert isinstance(entry, EventEntry), "only an event has this name"
+        match event:
+            case ReconnectScheduled():
+                entry.attempt, entry.attempts = event.attempt, event.attempts
+            case SessionStarted():
+                pass  # a try, told by the one before
+            case SessionReady():
+                entry.back = True
+                self._close(RECONNECT, logged)
+            case SessionFailed():
+                entry.event = event
+                self._close(RECONNECT, logged)
+            case SessionEnded(reason="disconnected"):
+                entry.event = event
+            case SessionEnded():
+                self._close(RECONNECT, logged)
+                self._begin(logged)
 
     def _change_tool(self, event: ToolChanged, logged: Logged) -> None:
         name = f"tool {event.tool_id}"
@@ -217,6 +256,8 @@ def _name(entry: AnyEntry) -> str:
             return f"request {entry.request_id}"
         case PlanEntry():
             return "plan"
+        case EventEntry() if entry.open:
+            return RECONNECT
         case PromptEntry() | TurnEntry() | EventEntry():
             return f"closed {entry.first_seq}"
 
@@ -272,6 +313,8 @@ def _entry_begun_by(event: AnyEvent, logged: Logged) -> AnyEntry | None:
             )
         case TurnEnded():
             return TurnEntry(first_seq=seq, last_seq=seq, at=at, ended=event)
+        case SessionEnded(reason="disconnected"):
+            return EventEntry(first_seq=seq, last_seq=seq, at=at, open=True, event=event)
         case Note() | StderrWritten() | SessionStarted() | SessionEnded() | SessionFailed() | Interrupted():
             return EventEntry(first_seq=seq, last_seq=seq, at=at, event=event)
         case Unrecognised():

@@ -128,6 +128,12 @@ class NotSupported(CallerError):
     code = "NOT_SUPPORTED"
 
 
+class LineTooLong(CallerError):
+    """A terminal's program reads line by line, and the kernel would cut this line."""
+
+    code = "LINE_TOO_LONG"
+
+
 class AgentUnavailable(HostError):
     """Its program is missing, or its process is gone and does not come back."""
 

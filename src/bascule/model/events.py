@@ -31,7 +31,7 @@ EndReason = Literal[
     "time_limit",
     "size_limit",
     "lost",  # the keeper or the machine died under it
-    "disconnected",  # the process that it shared with others went away; it is taken up again by itself
+    "disconnected",  # its process went away unasked; the agent is started again and the conversation resumed
     "elsewhere",  # it ran outside Bascule and is over
 ]
 
@@ -86,8 +86,17 @@ class SessionEnded(Event, frozen=True):
     message: str | None = None
 
 
+class ReconnectScheduled(Event, frozen=True):
+    """The agent's process went away: after a pause it is started again. Said before each try."""
+
+    attempt: int  # which try this is, from 1
+    attempts: int  # how many there are before a person has to ask
+    seconds: float = 0.0  # the pause before it
+    message: str = ""  # what happened, or why the last try did not work
+
+
 class SessionFailed(Event, frozen=True):
-    """It never came up: not installed, bad folder, died before its first word."""
+    """It never came up, or did not come back: not installed, bad folder, died before its first word."""
 
     reason: str
     message: str
@@ -253,6 +262,7 @@ class PermissionRequested(Event, frozen=True):
     note: str = ""  # the agent's own words about it: never Bascule's
     blocked_path: str | None = None
     suggestions: tuple[Raw, ...] = ()  # as the agent sent them; options refer to them by position
+    reason_follows: bool = False  # a no carries no words to this agent: a reason is sent as the next message
 
 
 class PermissionAnswered(Event, frozen=True):
@@ -267,7 +277,7 @@ class PermissionAnswered(Event, frozen=True):
 
 class PermissionWithdrawn(Event, frozen=True):
     request_id: str
-    reason: str  # "agent", "interrupted", "ended", "lost"
+    reason: str  # "agent", "interrupted", "ended", "lost", "restored" (answered after an older copy was made)
 
 
 class QuestionOption(Struct, frozen=True, omit_defaults=True):
@@ -419,6 +429,7 @@ AnyEvent = (
     | SessionReady
     | SessionEnding
     | SessionEnded
+    | ReconnectScheduled
     | SessionFailed
     | PromptQueued
     | PromptEdited

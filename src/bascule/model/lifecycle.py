@@ -36,7 +36,8 @@ NEXT: dict[Phase, dict[type[Event], Phase]] = {
     I: {TurnEnded: W, PromptSent: R, SessionEnding: X, SessionEnded: E, SessionFailed: F},
     X: {SessionEnded: E, SessionFailed: E},
     # An ended session may be brought back by a person: the log goes on, the agent is a new process.
-    E: {SessionStarted: S},
+    # One that lost its agent has failed once every try to start it again has.
+    E: {SessionStarted: S, SessionFailed: F},
     F: {SessionStarted: S},
 }
 

@@ -28,6 +28,7 @@ from bascule.model.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
+    ReconnectScheduled,
     RuleAdded,
     SessionEnded,
     SessionEnding,
@@ -98,6 +99,8 @@ class SessionRecord(Struct, omit_defaults=True):
     end_message: str | None = None
     code: int | None = None
     signal: int | None = None
+    attempt: int = 0  # of starting a lost agent again, until it is back; zero: it is not being reconnected
+    attempts: int = 0  # how many tries there are
     archived: bool = False
     demo: bool = False
     cols: int | None = None  # of a terminal
@@ -178,8 +181,8 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.created_by = record.created_by or event.by
             record.end_reason = record.end_message = record.code = record.signal = None
             record.started_at, record.started_seq, record.spawned = at, record.seq, False
-            if event.cols is not None and not event.forked:
-                # A terminal says nothing of itself, so this is all that is known of its conversation.
+            if not event.forked:
+                # Until the agent names its conversation (a terminal never does), this is all that is known.
                 record.agent_session_id = event.resumed_from or record.agent_session_id
         case AgentSpawned():
             record.spawned = True
@@ -188,6 +191,9 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.model = event.model or record.model
             record.agent_version = event.version or record.agent_version
             record.mode = event.mode or record.mode
+            record.attempt = record.attempts = 0
+        case ReconnectScheduled():
+            record.attempt, record.attempts = event.attempt, event.attempts
         case PromptSent():
             record.title = record.title or title_from(event.text)
             record.turns += 1
@@ -215,12 +221,11 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.model = event.model
         case SessionEnding():
             record.end_reason = event.reason
-        case SessionEnded():
+        case SessionEnded() | SessionFailed():
             record.end_reason, record.end_message = event.reason, event.message
             record.code, record.signal = event.code, event.signal
-        case SessionFailed():
-            record.end_reason, record.end_message = event.reason, event.message
-            record.code, record.signal = event.code, event.signal
+            if event.reason != "disconnected":
+                record.attempt = record.attempts = 0
         case _:
             pass
 

@@ -17,7 +17,8 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     permission_seconds: int = 24 * 3600  # then exactly one deny is sent
     question_seconds: int = 24 * 3600
     prompt_chars: int = 1_048_576
-    start_seconds: int = 30  # for the agent process to exist
+    start_seconds: int = 30  # for the agent process to exist, and then to speak its protocol
+    quiet_seconds: int = 30  # without a word in a turn, then that is told, once
 
 
 class TerminalSettings(Struct, frozen=True, forbid_unknown_fields=True):
