@@ -2,23 +2,25 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
+from bascule.daemon.rules import real_path
 from bascule.model.events import PermissionRequested
 from bascule.model.rules import StandingRule
 from bascule.policy.decide import Verdict, decide
-from bascule.policy.standing import Place
+from bascule.policy.disk import Disk
+from bascule.policy.fitting import Place
 
 LANTERN = "/home/dev/lantern"
+DISK = Disk(real_path, lambda _: ())  # with links as they are, and nothing hidden
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 
 
-def asked(tool: str, kind: str, **fields: object) -> PermissionRequested:
+def asked(tool: str, kind: str, /, **fields: object) -> PermissionRequested:
     raw = json.dumps(fields).encode()
     sha256 = hashlib.sha256(raw).hexdigest()
     return PermissionRequested("r1", tool, tool, kind, Raw(raw), sha256, ())  # pyright: ignore[reportArgumentType]
@@ -49,9 +51,10 @@ def verdict(
     mode: str = "relay",
     agent: str = "claude-code",
     session: str = "s1",
+    disk: Disk = DISK,
 ) -> Verdict | None:
     place = Place(session, cwd, agent)
-    return decide(request, mode, [], cwd, rules, place, os.path.realpath)
+    return decide(request, mode, [], cwd, rules, place, disk)
 
 
 def answer(request: PermissionRequested, *rules: StandingRule, **where: Any) -> str:

@@ -23,3 +23,30 @@ def test_s21_inside_compares_whole_names():
     assert inside("/home/dev", ["/home/dev"])
     assert not inside("/home/developer", ["/home/dev"])
     assert not inside("/", ["/home/dev"])
+
+
+@pytest.mark.parametrize("text", ["/home/dev/👩\u200d👧", "/home/dev/می\u200cخواهم"])
+def test_b9_a_joiner_is_a_letter_of_a_name(text: str):
+    assert problem_with(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("/a\nb", "U+000A (newline), in place 3"),
+        ("/a\u202eb", "U+202E (right-to-left override), in place 3"),
+        ("/a\u200bb", "U+200B (zero width space)"),
+        ("/a\u2066b", "U+2066"),
+        ("/a\ufeffb", "U+FEFF"),
+        ("/a\u00adb", "U+00AD"),
+        ("/a\u00a0b", "U+00A0"),
+        ("/a\x1bb", "U+001B"),
+        ("/a\U000e0061b", "U+E0061"),
+        ("/a\ud800b", "U+D800"),
+    ],
+)
+def test_b9_any_other_hidden_character_is_named_and_what_to_do_said(text: str, named: str):
+    problem = problem_with(text)
+    assert problem is not None
+    assert named in problem
+    assert "Rename the folder" in problem

@@ -2,19 +2,25 @@
 
 import hashlib
 import json
+from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from msgspec import Raw
+from tests.policy.asking import DISK
 
 from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionRequested
 from bascule.policy.decide import decide
-from bascule.policy.rules import Rule, decode_rule, encode_rule, exact_argv, matches, rule_for, words
+from bascule.policy.rules import Rule, decode_rule, encode_rule, rule_for, words
+from bascule.policy.rules import matches as covers
+from bascule.policy.shell import exact_argv
 
 CWD = "/home/dev/project"
 
 
-def asked(tool: str, kind: str, **fields: object) -> PermissionRequested:
+def asked(tool: str, kind: str, /, **fields: object) -> PermissionRequested:
     raw = json.dumps(fields).encode()
     return PermissionRequested(
         "r1",
@@ -25,6 +31,10 @@ def asked(tool: str, kind: str, **fields: object) -> PermissionRequested:
         hashlib.sha256(raw).hexdigest(),
         (),  # pyright: ignore
     )
+
+
+def matches(rule: Rule, request: PermissionRequested, cwd: str) -> bool:
+    return covers(rule, request, cwd, DISK)
 
 
 def bash(command: str) -> PermissionRequested:
@@ -121,8 +131,8 @@ def test_a_plan_is_never_remembered_and_never_answered_by_a_mode():
     [
         ("relay", "read", None),
         ("relay", "execute", None),
-        ("auto_read", "read", "allow"),
-        ("auto_read", "search", "allow"),
+        ("auto_read", "read", None),  # with a command in it, it is no reading
+        ("auto_read", "search", None),
         ("auto_read", "execute", None),
         ("auto_read", "edit", None),
         ("auto_read", "fetch", None),
@@ -157,3 +167,19 @@ def test_s43_an_input_of_another_shape_asks(raw: bytes):
     assert decide(odd, "relay", [rule_for(bash("git status"), CWD)], CWD) is None
     with pytest.raises(InvalidInput):
         rule_for(odd, CWD)
+
+
+SCOPES = json.loads((Path(__file__).parents[1] / "fixtures" / "scope.json").read_text())
+
+
+@pytest.mark.parametrize("case", SCOPES, ids=lambda case: json.dumps(case["asked"])[:80])
+def test_f4_what_the_page_offers_for_the_session_is_what_can_be_remembered(case: dict[str, Any]):
+    """The page's own reading is held to the same cases, in `pure_checks.mjs`."""
+    told = case["asked"]
+    request = asked(told["tool"], told["kind"], **told["input"])
+    request = msgspec.structs.replace(request, blocked_path=told.get("blocked_path"))
+    if case["offered"]:
+        assert matches(rule_for(request, "/code"), request, "/code")
+    else:
+        with pytest.raises(InvalidInput, match="once"):
+            rule_for(request, "/code")

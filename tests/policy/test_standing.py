@@ -1,18 +1,18 @@
 """Lasting rules answer exactly what they say, for every agent; what can't be read exactly asks."""
 
-import os
 from pathlib import Path
 
 import pytest
-from tests.policy.asking import LANTERN, answer, asked, bash, command, edit, recorded, rule, verdict
+from tests.policy.asking import DISK, LANTERN, answer, asked, bash, command, edit, recorded, rule, verdict
 
 from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionRequested
 from bascule.model.rules import RuleSpec, StandingRule
 from bascule.policy.decide import decide
+from bascule.policy.fitting import Place
 from bascule.policy.globs import covers
 from bascule.policy.shell import parts_of
-from bascule.policy.standing import Place, check, words
+from bascule.policy.standing import check, words
 from bascule.policy.subject import subject_of
 
 STATUS = command("allow", "git status", folder=LANTERN)
@@ -403,7 +403,7 @@ def test_x9_a_folders_rules_hold_in_the_work_trees_made_from_it_and_reach_no_fur
 
     def there(request: PermissionRequested, held: StandingRule) -> str:
         place = Place("s1", tree, "codex", LANTERN)
-        found = decide(request, "relay", [], tree, [held], place, os.path.realpath)
+        found = decide(request, "relay", [], tree, [held], place, DISK)
         return found.decision if found else "ask"
 
     here = {"folder": LANTERN}

@@ -11,17 +11,17 @@ from msgspec import Struct
 from bascule.model.events import PermissionRequested
 from bascule.model.records import SessionRecord
 from bascule.model.rules import StandingRule
+from bascule.policy.disk import UNSEEN, Disk
+from bascule.policy.fitting import Fit, Place, fit, reads_plainly
 from bascule.policy.rules import Rule, matches, words
 from bascule.policy.shell import Argv
-from bascule.policy.standing import Fit, Look, Place, fit, specificity
+from bascule.policy.standing import specificity
 from bascule.policy.standing import words as standing_words
 from bascule.policy.subject import Subject, subject_of
 
-READ_KINDS = frozenset({"read", "search"})
-
 MODE_WORDS = {
     "relay": "Ask first",
-    "auto_read": "Reads are allowed, everything else asks",
+    "auto_read": "Reading in the session's folder is allowed, hidden files aside; everything else asks",
     "auto": "Everything is allowed without asking",
     "deny": "Everything is denied without asking",
 }
@@ -52,15 +52,15 @@ def by_mode(asked: PermissionRequested, record: SessionRecord, rules: Sequence[R
     return decide(asked, record.permission_mode, rules, record.cwd)
 
 
-def judged(subject: Subject, rules: Sequence[StandingRule], place: Place, look: Look) -> list[Part]:
+def judged(subject: Subject, rules: Sequence[StandingRule], place: Place, disk: Disk) -> list[Part]:
     parts: tuple[Argv | None, ...] = subject.parts or (None,)
-    return [_judged_part(subject, part, rules, place, look) for part in parts]
+    return [_judged_part(subject, part, rules, place, disk) for part in parts]
 
 
 def _judged_part(
-    subject: Subject, part: Argv | None, rules: Sequence[StandingRule], place: Place, look: Look
+    subject: Subject, part: Argv | None, rules: Sequence[StandingRule], place: Place, disk: Disk
 ) -> Part:
-    fits = [(rule, fit(rule, subject, part, place, look)) for rule in rules]
+    fits = [(rule, fit(rule, subject, part, place, disk)) for rule in rules]
     fits.sort(key=lambda one: specificity(one[0]), reverse=True)
     for rule, how in fits:
         if rule.answer == "deny" and how is Fit.YES:
@@ -81,12 +81,13 @@ def decide(
     cwd: str,
     standing: Sequence[StandingRule] = (),
     place: Place | None = None,
-    look: Look = lambda _: None,
+    disk: Disk = UNSEEN,
 ) -> Verdict | None:
     """The answer policy gives, or None when a person must."""
-    subject = subject_of(asked) if standing else None
-    parts = judged(subject, standing, place or Place("", cwd, ""), look) if subject is not None else []
-    hits = [rule for rule in rules if matches(rule, asked, cwd)]
+    place = place or Place("", cwd, "")
+    subject = subject_of(asked)
+    parts = judged(subject, standing, place, disk) if subject is not None and standing else []
+    hits = [rule for rule in rules if matches(rule, asked, cwd, disk)]
     for rule in hits:
         if rule.decision == "deny":
             return Verdict("deny", words(rule), "A rule of this session denies it.")
@@ -104,7 +105,8 @@ def decide(
         return None
     if parts and all(part.answer == "allow" for part in parts):
         return Verdict("allow", _words_of(parts), None, _ids_of(parts))
-    if mode == "auto" or (mode == "auto_read" and asked.kind in READ_KINDS):
+    reading = mode == "auto_read" and subject is not None and reads_plainly(subject, place, disk)
+    if mode == "auto" or reading:
         return Verdict("allow", MODE_WORDS[mode])
     return None
 

@@ -1,6 +1,11 @@
 """Paths with `*` and `**`, matched name by name. Nothing else in a pattern is special."""
 
 import os.path
+from collections.abc import Callable
+
+from bascule.policy.directories import hidden_character
+
+MOST_STEPS = 100_000  # of comparing two patterns
 
 
 def absolute(pattern: str, base: str) -> str:
@@ -10,7 +15,7 @@ def absolute(pattern: str, base: str) -> str:
 
 def problem_with(pattern: str) -> str | None:
     """Why this can't be a rule's path, in words."""
-    if not pattern or not pattern.isprintable() or len(pattern) >= 4096:
+    if not pattern or hidden_character(pattern) is not None or len(pattern) >= 4096:
         return "The path is empty, too long, or holds hidden characters."
     names = pattern.split("/")
     if ".." in names:
@@ -28,6 +33,46 @@ def covers(pattern: str, path: str, *, hidden: bool) -> bool:
     """Does the whole path fit the whole pattern? Names that begin with a dot must be written out,
     unless `hidden` is set: what allows should not reach `.git` by a star, what denies should."""
     return _covers(tuple(pattern.split("/")), tuple(path.split("/")), hidden)
+
+
+def covers_all_below(pattern: str, folder: str) -> bool:
+    """Does the pattern cover whatever is in the folder, hidden names aside?"""
+    any_name = "\0"  # fits a star and nothing that is written out
+    top = folder.rstrip("/")
+    inside = (f"{top}/{any_name}", f"{top}/{any_name}/{any_name}")
+    return all(covers(pattern, one, hidden=False) for one in inside)
+
+
+def may_meet(one: str, other: str) -> bool:
+    """Could one path fit both patterns? True when that is too much to work out."""
+    first, second = one.split("/"), other.split("/")
+    if len(first) * len(second) > MOST_STEPS:
+        return True
+    return _meet(first, second, "**", names_may_meet)
+
+
+def names_may_meet(one: str, other: str) -> bool:
+    if len(one) * len(other) > MOST_STEPS:
+        return True
+    return _meet(list(one), list(other), "*", str.__eq__)
+
+
+def _meet(one: list[str], other: list[str], star: str, alike: Callable[[str, str], bool]) -> bool:
+    """Whether two rows of parts have a common reading; `star` stands for any number of parts."""
+    # ends[n]: whether the rest of `one` and the rest of `other` from n on can meet; from the last part back.
+    ends = [False] * len(other) + [True]
+    for n in range(len(other) - 1, -1, -1):
+        ends[n] = other[n] == star and ends[n + 1]
+    for part in reversed(one):
+        now = [False] * (len(other) + 1)
+        now[-1] = part == star and ends[-1]
+        for n in range(len(other) - 1, -1, -1):
+            if part == star or other[n] == star:
+                now[n] = ends[n] or now[n + 1]
+            else:
+                now[n] = ends[n + 1] and alike(part, other[n])
+        ends = now
+    return ends[0]
 
 
 def below(path: str, folder: str, *, hidden: bool) -> bool:

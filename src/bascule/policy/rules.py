@@ -1,4 +1,4 @@
-"""Rules a person makes: exactly this, here, in this session. What cannot be compared exactly asks again."""
+"""Rules of one session, by "allow in this session": exactly this request, here. What is not exact asks."""
 
 import os.path
 from typing import Literal
@@ -8,10 +8,14 @@ from msgspec import Raw, Struct
 
 from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionRequested
-from bascule.policy.shell import exact_argv
+from bascule.policy.directories import hidden_character
+from bascule.policy.disk import Disk
+from bascule.policy.subject import Subject, subject_of
+
+_ONCE = "Allow it once instead."
 
 
-class Rule(Struct, frozen=True, omit_defaults=True):
+class Rule(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What was allowed or denied. Exactly one of `argv`, `path` and `input_sha256` is set."""
 
     tool: str
@@ -22,51 +26,55 @@ class Rule(Struct, frozen=True, omit_defaults=True):
     input_sha256: str | None = None
 
 
-class _Subject(Struct):
-    """The parts of a tool's input that rules look at."""
-
-    command: str | None = None
-    file_path: str | None = None
-    path: str | None = None
-    notebook_path: str | None = None
-    cwd: str | None = None  # where the command is to run, when it says so
-
-
 def exact_path(path: str) -> str | None:
     """A path that names one file, or None when it has to be resolved first."""
-    if not path.isprintable() or not os.path.isabs(path) or os.path.normpath(path) != path:
+    if hidden_character(path) is not None or not os.path.isabs(path) or os.path.normpath(path) != path:
         return None
     return path
 
 
 def rule_for(asked: PermissionRequested, cwd: str) -> Rule:
     """The narrowest rule that covers this request, for "allow in this session"."""
-    subject = _subject(asked.input)
-    if asked.kind == "execute":
-        if subject.cwd not in (None, cwd):
-            raise InvalidInput("This command runs in another folder. Allow it once instead.")
-        argv = exact_argv(subject.command or "")
-        if argv is None:
-            raise InvalidInput("This command can't be remembered exactly. Allow it once instead.")
-        return Rule(asked.tool, cwd, argv=argv)
-    if asked.kind in ("edit", "read"):
-        path = exact_path(subject.file_path or subject.notebook_path or subject.path or "")
-        if path is None:
-            raise InvalidInput("This path can't be remembered exactly. Allow it once instead.")
-        return Rule(asked.tool, cwd, path=path)
-    if asked.kind == "plan":
-        raise InvalidInput("A plan is approved each time. Allow it once instead.")
-    return Rule(asked.tool, cwd, input_sha256=asked.input_sha256)
+    subject = subject_of(asked)
+    if subject is None:
+        raise InvalidInput(f"A plan is approved each time. {_ONCE}")
+    match subject.tool_class:
+        case "command":
+            return _command_rule(subject, cwd)
+        case "read" | "edit" if subject.searches is None:
+            return _path_rule(subject, cwd)
+        case _:
+            # By its whole input, which tells tools apart only if they have names, or fields that we know.
+            if asked.tool == asked.kind and not subject.exact:
+                raise InvalidInput(f"The agent does not say which tool this is. {_ONCE}")
+            return Rule(asked.tool, cwd, input_sha256=asked.input_sha256)
 
 
-def matches(rule: Rule, asked: PermissionRequested, cwd: str) -> bool:
+def _command_rule(subject: Subject, cwd: str) -> Rule:
+    if subject.cwd not in (None, cwd):
+        raise InvalidInput(f"This command runs in another folder. {_ONCE}")
+    if subject.parts is None or len(subject.parts) != 1 or not subject.exact:
+        raise InvalidInput(f"This command can't be remembered exactly. {_ONCE}")
+    return Rule(subject.tool, cwd, argv=subject.parts[0])
+
+
+def _path_rule(subject: Subject, cwd: str) -> Rule:
+    path = exact_path(subject.paths[0]) if subject.exact and len(subject.paths) == 1 else None
+    if path is None:
+        raise InvalidInput(f"This request can't be remembered exactly. {_ONCE}")
+    return Rule(subject.tool, cwd, path=path)
+
+
+def matches(rule: Rule, asked: PermissionRequested, cwd: str, disk: Disk) -> bool:
     """Does this rule cover that request? Only when every part is the same."""
     if rule.tool != asked.tool or rule.cwd != cwd:
         return False
     try:
-        return rule_for(asked, cwd) == msgspec.structs.replace(rule, decision="allow")
+        same = rule_for(asked, cwd) == msgspec.structs.replace(rule, decision="allow")
     except InvalidInput:
         return False
+    # A link that was put in the file's place since leads to another file.
+    return same and (rule.path is None or disk.real(rule.path) == rule.path)
 
 
 def words(rule: Rule) -> str:
@@ -83,12 +91,9 @@ def encode_rule(rule: Rule) -> Raw:
     return Raw(msgspec.json.encode(rule))
 
 
-def decode_rule(raw: Raw) -> Rule:
-    return msgspec.json.decode(raw, type=Rule)
-
-
-def _subject(raw: Raw) -> _Subject:
+def decode_rule(raw: Raw) -> Rule | None:
+    """None for one that says more than we understand: then a person is asked."""
     try:
-        return msgspec.json.decode(raw, type=_Subject)
-    except msgspec.MsgspecError:  # not an object, or a command that is not text: nothing to compare
-        return _Subject()
+        return msgspec.json.decode(raw, type=Rule)
+    except msgspec.MsgspecError:
+        return None

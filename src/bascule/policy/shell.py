@@ -80,6 +80,11 @@ def exact_argv(command: str) -> Argv | None:
     return tuple(words)
 
 
+def is_plain_word(word: str) -> bool:
+    """Whether a shell would take it as it stands."""
+    return _WORD.fullmatch(word) is not None
+
+
 def parts_of(command: str) -> tuple[Argv, ...] | None:
     """The plain commands of a line joined by `&&`, `||` or `;`, or None when any of it is not plain."""
     parts: list[list[str]] = [[]]

@@ -1,19 +1,12 @@
-"""Lasting rules: what makes one, how it reads, and whether it fits a request. What is unsure asks."""
+"""Lasting rules: what makes one, and how it reads."""
 
 import os.path
 import re
-from collections.abc import Callable
-from enum import Enum
-
-from msgspec import Struct
 
 from bascule.model.errors import InvalidInput
 from bascule.model.rules import RuleSpec, ToolClass
 from bascule.policy import globs
-from bascule.policy.shell import Argv, parts_of
-from bascule.policy.subject import Subject
-
-Look = Callable[[str], str | None]  # a path's real path, or None when that can't be said
+from bascule.policy.shell import parts_of
 
 MAX_WORDS = 100
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
@@ -25,21 +18,6 @@ _WHOLE: dict[ToolClass, str] = {
     "mcp": "every MCP tool",
     "other": "every other tool",
 }
-
-
-class Fit(Enum):
-    NO = 0
-    UNSURE = 1
-    YES = 2
-
-
-class Place(Struct, frozen=True):
-    """Where a request comes from. `cwd` is a real path."""
-
-    session_id: str
-    cwd: str
-    agent: str
-    worktree_of: str | None = None  # a work tree belongs to the folder it was made from
 
 
 def check(spec: RuleSpec) -> None:
@@ -115,99 +93,3 @@ def specificity(spec: RuleSpec) -> tuple[int, ...]:
     literal = exact and not spec.more and "*" not in (spec.path or "")
     length = len(spec.argv or ()) + len((spec.path or "").split("/"))
     return reach, int(exact), int(literal), length, len(spec.folder or ""), int(spec.agent is not None)
-
-
-def fit(rule: RuleSpec, subject: Subject, part: Argv | None, place: Place, look: Look) -> Fit:
-    """Does the rule fit this request (of a chain of commands: this part of it)?
-
-    A rule that allows must fit in everything. One that denies or asks is unsure as soon as it may fit.
-    """
-    if rule.tool_class != subject.tool_class or not _in_scope(rule, subject, place, look):
-        return Fit.NO
-    if rule.tool is not None and not _is_tool(rule.tool, subject.tool):
-        return Fit.NO
-    match subject.tool_class:
-        case "command":
-            return _fit_command(rule, subject, part, place, look)
-        case "read" | "edit":
-            return _fit_paths(rule, subject, place, look)
-        case "fetch" if rule.host is not None:
-            return Fit.UNSURE if subject.host is None else Fit.YES if subject.host == rule.host else Fit.NO
-        case _:
-            return Fit.YES
-
-
-def _in_scope(rule: RuleSpec, subject: Subject, place: Place, look: Look) -> bool:
-    if rule.session_id is not None and rule.session_id != place.session_id:
-        return False
-    if rule.agent is not None and rule.agent != place.agent:
-        return False
-    if rule.folder is None:
-        return True
-    if rule.answer == "allow" and subject.cwd is not None:
-        # Both where the session is and where this command says it runs.
-        runs = look(globs.joined(subject.cwd, place.cwd))
-        allowed = rule.folder if place.worktree_of is None else place.cwd
-        if runs is None or not globs.below(runs, allowed, hidden=True):
-            return False
-    return globs.below(place.worktree_of or place.cwd, rule.folder, hidden=True)
-
-
-def _is_tool(named: str, tool: str) -> bool:
-    if named == tool:
-        return True
-    return named.startswith("mcp__") and named.count("__") == 1 and tool.startswith(f"{named}__")
-
-
-def _fit_command(rule: RuleSpec, subject: Subject, part: Argv | None, place: Place, look: Look) -> Fit:
-    argv = rule.argv
-    if argv is None:
-        return Fit.YES
-    if part is None:
-        return Fit.UNSURE
-    if part == argv or (rule.more and part[: len(argv)] == argv):
-        if (
-            "/" in argv[0]
-            and not argv[0].startswith("/")
-            and not _runs_in_its_folder(rule, subject, place, look)
-        ):
-            return Fit.UNSURE
-        return Fit.YES
-    # `env git push`, `/usr/bin/git push`: perhaps the same by another way.
-    names = tuple(os.path.basename(word) for word in part)
-    size = len(argv)
-    within = any(
-        words_[n : n + size] == argv
-        for words_ in (part, (*names[:1], *part[1:]), names)
-        for n in range(len(part))
-    )
-    return Fit.UNSURE if within else Fit.NO
-
-
-def _runs_in_its_folder(rule: RuleSpec, subject: Subject, place: Place, look: Look) -> bool:
-    """`./check` is one program only in one folder."""
-    runs = place.cwd if subject.cwd is None else look(globs.joined(subject.cwd, place.cwd))
-    return runs == rule.folder
-
-
-def _fit_paths(rule: RuleSpec, subject: Subject, place: Place, look: Look) -> Fit:
-    allows = rule.answer == "allow"
-    if rule.path is None and not allows:
-        return Fit.YES
-    if subject.paths is None:
-        return Fit.UNSURE
-    real = [look(globs.joined(one, place.cwd)) for one in subject.paths]
-    if allows:
-        return Fit.YES if all(one is not None and _reaches(rule, one, place) for one in real) else Fit.NO
-    named = [globs.normal(one, place.cwd) for one in subject.paths]
-    if any(one is not None and _reaches(rule, one, place) for one in (*real, *named)):
-        return Fit.YES
-    return Fit.UNSURE if None in real else Fit.NO
-
-
-def _reaches(rule: RuleSpec, path: str, place: Place) -> bool:
-    hidden = rule.answer != "allow"
-    base = rule.folder if rule.folder is not None and place.worktree_of is None else place.cwd
-    if rule.path is None:
-        return globs.below(path, base, hidden=hidden)
-    return globs.covers(globs.absolute(rule.path, base), path, hidden=hidden)

@@ -1,5 +1,10 @@
-"""What a request is about, whichever agent asks: its class, its command, its paths. One reading for all."""
+"""What a request is about, whichever agent asks: its class, its command, its paths. One reading for all.
 
+Lasting rules, rules of a session and the mode that allows reading all go by this reading and by nothing else
+a request says. What it can't read to the last field is not exact, and what is not exact allows nothing.
+"""
+
+import json
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -8,10 +13,11 @@ from msgspec import Struct
 
 from bascule.model.events import PermissionRequested
 from bascule.model.rules import ToolClass
+from bascule.policy.fields import HOST_CALL, RUNS, SENDS, Call, only_known
+from bascule.policy.file_calls import MAX_PATHS, collect, files_of
 from bascule.policy.shell import Argv, parts_of, quoted_script_in, script_in
 
-MAX_PATHS = 200
-MAX_DEPTH = 6
+MAX_SAID = 20_000
 _CLASSES: dict[str, ToolClass] = {
     "execute": "command",
     "edit": "edit",
@@ -22,49 +28,26 @@ _CLASSES: dict[str, ToolClass] = {
     "think": "other",
     "other": "other",
 }
-# Fields of a command that say nothing about what runs. Any other one might: then the command is not exact.
-_HARMLESS = frozenset(
-    {
-        "command",
-        "commands",
-        "cmd",
-        "description",
-        "timeout",
-        "timeout_ms",
-        "run_in_background",
-        "cwd",
-        "workdir",
-        "kind",
-        "threadId",
-        "turnId",
-        "itemId",
-        "startedAtMs",
-        "environmentId",
-        "reason",
-        "commandActions",
-        "proposedExecpolicyAmendment",
-        "availableDecisions",
-        "call_id",
-        "turn_id",
-        "started_at_ms",
-        "proposed_execpolicy_amendment",
-        "available_decisions",
-        "parsed_cmd",
-    }
-)
-_PATH_NAMES = frozenset({"file", "filename", "source", "destination"})
+# An adapter's own tools for files; any other `mcp__` name is a tool from outside, whatever its label says.
+_ADAPTER = "mcp__acp__"
 
 
 class Subject(Struct, frozen=True):
-    """None in `parts`, `paths` or `host` means that it could not be read exactly."""
+    """What could be read of a request. `exact`: that is all of it; else there is something more to it."""
 
     tool_class: ToolClass
     tool: str
-    parts: tuple[Argv, ...] | None = None
-    paths: tuple[str, ...] | None = None
+    exact: bool = False
+    parts: tuple[Argv, ...] | None = None  # plain commands; None when a shell could read them otherwise
+    paths: tuple[str, ...] = ()
+    # Of a search through whole folders, which are then `paths`: patterns of the files it looks at, if any.
+    searches: tuple[str, ...] | None = None
     host: str | None = None
     cwd: str | None = None  # where the command says it runs, if it says so
     text: str = ""  # for people
+    runs: bool = False  # it has a command in it, though it is not said to be one
+    sends: bool = False  # it has an address or a query in it, though it is not said to fetch
+    said: str | None = ""  # words in which a denied path or host may be mentioned; None: too many
 
 
 def subject_of(asked: PermissionRequested) -> Subject | None:
@@ -72,23 +55,50 @@ def subject_of(asked: PermissionRequested) -> Subject | None:
     kind = _CLASSES.get(asked.kind)
     if kind is None:
         return None
-    call = _object(asked.input)
-    if asked.kind == "other" and asked.tool.startswith("mcp__"):
-        return Subject("mcp", asked.tool, text=asked.tool)
+    call, whole = _object(asked.input)
+    subject = _read(kind, asked, call)
+    outside = asked.tool.startswith("mcp__") and not asked.tool.startswith(_ADAPTER)
+    if not whole or (outside and subject.tool_class != "mcp"):
+        subject = msgspec.structs.replace(subject, exact=False)
+    return subject
+
+
+def _read(kind: ToolClass, asked: PermissionRequested, call: Call) -> Subject:
     match kind:
         case "command":
             return _command(asked, call)
         case "read" if asked.kind == "search" and "query" in call and not {"path", "pattern"} & call.keys():
-            return Subject("fetch", asked.tool, text=asked.title)  # a search of the web
+            return Subject("fetch", asked.tool, text=asked.title, said=_said(call))  # a search of the web
         case "read" | "edit":
-            return _files(kind, asked, call)
+            paths, exact, searches = files_of(kind, asked, call)
+            text = ", ".join(paths) or asked.title
+            runs, sends = _has(call, RUNS), _has(call, SENDS)
+            return Subject(kind, asked.tool, exact, None, paths, searches, text=text, runs=runs, sends=sends)
         case "fetch":
-            return Subject("fetch", asked.tool, host=_host(call.get("url")), text=asked.title)
+            exact, host = only_known(call, "fetch"), _host(call.get("url"))
+            return Subject("fetch", asked.tool, exact, host=host, text=asked.title, said=_said(call))
         case _:
-            return Subject(kind, asked.tool, text=asked.title)
+            return _other(asked, call)
 
 
-def _command(asked: PermissionRequested, call: dict[str, object]) -> Subject:
+def _other(asked: PermissionRequested, call: Call) -> Subject:
+    """A tool we know nothing of but its name. Without a name of its own it is any tool of its kind."""
+    mcp = asked.kind == "other" and asked.tool.startswith("mcp__")
+    found: list[str] = []
+    collect(call, found, None)
+    return Subject(
+        "mcp" if mcp else "other",
+        asked.tool,
+        exact=asked.tool != asked.kind,
+        paths=tuple(dict.fromkeys(found[:MAX_PATHS])),
+        text=asked.tool if mcp else asked.title,
+        runs=_has(call, RUNS),
+        sends=_has(call, SENDS),
+        said=_said(call),
+    )
+
+
+def _command(asked: PermissionRequested, call: Call) -> Subject:
     command = call.get("command", call.get("cmd"))
     parts: tuple[Argv, ...] | None = None
     shown = asked.title
@@ -101,14 +111,27 @@ def _command(asked: PermissionRequested, call: dict[str, object]) -> Subject:
         script = script_in(argv)
         shown = " ".join(argv) if script is None else script
         parts = (argv,) if script is None else parts_of(script)
+    if _twice(call, "command", "cmd"):
+        parts = None  # which of them runs is the agent's secret
     cwd = call.get("cwd", call.get("workdir"))
-    if not _says_only_what_we_read(call):
-        parts = None
-    return Subject("command", asked.tool, parts=parts, cwd=cwd if isinstance(cwd, str) else None, text=shown)
+    return Subject(
+        "command",
+        asked.tool,
+        exact=parts is not None and _says_only_what_we_read(asked, call),
+        parts=parts,
+        cwd=cwd if isinstance(cwd, str) else None,
+        text=shown,
+        said=f"{shown}\n{_said(call)}"[:MAX_SAID] if _twice(call, "command", "cmd") else shown[:MAX_SAID],
+    )
 
 
-def _says_only_what_we_read(call: dict[str, object]) -> bool:
-    if any(key not in _HARMLESS and value is not None for key, value in call.items()):
+def _says_only_what_we_read(asked: PermissionRequested, call: Call) -> bool:
+    rest = (
+        {key: value for key, value in call.items() if key != "call"} if _is_host_call(asked, call) else call
+    )
+    if not only_known(rest, "command"):
+        return False
+    if _twice(call, "cwd", "workdir") or _twice(call, "command", "cmd"):
         return False
     if call.get("environmentId", "local") != "local":
         return False
@@ -118,49 +141,38 @@ def _says_only_what_we_read(call: dict[str, object]) -> bool:
     return call.get("commands", [command]) == [command]
 
 
-def _files(kind: ToolClass, asked: PermissionRequested, call: dict[str, object]) -> Subject:
-    found: list[str] = []
-    exact = _collect(call, found, 0)
-    if asked.blocked_path is not None:
-        found.append(asked.blocked_path)
-    if asked.kind == "search" and not found:
-        found.append(".")  # a search without a folder is one of the session's own
-    patterns = [call.get("pattern"), call.get("glob")] if asked.kind == "search" else []
-    if any(isinstance(one, str) and (one.startswith(("/", "~")) or ".." in one) for one in patterns):
-        exact = False
-    request = call.get("request")
-    if isinstance(request, dict) and cast(dict[str, object], request).get("grantRoot") is not None:
-        exact = False  # it asks for more than these files
-    if not found or len(found) > MAX_PATHS or not all(_is_plain(one) for one in found):
-        exact = False
-    paths = tuple(dict.fromkeys(found))
-    return Subject(kind, asked.tool, paths=paths if exact else None, text=", ".join(paths) or asked.title)
-
-
-def _collect(value: object, found: list[str], depth: int) -> bool:
-    """Every path a call names, wherever it stands. False when there is more than is looked at."""
-    if depth > MAX_DEPTH:
+def _is_host_call(asked: PermissionRequested, call: Call) -> bool:
+    """A command to be run by us: its line, which says all of it, beside the call it was made from."""
+    made_from = call.get("call")
+    if asked.tool != "terminal" or set(call) != {"command", "call"} or not isinstance(made_from, dict):
         return False
-    if isinstance(value, list):
-        return all(_collect(one, found, depth + 1) for one in cast(list[object], value))
-    if not isinstance(value, dict):
-        return True
-    whole = True
-    for key, one in cast(dict[str, object], value).items():
-        name = key.lower().replace("_", "")
+    return set(cast(Call, made_from)) <= HOST_CALL
+
+
+def _twice(call: Call, one: str, other: str) -> bool:
+    return call.get(one) is not None and call.get(other) is not None
+
+
+def _has(call: Call, fields: frozenset[str]) -> bool:
+    return any(call.get(one) is not None for one in fields)
+
+
+def _said(value: object) -> str | None:
+    """Every word of a call, to look for what is denied; None when there are too many."""
+    pieces: list[str] = []
+    waiting, size = [value], 0
+    while waiting:
+        one = waiting.pop()
         if isinstance(one, str):
-            if name.endswith("path") or name in _PATH_NAMES:
-                found.append(one)
-        elif name == "changes" and isinstance(one, dict):
-            found += cast(dict[str, object], one)
-            whole = _collect(list(cast(dict[str, object], one).values()), found, depth + 1) and whole
-        else:
-            whole = _collect(one, found, depth + 1) and whole
-    return whole
-
-
-def _is_plain(path: str) -> bool:
-    return bool(path) and path.isprintable() and not path.startswith("~") and len(path) < 4096
+            pieces.append(one)
+            size += len(one)
+        elif isinstance(one, dict):
+            waiting += cast(Call, one).values()
+        elif isinstance(one, list):
+            waiting += cast(list[object], one)
+        if size > MAX_SAID or len(waiting) > MAX_SAID:
+            return None
+    return "\n".join(pieces)
 
 
 def _host(url: object) -> str | None:
@@ -177,11 +189,22 @@ def _host(url: object) -> str | None:
     return split.hostname
 
 
-def _object(raw: msgspec.Raw) -> dict[str, object]:
+def _object(raw: msgspec.Raw) -> tuple[Call, bool]:
+    """The call, and whether every reader reads it so: of a key that stands twice, some take the first."""
+    repeated: list[str] = []
+
+    def look(pairs: list[tuple[str, object]]) -> Call:
+        seen = dict(pairs)
+        if len(seen) != len(pairs):
+            repeated.append("a key")
+        return seen
+
     try:
-        return msgspec.json.decode(raw, type=dict[str, object])
-    except msgspec.MsgspecError:  # not an object: there is nothing to compare
-        return {}
+        call = msgspec.json.decode(raw, type=dict[str, object])
+        json.loads(bytes(raw), object_pairs_hook=look)
+    except (msgspec.MsgspecError, ValueError, RecursionError):  # not an object, or beyond measure
+        return {}, False
+    return call, not repeated
 
 
 def _argv(value: object) -> Argv | None:

@@ -6,8 +6,11 @@ from msgspec import Struct
 
 from bascule.model.rules import RuleAnswer, StandingRule, ToolClass
 from bascule.policy.decide import Part, judged
+from bascule.policy.directories import hidden_character
+from bascule.policy.disk import Disk
+from bascule.policy.fitting import Place
 from bascule.policy.shell import parts_of
-from bascule.policy.standing import Look, Place, words
+from bascule.policy.standing import words
 from bascule.policy.subject import Subject
 
 
@@ -30,17 +33,19 @@ def typed_subject(tool_class: ToolClass, text: str) -> Subject:
     """What a request with this command, path, host or tool would be about."""
     match tool_class:
         case "command":
-            return Subject("command", "", parts=parts_of(text), text=text)
+            parts = parts_of(text)
+            return Subject("command", "", parts is not None, parts, text=text, said=text)
         case "read" | "edit":
-            return Subject(tool_class, "", paths=(text,) if text and text.isprintable() else None, text=text)
+            exact = bool(text) and hidden_character(text) is None
+            return Subject(tool_class, "", exact, paths=(text,), text=text)
         case "fetch":
-            return Subject("fetch", "", host=text or None, text=text)
+            return Subject("fetch", "", bool(text), host=text or None, text=text, said=text)
         case _:
-            return Subject(tool_class, text, text=text)
+            return Subject(tool_class, text, True, text=text, said=text)
 
 
-def tried(subject: Subject, rules: Sequence[StandingRule], place: Place, look: Look) -> Tried:
-    parts = judged(subject, rules, place, look)
+def tried(subject: Subject, rules: Sequence[StandingRule], place: Place, disk: Disk) -> Tried:
+    parts = judged(subject, rules, place, disk)
     shown = tuple(
         TriedPart(
             subject.text if part.argv is None else " ".join(part.argv),

@@ -73,5 +73,15 @@ def tame(text: str) -> str:
     return _unruly.sub(_escape, text)
 
 
+def json_visible(text: str) -> str:
+    """JSON that means the same, with every character that hides written as JSON writes it."""
+    return _hidden.sub(_json_escape, text)
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
 def _escape(match: re.Match[str]) -> str:
     return f"\\u{{{ord(match[0]):x}}}"

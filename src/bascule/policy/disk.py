@@ -1,0 +1,21 @@
+"""What policy has to know of the file system. It touches no disk itself: whoever asks does the looking."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+Look = Callable[[str], str | None]  # a path's real path, or None when that can't be said
+# Hidden files and folders below a folder, and links that lead out of it, as patterns; None: too many to say.
+HiddenIn = Callable[[str], tuple[str, ...] | None]
+
+
+def _unknown(_: str) -> None:
+    return None
+
+
+class Disk(Struct, frozen=True):
+    real: Look = _unknown
+    hidden_in: HiddenIn = _unknown
+
+
+UNSEEN = Disk()  # nothing can be looked up, so whatever depends on it asks

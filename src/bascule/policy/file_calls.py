@@ -1,0 +1,99 @@
+"""Which files a tool call reads or changes: every path it names, and whether that is all it says."""
+
+from typing import cast
+
+from bascule.model.events import PermissionRequested
+from bascule.model.rules import ToolClass
+from bascule.policy.directories import hidden_character
+from bascule.policy.fields import DESCRIPTION, KNOWN, Call, names_a_path
+
+MAX_PATHS = 200
+MAX_DEPTH = 6
+_BY_CONTENT = frozenset({"grep", "grepsearch", "searchfilecontent", "searchtext", "ripgrep", "rg"})
+_BY_NAME = frozenset({"glob", "find", "filesearch"})
+_DIFF = frozenset({"type", "oldText", "newText", "_meta", "kind"})
+
+
+def files_of(
+    kind: ToolClass, asked: PermissionRequested, call: Call
+) -> tuple[tuple[str, ...], bool, tuple[str, ...] | None]:
+    """The paths a call names, whether that is all there is to it, and the patterns of names it searches for
+    in them; None when it is no search."""
+    found: list[str] = []
+    described = "toolCallId" in call
+    exact = _described(kind, call, found) if described else collect(call, found, KNOWN[kind])
+    if asked.blocked_path is not None:
+        found.append(asked.blocked_path)
+    searches: tuple[str, ...] | None = None
+    if asked.kind == "search":
+        exact = exact and not described  # what it looks for, and where, is not told
+        searches, plain = _patterns(asked.tool, call)
+        exact = exact and plain
+        if not found:
+            found.append(".")  # a search without a folder is one of the session's own
+    request = call.get("request")
+    if isinstance(request, dict) and cast(Call, request).get("grantRoot") is not None:
+        exact = False  # it asks for more than these files
+    if not found or len(found) > MAX_PATHS or not all(_is_plain(one) for one in found):
+        exact = False
+    return tuple(dict.fromkeys(found[:MAX_PATHS])), exact, searches
+
+
+def _patterns(tool: str, call: Call) -> tuple[tuple[str, ...], bool]:
+    """The patterns of names a search goes by, and whether they are told plainly and stay in its folder."""
+    name = tool.lower().replace("_", "")
+    told = [call.get("glob"), call.get("include")]
+    globs = [one for one in told if isinstance(one, str) and one]
+    pattern = call.get("pattern")
+    # A pattern may be one of names or of content. Only a tool that surely finds names is narrowed by it;
+    # where it may be one of names, it must not lead elsewhere.
+    names = [pattern] if isinstance(pattern, str) and name not in _BY_CONTENT and not globs else []
+    plain = all(one is None or isinstance(one, str) for one in (*told, pattern))
+    plain = plain and not any(one.startswith(("/", "~")) or ".." in one for one in (*globs, *names))
+    narrow = globs or (names if name in _BY_NAME else [])
+    if any(one.startswith("!") for one in narrow):
+        narrow = []  # it leaves files out, and looks at all others
+    return tuple(narrow), plain
+
+
+def _described(kind: ToolClass, call: Call, found: list[str]) -> bool:
+    """A call told by its description alone: the places it touches, and for an edit what it changes there."""
+    exact = set(call) <= DESCRIPTION and call.get("rawInput") in (None, {})
+    exact = collect(call.get("locations"), found, frozenset({"line"})) and exact
+    content = call.get("content")
+    blocks = cast(list[object], content) if isinstance(content, list) else [content] if content else []
+    for block in blocks:
+        changes = kind == "edit" and isinstance(block, dict) and cast(Call, block).get("type") == "diff"
+        exact = collect(cast(object, block), found, _DIFF) and changes and exact
+    return exact
+
+
+def collect(value: object, found: list[str], known: frozenset[str] | None, depth: int = 0) -> bool:
+    """Every path a call names, wherever it stands. False when there is more to it than paths and what is
+    `known`; without `known` anything may be."""
+    if depth > MAX_DEPTH:
+        return False
+    if isinstance(value, list):
+        return all([collect(one, found, known, depth + 1) for one in cast(list[object], value)])
+    if not isinstance(value, dict):
+        return True
+    whole = True
+    for key, one in cast(Call, value).items():
+        if one is None:
+            continue
+        if names_a_path(key):
+            named = cast(list[object], one) if isinstance(one, list) else [one]
+            found += [path for path in named if isinstance(path, str)]
+            whole = whole and all(isinstance(path, str) for path in named)
+            continue
+        if known is not None and key not in known:
+            whole = False
+        if key == "changes" and isinstance(one, dict):
+            found += cast(Call, one)
+            one = list(cast(Call, one).values())
+        whole = collect(one, found, known, depth + 1) and whole
+    return whole
+
+
+def _is_plain(path: str) -> bool:
+    return bool(path) and hidden_character(path) is None and not path.startswith("~") and len(path) < 4096
