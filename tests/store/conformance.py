@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 import pytest
 from msgspec import Raw
 from tests.store.logs import (
-    PATIENCE,
     STARTED,
     append_all,
     asked,
@@ -21,6 +20,7 @@ from tests.store.logs import (
     step,
     text,
 )
+from tests.waiting import MUCH_PATIENCE, PATIENCE
 
 from bascule.model.codec import decode_logged
 from bascule.model.errors import SessionNotFound, StoreConflict
@@ -49,7 +49,7 @@ async def follow_until(store: EventStore, last: int, after: int = 0, session_id:
     rows: list[Row] = []
     stream = store.follow(session_id, after)
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(MUCH_PATIENCE):
             async for some in stream:
                 assert some
                 rows += some

@@ -39,7 +39,6 @@ from bascule.store.base import Batch, EventStore, Row
 
 AT = "2027-01-15T08:00:00.000Z"
 STARTED = SessionStarted("demo", "stream_json", "/home/ana", "ana")
-PATIENCE = 20.0  # seconds: the bound of every wait in these tests
 
 
 def text(words: str = "some words ", entry_id: str = "e") -> TextAppended:

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from tests.store.logs import PATIENCE
+from tests.waiting import PATIENCE
 
 from bascule.model.records import SessionRecord
 from bascule.store.base import Committed, Row

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from tests.store.conftest import Clock, Opener
-from tests.store.logs import PATIENCE, STARTED, append_all, begin, numbers, step, text
+from tests.store.logs import STARTED, append_all, begin, numbers, step, text
+from tests.waiting import PATIENCE
 
 from bascule.model.errors import AlreadyRunning, StoreDamaged, StoreRefused
 from bascule.store import schema
@@ -280,7 +281,8 @@ async def test_s60_all_files_are_private_even_under_umask_0(tmp_path: Path, open
         modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()}
     finally:
         os.umask(before)
-    assert set(modes) == {"bascule.db", "bascule.db-wal", "bascule.db-shm", "bascule.db.lock"}
+    own = {"bascule.db", "bascule.db-wal", "bascule.db-shm", "bascule.db.lock", "bascule.db.heads"}
+    assert set(modes) == own
     assert set(modes.values()) == {0o600}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 

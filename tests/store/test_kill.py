@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.store.appender import event
 from tests.store.conftest import Opener
-from tests.store.logs import PATIENCE, encoded, folded, numbers
+from tests.store.logs import encoded, folded, numbers
+from tests.waiting import PATIENCE
 
 from bascule.store.sqlite import SqliteStore
 

@@ -2,12 +2,11 @@
 
 import asyncio
 import sqlite3
-from statistics import median
-from time import perf_counter
 
 import pytest
 from tests.store.conftest import Opener
-from tests.store.logs import PATIENCE, STARTED, append_all, begin, opened, step, text
+from tests.store.logs import STARTED, append_all, begin, opened, step, text
+from tests.waiting import PATIENCE
 
 from bascule.model.events import AnyEvent, TurnEnded
 from bascule.store import audit, reader, transaction
@@ -73,13 +72,12 @@ async def test_a_page_of_a_long_session_costs_about_what_one_of_a_short_session_
 async def test_the_loop_goes_on_while_much_is_read(store: SqliteStore) -> None:
     await append_all(store, [STARTED, *[text("x" * 200)] * 20_000], size=1000)
     reading = asyncio.create_task(store.read("s1", 0, 1 << 30))
-    turns: list[float] = []
+    turns = 0
     while not reading.done():
-        before = perf_counter()
         await asyncio.sleep(0)
-        turns.append(perf_counter() - before)
+        turns += 1
     assert len(await reading) == 20_001
-    assert median(turns) < 0.05
+    assert turns > 10  # read on the loop itself, it would be one or two
 
 
 async def test_r07_a_stalled_follower_holds_a_bounded_number_of_rows(store: SqliteStore) -> None:

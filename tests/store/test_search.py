@@ -8,6 +8,7 @@ import pytest
 from msgspec import Raw
 from tests.store.conftest import Opener
 from tests.store.logs import STARTED, opened, step, text
+from tests.waiting import PATIENCE
 
 from bascule.model.errors import InvalidInput
 from bascule.model.events import (
@@ -213,11 +214,11 @@ async def test_a_damaged_index_is_made_again_and_stops_nobody(
 async def test_a_store_that_closes_before_anything_was_indexed_closes(open_store: Opener) -> None:
     store = await open_store()
     closing = asyncio.create_task(store.close())  # begun before the filler's first step
-    await asyncio.wait_for(closing, 10)
+    await asyncio.wait_for(closing, PATIENCE)
 
 
-def test_the_schema_is_at_its_fourth_version() -> None:
-    assert schema.VERSION == 4
+def test_the_schema_is_at_its_fifth_version() -> None:
+    assert schema.VERSION == 5
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])

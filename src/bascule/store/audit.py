@@ -16,6 +16,8 @@ _INSERT = "INSERT INTO audit (n, body, prev_hash, hash) VALUES (?, ?, ?, ?)"
 _WALK = "SELECT n, body, prev_hash, hash FROM audit WHERE n > ? ORDER BY n LIMIT ?"
 _KEEP_HEAD = "INSERT OR REPLACE INTO meta (name, value) VALUES ('audit_head', ?)"
 _KEPT_HEAD = "SELECT value FROM meta WHERE name = 'audit_head'"
+_OLDEST = "SELECT updated_at FROM sessions WHERE found = 0 AND archived = ? ORDER BY updated_at LIMIT 1"
+_ANY_GRANT = "SELECT 1 FROM grants WHERE id > '' LIMIT 1"
 _BLOCK = 1000
 
 _canonical = msgspec.json.Encoder(order="sorted")
@@ -47,6 +49,10 @@ class AuditChain:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._head: tuple[int, str] | None = None
+
+    @property
+    def reached(self) -> int | None:
+        return self._head[0] if self._head else None
 
     def forget(self) -> None:
         """After a rollback: the head is read again when it is next needed."""
@@ -80,10 +86,20 @@ def verify(connection: sqlite3.Connection) -> AuditCheck:
         if fault:
             return AuditCheck(n, own, bad=n + 1, fault=fault)
         n, own = number, stored
+    if n == 0 and (trace := _trace(connection)):
+        return AuditCheck(0, FIRST, bad=1, fault=f"there are no records, though this folder is old ({trace})")
     kept = connection.execute(_KEPT_HEAD).fetchone()
     if (kept[0] if kept else None) != (f"{n} {own}".encode() if n else None):
         return AuditCheck(n, own, bad=n + 1, fault="records are missing from the end")
     return AuditCheck(n, own)
+
+
+def _trace(connection: sqlite3.Connection) -> str:
+    """What else shows that something was done here. Whoever starts the server leaves a record at once."""
+    oldest = [row[0] for archived in (0, 1) for row in connection.execute(_OLDEST, (archived,))]
+    if oldest:
+        return f"since {min(oldest)}"
+    return "it has grants" if connection.execute(_ANY_GRANT).fetchone() else ""
 
 
 def _walk(connection: sqlite3.Connection) -> Iterator[tuple[int, bytes, str, str]]:

@@ -161,6 +161,14 @@ Listener = Callable[[Committed], None]
 
 
 class EventStore(Protocol):
+    epoch: str  # names this history: numbers of events mean the same only within one epoch
+    behind: dict[str, int]  # logs that had got further when they were last open, and how far
+    damaged_sessions: dict[str, str]  # those of ours that were found damaged, and what is wrong with each
+
+    async def examine(self) -> None:
+        """Look at every session of ours, so that `damaged_sessions` has all there are."""
+        ...
+
     @property
     def storage_problem(self) -> str | None:
         """Why nothing can be stored right now (a full disk, say); None when all is well."""

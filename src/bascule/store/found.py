@@ -7,11 +7,11 @@ from datetime import datetime
 from bascule.model.errors import StoreDamaged
 from bascule.store.base import FoundSession
 from bascule.store.reader import FOUND
-from bascule.store.rows import decode_entry, decode_session, entry_body
+from bascule.store.rows import SESSION_COLUMNS, SessionRow, decode_entry, decode_session, entry_body
 from bascule.store.search_text import text_of
 from bascule.store.transaction import Transaction
 
-IS_FOUND = "SELECT 1 FROM sessions WHERE session_id = ? AND found = 1"
+IS_FOUND = f"SELECT {SESSION_COLUMNS} FROM sessions WHERE session_id = ? AND found = 1"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
 INDEXED = """
 SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND open = 0 AND NOT EXISTS
@@ -35,6 +35,7 @@ def found_sessions(connection: sqlite3.Connection) -> tuple[list[FoundSession], 
     for values in connection.execute(FOUND):
         try:
             row = decode_session(values)
+            check_found(row)
         except StoreDamaged as damage:
             damaged.append(damage)
         else:
@@ -42,11 +43,24 @@ def found_sessions(connection: sqlite3.Connection) -> tuple[list[FoundSession], 
     return sound, damaged
 
 
+def check_found(row: SessionRow) -> None:
+    """The mark in its row is not under the checksum: one changed bit of it must not get a log deleted."""
+    if not row.record.found:
+        session_id, seq = row.record.session_id, row.record.seq
+        raise StoreDamaged(
+            f"Session {session_id}: its row says it was found, its record does not.",
+            session_id=session_id,
+            seq=seq,
+        )
+
+
 def forget(transaction: Transaction, session_id: str) -> bool:
     """Delete a found session, also from the search. False, and nothing done, for any other."""
     connection = transaction.connection
-    if connection.execute(IS_FOUND, (session_id,)).fetchone() is None:
+    values = connection.execute(IS_FOUND, (session_id,)).fetchone()
+    if values is None:
         return False
+    check_found(decode_session(values))
     number = connection.execute(NUMBER, (session_id,)).fetchone()
     if number is not None:
         n, title = number

@@ -53,15 +53,16 @@ class GrantBook:
 
     def __init__(self, store: SqliteStore, clock: Callable[[], float]) -> None:
         self._store = store
-        self._clock = clock
+        self.clock = clock
         self._by_hash: dict[str, Grant] = {}
         self._hashes: dict[str, str] = {}  # by id
         self._revoked: set[str] = set()  # ids that no longer hold and are not yet off the disk
         self._callbacks: dict[object, Callable[[Grant], None]] = {}
 
     @classmethod
-    async def open(cls, store: SqliteStore) -> "GrantBook":
-        book = cls(store, store.clock)
+    async def open(cls, store: SqliteStore, clock: Callable[[], float] | None = None) -> "GrantBook":
+        """`clock` is what grants run out by; the store's own unless given."""
+        book = cls(store, clock or store.clock)
         sound, damaged = await store.query(_load)
         store.remember(damaged)
         for secret_hash, grant in sound:
@@ -80,7 +81,7 @@ class GrantBook:
         by: str = "this machine",
     ) -> tuple[Grant, str]:
         """A new grant and its secret, shown only now. An ephemeral one ends with the process."""
-        now = self._clock()
+        now = self.clock()
         grant = Grant(
             id=secrets.token_hex(8),
             name=_checked(name, role, session_id),
@@ -161,7 +162,7 @@ class GrantBook:
             self._forget(grant)
 
     def _touched(self, secret_hash: str, grant: Grant) -> Grant:
-        now = self._clock()
+        now = self.clock()
         first = grant.last_used_at is None
         if grant.last_used_at is not None and 0 <= now - grant.last_used_at < TOUCH_SECONDS:
             return grant
@@ -178,9 +179,7 @@ class GrantBook:
         return used
 
     def _holds(self, grant: Grant) -> bool:
-        return grant.id not in self._revoked and (
-            grant.expires_at is None or self._clock() < grant.expires_at
-        )
+        return grant.id not in self._revoked and (grant.expires_at is None or self.clock() < grant.expires_at)
 
     def _keep(self, secret_hash: str, grant: Grant) -> None:
         self._by_hash[secret_hash] = grant

@@ -24,7 +24,10 @@ from bascule.store.base import (
     SearchResult,
     StoredReply,
 )
+from bascule.store.continuity import go_on
+from bascule.store.examining import examined
 from bascule.store.follow import MAX_LIVE_BYTES, Followers
+from bascule.store.heads import Heads
 from bascule.store.health import open_sound, quarantined
 from bascule.store.lock import Lock
 from bascule.store.reader import Readers
@@ -51,10 +54,13 @@ class SqliteStore(EventStore):
         clock: Callable[[], float],
         loop: asyncio.AbstractEventLoop,
     ) -> None:
+        heads = Heads(path)
+        self.epoch, self.behind = go_on(connection, heads, clock)
         self.path = path
         self.clock = clock
         self.quarantined = quarantined(path)
         self.damaged: dict[str, StoreDamaged] = {}
+        self.damaged_sessions: dict[str, str] = {}
         self._lock = lock
         self._loop = loop
         self._readers = Readers(path, loop)
@@ -65,7 +71,7 @@ class SqliteStore(EventStore):
         if problem is None:
             self._writable.set()
         self._closing: asyncio.Task[None] | None = None
-        self._writer = Writer(path, connection, problem, clock, self._report)
+        self._writer = Writer(path, connection, problem, clock, self._report, heads)
         self._filler = Filler(self, loop)
 
     @classmethod
@@ -184,7 +190,16 @@ class SqliteStore(EventStore):
         await self._filler.up_to_date()
 
     async def session(self, session_id: str) -> SessionRecord | None:
-        return await self._readers.run(lambda connection: reader.record(connection, session_id), session_id)
+        try:
+            return await self._readers.run(
+                lambda connection: reader.record(connection, session_id), session_id
+            )
+        except StoreDamaged as damage:
+            self.remember([damage])
+            raise
+
+    async def examine(self) -> None:
+        self.remember(await self._readers.run(examined))
 
     async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
         found, damaged = await self._readers.run(lambda connection: reader.records(connection, archived))
@@ -233,6 +248,9 @@ class SqliteStore(EventStore):
         for damage in damaged:
             if len(self.damaged) < MAX_DAMAGED:
                 self.damaged[damage.message] = damage
+                session_id = damage.fields.get("session_id")
+                if isinstance(session_id, str):
+                    self.damaged_sessions[session_id] = damage.message
 
     # Closing ------------------------------------------------------------------------------------------
 

@@ -111,6 +111,11 @@ class Transaction:
         self._sessions.pop(session_id, None)
         self._touched.pop(session_id, None)
 
+    @property
+    def audited(self) -> int | None:
+        """The number of the last audit record, when one was added since the store was opened."""
+        return self._chain.reached
+
     def audit(self, records: Iterable[AuditRecord]) -> None:
         self._chain.add(records, timestamp(self._clock()))
 

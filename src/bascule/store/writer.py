@@ -17,6 +17,7 @@ from bascule.model.errors import BasculeError, StorageFailed
 from bascule.store.base import Batch, Committed
 from bascule.store.checkpoint import BACKSTOP_PAGES, Checkpointer
 from bascule.store.faults import in_our_words, storage_fault
+from bascule.store.heads import AUDIT, Heads
 from bascule.store.transaction import Transaction
 
 MAX_GROUP_STEPS = 1024
@@ -82,10 +83,13 @@ class Writer:
         problem: StorageFailed | None,
         clock: Callable[[], float],
         report: Callable[[Outcome], None],
+        heads: Heads,
     ) -> None:
         self._path, self._file = path, _identity(path)
         self._connection = connection
         self._report = report
+        self._heads = heads
+        self._audited: int | None = None
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._transaction = Transaction(connection, clock)
         self._problem = problem
@@ -115,6 +119,7 @@ class Writer:
             self._checkpointer.close()
             folded_in = self._checkpoint()
             self._connection.close()
+            self._heads.close()
             self._ended.set_result(folded_in)
         except BaseException as error:  # noqa: BLE001 - whoever closes the store is told
             self._ended.set_exception(error)
@@ -216,7 +221,19 @@ class Writer:
                     step.error = error
             elif isinstance(step, WorkStep):
                 step.result = step.work(self._transaction)
-        return self._transaction.commit()
+        committed = self._transaction.commit()
+        self._mark(committed)
+        return committed
+
+    def _mark(self, committed: list[Committed]) -> None:
+        """Note how far each log has got, before anybody is told."""
+        for record, rows in committed:
+            if not record.found:
+                self._heads.moved(record.session_id, rows[-1].seq)
+        audited = self._transaction.audited
+        if audited is not None and audited != self._audited:
+            self._audited = audited
+            self._heads.moved(AUDIT, audited)
 
     def _begin(self) -> None:
         """SQLite would write on into a file that was deleted; what nobody can find again is not stored."""

@@ -1,0 +1,96 @@
+"""Whether the log that was opened is the one that was closed; if not, a new epoch and notes that say so."""
+
+import logging
+import secrets
+import sqlite3
+from collections.abc import Callable
+
+from bascule.model.codec import encode_logged, timestamp
+from bascule.model.errors import StoreConflict, StoreDamaged
+from bascule.model.events import Note
+from bascule.store.base import Batch
+from bascule.store.faults import storage_fault
+from bascule.store.heads import AUDIT, Heads
+from bascule.store.transaction import Transaction
+
+log = logging.getLogger(__name__)
+
+EPOCH = "SELECT value FROM meta WHERE name = 'epoch'"
+KEEP_EPOCH = "INSERT OR REPLACE INTO meta (name, value) VALUES ('epoch', ?)"
+REACHED = "SELECT session_id, seq FROM sessions WHERE found = 0"
+AUDITED = "SELECT coalesce(max(n), 0) FROM audit"
+
+LOGGED = "SELECT coalesce(max(seq), 0) FROM events WHERE session_id = ?"
+
+RESTORED = "log_restored"
+TEXT = (
+    "This log is older than it was: it ended at number {was} and now ends at {now}. An older copy was put "
+    "back, or the last writes were lost in a power cut. What people sent, answered or changed in between is "
+    "not in it; what the agent wrote is read again where it is still there. A request that shows up as "
+    "withdrawn may have been answered."
+)
+
+
+def go_on(
+    connection: sqlite3.Connection, heads: Heads, clock: Callable[[], float]
+) -> tuple[str, dict[str, int]]:
+    """The epoch, and the logs that reached further once, with how far. Called before anything is written."""
+    row = connection.execute(EPOCH).fetchone()
+    epoch = bytes(row[0]).decode("ascii", "replace") if row else ""
+    behind = _behind(connection, heads)
+    if epoch != heads.epoch or behind:
+        if behind:
+            log.warning("the database is older than it was: %d logs had got further", len(behind))
+        epoch = secrets.token_hex(8)
+        if not _begin(connection, epoch, behind, clock):
+            return epoch, behind  # the marks of before stay, so the next start finds the same
+    heads.begin(epoch, _reached(connection).items())
+    return epoch, behind
+
+
+def _behind(connection: sqlite3.Connection, heads: Heads) -> dict[str, int]:
+    reached = _reached(connection)
+    return {
+        name: seq
+        for name, seq in heads.marks.items()
+        if reached.get(name, 0) < seq and _logged(connection, name) < seq
+    }
+
+
+def _reached(connection: sqlite3.Connection) -> dict[str, int]:
+    reached = {str(name): int(seq) for name, seq in connection.execute(REACHED)}
+    return {**reached, AUDIT: int(connection.execute(AUDITED).fetchone()[0])}
+
+
+def _logged(connection: sqlite3.Connection, name: str) -> int:
+    """How far a log itself goes: a damaged row of its session may say anything."""
+    return int(connection.execute(LOGGED, (name,)).fetchone()[0])
+
+
+def _begin(
+    connection: sqlite3.Connection, epoch: str, behind: dict[str, int], clock: Callable[[], float]
+) -> bool:
+    """Store the new epoch, and say in each log that is behind what happened, in one transaction."""
+    transaction = Transaction(connection, clock)
+    try:
+        transaction.begin()
+        connection.execute(KEEP_EPOCH, (epoch.encode(),))
+        reached, at = _reached(connection), timestamp(clock())
+        for name, was in behind.items():
+            if name in reached and name != AUDIT:
+                _note(transaction, name, was, reached[name], at)
+        transaction.commit()
+    except sqlite3.Error as error:
+        transaction.rollback()
+        if storage_fault(error) is None:
+            raise
+        return False  # a full disk: what is stored can still be read
+    return True
+
+
+def _note(transaction: Transaction, name: str, was: int, now: int, at: str) -> None:
+    note = Note(RESTORED, TEXT.format(was=was, now=now), "warning")
+    try:
+        transaction.append(Batch(name, now + 1, at, [note]), [encode_logged(now + 1, at, note)])
+    except (StoreDamaged, StoreConflict) as error:  # raised before anything of it was changed
+        log.warning("no note in %s: %s", name, error.message)
