@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.acp.test_acp_live import add_agent, events_of
-from tests.live import WAIT_SECONDS, LiveServer
+from tests.live import LiveServer
+from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
 
 from bascule.model.events import AgentSpawned, AnyEvent
@@ -44,10 +45,10 @@ class Pushes:
         self._count += 1
         future = self._answers[self._count] = asyncio.get_running_loop().create_future()
         await self.socket.send(json.dumps({"id": self._count, "type": kind, **fields}))
-        return await asyncio.wait_for(future, 2 * WAIT_SECONDS)
+        return await asyncio.wait_for(future, PATIENCE)
 
     async def until(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        async with asyncio.timeout(2 * WAIT_SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 for message in self.heard:
                     if wanted(message):
@@ -103,7 +104,7 @@ async def gone(pid: int) -> None:
     over = loop.create_future()
     loop.add_reader(watch, lambda: over.done() or over.set_result(None))
     try:
-        await asyncio.wait_for(over, 2 * WAIT_SECONDS)
+        await asyncio.wait_for(over, PATIENCE)
     finally:
         loop.remove_reader(watch)
         os.close(watch)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.live import LiveServer
+from tests.waiting import PATIENCE
 
 from bascule.model.events import (
     AgentSpawned,
@@ -88,12 +89,9 @@ async def answer(server: LiveServer, session: str, asked: PermissionRequested, d
 
 async def resume(server: LiveServer, session: str) -> None:
     """Its end is told a moment before its process is put away; until then it counts as running."""
-    for _ in range(100):
-        reply = await server.post(f"/api/sessions/{session}/resume")
-        if reply.status_code == 200:
-            return
-        await asyncio.sleep(0.05)  # between two tries, as a person would
-    raise AssertionError("it did not come back")
+    async with asyncio.timeout(PATIENCE):
+        while (await server.post(f"/api/sessions/{session}/resume")).status_code != 200:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)  # between two tries, as a person would
 
 
 async def test_a_prompt_given_with_the_start_is_answered(short_dir: Path):
@@ -303,3 +301,31 @@ async def test_an_agent_whose_mode_does_not_ask_is_put_into_one_that_does(short_
         assert [one.mode for one in events if isinstance(one, ModeChanged)] == ["ask"]
         methods = [json.loads(line).get("method") for line in log.read_text().splitlines()]
         assert methods.index("session/set_mode") < methods.index("session/prompt")
+
+
+async def test_a_reason_given_with_a_no_is_the_next_message_before_all_that_wait(short_dir: Path):
+    """The protocol has no place for it."""
+    server = LiveServer(short_dir)
+    add_agent(server)
+    async with server:
+        session = await server.create("run make", agent="scripted")
+        asked = (await server.wait_for(session, PermissionRequested)).event
+        assert isinstance(asked, PermissionRequested)
+        assert asked.reason_follows
+        await server.send(session, "and this later")
+        reply = await server.post(
+            f"/api/sessions/{session}/permissions",
+            requestId=asked.request_id,
+            decision="deny",
+            message="Use the Makefile of the parent folder.",
+        )
+        assert reply.status_code == 200, reply.text
+        row = await server.wait_for(session, TurnEnded)
+        row = await server.wait_for(session, TurnEnded, after=row.seq)
+        await server.wait_for(session, TurnEnded, after=row.seq)
+        sent = [one for one in await events_of(server, session) if isinstance(one, PromptSent)]
+        assert [(one.text, one.by) for one in sent] == [
+            ("run make", "owner"),
+            ("I denied “make”: Use the Makefile of the parent folder.", "owner"),
+            ("and this later", "owner"),
+        ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import PATIENCE
 
 import acp
 from acp import schema
@@ -217,7 +218,7 @@ def talk(request: pytest.FixtureRequest) -> Iterator[Talk]:
     yield talking
     assert talking.process.stdin is not None
     talking.process.stdin.close()
-    assert talking.process.wait(20) == 0
+    assert talking.process.wait(PATIENCE) == 0
     assert talking.process.stdout is not None
     talking.process.stdout.close()
 

@@ -17,7 +17,7 @@ from bascule.daemon.beneath import Beneath, FileForbidden
 from bascule.daemon.writing import write_file
 from bascule.drivers.acp.services import command_line
 from bascule.model.events import PermissionRequested, PromptSent, TurnEnded
-from bascule.policy.rules import exact_argv
+from bascule.policy.shell import exact_argv
 
 pytestmark = pytest.mark.anyio
 

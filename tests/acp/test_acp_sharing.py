@@ -18,6 +18,7 @@ from bascule.model.events import (
     PermissionRequested,
     PermissionWithdrawn,
     PromptSent,
+    ReconnectScheduled,
     SessionEnded,
     SessionFailed,
     SessionReady,
@@ -291,3 +292,32 @@ async def test_an_agent_that_can_not_take_up_a_conversation_is_not_started_again
         assert "can't take up an earlier conversation" in (ended.message or "")
         await page.status("idle")
         assert "reconnecting" not in page.statuses()
+
+
+async def test_those_lost_with_a_session_that_a_person_resumes_come_back_with_it_and_failures_are_one_entry(
+    short_dir: Path,
+):
+    server = LiveServer(short_dir, env=PATIENT)
+    broken = server.folder / "broken"
+    add_agent(server, more=f', "--broken", "{broken}"')
+    async with server, pushes(server) as page:
+        one = await server.create("hello", agent="scripted")
+        two = await server.create("hello", agent="scripted")
+        await server.wait_for(one, TurnEnded)
+        await server.wait_for(two, TurnEnded)
+        broken.touch()
+        os.kill(await pid_of(server, one), signal.SIGKILL)
+        await server.wait_for(one, lambda event: isinstance(event, ReconnectScheduled) and event.attempt == 2)
+        refused = await page.ask("session:reconnect", sessionId=one)
+        assert refused["error"]["code"] == "AGENT_UNAVAILABLE"
+        for session in (one, two):
+            row = await server.wait_for(session, SessionFailed)
+            entries = (await server.http.get(f"/api/sessions/{session}/entries")).json()["entries"]
+            kinds = [entry["event"]["type"] for entry in entries if entry["kind"] == "event"]
+            assert kinds == ["session_started", "session_failed"]
+        broken.unlink()
+        reply = await server.post(f"/api/sessions/{one}/resume")
+        assert reply.status_code == 200, reply.text
+        for session in (one, two):
+            await server.wait_for(session, SessionReady, after=row.seq)
+        assert await pid_of(server, one) == await pid_of(server, two)

@@ -3,7 +3,7 @@
 import pytest
 
 from bascule.agents.catalogue import BadAgentFile, Catalogue
-from bascule.agents.command import Launch, build_argv, child_environment
+from bascule.agents.command import Launch, build_argv, child_environment, running_mode
 from bascule.agents.spec import AgentSpec, DriverSpec, Found
 from bascule.model.errors import InvalidInput, NotSupported
 
@@ -51,6 +51,32 @@ def test_s20_shell_characters_are_only_characters(value: str) -> None:
 def test_s24_only_listed_modes_can_be_started_in(mode: str) -> None:
     with pytest.raises(InvalidInput):
         build_argv(CLAUDE, FOUND, Launch(mode=mode))
+
+
+@pytest.mark.parametrize("mode", ["bypassPermissions", "yolo", "", "Plan", "manual", "plan "])
+def test_f11_only_listed_modes_can_be_changed_to_and_what_may_be_chosen_is_said(mode: str) -> None:
+    everything = ("default", "bypassPermissions", "yolo", "Plan")
+    for driver in ("stream_json", "acp"):
+        with pytest.raises(InvalidInput, match="choose one of: default, acceptEdits, plan, auto"):
+            running_mode(CLAUDE, mode, CLAUDE.driver(driver), everything)
+
+
+def test_f11_a_mode_is_changed_to_by_the_agents_own_name_for_it() -> None:
+    copilot = Catalogue.load("/nonexistent").get("copilot")
+    assert running_mode(copilot, "plan", copilot.driver("acp"), ()).endswith("session-modes#plan")
+    assert running_mode(CLAUDE, "default", CLAUDE.driver(), ()) == "manual"
+
+
+def test_f11_where_no_modes_are_listed_the_agents_own_offers_count_but_none_that_skips_permissions() -> None:
+    driver = DriverSpec(name="acp")
+    bare = AgentSpec(name="bare", title="Bare", search=("bare",), drivers=(driver,))
+    offered = ("build", "plan", "bypassPermissions", "yolo", "full-access", "dangerously-skip")
+    assert running_mode(bare, "plan", driver, offered) == "plan"
+    for mode in offered[2:]:
+        with pytest.raises(InvalidInput, match=r"choose one of: build, plan\."):
+            running_mode(bare, mode, driver, offered)
+    with pytest.raises(InvalidInput, match="no modes"):
+        running_mode(bare, "plan", driver, ())
 
 
 def test_what_an_agent_can_not_do_is_said() -> None:
@@ -110,7 +136,8 @@ def test_s34_a_variable_that_a_person_passes_on_reaches_that_agent_alone() -> No
 def test_s34_what_an_agents_file_sets_can_not_be_passed_on_over() -> None:
     catalogue = Catalogue.load("/nonexistent").passing({"aider": ("AIDER_YES_ALWAYS",)})
     assert child_environment(catalogue.get("aider"), {"AIDER_YES_ALWAYS": "true"}) == {
-        "AIDER_YES_ALWAYS": "false"
+        "AIDER_YES_ALWAYS": "false",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     }
 
 

@@ -188,3 +188,38 @@ def test_s23_a_path_with_spaces_is_one_program(tmp_path: Path) -> None:
         claude, {**env, "CLAUDE_ACP_CMD": f"'{spaced}' --flag 'two words' -e --"}, claude.driver("acp")
     )
     assert (found.path, found.args) == (str(spaced), ("--flag", "two words", "-e", "--"))
+
+
+def test_what_is_there_but_may_not_be_run_is_said_to_be_that(tmp_path: Path) -> None:
+    locked = program(tmp_path / "my path/mine-agent", mode=0o644)
+    with pytest.raises(AgentNotInstalled) as refused:
+        locate(MINE, {"PATH": f"{tmp_path}/my path"})
+    assert f"is here as {locked}, but it may not be run: it is not executable." in refused.value.message
+    assert f"chmod +x '{locked}'" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("first", "missing"),
+    [
+        ("#!/nonexistent/python", "/nonexistent/python"),
+        ("#!/usr/bin/env nonexistent-node", "nonexistent-node"),
+        ("#!/usr/bin/env -S nonexistent-node --flag", "nonexistent-node"),
+        ("#! /usr/bin/env A=b nonexistent-node", "nonexistent-node"),
+    ],
+)
+def test_a_script_whose_interpreter_is_missing_is_not_found_and_the_interpreter_is_named(
+    tmp_path: Path, first: str, missing: str
+) -> None:
+    path = tmp_path / "mine-agent"
+    path.write_text(f"{first}\n")
+    path.chmod(0o755)
+    with pytest.raises(AgentNotInstalled, match=f"{missing}, which runs it, was not found"):
+        locate(MINE, {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+
+
+@pytest.mark.parametrize("first", [b"#!/bin/sh", b"#!/usr/bin/env sh", b"\x7fELF", b"", b"#!", b"#!\xff\xfe"])
+def test_any_other_first_line_is_left_to_the_start(tmp_path: Path, first: bytes) -> None:
+    path = tmp_path / "mine-agent"
+    path.write_bytes(first + b"\n")
+    path.chmod(0o755)
+    assert locate(MINE, {"PATH": f"{tmp_path}:/usr/bin:/bin"}).path == str(path)

@@ -74,3 +74,24 @@ def test_a_place_that_depends_on_the_current_folder_is_refused() -> None:
     with pytest.raises(BadAgentFile) as caught:
         parse(SPEC.replace("~/.mine", "mine").encode(), "mine.toml")
     assert caught.value.fields["key"] == "login.files"
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ('model_provider = "mistral"\n', "unknown"),
+        ('model_provider = "openai"\n', "no"),
+        ('model = "x"\n', "no"),
+        ("not TOML", "no"),
+        (None, "no"),
+    ],
+)
+async def test_with_another_provider_codex_login_says_nothing(
+    settings: str | None, told: str, tmp_path: Path
+) -> None:
+    codex = Catalogue.load("/nonexistent").get("codex")
+    path = program(tmp_path / "codex", "exit 1")
+    if settings is not None:
+        (tmp_path / ".codex").mkdir()
+        (tmp_path / ".codex" / "config.toml").write_text(settings)
+    assert await signed_in(codex, str(path), home(tmp_path)) == told

@@ -20,9 +20,8 @@ CATALOGUE = Catalogue.load("/nonexistent")
 
 def launcher(folder: Path, **more: str) -> Launcher:
     env = {"HOME": str(folder), "PATH": f"{folder}/bin", **more}
-    return Launcher(
-        CATALOGUE, Settings(data_dir=str(folder), config_dir=str(folder), roots=(str(folder),)), env
-    )
+    own = str(folder / "own")
+    return Launcher(CATALOGUE, Settings(data_dir=own, config_dir=own, roots=(str(folder),)), env)
 
 
 async def info(made: Launcher, name: str) -> AgentInfo:

@@ -408,7 +408,10 @@ def test_unknown_requests_are_refused_and_kept() -> None:
 
 
 def test_qwen_codes_own_news_of_mode_model_and_title_are_heard_and_its_other_news_is_passed_over() -> None:
-    driver = opened(result={"modes": {"currentModeId": "default", "availableModes": []}})
+    modes = [{"id": "default"}, {"id": "plan", "name": "Plan"}, {"name": "no id"}, {"id": 7}, "odd"]
+    driver = opened(result={"modes": {"currentModeId": "default", "availableModes": modes}})
+    assert driver.offered_modes == ("default", "plan")
+    assert type(driver).restore(driver.state()).offered_modes == ("default", "plan")
 
     def news(name: str, **told: Any) -> list[AnyEvent]:
         params = {"v": 1, "sessionId": "s1", **told}

@@ -72,9 +72,21 @@ def test_without_a_mode_it_asks_about_everything_it_does_not_trust() -> None:
     assert opening["params"] == {
         "cwd": "/home/dev/project",
         "approvalPolicy": "untrusted",
-        "sandbox": "workspace-write",
+        "sandbox": "read-only",
         "approvalsReviewer": "user",
     }
+
+
+def test_a_thread_is_opened_without_leave_to_write_so_the_agent_does_not_trust_the_folder() -> None:
+    """Codex notes `trust_level = "trusted"` in the person's settings for a thread that begins with more, and
+    obeys the project's rules from then on. The first turn says what the mode means."""
+    driver = opened()
+    first = turn(driver)
+    driver.receive(told("turn/completed", turn={"id": "tu", "status": "completed"}))
+    second = turn(driver)
+    assert first["params"]["sandboxPolicy"] == {"type": "workspaceWrite"}
+    assert (first["params"]["approvalPolicy"], first["params"]["approvalsReviewer"]) == ("untrusted", "user")
+    assert "sandboxPolicy" not in second["params"]
 
 
 def test_a_thread_taken_up_on_its_own_log_brings_no_history() -> None:
@@ -178,7 +190,7 @@ def test_plans_retries_and_the_unknown() -> None:
     (kept,) = driver.receive(line(id=9, method="item/tool/call", params={"threadId": "th"}))
     assert isinstance(kept, Unrecognised)
     assert sent_by(*driver.data_to_send())[0]["error"]["code"] == -32601
-    assert driver.receive(line(method="item/started", params={"threadId": "another"})) == []
+    assert driver.receive(line(method="turn/started", params={"threadId": "another"})) == []
 
 
 def test_a_refused_turn_ends_and_the_next_is_sent() -> None:
@@ -195,3 +207,90 @@ def test_a_message_completed_without_pieces_is_said_whole() -> None:
     item = {"id": "m", "type": "agentMessage", "text": "whole"}
     events = driver.receive(told("item/completed", turnId="tu", item=item))
     assert [one.text for one in events if isinstance(one, TextAppended)] == ["whole"]
+
+
+MCP_REQUEST = {
+    "turnId": "tu",
+    "serverName": "lamp",
+    "mode": "form",
+    "_meta": {
+        "codex_approval_kind": "mcp_tool_call",
+        "persist": ["session", "always"],
+        "tool_description": "Switches the lamp.",
+        "tool_params": {"mark": "q"},
+    },
+    "message": 'Allow the lamp MCP server to run tool "switch"?',
+    "requestedSchema": {"type": "object", "properties": {}},
+}
+
+
+@pytest.mark.parametrize(
+    ("decision", "option", "answer"),
+    [
+        ("allow", None, {"action": "accept", "content": {}}),
+        ("allow", "acceptForSession", {"action": "accept", "content": {}, "_meta": {"persist": "session"}}),
+        ("allow", "always", {"action": "accept", "content": {}, "_meta": {"persist": "always"}}),
+        ("deny", None, {"action": "decline"}),
+        ("deny", "cancel", {"action": "cancel"}),
+    ],
+)
+def test_a_tool_of_an_mcp_server_is_asked_for_by_its_name(
+    decision: Any, option: str | None, answer: dict[str, Any]
+) -> None:
+    """It comes as a form without fields: taken for a question it was refused without anybody being asked."""
+    driver = opened()
+    turn(driver)
+    item = {"type": "mcpToolCall", "id": "c1", "server": "lamp", "tool": "switch", "arguments": {"mark": "q"}}
+    driver.receive(told("item/started", item=item))
+    (asked,) = driver.receive(
+        line(id=7, method="mcpServer/elicitation/request", params={"threadId": "th", **MCP_REQUEST})
+    )
+    assert isinstance(asked, PermissionRequested)
+    assert (asked.tool, asked.kind, asked.tool_id) == ("mcp__lamp__switch", "other", "c1")
+    assert json.loads(bytes(asked.input))["_meta"]["tool_params"] == {"mark": "q"}
+    write = driver.answer_permission(asked, PermissionAnswered(asked.request_id, decision, "ana", option))
+    assert sent_by(write) == [{"id": 7, "result": answer}]
+
+
+def test_a_stop_takes_back_the_request_for_an_mcp_tool() -> None:
+    driver = opened()
+    turn(driver)
+    driver.receive(
+        line(id=7, method="mcpServer/elicitation/request", params={"threadId": "th", **MCP_REQUEST})
+    )
+    sent = sent_by(driver.interrupt("i1"))
+    assert {"id": 7, "result": {"action": "cancel"}} in sent
+
+
+def test_what_a_sub_agent_asks_for_is_asked_and_its_words_are_not_told() -> None:
+    """It works in a thread of its own. Its requests were taken for somebody else's, and it waited."""
+    driver = opened()
+    turn(driver)
+    there = {"threadId": "sub", "turnId": "st"}
+    command = {"type": "commandExecution", "id": "c9", "command": "touch x", "status": "inProgress"}
+    (started,) = driver.receive(line(method="item/started", params={**there, "item": command}))
+    assert started.tool_id == "c9"
+    words = {"type": "agentMessage", "id": "m9", "text": "Words of the sub-agent."}
+    assert driver.receive(line(method="item/completed", params={**there, "item": words})) == []
+    asked = approval(driver, threadId="sub", itemId="c9", command="touch x")
+    assert (asked.tool, asked.tool_id) == ("command", "c9")
+    # The turn that started it may end before it does: it still waits for its answer.
+    ended = driver.receive(told("turn/completed", turn={"id": "tu", "status": "completed"}))
+    assert [type(one) for one in ended] == [TurnEnded]
+    write = driver.answer_permission(asked, PermissionAnswered(asked.request_id, "deny", "ana"))
+    assert sent_by(write) == [{"id": 0, "result": {"decision": "decline"}}]
+    (closed,) = driver.receive(
+        line(method="item/completed", params={**there, "item": {**command, "status": "declined"}})
+    )
+    assert (closed.tool_id, closed.status) == ("c9", "denied")
+
+
+def test_a_sub_agents_request_goes_when_the_turn_is_stopped() -> None:
+    driver = opened()
+    turn(driver)
+    asked = approval(driver, threadId="sub", itemId="c9", command="touch x")
+    sent = sent_by(driver.interrupt("i1"))
+    assert {"id": 0, "result": {"decision": "cancel"}} in sent
+    assert [one.request_id for one in driver.settled() if isinstance(one, PermissionWithdrawn)] == [
+        asked.request_id
+    ]

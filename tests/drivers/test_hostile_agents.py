@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.model.events import AnyEvent, PermissionRequested, TextAppended, TurnEnded, Unrecognised
@@ -16,7 +17,7 @@ PROMPT = b'{"type":"user","message":{"role":"user","content":"hi"}}\n'
 
 def events_from(script: str, *args: str) -> tuple[int, list[AnyEvent]]:
     argv = [sys.executable, str(FAKES / script), *args]
-    done = subprocess.run(argv, input=PROMPT, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(argv, input=PROMPT, capture_output=True, check=False, timeout=PATIENCE)
     driver = StreamJsonDriver()
     events: list[AnyEvent] = []
     for at in range(0, len(done.stdout), 65536):

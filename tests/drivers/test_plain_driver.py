@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bascule.agents.catalogue import Catalogue
 from bascule.drivers.base import Cue, DriverLaunch
 from bascule.drivers.plain import PlainDriver
-from bascule.model.errors import RequestWithdrawn, UnknownOption
+from bascule.model.errors import RequestWithdrawn
 from bascule.model.events import (
     AnyEvent,
     EntryClosed,
@@ -116,71 +115,9 @@ def test_r31_arbitrary_bytes_never_raise(data: bytes) -> None:
     PlainDriver.restore(driver.state())
 
 
-AIDER = Catalogue.load("/nonexistent").get("aider").driver("plain")
-AIDER_LAUNCH = DriverLaunch(
-    "/p",
-    "r",
-    cues=tuple(Cue(one.pattern, one.kind, one.allow, one.always, one.deny) for one in AIDER.cues),
-    multiline=AIDER.multiline,
-)
-# As the released program printed it over pipes, version 0.86.2.
-AIDER_SPOKE = (
-    b"No git repo found, create one to track aider's changes (recommended)? (Y)es/(N)o [Yes]: ",
-    b"Git repository created in /p\nAider v0.86.2\nModel: openai/fake-model with whole edit format\n\n> ",
-    b"\nLike this:\n\nhello.txt\n```\nhi there\n```\n\nhello.txt\nCreate new file? (Y)es/(N)o [Yes]: ",
-    b"Applied edit to hello.txt\n\n> ",
-    b"\nRun this:\n\nls\nRun shell command? (Y)es/(N)o/(D)on't ask again [Yes]: ",
-    b"\nTokens: 609 sent, 14 received.\n\nask> ",
-    b"a.txt\nb.txt\nAdd file to the chat? (Y)es/(N)o/(A)ll/(S)kip all/(D)on't ask again [Yes]: ",
-)
-
-
-def aider_at(turns: int) -> tuple[PlainDriver, list[AnyEvent]]:
-    driver, events = PlainDriver(AIDER_LAUNCH), list[AnyEvent]()
-    for spoken in AIDER_SPOKE[:turns]:
-        events += driver.receive(spoken)
-    return driver, events
-
-
-def test_r22_aiders_questions_are_requests_and_its_prompt_is_the_end_of_a_turn() -> None:
-    driver, events = aider_at(1)
-    (asked,) = [one for one in events if isinstance(one, PermissionRequested)]
-    assert asked.title.startswith("No git repo found")
-    answer = driver.answer_permission(asked, PermissionAnswered(asked.request_id, "deny", "ana"))
-    assert answer.data == b"n\n"
-    _, events = aider_at(len(AIDER_SPOKE))
-    kinds = [type(one) for one in events if isinstance(one, PermissionRequested | SessionReady)]
-    assert kinds == [PermissionRequested, SessionReady, *[PermissionRequested] * 3]
-    options = [len(one.options) for one in events if isinstance(one, PermissionRequested)]
-    assert options == [2, 2, 2, 3], "only where it offers all of them can all be allowed"
-
-
-def test_r22_aider_is_never_told_to_say_yes_to_itself() -> None:
-    assert not any("yes" in word for word in AIDER.args)
-    assert Catalogue.load("/nonexistent").get("aider").environment.set == {"AIDER_YES_ALWAYS": "false"}
-
-
-def test_a_message_of_several_lines_stays_one_and_can_not_end_early() -> None:
-    driver, _ = aider_at(2)
-    write = driver.prompt(PromptSent("p1", "def f():\n    pass\nbascule}\nrm -rf x", "ana"))
-    assert write.data == b"{bascule\ndef f():\n    pass\n bascule}\nrm -rf x\nbascule}\n"
-    driver, _ = aider_at(2)
-    assert driver.prompt(PromptSent("p1", "one line", "ana")).data == b"one line\n"
-
-
-@pytest.mark.parametrize("option", ["always", "deny", "y; rm x", "allow\n"])
-def test_s42_an_option_it_did_not_offer_types_nothing(option: str) -> None:
-    driver, events = aider_at(1)
-    (asked,) = [one for one in events if isinstance(one, PermissionRequested)]
-    with pytest.raises(UnknownOption):
-        driver.answer_permission(asked, PermissionAnswered(asked.request_id, "allow", "ana", option))
-    answered = PermissionAnswered(asked.request_id, "allow", "ana")
-    assert driver.answer_permission(asked, answered).data == b"y\n"
-
-
 @given(st.binary(max_size=200), st.integers(1, 40))
 def test_r31_any_bytes_however_cut_are_text_and_none_is_lost(noise: bytes, size: int) -> None:
-    driver, events = PlainDriver(AIDER_LAUNCH), list[AnyEvent]()
+    driver, events = PlainDriver(LAUNCH), list[AnyEvent]()
     data = noise + b"\n"
     for at in range(0, len(data), size):
         events += driver.receive(data[at : at + size])

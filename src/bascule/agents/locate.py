@@ -8,12 +8,14 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from bascule.agents.command import child_environment
+from bascule.agents.interpreter import missing_interpreter
+from bascule.agents.probes import MARK
 from bascule.agents.spec import AgentSpec, DriverSpec, Found
 from bascule.model.errors import AgentNotInstalled
 
@@ -44,11 +46,19 @@ def locate(
                 agent=spec.name,
                 variable=spec.override,
             )
-        return Found(path)
-    for place in driver.search if driver is not None and own else spec.search:
+        return Found(_startable(spec, path, env))
+    places = driver.search if driver is not None and own else spec.search
+    for place in places:
         path = _resolve(place, env, deadline)
         if path is not None:
-            return Found(path)
+            return Found(_startable(spec, path, env))
+    for place in places:
+        locked = next((one for one in _candidates(place, env, deadline) if _is_file(one)), None)
+        if locked is not None:
+            told = f"{spec.title} is here as {locked}, but it may not be run: it is not executable."
+            raise AgentNotInstalled(
+                f"{told} Allow it with: chmod +x {shlex.quote(str(locked))}", agent=spec.name
+            )
     install = (driver.install if driver is not None and own else "") or spec.install
     what = f"{spec.title}'s adapter for {driver.name}" if driver is not None and own else spec.title
     hint = f" Install it with: {install}" if install else ""
@@ -71,57 +81,76 @@ def _given(spec: AgentSpec, variable: str, given: str, env: Mapping[str, str], d
             agent=spec.name,
             variable=variable,
         )
-    return Found(path, args=tuple(words[1:]))
+    return Found(_startable(spec, path, env), args=tuple(words[1:]))
+
+
+def _startable(spec: AgentSpec, path: str, env: Mapping[str, str]) -> str:
+    """The path, unless what runs it is not there."""
+    missing = missing_interpreter(path, env)
+    if missing is None:
+        return path
+    told = f"{spec.title} is here as {path}, but {missing}, which runs it, was not found on this machine."
+    raise AgentNotInstalled(f"{told} Install that, or install {spec.title} again.", agent=spec.name)
 
 
 def _resolve(place: str, env: Mapping[str, str], deadline: float) -> str | None:
     if place == "{python}":
         return sys.executable
+    candidates = _candidates(place, env, deadline)
+    return next((str(one) for one in candidates if _is_file(one) and os.access(one, os.X_OK)), None)
+
+
+def _candidates(place: str, env: Mapping[str, str], deadline: float) -> Iterator[Path]:
+    """Where a program of this name may be."""
     if place == "{shell}":
         shell = env.get("SHELL", "")
-        return _runnable(Path(shell)) if shell.startswith("/") else None
-    if place.startswith("~/"):
+        if shell.startswith("/"):
+            yield Path(shell)
+    elif place.startswith("~/"):
         home = env.get("HOME", "")
-        return _runnable(Path(home) / place[2:]) if home.startswith("/") else None
-    if "/" in place:
-        return _runnable(Path(place)) if place.startswith("/") else None
-    for folder in env.get("PATH", os.defpath).split(os.pathsep):
-        # An empty or relative entry means the current folder, which may be anybody's project.
-        if not folder.startswith("/"):
-            continue
-        if time.monotonic() > deadline:
-            return None
-        path = _runnable(Path(folder) / place)
-        if path is not None:
-            return path
-    return None
+        if home.startswith("/"):
+            yield Path(home) / place[2:]
+    elif "/" in place:
+        if place.startswith("/"):
+            yield Path(place)
+    elif place != "{python}":
+        for folder in env.get("PATH", os.defpath).split(os.pathsep):
+            if time.monotonic() > deadline:
+                return
+            # An empty or relative entry means the current folder, which may be anybody's project.
+            if folder.startswith("/"):
+                yield Path(folder) / place
 
 
-def _runnable(path: Path) -> str | None:
+def _is_file(path: Path) -> bool:
     try:
-        facts = path.stat()
+        return stat.S_ISREG(path.stat().st_mode)
     except (OSError, ValueError):
-        return None
-    return str(path) if stat.S_ISREG(facts.st_mode) and os.access(path, os.X_OK) else None
+        return False
 
 
-async def find(spec: AgentSpec, env: Mapping[str, str], *, seconds: float = PROBE_SECONDS) -> Found:
+async def find(
+    spec: AgentSpec, env: Mapping[str, str], *, seconds: float = PROBE_SECONDS, mark: str = ""
+) -> Found:
     """The program and its version; a program that does not tell its version is still found."""
     found = await asyncio.to_thread(locate, spec, env)
-    said, _ = await ask([found.path, *spec.version.args], child_environment(spec, env), seconds)
+    said, _ = await ask([found.path, *spec.version.args], child_environment(spec, env), seconds, mark)
     match = re.search(spec.version.pattern, said)
     return replace(found, version=match.group(1) if match else None)
 
 
-async def ask(argv: list[str], env: dict[str, str], seconds: float) -> tuple[str, int | None]:
-    """What a program prints and the code it ends with, within a bound; (`""`, None) when it does not."""
+async def ask(argv: list[str], env: dict[str, str], seconds: float, mark: str = "") -> tuple[str, int | None]:
+    """What a program prints and the code it ends with, within a bound; (`""`, None) when it does not.
+
+    It runs in a process group of its own. With a `mark` it can be found and ended by who comes after us.
+    """
     try:
         process = await asyncio.create_subprocess_exec(
             *argv,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env=env,
+            env={**env, MARK: mark} if mark else env,
             cwd="/",
             start_new_session=True,
         )

@@ -6,13 +6,19 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from bascule.agents.unasked import Unasked
+
 Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 Word = Annotated[str, Meta(min_length=1, max_length=1024)]
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 VariablePattern = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\*?$")]
 # Behaviours a driver has to know of, named by what happens.
 DriverQuirk = Annotated[
-    str, Meta(pattern=r"^(reject_ends_turn|errors_as_text|set_mode_at_start:[ -~]{1,200})$")
+    str,
+    Meta(
+        pattern=r"^(reject_ends_turn|errors_as_text|set_mode_at_start:[ -~]{1,200}"
+        r"|loses_requests_of:[\w-]{1,80})$"
+    ),
 ]
 # Below the home folder, never out of it.
 HomePattern = Annotated[
@@ -49,6 +55,16 @@ class Environment(_Part, frozen=True, rename={"passed": "pass"}):
     set: dict[VariableName, str] = {}
 
 
+class Untrusted(_Part, frozen=True):
+    """Variables that keep a project's own settings from counting, for an agent that knows no trusted folders.
+
+    They are set in every folder that is not trusted in Bascule. `says`: what is left out, for people.
+    """
+
+    set: dict[VariableName, str]
+    says: Annotated[str, Meta(min_length=1, max_length=300)]
+
+
 class Trust(_Part, frozen=True):
     """The first-screen question of the terminal form, and the choice that says yes."""
 
@@ -82,6 +98,37 @@ class CueSpec(_Part, frozen=True):
     allow: str = "y"
     always: str = ""
     deny: str = "n"
+    # What stands before the question, and what is done if it is allowed.
+    about: Literal["", "command", "path", "url"] = ""
+    tool: Literal["execute", "edit", "read", "fetch", "other"] = "other"
+
+
+class ProbeSpec(_Part, frozen=True):
+    """A line that the agent takes for nothing, wherever it reads it, and whose answer tells that it waits.
+
+    `{nonce}` stands for something nobody can guess. `ready` is what it prints when the line was read as a
+    prompt, `asked` how it begins when a question read it; that question must then be asked again.
+    """
+
+    send: Annotated[str, Meta(pattern=r"^[^\n]*\{nonce\}[^\n]*$", max_length=200)]
+    ready: Annotated[str, Meta(pattern=r"^[^\n]*\{nonce\}[^\n]*$", max_length=200)]
+    asked: Word
+    prompt: Word
+
+
+class FailureSpec(_Part, frozen=True):
+    """Patterns for lines of a turn: the model failed if one met `pattern`, and none after it `unless`."""
+
+    pattern: Word
+    unless: str = ""
+
+
+class ProviderSpec(_Part, frozen=True):
+    """Where a person's settings name who serves the models: the first of these TOML files, by this key."""
+
+    files: tuple[Word, ...]
+    key: Word
+    own: Word  # the provider that the agent's own login is for
 
 
 class Login(_Part, frozen=True):
@@ -94,6 +141,7 @@ class Login(_Part, frozen=True):
     files: tuple[Word, ...] = ()
     status: tuple[Word, ...] = ()
     how: str = ""  # what a person types to sign in
+    provider: ProviderSpec | None = None  # with another one, its own login says nothing
 
 
 class DriverSpec(_Part, frozen=True):
@@ -114,16 +162,25 @@ class DriverSpec(_Part, frozen=True):
     mode: tuple[Word, ...] = ()
     resume: tuple[Word, ...] = ()
     fork: tuple[Word, ...] = ()
+    unknown: str = ""  # what it says when it does not know the conversation that it is to resume
     skip_permissions: tuple[Word, ...] = ()  # only when a person chose it for this session
     quirks: tuple[DriverQuirk, ...] = ()
+    unasked: tuple[Unasked, ...] = ()  # beside what its agent runs unasked in any way
     services: tuple[Literal["read", "write", "terminal"], ...] = ()  # done for the agent when it asks
     cues: tuple[CueSpec, ...] = ()
     multiline: tuple[Word, Word] | None = None  # lines around a longer message; without, it becomes one line
+    probe: ProbeSpec | None = None
+    failure: FailureSpec | None = None
 
     @property
     def tells_by_protocol(self) -> bool:
         """Model, mode and resumption need no words on the command line: they are part of the conversation."""
         return self.name in ("acp", "codex")
+
+    @property
+    def resumes(self) -> bool:
+        """Whether an earlier conversation can be taken up in this way without a person at its screen."""
+        return self.name != "terminal" and (bool(self.resume) or self.tells_by_protocol)
 
     @property
     def forks_by_protocol(self) -> bool:
@@ -142,10 +199,13 @@ class AgentSpec(_Part, frozen=True, kw_only=True):
     environment: Environment = Environment()
     login: Login | None = None  # None: it needs none
     trust: Trust | None = None
+    untrusted: Untrusted | None = None
     history: HistorySpec | None = None
     modes: dict[str, Word] = {}
     asking: str | None = None  # the mode to start in when nobody chose one: it asks before it acts
     quirks: frozenset[Quirk] = frozenset()
+    # What it runs without asking, whatever it is told. None: nobody has tried it.
+    unasked: tuple[Unasked, ...] | None = None
 
     def driver(self, name: str | None = None) -> DriverSpec:
         """The named way to talk to it, or the preferred one."""
@@ -157,6 +217,9 @@ class AgentSpec(_Part, frozen=True, kw_only=True):
     def modes_of(self, driver: DriverSpec) -> dict[str, str]:
         """What the agent calls its modes when it is talked to in this way."""
         return driver.modes or self.modes
+
+    def unasked_of(self, driver: DriverSpec) -> tuple[Unasked, ...] | None:
+        return None if self.unasked is None else (*self.unasked, *driver.unasked)
 
     def asking_of(self, driver: DriverSpec) -> str | None:
         return driver.asking if driver.modes else self.asking
@@ -173,9 +236,12 @@ class Found(Struct, frozen=True):
 def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
     """What the types alone can't tell: `(key, what is wrong)`."""
     found = _search_mistakes("search", spec.search)
-    for place in spec.login.files if spec.login else ():
+    provider = spec.login.provider if spec.login else None
+    places = [("login.files", place) for place in (spec.login.files if spec.login else ())]
+    places += [("login.provider.files", place) for place in (provider.files if provider else ())]
+    for key, place in places:
         if not place.startswith(("/", "~/", "$")):
-            found.append(("login.files", f"{place!r} is neither absolute, nor below ~/ or a variable"))
+            found.append((key, f"{place!r} is neither absolute, nor below ~/ or a variable"))
     try:
         if re.compile(spec.version.pattern).groups < 1:
             found.append(("version.pattern", "the version pattern has no group"))
@@ -210,12 +276,19 @@ def _search_mistakes(key: str, search: tuple[str, ...]) -> list[tuple[str, str]]
 
 def _cue_mistakes(driver: DriverSpec) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    for cue in driver.cues:
+    patterns = [("drivers.cues.pattern", cue.pattern) for cue in driver.cues]
+    if driver.probe is not None:
+        patterns.append(("drivers.probe.prompt", driver.probe.prompt))
+    if driver.failure is not None:
+        patterns.append(("drivers.failure.pattern", driver.failure.pattern))
+        if driver.failure.unless:
+            patterns.append(("drivers.failure.unless", driver.failure.unless))
+    for key, pattern in patterns:
         try:
-            if re.compile(cue.pattern).match(""):
-                found.append(("drivers.cues.pattern", "the pattern is met by nothing at all"))
+            if re.compile(pattern).match(""):
+                found.append((key, "the pattern is met by nothing at all"))
         except re.error as error:
-            found.append(("drivers.cues.pattern", f"not a regular expression: {error}"))
+            found.append((key, f"not a regular expression: {error}"))
     if driver.name == "plain" and not any(cue.kind == "ready" for cue in driver.cues):
         found.append(("drivers.cues", 'a plain agent needs a cue of the kind "ready"'))
     return found

@@ -15,8 +15,11 @@ from bascule.model.events import (
     PromptSent,
     QuestionAnswered,
     QuestionAsked,
+    ToolKind,
 )
 from bascule.model.records import Write
+
+STOPPED_BY_ITSELF = "The agent stopped this turn by itself; nobody here asked it to."
 
 
 class DriverLaunch(Struct, frozen=True, omit_defaults=True):
@@ -35,6 +38,9 @@ class DriverLaunch(Struct, frozen=True, omit_defaults=True):
     cues: tuple["Cue", ...] = ()  # of an agent that speaks plain text
     services: tuple[str, ...] = ()  # what is done for the agent when it asks: "read", "write", "terminal"
     multiline: tuple[str, str] | None = None  # the lines it wants around a message of several
+    probe: "Probe | None" = None  # of a plain-text agent: how to know for sure that it waits
+    failure: "Failure | None" = None  # how a plain-text agent tells that the model failed
+    left_out: str = ""  # what of the project's settings does not count here, for people
 
 
 class Cue(Struct, frozen=True, omit_defaults=True):
@@ -45,12 +51,39 @@ class Cue(Struct, frozen=True, omit_defaults=True):
     allow: str = "y"
     always: str = ""
     deny: str = "n"
+    about: str = ""  # what its subject is, printed before the question: "command", "path" or "url"
+    tool: ToolKind = "other"
+
+
+class Probe(Struct, frozen=True, omit_defaults=True):
+    """A line that a plain-text agent takes for nothing, wherever it reads it, and answers in its own words.
+
+    A cue may be part of an answer, or come before its time. The probe's answer can't: `{nonce}` is not known
+    to whoever writes the answers.
+    """
+
+    send: str
+    ready: str  # the line it prints when it read the probe as a prompt
+    asked: str  # how what it prints begins when it read the probe as an answer; it then asks again
+    prompt: str  # a pattern for the prompt it shows
+
+
+class Failure(Struct, frozen=True, omit_defaults=True):
+    """Patterns for the beginning of lines: the model failed; it went on after that."""
+
+    pattern: str
+    unless: str = ""
 
 
 class Driver(Protocol):
     @property
     def consumed(self) -> int:
         """How many bytes of output have become events, counted from where this driver began to read."""
+        ...
+
+    @property
+    def spoken(self) -> bool:
+        """Whether the agent has said anything in its protocol; True where that is seen to elsewhere."""
         ...
 
     def start(self) -> list[Write]:
@@ -88,6 +121,11 @@ class Driver(Protocol):
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write: ...
 
     def answer_question(self, asked: QuestionAsked, answered: QuestionAnswered) -> Write: ...
+
+    @property
+    def offered_modes(self) -> tuple[str, ...]:
+        """The modes the agent itself says it has; empty when it does not say."""
+        ...
 
     def set_mode(self, write_id: str, mode: str) -> Write: ...
 

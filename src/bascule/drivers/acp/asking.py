@@ -7,9 +7,10 @@ from msgspec import Raw, Struct
 
 from bascule.drivers.acp.encode import CANCEL, CANCELLED, PEN
 from bascule.drivers.acp.forms import fields_of
+from bascule.drivers.acp.naming import only_repeats, unnamed
 from bascule.drivers.acp.services import MAX_PARAMS, OPTIONS, SERVICES, HostCall, subject_of
-from bascule.drivers.acp.state import MAX_OPEN, Call, DriverState, Request
-from bascule.drivers.acp.tools import Tools, content_text, is_empty, read_call
+from bascule.drivers.acp.state import MAX_OPEN, Call, DriverState, Request, Tool
+from bascule.drivers.acp.tools import ToolCall, Tools, content_text, is_empty, read_call
 from bascule.drivers.jsonrpc import INVALID_PARAMS, MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
 from bascule.drivers.lenient import JsonObject, clip, loosely, text, words
 from bascule.drivers.outlet import Outlet
@@ -42,6 +43,7 @@ _SCOPES = {
 }
 # Qwen Code asks once whether there is such a thing, and does without: nobody needs to read of it.
 _OPTIONAL = frozenset({"craft/drainMidTurnQueue", "craft/claimTodoStopGuardContinuation"})
+UNSEEN = "The agent does not say what it gives to this tool. Look before you allow it."
 _HOST_METHODS = ("fs/", "terminal/")
 FAILED = -32000  # what was asked for was not done, and the words say why
 
@@ -115,22 +117,34 @@ class Asking:
             return
         call = read_call(asked.tool_call)
         tool = self._tools.ask_about(call)
-        # The input, as it was sent. An agent that sends none describes the call instead: then that is judged.
-        judged = Raw(bytes(asked.tool_call if is_empty(call.raw_input) else call.raw_input))
+        judged = self._judged(asked.tool_call, call, tool)
+        title = (None if only_repeats(call.title, call.raw_input) else call.title) or tool.title
+        name = tool.name or (tool.kind if tool.kind != "other" else unnamed(title))
         request_id = self._remember(Request(rpc_id, "permission", call.tool_call_id))
         self._out.put(
             PermissionRequested(
                 request_id,
-                tool.name or tool.kind,
-                clip(call.title or tool.title or tool.name or tool.kind, 300),
+                name,
+                clip(title or name, 300),
                 tool.kind,
                 judged,
                 hashlib.sha256(bytes(judged)).hexdigest(),
                 self._options(asked.options),
                 tool_id=call.tool_call_id,
-                note=clip(content_text([loosely(one) for one in call.content or []]), MAX_NOTE),
+                note=_note(call, judged),
+                reason_follows=True,
             )
         )
+
+    def _judged(self, raw: Raw, call: ToolCall, tool: Tool) -> Raw:
+        """The input, as it was sent with the request or last told of this very call.
+
+        An agent that never sends one describes the call instead: then that is judged.
+        """
+        for told in (call.raw_input, tool.input):
+            if not is_empty(told):
+                return Raw(bytes(told))
+        return Raw(bytes(raw))
 
     def _options(self, offered: list[Raw]) -> tuple[PermissionOption, ...]:
         """Every option whose kind we know, in the agent's words; and always a way to say no."""
@@ -252,6 +266,12 @@ class Asking:
 
     def _reply(self, line: bytes) -> None:
         self._replies.append(Write(self._state.new_write("reply"), line))
+
+
+def _note(call: ToolCall, judged: Raw) -> str:
+    said = clip(content_text([loosely(one) for one in call.content or []]), MAX_NOTE)
+    described = "toolCallId" in loosely(judged)
+    return said or (UNSEEN if described and not call.content and not call.locations else "")
 
 
 def _why_declined(asked: JsonObject) -> str:

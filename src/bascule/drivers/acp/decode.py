@@ -264,6 +264,7 @@ class Decoder:
         if kind in ("tool_call", "tool_call_update"):
             call = read_call(jsonrpc.update_in(raw))
             self._speech.close()
+            state.own_words = ""
             self._tools.begin_drafts(besides=call.tool_call_id)
             self._tools.hear(call)
             return None

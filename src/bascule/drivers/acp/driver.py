@@ -15,6 +15,7 @@ from bascule.drivers.acp.state import DriverState, Greeting, Joining
 from bascule.drivers.acp.tools import Tools
 from bascule.drivers.base import DriverLaunch
 from bascule.drivers.listing import Listing
+from bascule.drivers.models import check_offered
 from bascule.drivers.outlet import Outlet
 from bascule.drivers.reading import LineReader
 from bascule.model.errors import RequestWithdrawn
@@ -59,6 +60,10 @@ class AcpDriver:
     @property
     def consumed(self) -> int:
         return self._reader.consumed
+
+    @property
+    def spoken(self) -> bool:
+        return True  # whoever holds the connection sees to it
 
     def start(self) -> list[Write]:
         return self._opening.begin()
@@ -110,6 +115,7 @@ class AcpDriver:
         if request is not None and request.call is not None:
             return self._decide_call(asked.request_id, request.call, answered)
         outcome = permission_outcome(asked, answered)
+        self._state.denying = self._state.denying or answered.decision == "deny"
         tool = self._state.tools.get(asked.tool_id or "")
         if tool is not None and answered.decision == "deny":
             tool.denied = True
@@ -213,6 +219,10 @@ class AcpDriver:
         waiting = {"open", "prompt", "close"}
         return self._state.leaving and not any(one.asked in waiting for one in self._state.pending.values())
 
+    @property
+    def offered_modes(self) -> tuple[str, ...]:
+        return self._state.facts.modes
+
     def set_mode(self, write_id: str, mode: str) -> Write:
         if self._state.stage != "ready":
             self._state.launch = msgspec.structs.replace(self._state.launch, mode=mode)
@@ -220,6 +230,7 @@ class AcpDriver:
         return Write(write_id, self._opening.set_mode(mode))
 
     def set_model(self, write_id: str, model: str) -> Write:
+        check_offered(model, self._state.facts.offered)
         if self._state.stage in ("new", "opening", "failed"):
             self._state.launch = msgspec.structs.replace(self._state.launch, model=model)
             return Write(write_id, b"")

@@ -111,13 +111,16 @@ class About:
     def _read_settings(self, answer: JsonObject) -> tuple[ModelChoice, ...]:
         facts = self._facts
         models: tuple[ModelChoice, ...] = ()
+        offered: list[str] = []  # two lists may name the same models in two ways
         for option in objects(answer, "configOptions"):
             now, option_id = _short(text(option, "currentValue")), _short(text(option, "id"))
             match text(option, "category"):
                 case "mode" if option_id is not None:
                     facts.mode_option, facts.mode = option_id, now or facts.mode
+                    facts.modes = tuple(one.value for one in _choices(option, "options", "value"))
                 case "model" if option_id is not None:
                     facts.model_option = option_id
+                    offered += [one.value for one in _choices(option, "options", "value")]
                     if not facts.has_models:
                         facts.model = now or facts.model
                         models = _choices(option, "options", "value")
@@ -125,10 +128,14 @@ class About:
                     pass
         if mode := _short(text(mapping(answer, "modes"), "currentModeId")):
             facts.has_modes, facts.mode = True, mode
+            told = objects(mapping(answer, "modes"), "availableModes")[:MAX_LISTED]
+            facts.modes = tuple(one for one in (_short(text(mode, "id")) for mode in told) if one is not None)
         if "models" in answer and (told := mapping(answer, "models")):
             facts.has_models = True
             facts.model = _short(text(told, "currentModelId")) or facts.model
             models = _choices(told, "availableModels", "modelId")
+            offered += [one.value for one in models]
+        facts.offered = list(dict.fromkeys([*offered, *facts.offered]))[:MAX_LISTED]
         return models
 
     def _tell_models(self, models: tuple[ModelChoice, ...]) -> None:

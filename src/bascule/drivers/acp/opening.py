@@ -68,6 +68,8 @@ class Opening:
             self.failed("The agent opened a session without naming it.")
             return
         self._about.opened(session_id, answer)
+        if state.launch.left_out:
+            self._out.put(Note("project_settings", state.launch.left_out))
         if state.leaving:
             self.close()
             return
@@ -171,8 +173,8 @@ class Opening:
     def _prompt_line(self, sent: PromptSent) -> bytes:
         state = self._state
         state.replaying = False
-        state.cancelling = False
-        state.last_said = ""
+        state.cancelling = state.denying = False
+        state.last_said = state.own_words = ""
         state.turn = state.new_id(Pending("prompt"))
         if sent.images and not state.facts.images:
             self._out.put(

@@ -1,5 +1,7 @@
 """What the agent says, thinks and, when it replays an earlier conversation, what it was told."""
 
+import re
+
 from bascule.drivers.acp.state import DriverState, OpenText
 from bascule.drivers.acp.tools import Tools
 from bascule.drivers.lenient import JsonObject, clip, mapping, text
@@ -10,6 +12,8 @@ MAX_HISTORY_PROMPT = 64 * 1024
 MAX_ERROR = 2048  # an error in disguise is short
 EARLIER = "earlier"  # who said what was said before this session
 
+# Said as a piece of the answer, by agents that tell errors there.
+_RETRY = re.compile(r"(?:Info|Warning): [^\n]{1,500}[Rr]etrying(?:\.{3}|…)?\s*")
 # What agents put into the person's mouth.
 _SYNTHETIC = ("[Request interrupted by user", "<session_context>", "[Function Response:", "<system-reminder>")
 
@@ -24,7 +28,14 @@ class Speech:
         said = words_of(mapping(update, "content"))
         if not said:
             return
+        if kind == "assistant" and self._state.quirk("errors_as_text") and _RETRY.fullmatch(said):
+            self.close()
+            self._out.put(Note("api_retry", said, "warning"))
+            return
         message_id = text(update, "messageId")
+        # An agent that names what the model says puts its own words in between, each a paragraph.
+        own = kind == "assistant" and message_id is None and said.endswith("\n\n")
+        self._state.own_words = clip(said.strip(), MAX_ERROR) if own else ""
         open_text = self._state.text
         if open_text is None or (open_text.kind, open_text.message_id) != (kind, message_id):
             self.close()

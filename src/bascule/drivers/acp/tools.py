@@ -5,10 +5,10 @@ import zlib
 import msgspec
 from msgspec import Raw, Struct
 
+from bascule.drivers.acp.naming import MCP, derived_name, only_repeats, told_name
 from bascule.drivers.acp.state import NOTHING, DriverState, Tool
 from bascule.drivers.lenient import (
     DECODE_ERRORS,
-    MAX_ID,
     Id,
     JsonObject,
     as_object,
@@ -26,6 +26,7 @@ from bascule.model.events import (
     Diff,
     Image,
     Location,
+    Note,
     ToolChanged,
     ToolKind,
     ToolStarted,
@@ -37,6 +38,7 @@ MAX_OUTPUT = 1024 * 1024
 MAX_IMAGES = 20
 MAX_DIFFS = 100
 MAX_LOCATIONS = 100
+MAX_KEPT = 16 * 1024  # of an input that a request may leave out later
 MAX_DRAFT = 256 * 1024  # of an input that is kept until it is complete
 
 _KINDS: dict[str, ToolKind] = {
@@ -50,6 +52,10 @@ _KINDS: dict[str, ToolKind] = {
     "fetch": "fetch",
     "switch_mode": "plan",
 }
+LOST = (
+    "The agent started a sub-agent. It does not pass on what sub-agents ask for: if nothing comes any more, "
+    "the sub-agent waits for an answer that nobody can give. Stop the turn then."
+)
 _STATUSES: dict[str, ToolStatus] = {"completed": "done", "failed": "failed"}
 # Where an agent's own record of a result holds its words, best first.
 _OUTPUT_KEYS = ("output", "aggregated_output", "formatted_output", "content", "stdout", "message", "error")
@@ -127,9 +133,15 @@ class Tools:
                 self._end(tool_id, "failed", why)
 
     def _merge(self, tool: Tool, call: ToolCall) -> None:
-        tool.name = _name(call) or tool.name
-        tool.title = clip(call.title or tool.title, MAX_TITLE)
+        derived = tool.name or derived_name(call.title, call.kind, call.raw_input)
+        tool.name = told_name(call.name, call.meta) or derived
+        title = None if only_repeats(call.title, call.raw_input) else call.title
+        tool.title = clip(title or tool.title, MAX_TITLE)
         tool.kind = _KINDS.get(call.kind, "other") if call.kind is not None else tool.kind
+        if tool.name.startswith(MCP) and not _acts(tool.kind, call):
+            tool.kind = "other"  # that it only reads is its server's word, and no proof
+        if len(bytes(call.raw_input)) <= MAX_KEPT and not is_empty(call.raw_input):
+            tool.input = Raw(bytes(call.raw_input))
         tool.status = call.status[:40] if call.status is not None else tool.status
         if tool.begun:
             return
@@ -154,10 +166,16 @@ class Tools:
         tool.begun = True
         call = EMPTY_OBJECT if is_empty(tool.call) else tool.call
         name = tool.name or tool.kind
+        self._note_lost_requests(name, tool.title)
         self._out.put(ToolStarted(tool_id, name, tool.title or name, tool.kind, call))
         told = ToolCall(tool_id, content=tool.content, locations=tool.locations)
         tool.call, tool.content, tool.locations = NOTHING, [], []
         self._tell_running(tool_id, tool, told)
+
+    def _note_lost_requests(self, *names: str) -> None:
+        """A sub-agent that waits for an answer nobody is asked for looks like one that works."""
+        if any(self._state.quirk(f"loses_requests_of:{name}") for name in names if name):
+            self._out.put(Note("requests_lost", LOST, "warning"))
 
     def _tell(self, tool_id: str, tool: Tool, call: ToolCall) -> None:
         status = _STATUSES.get(tool.status)
@@ -195,6 +213,11 @@ class Tools:
         self._out.put(ToolChanged(tool_id, status, words, diffs, locations, images))
 
 
+def _acts(kind: ToolKind, call: ToolCall) -> bool:
+    """Whether it is shown as what it does to files or by a command, which is asked about in any case."""
+    return kind in ("edit", "fetch") or (kind == "execute" and "command" in loosely(call.raw_input))
+
+
 def _says_what_runs(tool: Tool) -> bool:
     if is_empty(tool.call):
         return False
@@ -204,17 +227,6 @@ def _says_what_runs(tool: Tool) -> bool:
 
 def is_empty(raw: Raw) -> bool:
     return bytes(raw).strip() in (b"", b"{}", b"null")
-
-
-def _name(call: ToolCall) -> str:
-    """The tool's own name. It is no part of the protocol, but several agents tell it in one of two places."""
-    if call.name:
-        return call.name[:MAX_ID]
-    for told in loosely(call.meta).values():
-        name = text(as_object(told), "toolName")
-        if name:
-            return name[:MAX_ID]
-    return ""
 
 
 def _output(call: ToolCall, content: list[JsonObject]) -> str:

@@ -4,6 +4,7 @@ import re
 
 from bascule.drivers.acp.opening import error_words
 from bascule.drivers.acp.state import DriverState
+from bascule.drivers.base import STOPPED_BY_ITSELF
 from bascule.drivers.lenient import JsonObject, clip, mapping, text, whole
 from bascule.drivers.outlet import Outlet
 from bascule.model.events import StopReason, TurnEnded, Usage
@@ -25,11 +26,22 @@ def end_turn(state: DriverState, out: Outlet, answer: JsonObject, error: JsonObj
         # An agent that was told to stop may fail for it; that is what was wanted.
         reason = "interrupted" if state.cancelling else "error"
         message = None if state.cancelling else clip(error_words(error), 4096)
+    elif reason == "interrupted" and not (state.cancelling or state.denying):
+        reason, message = "other", STOPPED_BY_ITSELF
     elif reason == "end_turn" and state.quirk("errors_as_text"):
-        found = _ERROR_IN_DISGUISE.search(state.last_said)
-        if found is not None:
-            reason, message = "error", clip(state.last_said[found.start() :].strip(), 4096)
+        failure = _failure_in_words(state, answer)
+        if failure:
+            reason, message = "error", clip(failure, 4096)
     out.put(TurnEnded(reason, _usage(mapping(answer, "usage")), state.facts.cost_usd, None, message))
+
+
+def _failure_in_words(state: DriverState, answer: JsonObject) -> str:
+    """What went wrong, if the last thing said tells that. A turn that used no tokens had no answer."""
+    found = _ERROR_IN_DISGUISE.search(state.last_said)
+    if found is not None:
+        return state.last_said[found.start() :].strip()
+    own = state.own_words if not mapping(answer, "usage") else ""
+    return "" if own.startswith("Warning: ") else own
 
 
 def _usage(usage: JsonObject) -> Usage | None:

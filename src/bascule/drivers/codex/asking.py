@@ -9,6 +9,7 @@ from bascule.drivers.codex import encode
 from bascule.drivers.codex.encode import PEN
 from bascule.drivers.codex.items import paths_in, title_of_changes
 from bascule.drivers.codex.questions import asks_for_secret, declined, questions_in, reach_in_words
+from bascule.drivers.codex.servers import ServerTool, is_tool_approval, server_tool
 from bascule.drivers.codex.state import NOTHING, DriverState, Request, RequestKind
 from bascule.drivers.jsonrpc import MAX_RPC_ID, METHOD_NOT_FOUND
 from bascule.drivers.lenient import MAX_ID, Id, JsonObject, clip, items, loosely, mapping, text, words
@@ -41,9 +42,11 @@ class Asking:
         self._state = state
         self._out = out
         self._replies = replies
+        self._beside = False
 
-    def request(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
-        """A request of the agent. Returns what about it was not understood."""
+    def request(self, rpc_id: Raw, method: str, params: Raw, *, beside: bool = False) -> str | None:
+        """A request of the agent, or of a sub-agent `beside` it. Returns what about it was not understood."""
+        self._beside = beside
         rpc_id = Raw(bytes(rpc_id))
         if len(bytes(rpc_id)) > MAX_RPC_ID:
             return "a request with an endless id"
@@ -59,6 +62,8 @@ class Asking:
                     self._files(rpc_id, params)
                 case "item/permissions/requestApproval":
                     self._reach(rpc_id, params)
+                case "mcpServer/elicitation/request" if is_tool_approval(loosely(params)):
+                    self._server_tool(rpc_id, params)
                 case "item/tool/requestUserInput" | "mcpServer/elicitation/request":
                     return self._questions(rpc_id, params)
                 case _:
@@ -99,6 +104,7 @@ class Asking:
                 tool_id=asked.item_id,
                 note=words(about, "reason"),
                 suggestions=() if rule is None else (rule,),
+                reason_follows=True,
             )
         )
 
@@ -121,6 +127,7 @@ class Asking:
                 tool_id=asked.item_id,
                 note=words(about, "reason") if paths else UNSEEN,
                 blocked_path=text(about, "grantRoot"),
+                reason_follows=True,
             )
         )
 
@@ -138,8 +145,34 @@ class Asking:
                 hashlib.sha256(bytes(kept)).hexdigest(),
                 _REACH_OPTIONS,
                 note=words(about, "reason"),
+                reason_follows=True,
             )
         )
+
+    def _server_tool(self, rpc_id: Raw, params: Raw) -> None:
+        """A tool of an MCP server is to run. Server, tool and input are told, but not which call it is."""
+        about = loosely(params)
+        told = server_tool(about)
+        call = self._call_of(told)
+        kept = Raw(bytes(params))
+        self._out.put(
+            PermissionRequested(
+                self._remember(rpc_id, call or "", "server"),
+                f"{encode.MCP}{told.server}__{told.tool}",
+                clip(told.message, 300),
+                "other",
+                kept,
+                hashlib.sha256(bytes(kept)).hexdigest(),
+                _server_options(told.persist),
+                tool_id=call,
+                note=told.description,
+            )
+        )
+
+    def _call_of(self, told: ServerTool) -> str | None:
+        """The one open call it can be about."""
+        fitting = [one for one, item in self._state.items.items() if item.name == told.name]
+        return fitting[0] if len(fitting) == 1 else None
 
     def _questions(self, rpc_id: Raw, params: Raw) -> str | None:
         about = loosely(params)
@@ -180,6 +213,8 @@ class Asking:
                     lines += PEN.result(request.rpc_id, {"decision": encode.CANCEL})
                 case "reach":
                     lines += PEN.result(request.rpc_id, encode.NO_REACH)
+                case "server":
+                    lines += PEN.result(request.rpc_id, {"action": "cancel"})
                 case "question":  # the end of the turn takes it back
                     pass
             gone.append(_withdrawn(request_id, request, "interrupted"))
@@ -187,14 +222,17 @@ class Asking:
         return lines, gone
 
     def forget_open(self, reason: str) -> None:
-        for request_id, request in self._state.requests.items():
+        """The turn is over. A sub-agent may go on, and wait for its answer."""
+        for request_id, request in list(self._state.requests.items()):
+            if request.beside and reason != "interrupted":
+                continue
             self._out.put(_withdrawn(request_id, request, reason))
-        self._state.requests.clear()
+            del self._state.requests[request_id]
 
     def _remember(self, rpc_id: Raw, item_id: str, kind: RequestKind = "approval") -> str:
         self._state.asked += 1
         request_id = f"{self._state.launch.run}:{self._state.asked}"
-        self._state.remember_request(request_id, Request(rpc_id, item_id, kind))
+        self._state.remember_request(request_id, Request(rpc_id, item_id, kind, self._beside))
         return request_id
 
     def _refuse(self, rpc_id: Raw, code: int, message: str) -> None:
@@ -223,6 +261,21 @@ _FILE_OPTIONS = (
     ),
     *_NO,
 )
+
+
+def _server_options(persist: tuple[str, ...]) -> tuple[PermissionOption, ...]:
+    options = [PermissionOption(encode.ACCEPT, "allow_once", "Allow once", "only this call")]
+    if "session" in persist:
+        name, scope = (
+            "Allow this tool for this session",
+            "this tool with any input until this agent session ends",
+        )
+        options.append(PermissionOption(encode.ACCEPT_FOR_SESSION, "allow_always", name, scope))
+    if "always" in persist:
+        name = "Always allow this tool"
+        scope = "this tool with any input, in every session on this machine: the agent keeps it"
+        options.append(PermissionOption(encode.FOR_ALL_SESSIONS, "allow_always", name, scope))
+    return (*options, *_NO)
 
 
 _REACH_OPTIONS = (

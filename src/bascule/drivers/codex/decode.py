@@ -5,6 +5,7 @@ import zlib
 from msgspec import UNSET, Raw
 
 from bascule.drivers import jsonrpc
+from bascule.drivers.base import STOPPED_BY_ITSELF
 from bascule.drivers.codex.asking import Asking
 from bascule.drivers.codex.items import Items
 from bascule.drivers.codex.listing import Threads
@@ -13,6 +14,7 @@ from bascule.drivers.codex.state import MAX_WARNINGS, Asked, DriverState
 from bascule.drivers.lenient import JsonObject, loosely, mapping, objects, text, true, whole, words
 from bascule.drivers.outlet import Outlet
 from bascule.model.events import (
+    ModelChanged,
     Note,
     PlanChanged,
     PlanItem,
@@ -105,10 +107,29 @@ class Decoder:
         params = loosely(message.params)
         thread = text(params, "threadId")
         if thread is not None and self._state.thread_id is not None and thread != self._state.thread_id:
-            return None  # a thread of somebody else's
+            return self._beside(message, params)
         if message.id is not UNSET:
             return self._asking.request(message.id, message.method, message.params)
         return self._notification(message.method, message.params, params)
+
+    def _beside(self, message: jsonrpc.Message, params: JsonObject) -> str | None:
+        """A sub-agent has a thread of its own: its tools and what it asks for are shown, not its words."""
+        if message.method is UNSET:
+            return None
+        if message.id is not UNSET:
+            return self._asking.request(message.id, message.method, message.params, beside=True)
+        match message.method:
+            case "item/started":
+                return self._items.begin(jsonrpc.item_in(message.params), beside=True)
+            case "item/completed":
+                return self._items.complete(jsonrpc.item_in(message.params), beside=True)
+            case "item/commandExecution/outputDelta":
+                self._items.printed((text(params, "itemId") or "")[:256], text(params, "delta") or "")
+            case "serverRequest/resolved":
+                self._asking.resolved(jsonrpc.request_id_in(message.params))
+            case _:
+                pass
+        return None
 
     def finish(self) -> None:
         self._items.end_all("The agent went before this tool reported back.")
@@ -188,9 +209,14 @@ class Decoder:
         state = self._state
         status = text(turn, "status") or ""
         self._asking.forget_open("interrupted" if status == "interrupted" else "agent")
-        self._items.end_all("The turn ended before this tool reported back.")
+        self._items.end_all("The turn ended before this tool reported back.", beside=status == "interrupted")
         reason = _STOPS.get(status, "other")
         message = words(mapping(turn, "error"), "message") if reason == "error" else None
+        if reason == "interrupted" and not state.stopped:
+            reason, message = "other", STOPPED_BY_ITSELF
+        if reason == "end_turn" and state.tried and state.tried == state.trying:
+            state.model, state.trying = state.trying, ""
+            self._out.put(ModelChanged(state.model))
         usage = Usage(*state.usage) if any(state.usage) else None
         self._out.put(TurnEnded(reason, usage, None, whole(turn, "durationMs"), message))
         state.usage = (0, 0, 0, 0)

@@ -14,6 +14,7 @@ from bascule.drivers.codex.opening import Opening
 from bascule.drivers.codex.questions import question_answer
 from bascule.drivers.codex.state import DriverState
 from bascule.drivers.listing import Listing
+from bascule.drivers.models import unlisted
 from bascule.drivers.outlet import Outlet
 from bascule.drivers.reading import LineReader
 from bascule.model.errors import RequestWithdrawn
@@ -51,6 +52,10 @@ class CodexDriver:
     def consumed(self) -> int:
         return self._reader.consumed
 
+    @property
+    def spoken(self) -> bool:
+        return self._state.stage != "new" and "initialize" not in self._state.pending.values()
+
     def start(self) -> list[Write]:
         return [self._opening.initialize()]
 
@@ -84,6 +89,7 @@ class CodexDriver:
                 self._settled.append(TurnEnded("interrupted"))
         if not state.turning:
             return Write(write_id, b"")
+        state.stopped = True
         answers, gone = self._asking.cancel_all()
         self._settled += gone
         return Write(write_id, self._opening.interrupt_line() + answers)
@@ -97,6 +103,7 @@ class CodexDriver:
         request = self._state.requests.pop(asked.request_id, None)
         if request is None:
             raise RequestWithdrawn(asked.request_id, reason="interrupted")
+        self._state.stopped = self._state.stopped or answered.decision == "deny"
         item = self._state.items.get(request.item_id)
         if item is not None and answered.decision == "deny":
             item.denied = True
@@ -109,14 +116,23 @@ class CodexDriver:
             raise RequestWithdrawn(asked.request_id, reason="interrupted")
         return Write(f"answer:{asked.request_id}", PEN.result(request.rpc_id, answer))
 
+    @property
+    def offered_modes(self) -> tuple[str, ...]:
+        return ()
+
     def set_mode(self, write_id: str, mode: str) -> Write:
         self._opening.set_mode(mode)
         return Write(write_id, b"")
 
     def set_model(self, write_id: str, model: str) -> Write:
         """It holds from the next turn on."""
-        if model != self._state.model:
-            self._state.model, self._state.model_changed = model, True
+        state = self._state
+        state.trying = model if state.offered and model not in {*state.offered, state.model} else ""
+        state.model_changed = state.model_changed or bool(state.trying) or model != state.model
+        if state.trying:
+            self._out.put(unlisted(model))
+        elif model != state.model:
+            state.model = model
             self._out.put(ModelChanged(model))
         return Write(write_id, b"")
 

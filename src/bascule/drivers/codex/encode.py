@@ -13,6 +13,8 @@ PEN = Pen(version=False)
 
 ACCEPT, ACCEPT_FOR_SESSION, AMENDMENT = "accept", "acceptForSession", "amendment"
 DECLINE, CANCEL = "decline", "cancel"
+FOR_ALL_SESSIONS = "always"
+MCP = "mcp__"  # how the name of an MCP server's tool begins
 PERMISSIONS = "permissions"  # the tool's name when the agent wants to reach further
 
 # What a mode's name stands for: when it asks, and what its commands may touch. The first asks most.
@@ -34,8 +36,10 @@ _SANDBOXES = {
 
 
 def thread_settings(mode: str, model: str | None) -> dict[str, object]:
-    policy, sandbox = MODES[mode]
-    settings: dict[str, object] = {"approvalPolicy": policy, "sandbox": sandbox, **REVIEWER}
+    """With which a thread is opened. What its sandbox may write is said with the first turn: said here, it
+    makes the agent trust the folder for good, and with it the rules, hooks and servers of the project."""
+    policy, _ = MODES[mode]
+    settings: dict[str, object] = {"approvalPolicy": policy, "sandbox": "read-only", **REVIEWER}
     if model is not None:
         settings["model"] = model
     return settings
@@ -77,6 +81,8 @@ class _Wanted(Struct):
 def permission_answer(asked: PermissionRequested, answered: PermissionAnswered) -> Mapping[str, object]:
     """What the agent is answered: made of the stored request and the option's name, of nothing else."""
     decision = decision_of(asked, answered)
+    if asked.tool.startswith(MCP):
+        return _server_answer(str(decision))
     if asked.tool != PERMISSIONS:
         return {"decision": decision}
     if answered.decision == "deny":
@@ -84,6 +90,17 @@ def permission_answer(asked: PermissionRequested, answered: PermissionAnswered) 
     wanted = msgspec.json.decode(asked.input, type=_Wanted).permissions
     scope = "session" if decision == ACCEPT_FOR_SESSION else "turn"
     return {"permissions": Raw(bytes(wanted).replace(b"\n", b" ")), "scope": scope}
+
+
+_PERSIST = {ACCEPT_FOR_SESSION: "session", FOR_ALL_SESSIONS: "always"}
+
+
+def _server_answer(decision: str) -> Mapping[str, object]:
+    """The request for a tool of an MCP server is a form without fields."""
+    if decision in (DECLINE, CANCEL):
+        return {"action": decision}
+    kept = {"_meta": {"persist": _PERSIST[decision]}} if decision in _PERSIST else {}
+    return {"action": "accept", "content": {}, **kept}
 
 
 def decision_of(asked: PermissionRequested, answered: PermissionAnswered) -> str | Raw:

@@ -3,6 +3,7 @@
 import msgspec
 from msgspec import Raw, Struct
 
+from bascule.drivers.codex.encode import MCP
 from bascule.drivers.codex.state import MAX_CHANGES, NOTHING, DriverState, Item
 from bascule.drivers.lenient import Id, JsonObject, clip, items, loosely, mapping, objects, text
 from bascule.drivers.outlet import Outlet
@@ -54,22 +55,27 @@ class Items:
         self._state = state
         self._out = out
 
-    def begin(self, raw: Raw) -> str | None:
-        """An item begins. Returns what about it was not understood."""
+    def begin(self, raw: Raw, *, beside: bool = False) -> str | None:
+        """An item begins. Returns what about it was not understood.
+
+        `beside`: it is a sub-agent's, of which only the tools are told.
+        """
         head = _head.decode(raw)
         if head.type in _TEXTS:
-            self._state.remember_text(head.id)
+            if not beside:
+                self._state.remember_text(head.id)
         elif head.type not in _SILENT:
-            self._begin_tool(head, raw)
+            self._begin_tool(head, raw, beside=beside)
         return None
 
-    def complete(self, raw: Raw) -> str | None:
+    def complete(self, raw: Raw, *, beside: bool = False) -> str | None:
         head, told = _head.decode(raw), loosely(raw)
         if head.type in _TEXTS:
-            self._complete_text(head, told)
+            if not beside:
+                self._complete_text(head, told)
         elif head.type not in _SILENT:
             if head.id not in self._state.items:
-                self._begin_tool(head, raw)
+                self._begin_tool(head, raw, beside=beside)
             self._end_tool(head, told)
         return None
 
@@ -99,13 +105,16 @@ class Items:
             item.told = item.printed
             self._out.put(ToolChanged(item_id, "running", item.output))
 
-    def end_all(self, why: str) -> None:
+    def end_all(self, why: str, *, beside: bool = True) -> None:
+        """`beside`: what sub-agents do ends with it."""
         for item_id in list(self._state.texts):
             self._close(item_id)
-        for item_id, item in self._state.items.items():
+        for item_id, item in list(self._state.items.items()):
+            if item.beside and not beside:
+                continue
             status: ToolStatus = "denied" if item.denied else "failed"
             self._out.put(ToolChanged(item_id, status, item.output or ("" if item.denied else why)))
-        self._state.items.clear()
+            del self._state.items[item_id]
 
     def _entry(self, item_id: str) -> str:
         return f"{self._state.launch.run}:{item_id}"
@@ -122,17 +131,18 @@ class Items:
         if said is not None and said.opened:
             self._out.put(EntryClosed(self._entry(item_id)))
 
-    def _begin_tool(self, head: ItemHead, raw: Raw) -> None:
+    def _begin_tool(self, head: ItemHead, raw: Raw, *, beside: bool) -> None:
         if head.id in self._state.items:
             return
         kind = _KINDS.get(head.type, "other")
         told = loosely(raw)
         if head.type == "fileChange":
             changes = Raw(bytes(head.changes)) if len(bytes(head.changes)) <= MAX_CHANGES else NOTHING
-            self._state.remember_item(head.id, Item("files", changes=changes))
+            self._state.remember_item(head.id, Item("files", beside=beside, changes=changes))
             title = title_of_changes(paths_in(head.changes))
         else:
-            self._state.remember_item(head.id, Item("command" if kind == "execute" else "other"))
+            what = "command" if kind == "execute" else "other"
+            self._state.remember_item(head.id, Item(what, _name(head.type, told), beside=beside))
             title = _title(head.type, told)
         self._out.put(ToolStarted(head.id, _name(head.type, told), title, kind, Raw(bytes(raw))))
         diffs = diffs_in(head.changes)
@@ -157,7 +167,7 @@ def _reasoning(told: JsonObject) -> str:
 
 def _name(kind: str, told: JsonObject) -> str:
     server, tool = text(told, "server"), text(told, "tool")
-    return clip(f"{server}: {tool}" if server and tool else tool or kind, 200)
+    return clip(f"{MCP}{server}__{tool}" if server and tool else tool or kind, 200)
 
 
 def _title(kind: str, told: JsonObject) -> str:

@@ -75,6 +75,7 @@ class Opening:
         state = self._state
         state.mode = state.launch.mode if state.launch.mode in encode.MODES else encode.DEFAULT_MODE
         settings = encode.thread_settings(state.mode, state.launch.model)
+        state.mode_changed = True  # the first turn says all of it
         number = state.new_id("open")
         if state.launch.resume is None:
             return PEN.request(number, "thread/start", {"cwd": state.launch.cwd, **settings})
@@ -109,6 +110,7 @@ class Opening:
             if (value := text(one, "model") or text(one, "id")) is not None and one.get("hidden") is not True
         )
         if models:
+            self._state.offered = [one.value for one in models]
             self._out.put(ModelsChanged(models))
 
     # Turns -----------------------------------------------------------------------------------------------
@@ -163,14 +165,17 @@ class Opening:
 
     def _turn_line(self, sent: PromptSent) -> bytes:
         state = self._state
-        state.turning, state.turn_id, state.stopping = True, None, False
+        state.turning, state.turn_id, state.stopping, state.stopped = True, None, False, False
         changed = encode.turn_settings(
-            state.mode if state.mode_changed else None, state.model if state.model_changed else None
+            state.mode if state.mode_changed else None,
+            (state.trying or state.model) if state.model_changed else None,
         )
         state.mode_changed = state.model_changed = False
+        state.tried = state.trying
         planning = state.mode == encode.PLAN_MODE
-        if state.model is not None and (planning or state.planning):
-            changed |= encode.collaboration(planning=planning, model=state.model)
+        model = state.trying or state.model
+        if model is not None and (planning or state.planning):
+            changed |= encode.collaboration(planning=planning, model=model)
             state.planning = planning
         params = {"threadId": state.thread_id, "input": encode.prompt_input(sent), **changed}
         return PEN.request(state.new_id("turn"), "turn/start", params)

@@ -18,7 +18,7 @@ Step = Literal["initialize", "open", "turn", "interrupt", "models"]
 Asked = Step | Literal["list"]
 
 
-RequestKind = Literal["approval", "reach", "question"]
+RequestKind = Literal["approval", "reach", "server", "question"]
 
 
 class Request(Struct, omit_defaults=True):
@@ -27,13 +27,16 @@ class Request(Struct, omit_defaults=True):
     rpc_id: Raw
     item_id: str
     kind: RequestKind = "approval"
+    beside: bool = False  # asked by a sub-agent, which may go on after the turn
 
 
 class Item(Struct, omit_defaults=True):
     """A tool call that is under way."""
 
     kind: Literal["command", "files", "other"]
+    name: str = ""  # of an MCP server's tool
     denied: bool = False
+    beside: bool = False  # of a sub-agent
     output: str = ""  # the end of what it printed so far
     told: int = 0  # characters printed when that was last told
     printed: int = 0
@@ -59,11 +62,15 @@ class DriverState(Struct, omit_defaults=True):
     turn_id: str | None = None
     turning: bool = False  # a turn was asked for and has not ended
     stopping: bool = False  # it is to be stopped as soon as it has a name
+    stopped: bool = False  # a person stopped it, or refused something in a way that ends it
     mode: str | None = None
     mode_changed: bool = False  # since the last turn was asked for
     planning: bool = False  # the agent was told to plan, and not yet to stop
     model: str | None = None
     model_changed: bool = False
+    trying: str = ""  # a model that it does not offer, until a turn with it went well
+    tried: str = ""  # in this turn
+    offered: list[str] = []
     version: str | None = None
     title: str | None = None
     used: int | None = None

@@ -16,6 +16,7 @@ from bascule.drivers.lenient import (
     words,
 )
 from bascule.drivers.outlet import Outlet
+from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import encode
 from bascule.drivers.stream_json.state import DriverState, Request
 from bascule.drivers.stream_json.tools import kind_of, rule_words, title_of
@@ -65,7 +66,9 @@ class Asking:
 
     def request(self, asked: ControlRequest) -> str | None:
         """A request of the agent. Returns what about it was not understood."""
-        if asked.request_id in self._state.requests:
+        request_id = own_id(asked.request_id)
+        foreign = None if request_id == asked.request_id else asked.request_id
+        if request_id in self._state.requests:
             self._out.put(
                 Note("duplicate_request", "The agent repeated a request; it stands once.", "warning")
             )
@@ -73,18 +76,20 @@ class Asking:
         try:
             subtype = _subtype.decode(asked.request).subtype
             if subtype == "can_use_tool":
-                self._permission(asked.request_id, _can_use_tool.decode(asked.request))
+                self._permission(request_id, foreign, _can_use_tool.decode(asked.request))
                 return None
             why = f"unknown control request {subtype[:80]!r}"
         except DECODE_ERRORS as error:
             why = f"broken control request: {error}"
         # Whoever waits for an answer must get one, even if it is that nobody understood.
-        self._state.remember_request(asked.request_id, Request("refused"))
-        self._replies.append(encode.refuse_request(asked.request_id, f"Not supported: {why}"))
+        self._state.remember_request(request_id, Request("refused", foreign_id=foreign))
+        refused = encode.refuse_request(request_id, f"Not supported: {why}", to=asked.request_id)
+        self._replies.append(refused)
         return why
 
-    def withdraw(self, request_id: str) -> str | None:
+    def withdraw(self, foreign_id: str) -> str | None:
         """The agent takes a request back. Returns why that was not understood."""
+        request_id = own_id(foreign_id)
         request = self._state.requests.get(request_id)
         if request is None:
             return "withdraws a request that was never made"
@@ -100,15 +105,15 @@ class Asking:
             if request.tool_id == tool_id:
                 request.open = False
 
-    def _permission(self, request_id: str, asked: CanUseTool) -> None:
+    def _permission(self, request_id: str, foreign: str | None, asked: CanUseTool) -> None:
         call = loosely(asked.input)
         if asked.tool_name == "AskUserQuestion" and objects(call, "questions"):
-            self._question(request_id, asked, call)
+            self._question(request_id, foreign, asked, call)
             return
         kept = Raw(bytes(asked.input))
         suggestions = (asked.permission_suggestions or [])[:MAX_SUGGESTIONS]
         plan = asked.tool_name == "ExitPlanMode"
-        self._state.remember_request(request_id, Request("permission", True, asked.tool_use_id))
+        self._state.remember_request(request_id, Request("permission", True, asked.tool_use_id, foreign))
         self._out.put(
             PermissionRequested(
                 request_id,
@@ -125,9 +130,9 @@ class Asking:
             )
         )
 
-    def _question(self, request_id: str, asked: CanUseTool, call: JsonObject) -> None:
+    def _question(self, request_id: str, foreign: str | None, asked: CanUseTool, call: JsonObject) -> None:
         kept = Raw(bytes(asked.input))
-        self._state.remember_request(request_id, Request("question", True, asked.tool_use_id))
+        self._state.remember_request(request_id, Request("question", True, asked.tool_use_id, foreign))
         self._out.put(
             QuestionAsked(
                 request_id,

@@ -18,6 +18,7 @@ from bascule.drivers.lenient import (
 )
 from bascule.drivers.lines import Oversize
 from bascule.drivers.outlet import Outlet
+from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import turns
 from bascule.drivers.stream_json.asking import Asking, ControlRequest
 from bascule.drivers.stream_json.encode import our_subtype
@@ -88,6 +89,8 @@ class Decoder:
             why = _reason(error)
         if why is not None:
             self._keep(line, why)
+        else:
+            self._state.spoken = True
 
     def oversize(self, line: Oversize) -> None:
         why = "a line longer than 16 MiB" if line.ended else "a line longer than 256 MiB, the rest is skipped"
@@ -181,9 +184,10 @@ class Decoder:
         return None
 
     def _init(self, said: JsonObject) -> None:
+        self._state.facts.tried = self._state.facts.trying
         self._ready(
             agent_session_id=text(said, "session_id"),
-            model=text(said, "model"),
+            model=self._known_model(text(said, "model")),
             version=text(said, "claude_code_version"),
             mode=text(said, "permissionMode"),
         )
@@ -193,10 +197,10 @@ class Decoder:
             self._state.facts.commands = names
             self._out.put(CommandsChanged(tuple(SlashCommand(one[:200]) for one in names)))
 
-    def _ready(self, **news: str | None) -> None:
-        """Say who the agent is, when that is not what was said before."""
+    def _ready(self, *, first: bool = False, **news: str | None) -> None:
+        """Say who the agent is, when that is not what was said before, or it says its first word."""
         facts = self._state.facts
-        changed = False
+        changed = first
         for name, value in news.items():
             if value is not None and len(value) <= MAX_ID and value != getattr(facts, name):
                 setattr(facts, name, value)
@@ -224,10 +228,14 @@ class Decoder:
         subtype = our_subtype(request_id)
         if subtype is None:
             # With replay on, the agent echoes our answers to its own requests.
-            return None if request_id in self._state.requests else "an answer to nothing that was asked"
+            return (
+                None if own_id(request_id) in self._state.requests else "an answer to nothing that was asked"
+            )
         if text(response, "subtype") == "error":
             code = words(response, "error_code", 80) or "control_error"
             self._out.put(Note(code, words(response, "error") or f"{subtype} was refused.", "warning"))
+            if subtype == "initialize":  # it can do without, and it is there
+                self._ready(first=True)
             return None
         self._answered(subtype, mapping(response, "response"))
         return None
@@ -239,7 +247,7 @@ class Decoder:
             case "set_permission_mode":
                 self._mode(text(answer, "mode"))
             case "set_model":
-                model = text(answer, "model")
+                model = self._known_model(text(answer, "model"))
                 if model is not None and len(model) <= MAX_ID and model != self._state.facts.model:
                     self._state.facts.model = model
                     self._out.put(ModelChanged(model))
@@ -247,7 +255,8 @@ class Decoder:
                 pass
 
     def _initialized(self, answer: JsonObject) -> None:
-        self._ready(version=text(answer, "claude_code_version"), mode=text(answer, "current_permission_mode"))
+        version, mode = text(answer, "claude_code_version"), text(answer, "current_permission_mode")
+        self._ready(first=True, version=version, mode=mode)
         commands = tuple(
             SlashCommand(
                 words(one, "name", 200), words(one, "description", 500), words(one, "argumentHint", 200)
@@ -264,7 +273,12 @@ class Decoder:
             for one in objects(answer, "models")[:MAX_LISTED]
         )
         if models:
+            self._state.facts.offered = [one.value for one in models]
             self._out.put(ModelsChanged(models))
+
+    def _known_model(self, model: str | None) -> str | None:
+        """None for one that it repeats because it was told so: it takes any word for a model."""
+        return None if model is not None and model == self._state.facts.trying else model
 
 
 def _reason(error: Exception) -> str:

@@ -5,6 +5,7 @@ from typing import Self
 import msgspec
 
 from bascule.drivers.lines import LineSplitter, Oversize
+from bascule.drivers.models import unlisted
 from bascule.drivers.outlet import Outlet
 from bascule.drivers.stream_json import encode
 from bascule.drivers.stream_json.decode import Decoder
@@ -34,6 +35,10 @@ class StreamJsonDriver:
     def consumed(self) -> int:
         return self._lines.consumed
 
+    @property
+    def spoken(self) -> bool:
+        return self._state.spoken
+
     def start(self) -> list[Write]:
         return [encode.initialize("start:1")]
 
@@ -62,18 +67,27 @@ class StreamJsonDriver:
         return encode.interrupt(write_id)
 
     def settled(self) -> list[AnyEvent]:
-        return []  # the agent itself says what an interrupt has ended
+        return self._out.take()  # what an interrupt has ended the agent itself says
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
-        return encode.answer_permission(asked, answered)
+        return encode.answer_permission(asked, answered, to=self._state.foreign_id(asked.request_id))
 
     def answer_question(self, asked: QuestionAsked, answered: QuestionAnswered) -> Write:
-        return encode.answer_question(asked, answered)
+        return encode.answer_question(asked, answered, to=self._state.foreign_id(asked.request_id))
+
+    @property
+    def offered_modes(self) -> tuple[str, ...]:
+        return ()
 
     def set_mode(self, write_id: str, mode: str) -> Write:
         return encode.set_mode(write_id, mode)
 
     def set_model(self, write_id: str, model: str) -> Write:
+        facts = self._state.facts
+        known = {*facts.offered, facts.model, "", "default"}
+        facts.trying = model if facts.offered and model not in known else ""
+        if facts.trying:
+            self._out.put(unlisted(model))
         return encode.set_model(write_id, model)
 
     def state(self) -> bytes:

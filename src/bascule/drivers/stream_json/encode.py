@@ -81,23 +81,24 @@ def _control(write_id: str, subtype: str, **fields: str | None) -> Write:
     return Write(write_id, _line({"type": "control_request", "request_id": request_id, "request": request}))
 
 
-def refuse_request(request_id: str, why: str) -> Write:
+def refuse_request(request_id: str, why: str, *, to: str) -> Write:
     """The answer to a request of the agent that we can't serve: it must not wait for ever."""
-    response = {"subtype": "error", "request_id": request_id, "error": why}
+    response = {"subtype": "error", "request_id": to, "error": why}
     return Write(f"reply:{request_id}", _line({"type": "control_response", "response": response}))
 
 
-def answer_permission(asked: PermissionRequested, answered: PermissionAnswered) -> Write:
+def answer_permission(asked: PermissionRequested, answered: PermissionAnswered, *, to: str) -> Write:
+    """`to` is the agent's own id of the request."""
     if answered.decision == "deny":
         fallback = (
             "Keep planning: the plan was not approved." if asked.kind == "plan" else "The user said no."
         )
-        return _answer(asked.request_id, _deny(answered.message or fallback))
+        return _answer(asked.request_id, to, _deny(answered.message or fallback))
     reply: dict[str, object] = {"behavior": "allow", "updatedInput": _one_line(asked.input)}
     chosen = _chosen_update(asked, answered.option)
     if chosen is not None:
         reply["updatedPermissions"] = [chosen]
-    return _answer(asked.request_id, reply)
+    return _answer(asked.request_id, to, reply)
 
 
 def _chosen_update(asked: PermissionRequested, option: str | None) -> Raw | None:
@@ -119,9 +120,9 @@ def _chosen_update(asked: PermissionRequested, option: str | None) -> Raw | None
     return _one_line(asked.suggestions[int(position)])
 
 
-def answer_question(asked: QuestionAsked, answered: QuestionAnswered) -> Write:
+def answer_question(asked: QuestionAsked, answered: QuestionAnswered, *, to: str) -> Write:
     if not answered.answers and not answered.notes:
-        return _answer(asked.request_id, _deny(answered.message or "The user declined to answer."))
+        return _answer(asked.request_id, to, _deny(answered.message or "The user declined to answer."))
     known = {one.question for one in asked.questions}
     for question in (*answered.answers, *answered.notes):
         if question not in known:
@@ -130,7 +131,7 @@ def answer_question(asked: QuestionAsked, answered: QuestionAnswered) -> Write:
     if answered.notes:
         added["annotations"] = {question: {"notes": note} for question, note in answered.notes.items()}
     reply = {"behavior": "allow", "updatedInput": _with_fields(asked.input, added)}
-    return _answer(asked.request_id, reply)
+    return _answer(asked.request_id, to, reply)
 
 
 def _with_fields(original: Raw, added: dict[str, object]) -> Raw:
@@ -148,8 +149,8 @@ def _deny(why: str) -> dict[str, object]:
     return {"behavior": "deny", "message": why if why.strip() else "The user said no."}
 
 
-def _answer(request_id: str, reply: Mapping[str, object]) -> Write:
-    response = {"subtype": "success", "request_id": request_id, "response": reply}
+def _answer(request_id: str, to: str, reply: Mapping[str, object]) -> Write:
+    response = {"subtype": "success", "request_id": to, "response": reply}
     return Write(f"answer:{request_id}", _line({"type": "control_response", "response": response}))
 
 

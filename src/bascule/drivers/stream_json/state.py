@@ -47,6 +47,7 @@ class Request(Struct, omit_defaults=True):
     kind: Literal["permission", "question", "refused"]
     open: bool = False
     tool_id: str | None = None
+    foreign_id: str | None = None  # the agent's own name for it, where we use another
 
 
 class Facts(Struct, omit_defaults=True):
@@ -54,6 +55,9 @@ class Facts(Struct, omit_defaults=True):
 
     agent_session_id: str | None = None
     model: str | None = None
+    offered: list[str] = []  # the models it names
+    trying: str = ""  # one that it does not name, until a turn with it went well
+    tried: str = ""  # in this turn
     version: str | None = None
     mode: str | None = None
     commands: list[str] | None = None
@@ -64,6 +68,7 @@ class Facts(Struct, omit_defaults=True):
 
 class DriverState(Struct, omit_defaults=True):
     skipping: bool = False
+    spoken: bool = False  # something it said was understood
     interrupted: bool = False  # the agent said so in this turn
     failure: str = ""  # an API error the agent reported in this turn; its result will say it again
     facts: Facts = msgspec.field(default_factory=Facts)
@@ -87,6 +92,11 @@ class DriverState(Struct, omit_defaults=True):
         self.requests[request_id] = request
         _forget_oldest(self.requests, MAX_OPEN, lambda one: one.open)
         _forget_oldest(self.requests, MAX_SETTLED, lambda one: not one.open)
+
+    def foreign_id(self, request_id: str) -> str:
+        """The id by which the agent knows a request of ours."""
+        known = self.requests.get(request_id)
+        return request_id if known is None or known.foreign_id is None else known.foreign_id
 
     def remember_tool(self, tool_id: str, tool: OpenTool) -> None:
         self.tools[tool_id] = tool

@@ -19,7 +19,15 @@ from bascule.drivers.lenient import (
 from bascule.drivers.outlet import Outlet
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, DriverState
-from bascule.model.events import Note, StopReason, ToolChanged, TurnEnded, Usage, UsageChanged
+from bascule.model.events import (
+    ModelChanged,
+    Note,
+    StopReason,
+    ToolChanged,
+    TurnEnded,
+    Usage,
+    UsageChanged,
+)
 
 _STOPS: dict[str, StopReason] = {
     "end_turn": "end_turn",
@@ -39,6 +47,9 @@ def end_turn(state: DriverState, out: Outlet, result: JsonObject) -> None:
         out.put(ToolChanged(tool_id, "failed", "The turn ended before this tool reported back."))
     _count(state, out, result)
     reason = _stop_reason(state, result)
+    if reason == "end_turn" and state.facts.tried and state.facts.tried == state.facts.trying:
+        state.facts.model, state.facts.trying = state.facts.trying, ""
+        out.put(ModelChanged(state.facts.model))
     message = _what_went_wrong(result) if reason == "error" else None
     tell_failure(state, out, message)
     usage = mapping(result, "usage")

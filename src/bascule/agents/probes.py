@@ -1,0 +1,53 @@
+"""Marks the programs that are only asked for their version or login, and ends those a killed server left."""
+
+import hashlib
+import os
+import signal
+from pathlib import Path
+
+MARK = "BASCULE_PROBE"
+
+
+def mark_of(folder: Path) -> str:
+    """What the probes of the server with this state folder carry in their environment."""
+    return hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:32]
+
+
+def sweep_probes(mark: str) -> int:
+    """End every process that carries this mark. How many there were; none where there is no /proc.
+
+    Called at a start, by the only server of a state folder: whoever asked them is gone.
+    """
+    wanted = f"{MARK}={mark}".encode()
+    return sum(_end(pid, wanted) for pid in _all() if wanted in _environment(pid))
+
+
+def _all() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:  # gone, or another user's
+        return []
+
+
+def _end(pid: int, wanted: bytes) -> bool:
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        # Looked at again: from the opening on, the handle can't come to mean another process.
+        if wanted not in _environment(pid):
+            return False
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True

@@ -1,0 +1,59 @@
+"""What a tool is called. The protocol has no field for it: agents say it here or there, or not at all."""
+
+import json
+import re
+from typing import cast
+
+from msgspec import Raw
+
+from bascule.drivers.lenient import MAX_ID, JsonObject, as_object, clip, loosely, text
+
+MCP = "mcp__"
+MAX_SAID = 300
+# "switch (lamp MCP Server)", as two agents announce a tool of an MCP server.
+_OF_SERVER = re.compile(r"(?P<tool>[\w.:-]{1,100}) \((?P<server>[\w.: -]{1,100}) MCP Server\)")
+# A title that is one word is the tool's name; a sentence, a path or a command is not.
+_WORD = re.compile(r"[A-Za-z_][\w.:-]{0,79}")
+
+
+def told_name(name: str | None, meta: Raw) -> str:
+    """The name, where the agent tells it as such: beside the title, or among its own additions."""
+    if name:
+        return name[:MAX_ID]
+    own = loosely(meta)
+    for place in (own, *(as_object(one) for one in own.values())):
+        if told := text(place, "toolName"):
+            return told[:MAX_ID]
+    return ""
+
+
+def derived_name(title: str | None, kind: str | None, raw_input: Raw) -> str:
+    """The name as the first words about the call show it; empty when they show none."""
+    if found := _of_server(loosely(raw_input)):
+        return found
+    if title and (told := _OF_SERVER.fullmatch(title)):
+        return f"{MCP}{told['server']}__{told['tool']}"[:MAX_ID]
+    return title if title and kind in (None, "other") and _WORD.fullmatch(title) else ""
+
+
+def unnamed(said: str) -> str:
+    """What stands for a name that is not told: not the same for two tools that are described differently."""
+    return f"a tool it does not name: {clip(said, MAX_SAID)}" if said else "a tool it does not name"
+
+
+def only_repeats(title: str | None, raw_input: Raw) -> bool:
+    """Whether a title says nothing but the input once more."""
+    if not title or not title.startswith(("{", "[")):
+        return False
+    try:
+        return cast("object", json.loads(title)) == json.loads(bytes(raw_input) or b"null")
+    except (ValueError, RecursionError):
+        return False
+
+
+def _of_server(call: JsonObject) -> str:
+    """Some agents give the server and its tool as the input, and the tool's own input inside of it."""
+    server, tool = text(call, "server"), text(call, "tool")
+    if not server or not tool or not {"server", "tool", "arguments"} >= set(call):
+        return ""
+    return f"{MCP}{server}__{tool}"[:MAX_ID]

@@ -1,0 +1,41 @@
+"""A request for a tool of an MCP server: it comes as a form of that server, without fields, and is none."""
+
+import re
+
+from msgspec import Struct
+
+from bascule.drivers.codex.encode import MCP
+from bascule.drivers.lenient import JsonObject, items, mapping, text, words
+
+_APPROVAL = "mcp_tool_call"
+_NAMED = re.compile(r'to run tool "([^"]{1,200})"')
+UNNAMED = "a tool it does not name"
+
+
+class ServerTool(Struct, frozen=True):
+    server: str
+    tool: str
+    message: str
+    description: str
+    persist: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{MCP}{self.server}__{self.tool}"
+
+
+def is_tool_approval(about: JsonObject) -> bool:
+    return text(mapping(about, "_meta"), "codex_approval_kind") == _APPROVAL
+
+
+def server_tool(about: JsonObject) -> ServerTool:
+    """The tool's name stands in the agent's sentence and nowhere else."""
+    own, message = mapping(about, "_meta"), words(about, "message", 500)
+    found = _NAMED.search(message)
+    return ServerTool(
+        words(about, "serverName", 100) or "a server it does not name",
+        found[1] if found else UNNAMED,
+        message or "Allow a tool of an MCP server?",
+        words(own, "tool_description", 2000),
+        tuple(one for one in items(own, "persist") if isinstance(one, str)),
+    )

@@ -1,0 +1,17 @@
+"""Names for an agent's requests that are safe to print, to type and to put in an address."""
+
+import hashlib
+import re
+
+_PLAIN = re.compile(r"[\w.:-]{1,128}", re.ASCII)
+
+
+def own_id(foreign: str) -> str:
+    """The agent's own id when it is plain, else one derived from it.
+
+    Derived rather than counted: a repeated or withdrawn request, and one that is read again after a restart,
+    finds the same name without any table.
+    """
+    if _PLAIN.fullmatch(foreign):
+        return foreign
+    return "x-" + hashlib.sha256(foreign.encode(errors="surrogatepass")).hexdigest()[:32]

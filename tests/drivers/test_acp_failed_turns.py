@@ -1,0 +1,110 @@
+"""Turns that failed, or that the agent ended by itself, though it reports an ordinary end."""
+
+import pytest
+from tests.drivers.test_acp_driver import line, opened, prompt, sent_by, update
+
+from bascule.drivers.acp import AcpDriver
+from bascule.drivers.base import STOPPED_BY_ITSELF, DriverLaunch
+from bascule.model.events import (
+    AnyEvent,
+    Note,
+    PermissionAnswered,
+    PermissionRequested,
+    TextAppended,
+    TurnEnded,
+)
+
+TELLS_IN_TEXT = DriverLaunch("/p", "r", quirks=("errors_as_text",))
+RETRY = "Info: Request failed due to a transient API error. Retrying..."
+FAILED = (
+    "Error: Authentication failed with provider at http://127.0.0.1:1/v1 (HTTP 401).\n"
+    "  Check your COPILOT_PROVIDER_API_KEY."
+)
+WARNING = "Warning: Model metadata for `fake-model` not found. Defaulting to fallback metadata.\n\n"
+
+
+def piece(words: str, message_id: str | None = None) -> bytes:
+    named = {} if message_id is None else {"messageId": message_id}
+    return update("agent_message_chunk", content={"type": "text", "text": words}, **named)
+
+
+def turn(*pieces: bytes, launch: DriverLaunch = TELLS_IN_TEXT, **answer: object) -> list[AnyEvent]:
+    driver = opened(launch)
+    (sent,) = sent_by(driver.prompt(prompt()))
+    events: list[AnyEvent] = []
+    for one in pieces:
+        events += driver.receive(one)
+    return events + driver.receive(line(id=sent["id"], result={"stopReason": "end_turn", **answer}))
+
+
+def end_of(events: list[AnyEvent]) -> TurnEnded:
+    (ended,) = [one for one in events if isinstance(one, TurnEnded)]
+    return ended
+
+
+def test_a_turn_that_retried_and_gave_up_failed_and_its_retries_are_notes() -> None:
+    """As Copilot 1.0.102 tells of a 401, all of it in one message."""
+    events = turn(piece(RETRY), piece(RETRY), piece(FAILED))
+    assert (end_of(events).stop_reason, end_of(events).message) == ("error", FAILED)
+    assert [one.text for one in events if isinstance(one, Note)] == [RETRY, RETRY]
+    assert [one.text for one in events if isinstance(one, TextAppended)] == [FAILED]
+
+
+def test_a_turn_that_retried_and_went_on_did_not_fail() -> None:
+    events = turn(piece(RETRY), piece("All is well."))
+    assert end_of(events).stop_reason == "end_turn"
+
+
+def test_a_retry_in_the_middle_of_an_answer_is_a_note_in_its_place() -> None:
+    events = turn(piece("Half of it."), piece(RETRY), piece("The other half."))
+    told = [one.text for one in events if isinstance(one, TextAppended | Note)]
+    assert told == ["Half of it.", RETRY, "The other half."]
+    assert end_of(events).stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "exceeded retry limit, last status: 429 Too Many Requests\n\n",
+        "We’re currently experiencing high demand, which may cause temporary errors.\n\n",
+        '{"type":"error","error":{"type":"invalid_request_error","message":"Scripted error 400"}}\n\n',
+    ],
+)
+def test_an_adapters_own_last_words_after_no_answer_are_a_failure(failure: str) -> None:
+    """As @agentclientprotocol/codex-acp 2.6.0 tells of them; what the model says has a name there."""
+    events = turn(piece(WARNING), piece(failure))
+    assert (end_of(events).stop_reason, end_of(events).message) == ("error", failure.strip())
+
+
+def test_an_adapters_warning_is_no_failure_and_neither_is_an_answer() -> None:
+    assert end_of(turn(piece(WARNING))).stop_reason == "end_turn"
+    assert end_of(turn(piece(WARNING), piece("You said: hello\n\n", "msg_1"))).stop_reason == "end_turn"
+    used = {"inputTokens": 10, "outputTokens": 5}
+    assert end_of(turn(piece("A paragraph.\n\n"), usage=used)).stop_reason == "end_turn"
+    assert end_of(turn(piece(FAILED), launch=DriverLaunch("/p", "r"))).stop_reason == "end_turn"
+
+
+def test_a_turn_that_the_agent_cancelled_by_itself_was_interrupted_by_nobody() -> None:
+    ended = end_of(turn(piece("line 60000"), stopReason="cancelled"))
+    assert ended == TurnEnded("other", message=STOPPED_BY_ITSELF)
+
+
+def test_a_turn_that_was_stopped_or_ended_by_a_no_is_interrupted() -> None:
+    driver = opened()
+    (sent,) = sent_by(driver.prompt(prompt()))
+    driver.interrupt("interrupt:1")
+    assert end_of(driver.receive(line(id=sent["id"], result={"stopReason": "cancelled"}))) == TurnEnded(
+        "interrupted"
+    )
+    (sent,) = sent_by(driver.prompt(prompt()))
+    deny(driver)
+    events = driver.receive(line(id=sent["id"], result={"stopReason": "cancelled"}))
+    assert end_of(events).stop_reason == "interrupted"
+
+
+def deny(driver: AcpDriver) -> None:
+    options = [{"optionId": "no", "name": "No", "kind": "reject_once"}]
+    params = {"sessionId": "s1", "toolCall": {"toolCallId": "t1", "title": "ls"}, "options": options}
+    events = driver.receive(line(id=9, method="session/request_permission", params=params))
+    (asked,) = [one for one in events if isinstance(one, PermissionRequested)]
+    driver.answer_permission(asked, PermissionAnswered(asked.request_id, "deny", "ana"))
