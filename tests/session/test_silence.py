@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.session.silence import Silence
 
@@ -20,7 +21,7 @@ class Watch:
 async def test_a2_it_is_asked_first_and_over_when_nothing_comes():
     watch = Watch(0.2)
     watch.silence.look()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         await watch.asked.wait()
         assert not watch.ended.is_set()
         await watch.ended.wait()
@@ -30,7 +31,7 @@ async def test_a2_whoever_answers_is_asked_again_later_and_never_over():
     watch = Watch(0.2)
     watch.silence.look()
     for _ in range(5):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await watch.asked.wait()
         watch.asked.clear()
         watch.silence.heard()

@@ -23,6 +23,7 @@ class SpawnPlan(Struct, frozen=True):
     cwd: str
     cwd_stat: tuple[int, int]  # device and inode, checked again at the moment of the spawn
     pty: tuple[int, int] | None = None
+    label: str = ""  # what the keeper is to tell of it again, should nobody else know it any more
 
 
 class Exit(Struct, frozen=True):
@@ -42,6 +43,10 @@ class AgentProcess(Protocol):
 
     async def write(self, write: Write) -> None:
         """Returns once every byte is in the agent's stdin; a write seen before is not written again."""
+        ...
+
+    async def unread(self) -> int | None:
+        """How many bytes wait for it to read, in the keeper and in its pipe. None when nobody can tell."""
         ...
 
     async def resize(self, cols: int, rows: int) -> None:

@@ -196,14 +196,10 @@ class Seat:
         return await self.process.spawn(plan)
 
     async def write(self, write: Write) -> None:
-        await self.process.write(Write(self._on_the_line(write.write_id), write.data))
+        await self.process.write(Write(on_the_line(self.session_id, write.write_id), write.data))
 
-    def _on_the_line(self, write_id: str) -> str:
-        """Each session counts its writes for itself; on the line they must differ."""
-        if write_id.startswith(FOR_ALL):
-            return write_id
-        name = f"{self.session_id}:{write_id}"
-        return name if len(name) <= MAX_WRITE_ID else hashlib.sha256(name.encode()).hexdigest()
+    async def unread(self) -> int | None:
+        return await self.process.unread()
 
     async def resize(self, cols: int, rows: int) -> None:
         await self.process.resize(cols, rows)
@@ -239,3 +235,11 @@ class Seat:
 
     def close(self) -> None:
         self.process.close()
+
+
+def on_the_line(session_id: str, write_id: str) -> str:
+    """Each session counts its writes for itself; on the line they must differ."""
+    if write_id.startswith(FOR_ALL):
+        return write_id
+    name = f"{session_id}:{write_id}"
+    return name if len(name) <= MAX_WRITE_ID else hashlib.sha256(name.encode()).hexdigest()

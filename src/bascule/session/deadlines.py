@@ -16,6 +16,9 @@ class Deadlines:
         if seconds > 0:
             self._timers[name] = asyncio.get_running_loop().call_later(seconds, self._fire, name, action)
 
+    def is_set(self, name: str) -> bool:
+        return name in self._timers
+
     def cancel(self, name: str) -> None:
         timer = self._timers.pop(name, None)
         if timer is not None:

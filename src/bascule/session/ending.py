@@ -41,6 +41,11 @@ def ended(record: SessionRecord, exit: Exit, failure: SessionFailed | None) -> A
     return failure or SessionEnded("exited", exit.code, exit.signal, exit_words(exit))
 
 
+def never_spoke(record: SessionRecord, why: str, stderr_tail: str, exit: Exit) -> SessionFailed:
+    words = f"Could not talk to {record.agent}: {why}. Check that it runs by itself, then try again."
+    return SessionFailed("no_protocol", words, stderr_tail.strip(), exit.code, exit.signal)
+
+
 async def stop_after(committed: "asyncio.Future[None]", ledger: Ledger, process: AgentProcess) -> None:
     """Stop it once the wish is stored. A disk that takes nothing must not keep an agent alive."""
     await asyncio.wait([committed], timeout=STORE_SECONDS)
@@ -53,6 +58,17 @@ async def stop(ledger: Ledger, process: AgentProcess) -> None:
         await process.end()
     except HostError as error:  # it is gone already
         ledger.log([Note("end_failed", error.message, "warning")])
+
+
+def left_by_itself(exit: Exit) -> bool:
+    """It went in good order: an agent that chose to leave is not started again."""
+    return exit.code == 0 and exit.signal is None and not exit.lost
+
+
+def how_it_went(exit: Exit) -> str:
+    if exit.lost:
+        return "together with the process that kept it"
+    return exit_words(exit) or "exit code 0"
 
 
 def exit_words(exit: Exit) -> str | None:

@@ -4,13 +4,16 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
-from bascule.model.errors import HostError
+from bascule.model.errors import HostError, LimitReached
 from bascule.model.events import AnswerDelivered, AnyEvent, Note
 from bascule.model.records import Write
 from bascule.session.agent import AgentProcess, ProcessUnreachable
+from bascule.session.deafness import Deafness
 from bascule.session.ledger import Ledger
 
 ANSWER = "answer:"
+MOST_BYTES = 32 * 1024 * 1024  # that wait for an agent: a few of the largest messages
+MOST_WRITES = 1000
 
 
 class Outbox:
@@ -20,14 +23,15 @@ class Outbox:
         self._ledger = ledger
         self._process = process
         self._waiting: deque[Write] = deque(waiting)
-        self._undelivered = dict.fromkeys(write.write_id for write in waiting)
+        self._undelivered = {write.write_id: len(write.data) for write in waiting}
+        self.deafness = Deafness(ledger, process.unread)
         self._wake = asyncio.Event()
         self._wake.set()
 
     def put_after(self, committed: "asyncio.Future[None]", writes: Sequence[Write]) -> None:
         """Deliver these once the step that holds them is durable. One without data stands for nothing."""
         kept = tuple(write for write in writes if write.data)
-        self._undelivered.update(dict.fromkeys(write.write_id for write in kept))
+        self._undelivered.update({write.write_id: len(write.data) for write in kept})
 
         def on_commit(done: "asyncio.Future[None]") -> None:
             if not done.cancelled() and done.exception() is None:
@@ -37,9 +41,23 @@ class Outbox:
         if kept:
             committed.add_done_callback(on_commit)
 
+    def check_room(self) -> None:
+        """Raises while so much waits for the agent that more would only fill memory."""
+        waiting = sum(self._undelivered.values())
+        if waiting > MOST_BYTES or len(self._undelivered) > MOST_WRITES:
+            raise LimitReached(
+                f"The agent does not read what is sent to it, and {waiting} bytes wait already. Nothing was "
+                "taken. Wait until it reads, or end the session."
+            )
+
     def wake(self) -> None:
         """The way to the agent is open again."""
         self._wake.set()
+
+    @property
+    def holds_answer(self) -> bool:
+        """Whether a person's answer is still on its way."""
+        return any(write_id.startswith(ANSWER) for write_id in self._undelivered)
 
     def abandon(self) -> list[str]:
         """The agent is gone: the ids of all that will never reach it."""
@@ -57,6 +75,7 @@ class Outbox:
 
     async def _deliver(self, write: Write) -> bool:
         """False when it has to be tried again later."""
+        self.deafness.sent()
         try:
             await self._process.write(write)
         except ProcessUnreachable:

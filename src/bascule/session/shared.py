@@ -6,26 +6,25 @@ from collections.abc import Callable
 from bascule.drivers.acp import AcpDriver
 from bascule.drivers.acp.services import HostCall
 from bascule.model.errors import AgentUnavailable, Refusal
-from bascule.model.events import AnyEvent, EndReason, Note, SessionEnded, SessionFailed
+from bascule.model.events import AnyEvent, Note, SessionFailed
 from bascule.model.lifecycle import Phase
 from bascule.model.records import Write
 from bascule.model.settings import AcpSettings, Limits
 from bascule.policy.decide import Ruling
 from bascule.session.agent import Exit, SpawnPlan
 from bascule.session.connection import Seat
-from bascule.session.ending import OVER, STORE_SECONDS, ended, exit_words, spawn, stop
+from bascule.session.ending import OVER, STORE_SECONDS, ended, how_it_went, spawn, stop
 from bascule.session.ledger import Ledger
+from bascule.session.reviving import COULD_NOT_CONNECT, REFUSALS, Revival
 from bascule.session.serving import Services, Serving
 from bascule.session.silence import Silence
 from bascule.session.supervisor import Supervisor, new_id
 from bascule.store.base import ResumePoint
 
 LEAVE_SECONDS = 5.0  # that the agent has to let go of one session
-COULD_NOT_CONNECT = "could_not_connect"
 # What the agent answered with an error, told at once besides being in the log.
-REFUSALS = frozenset({"session_refused", "login_needed", "mode_refused", "model_refused"})
-WENT = "{title} stopped ({how}). Bascule connects to it again; what it was doing must be asked for again."
-WENT_FOR_GOOD = "{title} stopped ({how}), and it can't take up an earlier conversation. Start a new one."
+COULD_NOT = "Could not connect to {title}: {how}. Check that it runs by itself, then try again."
+COMPLAINTS = REFUSALS | {"mode_refused", "model_refused"}
 
 
 class SharedSupervisor(Supervisor):
@@ -43,12 +42,14 @@ class SharedSupervisor(Supervisor):
         acp: AcpSettings,
         services: Services,
     ) -> None:
-        super().__init__(ledger, seat, driver, point, limits, clock, steady, ruling)
+        title = seat.connection.title
+        super().__init__(ledger, seat, driver, point, limits, clock, steady, ruling, Revival(title))
         self.seat = seat
         seat.sitter = self
         self._acp = driver
         # What a process says aside while it serves several is nobody's in particular: it stays a tail.
-        self._reader.shows_stderr = lambda: len(seat.connection.seats) <= 1
+        alone = self._reader.shows_stderr
+        self._reader.shows_stderr = lambda: len(seat.connection.seats) <= 1 and alone()
         if driver.greeting is not None:
             seat.connection.greeted(driver.greeting)
         self._has_left = asyncio.Event()
@@ -68,7 +69,8 @@ class SharedSupervisor(Supervisor):
         title = self.seat.connection.title
         words = f"Could not start {title}. Check that it's installed. ({failed.message})"
         self._complain(AgentUnavailable.code, words)
-        await self._end_with([SessionFailed(COULD_NOT_CONNECT, words)], "failed to start")
+        last = self._not_started(SessionFailed(COULD_NOT_CONNECT, words))
+        await self._end_with(last, "failed to start")
         return False
 
     @property
@@ -103,10 +105,17 @@ class SharedSupervisor(Supervisor):
 
     def admit(self, events: list[AnyEvent], reached: int) -> "asyncio.Future[None]":
         for event in events:
-            if isinstance(event, Note) and event.code in REFUSALS:
+            if isinstance(event, Note) and event.code in COMPLAINTS:
                 self._complain("AGENT_PROTOCOL_ERROR", event.text)
         # What others caused this process to say does not count against this session.
         return super().admit(events, self._acp.heard)
+
+    async def give_up(self) -> None:
+        """Only this session did not come back: the process may serve others."""
+        if self.seat.alone:
+            await stop(self.ledger, self.seat)
+        else:
+            self.exited(Exit(None, None, 0, 0))
 
     def _complain(self, code: str, words: str) -> None:
         self.seat.connection.on_problem(self.ledger.record.session_id, Refusal(code, words))
@@ -161,19 +170,19 @@ class SharedSupervisor(Supervisor):
         elif self.seat.connection.exit is None:
             self.exited(Exit(None, None, 0, 0))
 
-    def _last_word(self, exit: Exit) -> AnyEvent:
+    def _last_words(self, exit: Exit) -> list[AnyEvent]:
         record, connection = self.ledger.record, self.seat.connection
-        if record.phase in OVER or exit.lost:
-            return ended(record, exit, None)
-        how = connection.failure or exit_words(exit) or "exit code 0"
-        title, greeting = connection.title, connection.greeting
-        if greeting is None or record.agent_session_id is None:
-            words = f"Could not connect to {title}: {how}. Check that it runs by itself, then try again."
-            tail = self._reader.stderr_tail.strip()
+        if record.phase in OVER:
+            return [ended(record, exit, None)]
+        how, greeting = connection.failure or how_it_went(exit), connection.greeting
+        if (greeting is None or record.agent_session_id is None) and not exit.lost:
+            words = COULD_NOT.format(title=connection.title, how=how)
             self._complain(AgentUnavailable.code, words)
-            return SessionFailed(COULD_NOT_CONNECT, words, tail, exit.code, exit.signal)
-        reason: EndReason = "disconnected"
-        if greeting.loads or greeting.resumes:
+            if not self.reviving.trying:
+                return [SessionFailed(COULD_NOT_CONNECT, words, self.stderr_tail, exit.code, exit.signal)]
+        able = greeting is not None and (greeting.loads or greeting.resumes)
+        self.reviving.revival = Revival(connection.title, able)
+        last = self.reviving.last_words(exit, how, self.stderr_tail, unheard=self._outbox.holds_answer)
+        if self.reviving.lost is not None:
             connection.orphans.append(record.session_id)
-            return SessionEnded(reason, exit.code, exit.signal, WENT.format(title=title, how=how))
-        return SessionEnded(reason, exit.code, exit.signal, WENT_FOR_GOOD.format(title=title, how=how))
+        return last

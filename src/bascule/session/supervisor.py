@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from bascule.drivers.base import Driver
 from bascule.model.commands import Actor
+from bascule.model.errors import HostError
 from bascule.model.events import (
     AnyEvent,
     EndReason,
@@ -18,6 +19,7 @@ from bascule.model.events import (
     QuestionWithdrawn,
     SessionEnding,
     SessionFailed,
+    SessionReady,
     ToolChanged,
     TurnEnded,
 )
@@ -31,16 +33,30 @@ from bascule.session.agent import AgentProcess, Exit, SpawnPlan
 from bascule.session.answers import asked_permission, asked_question
 from bascule.session.asking import Asking
 from bascule.session.deadlines import Deadlines
-from bascule.session.ending import OVER, ended, exit_words, seconds, spawn, stop_after
+from bascule.session.ending import (
+    OVER,
+    ended,
+    exit_words,
+    how_it_went,
+    left_by_itself,
+    never_spoke,
+    seconds,
+    spawn,
+    stop_after,
+)
 from bascule.session.ledger import Ledger
 from bascule.session.listing import Conversations
 from bascule.session.outbox import Outbox
+from bascule.session.patience import Patience
 from bascule.session.reading import Reader
+from bascule.session.reviving import Revival, Reviving
+from bascule.session.unread import Unread
 from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 
 NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it try again."
 POLICY = "policy"
 TIMEOUT = "timeout"
+NEVER = Revival()
 SENDABLE = frozenset({Phase.STARTING, Phase.WAITING})
 
 
@@ -55,19 +71,29 @@ class Supervisor:
         clock: Callable[[], float],
         steady: Callable[[], float],
         ruling: Ruling = by_mode,
+        revival: Revival = NEVER,
     ) -> None:
         self.ledger = ledger
+        self.reviving = Reviving(ledger, revival)
         self.driver = driver
         self.limits = limits
         self.inputs = TokenBucket(limits.inputs_per_minute, limits.inputs_per_minute, steady)
-        self.rules: list[Rule] = [decode_rule(rule.rule) for rule in ledger.parked.rules]
+        kept = [decode_rule(rule.rule) for rule in ledger.parked.rules]
+        self.rules: list[Rule] = [rule for rule in kept if rule is not None]
         self._process = process
         self._clock = clock
         self._ruling = ruling
         self._deadlines = Deadlines()
+        self._patience = Patience(
+            ledger, driver, limits, self._deadlines, self._never_spoke, lambda note: self.log([note])
+        )
+        self._unread = Unread(steady)
+        self._given_up = ""  # why it was stopped though nobody wished so, in words
         self._base = point.out_offset
         self._outbox = Outbox(ledger, process, point.outbox)
         self._reader = Reader(ledger, process, driver, self.admit, point.out_offset, point.err_offset)
+        # A try that fails leaves no trace of its own in the transcript: its words are part of the outcome.
+        self._reader.shows_stderr = lambda: not self.reviving.trying
         self.conversations = Conversations(driver, lambda write: self.log([], writes=[write]))
         self._spoke = point.out_offset > 0
         self._exit: Exit | None = None
@@ -77,7 +103,7 @@ class Supervisor:
 
     async def run(self, plan: SpawnPlan | None) -> None:
         """From the spawn (or, without a plan, from wherever it was) to the end."""
-        carrying: asyncio.Task[None] | None = None
+        carrying: list[asyncio.Task[None]] = []
         try:
             if plan is not None and not await self._spawn(plan):
                 return
@@ -85,12 +111,14 @@ class Supervisor:
                 told = self.ledger.log([])
                 self._ending = asyncio.create_task(self._end_process(told), name=f"end {self._id}")
             self._begin_waiting()
-            carrying = asyncio.create_task(self._outbox.run(), name=f"outbox {self._id}")
+            carrying.append(asyncio.create_task(self._outbox.run(), name=f"outbox {self._id}"))
+            carrying.append(asyncio.create_task(self._outbox.deafness.run(), name=f"deafness {self._id}"))
             await asyncio.gather(self._reader.read_out(), self._reader.read_err())
             await self._finish()
         finally:
-            if carrying is not None:
-                carrying.cancel()
+            for task in carrying:
+                task.cancel()
+            self.reviving.settle()
             self._deadlines.cancel_all()
             await self.close()
             self._process.close()
@@ -107,36 +135,74 @@ class Supervisor:
         self._exit = exit
         self._reader.exited(exit)
 
+    def check_room(self) -> None:
+        """Raises while the agent has too much to read already."""
+        self._outbox.check_room()
+
     def deliver_after(self, committed: "asyncio.Future[None]", writes: Sequence[Write]) -> None:
         """Bytes that were logged before this session was live."""
         self._outbox.put_after(committed, writes)
 
+    def place_and_state(self) -> tuple[int, bytes]:
+        """How much output has become events, and what the driver needs to read on there."""
+        return self._base + self.driver.consumed, self.driver.state()
+
     async def _spawn(self, plan: SpawnPlan) -> bool:
         failed = await spawn(self.ledger, self._process, plan)
         if failed is not None:
-            await self._end_with([failed], "failed to start")
+            await self._end_with(self._not_started(failed), "failed to start")
         return failed is None
+
+    def _not_started(self, failed: SessionFailed) -> list[AnyEvent]:
+        if not self.reviving.trying:
+            return [failed]
+        return self.reviving.last_words(Exit(None, None, 0, 0), failed.message, "")
 
     async def _finish(self) -> None:
         """Every byte is read and the exit is known: close what is open, say how it ended."""
         exit = self._exit or Exit(None, None, 0, 0, lost=True)
         record = self.ledger.record
         asking = Asking(self.ledger)
-        events = [one for one in self.driver.finish() if asking.follow(one)]
-        events += asking.withdraw_all("lost" if exit.lost else "ended")
-        events += self._reader.dropped_stderr()
-        events.append(self._last_word(exit))
-        await self._end_with(events, record.end_reason or "exited")
+        said = self._unread.bounded(self.reviving.heard(self.driver.finish()))
+        events = [one for one in [*said, *self._unread.told()] if asking.follow(one)]
+        last = self._last_words(exit)
+        gone = exit.lost or self.reviving.lost is not None
+        events += asking.withdraw_all("lost" if gone else "ended")
+        events += [*self._reader.dropped_stderr(), *last]
+        by_itself = "disconnected" if self.reviving.lost is not None else "exited"
+        await self._end_with(events, record.end_reason or by_itself)
         await self._process.forget()
 
-    def _last_word(self, exit: Exit) -> AnyEvent:
-        return ended(self.ledger.record, exit, None if self._spoke else self._failure(exit))
+    def _last_words(self, exit: Exit) -> list[AnyEvent]:
+        record, tail = self.ledger.record, self.stderr_tail
+        if self._given_up and record.phase not in OVER:
+            if self.reviving.trying:
+                return self.reviving.last_words(exit, self._given_up, tail)
+            return [never_spoke(record, self._given_up, tail, exit)]
+        early = not self._spoke and exit.code is not None
+        if record.phase in OVER or (not self.reviving.trying and (early or left_by_itself(exit))):
+            return [ended(record, exit, None if self._spoke else self._failure(exit))]
+        unheard = self._outbox.holds_answer
+        return self.reviving.last_words(exit, how_it_went(exit), tail, unheard=unheard)
+
+    @property
+    def stderr_tail(self) -> str:
+        return self._reader.stderr_tail.strip()
+
+    def _never_spoke(self, why: str) -> None:
+        self._given_up = why
+        self._ending = asyncio.create_task(self.give_up(), name=f"give up {self._id}")
+
+    async def give_up(self) -> None:
+        """It does not come up: stop it, and let its exit tell."""
+        try:
+            await self._process.kill()
+        except HostError:
+            return  # it is gone, or the keeper is: either way its exit is told
 
     def _failure(self, exit: Exit) -> SessionFailed:
         message = f"The agent stopped before it said anything ({exit_words(exit) or 'exit code 0'})."
-        return SessionFailed(
-            "exited_early", message, self._reader.stderr_tail.strip(), exit.code, exit.signal
-        )
+        return SessionFailed("exited_early", message, self.stderr_tail, exit.code, exit.signal)
 
     async def _end_with(self, events: list[AnyEvent], detail: str) -> None:
         audit = AuditRecord("session_ended", "agent", self._id, detail=detail)
@@ -151,7 +217,7 @@ class Supervisor:
         facts: list[AnyEvent] = []
         writes: list[Write] = []
         audit: list[AuditRecord] = []
-        for event in events:
+        for event in self._unread.bounded(self.reviving.heard(events)):
             if not asking.follow(event):
                 continue
             if isinstance(event, TurnEnded) and event.stop_reason == "interrupted":
@@ -168,6 +234,8 @@ class Supervisor:
         writes += self.driver.data_to_send()
         committed = self.log(facts, writes=writes, audit=audit, sync=bool(audit))
         self._react(facts)
+        if self.reviving.refused and self._ending is None:
+            self._ending = asyncio.create_task(self.give_up(), name=f"give up {self._id}")
         if 0 < self.limits.output_bytes < reached:
             self.reach("size_limit")
         return committed
@@ -253,16 +321,22 @@ class Supervisor:
             match event:
                 case PermissionRequested() | QuestionAsked():
                     self._expect_answer(event.request_id)
-                case TurnEnded():
+                case TurnEnded() | SessionReady():
                     self.send_next()
                 case _:
                     pass
+        self._patience.heard(facts)
         self.touch()
+
+    @property
+    def free(self) -> bool:
+        """Whether the agent takes a prompt now. One that is being started again is asked once it is back."""
+        return self.ledger.record.phase in SENDABLE and not self.reviving.trying
 
     def send_next(self) -> None:
         """If the agent is free and something waits, send it."""
-        record, queue = self.ledger.record, self.ledger.parked.queue
-        if record.phase not in SENDABLE or not queue:
+        queue = self.ledger.parked.queue
+        if not self.free or not queue:
             return
         one = queue[0]
         sent = PromptSent(one.prompt_id, one.text, one.by, one.client_message_id, one.images)
@@ -280,6 +354,7 @@ class Supervisor:
             left = max(1.0, self.limits.session_seconds - age)
             self._deadlines.set("session", left, lambda: self.reach("time_limit"))
         self.touch()
+        self._patience.begin()
         self.send_next()
 
     def touch(self) -> None:
@@ -289,6 +364,7 @@ class Supervisor:
             self._deadlines.set("idle", self.limits.idle_seconds, lambda: self.reach("idle_limit"))
         else:
             self._deadlines.cancel("idle")
+        self._patience.look()
 
     def _expect_answer(self, request_id: str) -> None:
         request = self.ledger.requests.get(request_id)

@@ -35,7 +35,7 @@ POSITION_EVERY = 1024 * 1024
 NEWS_SECONDS = 1.0  # between two titles, or two bells, that become events
 CLIPBOARD_SECONDS = 60.0
 AUDIT_SECONDS = 600.0  # one record says that somebody types; not one a key
-MOST_KEYS = 256 * 1024
+MOST_KEYS = 1024 * 1024 + 1024  # a paste of 1 MiB, with the brackets around it
 MOST_SIDE = 1000
 REDRAW_SECONDS = 0.05
 CLIPBOARD = "The program tried to use the clipboard. That is off, so nothing was copied or read."
@@ -265,7 +265,7 @@ class TerminalSupervisor:
         """Returns once the bytes are in the program's input. They are not logged: nobody's password is."""
         self._check_running()
         if len(data) > MOST_KEYS:
-            raise InvalidInput(f"At most {MOST_KEYS // 1024} KiB can be typed at once.")
+            raise InvalidInput("At most 1 MiB can be typed at once.")
         if not data:
             return
         if not reply:

@@ -32,7 +32,7 @@ from bascule.model.events import (
     RuleAdded,
 )
 from bascule.model.lifecycle import Phase
-from bascule.model.records import RequestRecord
+from bascule.model.records import Parked, RequestRecord
 from bascule.policy.attachments import objection
 from bascule.policy.rules import Rule, encode_rule, rule_for, words
 from bascule.session.answers import (
@@ -43,10 +43,13 @@ from bascule.session.answers import (
     question_answer,
 )
 from bascule.session.ending import OVER, STORE_SECONDS
-from bascule.session.supervisor import SENDABLE, Supervisor, new_id
+from bascule.session.ledger import Ledger
+from bascule.session.reasons import reason_as_message
+from bascule.session.supervisor import Supervisor, new_id
 from bascule.store.base import AuditRecord, EventStore, StoredReply
 
 MAX_QUEUE = 100
+MAX_QUEUE_BYTES = 24 * 1024 * 1024
 
 SessionWish = (
     SendPrompt
@@ -71,6 +74,8 @@ async def carry_out(supervisor: Supervisor, wish: SessionWish, store: EventStore
     if supervisor.ledger.storage_full and not isinstance(wish, EndSession):
         problem = store.storage_problem or "The disk takes nothing just now."
         raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
+    if isinstance(wish, SendPrompt | SetMode | SetModel):
+        supervisor.check_room()
     match wish:
         case SendPrompt():
             return await _send(supervisor, wish, body_sha256)
@@ -111,12 +116,18 @@ def check_prompt(text: str, images: tuple[Image, ...], limit: int) -> None:
         raise InvalidInput(wrong)
 
 
+def check_queue(ledger: Ledger, wish: SendPrompt) -> None:
+    """Raises when this message may not wait with the others."""
+    if len(ledger.parked.queue) >= MAX_QUEUE:
+        raise LimitReached(f"{MAX_QUEUE} messages are waiting already. Withdraw some first.")
+    _check_size(ledger.parked, wish)
+
+
 async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> bytes:
     _check_running(supervisor)
     check_prompt(wish.text, wish.images, supervisor.limits.prompt_chars)
-    record, parked = supervisor.ledger.record, supervisor.ledger.parked
-    if len(parked.queue) >= MAX_QUEUE:
-        raise LimitReached(f"{MAX_QUEUE} messages are waiting already. Withdraw some first.")
+    parked = supervisor.ledger.parked
+    check_queue(supervisor.ledger, wish)
     if not supervisor.inputs.take():
         wait = round(supervisor.inputs.seconds_until_next()) + 1
         raise LimitReached(
@@ -124,7 +135,7 @@ async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> b
             retry_after=wait,
         )
     prompt_id = new_id()
-    now = record.phase in SENDABLE and not parked.queue
+    now = supervisor.free and not parked.queue
     result = encode({"prompt_id": prompt_id, "state": "sent" if now else "queued"})
     reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
     fact: AnyEvent
@@ -140,6 +151,20 @@ async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> b
     supervisor.touch()
     await committed
     return result
+
+
+def _check_size(parked: Parked, wish: SendPrompt) -> None:
+    """What waits is read, kept and written as one, so it is bounded by its size too."""
+    waiting = sum(_size(one.text, one.images) for one in parked.queue)
+    if waiting + _size(wish.text, wish.images) > MAX_QUEUE_BYTES:
+        raise LimitReached(
+            f"The messages that wait hold {waiting // 1024} KiB; {MAX_QUEUE_BYTES // 1024} KiB is the most. "
+            "Withdraw some first, or wait until the agent has taken one."
+        )
+
+
+def _size(text: str, images: tuple[Image, ...]) -> int:
+    return len(text) + sum(len(image.data) for image in images)
 
 
 async def _answer_permission(
@@ -158,10 +183,12 @@ async def _answer_permission(
         facts.append(RuleAdded(encode_rule(rule), words(rule), wish.by.name))
         remembered.append(rule)
     facts.append(answer)
+    facts += reason_as_message(asked, wish, supervisor.ledger.parked.queue)
     audit = supervisor.audit_answer(asked, answer, wish.by)
     write = supervisor.driver.answer_permission(asked, answer)  # may refuse; nothing has changed until here
     supervisor.rules += remembered
     committed = supervisor.log(facts, writes=[write], audit=[audit])
+    supervisor.send_next()
     supervisor.touch()
     await committed
 

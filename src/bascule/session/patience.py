@@ -1,0 +1,81 @@
+"""How long an agent may say nothing: it must speak its protocol in time, and a long silence is told."""
+
+from collections.abc import Callable, Sequence
+
+from bascule.drivers.base import Driver
+from bascule.model.events import AnyEvent, Note, ToolChanged, ToolStarted, TurnEnded
+from bascule.model.lifecycle import Phase
+from bascule.model.settings import Limits
+from bascule.session.deadlines import Deadlines
+from bascule.session.ledger import Ledger
+
+START, QUIET = "start", "quiet"
+
+
+class Patience:
+    """`give_up` is called with words when it never spoke, `tell` once in a turn that is quiet for long."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        driver: Driver,
+        limits: Limits,
+        deadlines: Deadlines,
+        give_up: Callable[[str], None],
+        tell: Callable[[Note], object],
+    ) -> None:
+        self._ledger = ledger
+        self._driver = driver
+        self._limits = limits
+        self._deadlines = deadlines
+        self._give_up = give_up
+        self._tell = tell
+        self._tools: set[str] = set()  # that run now
+        self._told = False  # in this turn
+
+    def begin(self) -> None:
+        if not self._driver.spoken:
+            self._deadlines.set(START, self._limits.start_seconds, self._start_is_over)
+        self.look()
+
+    def _start_is_over(self) -> None:
+        if not self._driver.spoken:
+            self._give_up(f"it did not speak its protocol within {self._limits.start_seconds} s")
+        self.look()
+
+    def heard(self, events: Sequence[AnyEvent]) -> None:
+        """It said something: that it lives, at least."""
+        if self._driver.spoken:
+            self._deadlines.cancel(START)
+        for event in events:
+            match event:
+                case ToolStarted(tool_id=tool_id):
+                    self._tools.add(tool_id)
+                case ToolChanged(tool_id=tool_id) if event.status != "running":
+                    self._tools.discard(tool_id)
+                case TurnEnded():
+                    self._tools.clear()
+                    self._told = False
+                case _:
+                    pass
+        self._deadlines.cancel(QUIET)
+        self.look()
+
+    def look(self) -> None:
+        """Count the silence while nobody but the agent has anything to do."""
+        if not self._alone():
+            self._deadlines.cancel(QUIET)
+        elif not self._told and not self._deadlines.is_set(QUIET):
+            self._deadlines.set(QUIET, self._limits.quiet_seconds, self._due)
+
+    def _alone(self) -> bool:
+        # Until it was time to speak its protocol, silence has a clock of its own.
+        running = self._ledger.record.phase is Phase.RUNNING and not self._deadlines.is_set(START)
+        return running and not self._tools and not self._ledger.open_requests()
+
+    def _due(self) -> None:
+        if self._alone():
+            self._told = True
+            seconds = self._limits.quiet_seconds
+            told = f"No answer from the agent for {seconds} s. It may be waiting for its model."
+            self._tell(Note("no_answer", told, "warning"))

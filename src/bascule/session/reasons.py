@@ -1,0 +1,23 @@
+"""A reason given with a no, for agents whose protocol has no place for it: the person's next message."""
+
+from collections.abc import Sequence
+
+from bascule.model.commands import AnswerPermission
+from bascule.model.events import AnyEvent, PermissionRequested, PromptQueued, PromptsReordered
+from bascule.session.supervisor import new_id
+
+
+def reason_as_message(
+    asked: PermissionRequested, wish: AnswerPermission, queue: Sequence[PromptQueued]
+) -> list[AnyEvent]:
+    """The facts that put it before all that waits; none where the answer itself carries it."""
+    if wish.decision != "deny" or not wish.message or not asked.reason_follows:
+        return []
+    prompt_id = new_id()
+    facts: list[AnyEvent] = [
+        PromptQueued(prompt_id, f"I denied “{asked.title}”: {wish.message}", wish.by.name)
+    ]
+    if queue:
+        order = (prompt_id, *(one.prompt_id for one in queue))
+        facts.append(PromptsReordered(order, wish.by.name))
+    return facts
