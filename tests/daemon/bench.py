@@ -11,10 +11,12 @@ from typing import Any
 
 import msgspec
 from tests.daemon.scripted import Scripted
+from tests.waiting import PATIENCE
 
 from bascule.daemon.device import Device
 from bascule.daemon.found.places import Place
 from bascule.daemon.host import Host
+from bascule.daemon.reconnecting import PAUSES
 from bascule.link.frames import AnyFrame, Ask, Reply, Wish
 from bascule.model.codec import Logged, decode_logged
 from bascule.model.commands import Actor, StartSession
@@ -26,7 +28,6 @@ from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
 
 ANA = Actor("ana", "grant-1", "127.0.0.1", "test")
-WAIT = 20.0
 
 
 class World:
@@ -40,6 +41,8 @@ class World:
         self.settings = Settings(
             data_dir=str(folder / "data"), config_dir=str(folder / "config"), limits=limits
         )
+        self.pauses = PAUSES  # before each try to have a lost agent back
+        self.heard: list[AnyFrame] = []  # what was told unasked
         self.histories: tuple[Place, ...] = ()  # where agents keep sessions that were begun without us
         self.shift = 0.0  # seconds the wall clock is ahead
         self.clock: Callable[[], float] = lambda: time.time() + self.shift
@@ -59,6 +62,7 @@ class World:
             self.clock,
             time.monotonic,
             self.histories,
+            self.pauses,
         )
         await self.host.open()
         self.host.connect(self._heard, 1)
@@ -82,7 +86,7 @@ class World:
         gone = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().add_reader(watch, lambda: gone.done() or gone.set_result(None))
         try:
-            await asyncio.wait_for(gone, WAIT)
+            await asyncio.wait_for(gone, PATIENCE)
         finally:
             asyncio.get_running_loop().remove_reader(watch)
             os.close(watch)
@@ -92,7 +96,7 @@ class World:
         self._count += 1
         future = self._waiting[self._count] = asyncio.get_running_loop().create_future()
         self.host.receive(Ask(self._count, wish))
-        reply = await asyncio.wait_for(future, WAIT)
+        reply = await asyncio.wait_for(future, PATIENCE)
         if reply.refusal is not None:
             raise Refused(reply.refusal)
         return msgspec.json.decode(reply.result)
@@ -113,7 +117,7 @@ class World:
     ) -> Any:
         """The event that is (of) what is wanted, the `times`-th of them."""
         seen = 0
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(PATIENCE):
             async for rows in self.store.follow(session_id, 0):
                 for row in rows:
                     event = decode_logged(row.body).event
@@ -125,13 +129,15 @@ class World:
 
     async def over(self, session_id: str = "s1") -> None:
         """Wait until the host has let go of a session that ended."""
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(PATIENCE):
             while session_id in self.host.roster.live:  # noqa: ASYNC110 - the roster tells nobody, by design
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.005)
 
     def _heard(self, frame: AnyFrame) -> None:
         if isinstance(frame, Reply):
             self._waiting.pop(frame.ask).set_result(frame)
+        else:
+            self.heard.append(frame)
 
 
 @asynccontextmanager
@@ -140,11 +146,12 @@ async def world(
     *,
     scripts: dict[str, Sequence[str]] | None = None,
     histories: tuple[Place, ...] = (),
+    pauses: tuple[float, ...] = PAUSES,
     **limits: int,
 ) -> AsyncIterator[World]:
     bounds = {"sessions": 0, "inputs_per_minute": 100_000, **limits}
     made = World(folder, Limits(**bounds), Scripted(folder, scripts))
-    made.histories = histories
+    made.histories, made.pauses = histories, pauses
     await made.open()
     try:
         yield made

@@ -1,6 +1,7 @@
 """Agents for tests of the host: small scripts, started like any other agent."""
 
 import os
+import secrets
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,11 +10,14 @@ from msgspec.structs import replace
 
 from bascule.daemon.directories import check_directory
 from bascule.drivers.acp.state import Joining
-from bascule.drivers.base import Driver
+from bascule.drivers.base import Driver, DriverLaunch
+from bascule.drivers.codex import CodexDriver
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.link.frames import AgentInfo
 from bascule.model.events import SessionStarted
+from bascule.model.records import SessionRecord
 from bascule.session.agent import SpawnPlan
+from bascule.session.reviving import Revival
 
 MINI = Path(__file__).with_name("mini_agent.py")
 
@@ -23,6 +27,9 @@ class Scripted:
 
     def __init__(self, root: Path, scripts: dict[str, Sequence[str]] | None = None) -> None:
         self.roots = (str(root),)
+        self.resumes = True
+        self.drivers: dict[str, str] = {}  # of agents that speak something else than stream-json
+        self.own: tuple[str, ...] = ()
         self.env = {"PATH": os.environ["PATH"]}
         self.argv: dict[str, Sequence[str]] = {"mini": [sys.executable, str(MINI)], **(scripts or {})}
 
@@ -33,17 +40,29 @@ class Scripted:
         return tuple(AgentInfo(name, name.title(), True) for name in self.argv)
 
     async def complete(self, wanted: SessionStarted, cwd: str) -> SessionStarted:
-        return replace(wanted, driver="stream_json", cwd=cwd)
+        return replace(wanted, driver=self.drivers.get(wanted.agent, "stream_json"), cwd=cwd)
 
     def plan(self, started: SessionStarted, spawn_id: str) -> SpawnPlan:
-        cwd, cwd_stat = check_directory(started.cwd, self.roots)
-        return SpawnPlan(spawn_id, tuple(self.argv[started.agent]), dict(self.env), cwd, cwd_stat)
+        cwd, cwd_stat = check_directory(started.cwd, self.roots, self.own)
+        flagged = started.resumed_from and self.resumes and started.driver == "stream_json"
+        argv = (*self.argv[started.agent], *([f"--resume={started.resumed_from}"] if flagged else []))
+        return SpawnPlan(spawn_id, argv, dict(self.env), cwd, cwd_stat)
 
     def title(self, agent: str) -> str:
         return agent.title()
 
+    def mode(self, agent: str, driver: str, wanted: str, offered: tuple[str, ...]) -> str:
+        return wanted
+
     def rest_seconds(self, agent: str) -> int:
         return 0
+
+    def revival(self, started: SessionStarted) -> Revival:
+        unknown = "no rollout found" if started.driver == "codex" else "No conversation found"
+        return Revival(started.agent.title(), self.resumes, unknown)
+
+    def settings_of(self, record: SessionRecord) -> tuple[str | None, str | None]:
+        return record.model, record.mode
 
     def driver(
         self,
@@ -53,4 +72,7 @@ class Scripted:
         history: bool = False,
         joining: Joining | None = None,
     ) -> Driver:
+        if started.driver == "codex":
+            launch = DriverLaunch(started.cwd, secrets.token_hex(4), resume=started.resumed_from)
+            return CodexDriver.restore(state) if state else CodexDriver(launch)
         return StreamJsonDriver.restore(state) if state else StreamJsonDriver()

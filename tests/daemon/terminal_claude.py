@@ -13,8 +13,7 @@ from typing import Any
 
 from tests.daemon.homes import CLAUDE, CLAUDE_ID
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
-
-WAIT = 30.0
+from tests.waiting import PATIENCE
 
 
 class TerminalClaude:
@@ -91,7 +90,7 @@ class TerminalClaude:
 
     async def woken(self) -> str:
         """Wait until a hook that runs beside it wakes it, and give what it was told."""
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(PATIENCE):
             while self.beside:
                 ends = {asyncio.create_task(one.wait()): one for one in self.beside}
                 done, others = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)

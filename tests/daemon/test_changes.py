@@ -1,6 +1,7 @@
 """What git says about a folder, and that a hostile repository runs nothing while it is asked."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -218,3 +219,8 @@ def test_s31_our_own_folder_and_links_are_not_shown_as_changes(repository: Path)
     (repository / "kept.txt").symlink_to(repository.parent / "outside")
     found = changes(repository, repository / "state")
     assert "secret" not in str(found)
+
+
+def test_a_folder_that_was_deleted_is_said_to_be_gone(repository: Path) -> None:
+    shutil.rmtree(repository)
+    assert changes(repository).problem == f"The folder {repository} is gone."

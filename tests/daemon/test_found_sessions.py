@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.daemon.bench import ANA, WAIT, World, world
+from tests.daemon.bench import ANA, World, world
 from tests.daemon.homes import (
     CANARY,
     CLAUDE,
@@ -30,6 +30,7 @@ from tests.daemon.homes import (
 )
 from tests.daemon.scripted import MINI
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
+from tests.waiting import PATIENCE
 
 from bascule.link.files import ListFiles
 from bascule.link.found import FollowFound, ListFound
@@ -360,7 +361,7 @@ async def test_r23_a_growing_file_is_followed_while_somebody_looks(
 
 
 async def _until_status(made: World, session_id: str, status: str) -> dict[str, Any]:
-    async with asyncio.timeout(WAIT):
+    async with asyncio.timeout(PATIENCE):
         while True:
             followed = await made.ask(FollowFound(session_id))
             if followed["terminal"] is not None and followed["terminal"]["status"] == status:
@@ -515,14 +516,14 @@ async def test_the_first_look_tells_how_far_it_is(short_dir: Path, home: Path) -
         write(home / f".claude/projects/p/{name}.jsonl", text.replace(CLAUDE_ID, name))
     async with machine(short_dir) as made:
         seen: list[tuple[int, int]] = []
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 answer = await made.ask(ListFound(limit=5))
                 looking = answer["looking"]
                 seen.append((looking["done"], looking["total"]))
                 if not looking["running"]:
                     break
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.002)  # the look goes on meanwhile
         assert answer["total"] == 61
         assert len(answer["sessions"]) == 5
         assert seen[-1] == (61, 61)

@@ -186,13 +186,16 @@ async def test_x1_a_turn_goes_on_while_the_server_is_away(short_dir: Path):
         assert [one.seq for one in log] == list(range(1, len(log) + 1))
 
 
-async def test_r13_when_the_keeper_dies_sessions_end_as_lost_and_can_be_resumed(short_dir: Path):
-    async with world(short_dir) as here:
+async def test_r13_when_the_keeper_dies_sessions_say_so_and_can_be_resumed(short_dir: Path):
+    async with world(short_dir, pauses=(3600.0,)) as here:
         await here.start(prompt="hold")
         await here.until(TextAppended)
         await here.kill_keeper(signal.SIGKILL)
         ended = await here.until(SessionEnded)
-        assert ended.reason == "lost"
+        assert (ended.reason, ended.message) == (
+            "disconnected",
+            "Mini stopped (together with the process that kept it).",
+        )
         await here.over()
         await here.ask(ResumeSession(session_id="s1", by=ANA))
         assert len(await here.events(SessionStarted)) == 2
@@ -297,6 +300,7 @@ async def test_r33_every_way_to_exit_is_one_last_event(
     short_dir: Path, script: list[str], kind: type, code: int | None, sign: int | None
 ):
     async with world(short_dir) as here:
+        here.launcher.resumes = False
         await here.start(prompt=script[0])
         ended = await here.until(kind)
         assert (ended.reason, ended.code, ended.signal) == ("exited", code, sign)
@@ -426,3 +430,22 @@ async def test_s49_x3_each_decision_is_in_the_audit_with_who_and_which_input(sho
         assert decision["input_sha256"] == request.input_sha256
         assert (await here.store.verify_audit()).bad is None
         assert [one["action"] for one in lines][:2] == ["session_started", "permission"]
+
+
+async def test_s62_a_wish_that_breaks_is_answered_with_an_id_from_the_log(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    async with world(short_dir) as here:
+
+        async def boom(*_: object) -> bytes:
+            raise RuntimeError("canary-of-the-inside")
+
+        monkeypatch.setattr(here.host, "_do", boom)
+        with pytest.raises(Refused) as caught:
+            await here.ask(CheckDirectory("/"))
+        told = caught.value.refusal()
+        assert told.code == "INTERNAL_ERROR"
+        assert "canary" not in told.message
+        fault = str(told.fields["fault"])
+        assert fault in told.message
+        assert [one for one in caplog.records if fault in one.getMessage() and one.exc_info]

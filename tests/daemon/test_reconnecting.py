@@ -3,9 +3,11 @@
 import asyncio
 
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.daemon.reconnecting import PAUSES, STEADY_SECONDS, Reconnecting
-from bascule.model.errors import AgentUnavailable, BasculeError, LimitReached
+from bascule.model.errors import AgentUnavailable, BasculeError, InvalidInput, LimitReached
+from bascule.model.events import ReconnectScheduled
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +24,10 @@ class Agent:
         self.states: list[str] = []
         self.now = 1000.0
         self.quiet = asyncio.Event()
-        self.ladder = Reconnecting(self.bring, self.changed, lambda: self.now, pauses)
+        self.steps: list[tuple[str, int, float]] = []
+        self.given_up: list[tuple[str, str, str]] = []
+        self.pauses: list[float] = []
+        self.ladder = Reconnecting(self, lambda: self.now, pauses)
 
     async def bring(self, session: str) -> None:
         self.brought.append(session)
@@ -30,8 +35,14 @@ class Agent:
             self.fails -= 1
             raise self.refusal
 
-    def changed(self, agent: str) -> None:
-        state = self.ladder.state_of(agent, "idle")
+    async def scheduled(self, session: str, step: ReconnectScheduled) -> None:
+        self.steps.append((session, step.attempt, step.seconds))
+
+    async def gave_up(self, session: str, message: str, stderr_tail: str) -> None:
+        self.given_up.append((session, message, stderr_tail))
+
+    def changed(self, group: str) -> None:
+        state = self.ladder.state_of(group, "idle")
         if not self.states or self.states[-1] != state:
             self.states.append(state)
         if not self.ladder._climbs:  # pyright: ignore[reportPrivateUsage] - nothing else tells that it rests
@@ -40,7 +51,7 @@ class Agent:
     async def lose(self, *sessions: str) -> None:
         self.quiet.clear()
         self.ladder.lost("it", list(sessions), "it stopped")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await self.quiet.wait()
 
 
@@ -83,6 +94,68 @@ async def test_tc_5_2d_a_person_need_not_wait_for_the_next_try():
     agent.ladder.lost("it", ["a"], "it stopped")
     assert await agent.ladder.now("it", ["b"]) is True
     assert agent.brought == ["a", "b"]
+
+
+async def test_a2_the_pauses_are_kept_by_the_clock_that_was_handed_in_and_each_try_is_told_before_it():
+    agent = Agent(fails=100, pauses=PAUSES)
+
+    async def passes(now: asyncio.Event, seconds: float) -> None:
+        agent.pauses.append(seconds)
+        agent.now += seconds
+
+    agent.ladder = Reconnecting(agent, lambda: agent.now, PAUSES, passes)
+    agent.refusal = AgentUnavailable("It stopped.", stderr_tail="not logged in")
+    await agent.lose("a", "b")
+    assert agent.pauses == [1.0, 2.0, 4.0, 8.0, 16.0]
+    assert agent.steps == [(one, n + 1, PAUSES[n]) for n in range(5) for one in ("a", "b")]
+    assert agent.given_up == [("a", "It stopped.", "not logged in"), ("b", "It stopped.", "not logged in")]
+
+
+async def test_a_ladder_that_a_restart_cut_goes_on_where_it_was():
+    agent = Agent(fails=100)
+    agent.quiet.clear()
+    agent.ladder.lost("it", ["a"], "it stopped", tries=3)
+    await agent.quiet.wait()
+    assert [attempt for _, attempt, _ in agent.steps] == [4, 5]
+
+
+async def test_a_session_that_can_not_be_brought_back_does_not_hold_up_its_siblings():
+    agent = Agent(fails=1)
+    agent.refusal = InvalidInput("Its folder is gone.")
+    await agent.lose("a", "b", "c")
+    assert agent.brought == ["a", "b", "c", "a"]
+    assert agent.given_up == []
+
+
+async def test_f8_those_beside_one_that_a_person_brought_back_follow_at_once():
+    agent = Agent(fails=0, pauses=(3600.0,) * 5)
+    agent.quiet.clear()
+    agent.ladder.lost("it", ["a", "b", "c"], "it stopped")
+    agent.ladder.resumed("b")
+    async with asyncio.timeout(PATIENCE):
+        await agent.quiet.wait()
+    assert agent.brought == ["a", "c"]
+
+
+async def test_also_when_the_ladder_had_been_given_up():
+    agent = Agent(fails=5)
+    await agent.lose("a", "b")
+    assert [one for one, _, _ in agent.given_up] == ["a", "b"]
+    agent.quiet.clear()
+    agent.ladder.resumed("a")
+    async with asyncio.timeout(PATIENCE):
+        await agent.quiet.wait()
+    assert agent.brought[5:] == ["b"]
+
+
+async def test_one_that_a_person_ended_is_not_brought_back():
+    agent = Agent(fails=0, pauses=(3600.0,) * 5)
+    agent.quiet.clear()
+    agent.ladder.lost("it", ["a"], "it stopped")
+    agent.ladder.forget("a")
+    async with asyncio.timeout(PATIENCE):
+        await agent.quiet.wait()
+    assert (agent.brought, agent.given_up) == ([], [])
 
 
 async def test_there_is_nothing_to_reconnect_when_nothing_was_lost():

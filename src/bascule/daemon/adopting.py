@@ -1,21 +1,32 @@
-"""Takes sessions up again after a restart: what runs, what is gone, what nobody owns."""
+"""Takes sessions up again after a restart: what runs, what is gone, what the log does not know."""
 
 import logging
 from collections.abc import Callable
 
 from bascule.daemon.connections import lost
 from bascule.daemon.device import Device
-from bascule.daemon.launching import TERMINAL, Launching
+from bascule.daemon.labels import with_label
+from bascule.daemon.launching import SHARED, TERMINAL, Launching
 from bascule.daemon.roster import Roster, process_name
 from bascule.drivers.acp import AcpDriver
 from bascule.model.codec import decode_logged
-from bascule.model.errors import BasculeError
-from bascule.model.events import Note, PermissionModeChanged, SessionFailed, SessionStarted
+from bascule.model.errors import BasculeError, StoreDamaged
+from bascule.model.events import (
+    AnyEvent,
+    Note,
+    PermissionModeChanged,
+    PermissionWithdrawn,
+    QuestionWithdrawn,
+    SessionFailed,
+    SessionStarted,
+)
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import SessionRecord
 from bascule.session.agent import Exit, SpawnPlan
+from bascule.session.connection import MAX_WRITE_ID, on_the_line
 from bascule.session.ledger import Ledger
 from bascule.session.live import LiveSession
+from bascule.session.outbox import ANSWER
 from bascule.session.serving import Services
 from bascule.store.base import EventStore, ResumePoint
 from bascule.transport.words import SessionState
@@ -24,6 +35,25 @@ log = logging.getLogger(__name__)
 
 STRONG_MODES = frozenset({"auto", "auto_read"})
 RESTART = "restart"
+RESTORED = "restored"  # why a request is withdrawn: it was answered after the copy of this log was made
+
+
+class Over:
+    """The processes that the log knows to be over, by the names the keeper has for them."""
+
+    def __init__(self, records: list[SessionRecord]) -> None:
+        self._records = {one.session_id: one for one in records}
+        self._processes = {process_name(one) for one in records if one.phase not in LIVE}
+
+    def knows(self, name: str) -> bool:
+        if name in self._processes:
+            return True
+        session_id, _, number = name.rpartition("-")
+        run = self._records.get(session_id)
+        if run is not None and number.isdigit():
+            return int(number) < run.started_seq  # an earlier run of the same session
+        beside = self._records.get(name.partition(".")[0])  # a program its agent had started for it
+        return beside is not None and beside.phase not in LIVE
 
 
 class Adopter:
@@ -45,35 +75,54 @@ class Adopter:
 
     async def adopt_all(
         self, kept: dict[str, SessionState], belongs: Callable[[str, set[str]], bool] = lambda _, __: False
-    ) -> None:
-        """After a restart: take up what runs, finish what is gone, sweep what nobody owns.
+    ) -> set[str]:
+        """After a restart: take up what runs, finish what is gone, let go of what the log says is over.
 
-        `belongs` takes up what one of the live sessions had started beside its agent.
+        `belongs` takes up what one of the live sessions had started beside its agent. Gives the names of
+        what is left: the log does not know it, so it may be the only copy of something.
         """
+        await self._store.examine()
         owned: set[str] = set()
         for record in await self._live_records():
             try:
-                owned.add(await self._adopt(record, kept))
+                owned.add(await self.adopt(record, kept))
+            except StoreDamaged as error:
+                log.error("session %s can't be read: %s", record.session_id, error.message)
             except BasculeError as error:
                 log.error("session %s could not be taken up: %s", record.session_id, error.message)
                 owned.add(process_name(record))
+        over = Over(await self._records())
+        unknown: set[str] = set()
         for name, state in kept.items():
-            if name not in owned and not belongs(name, set(self._roster.live)):
-                log.warning("the keeper holds %s, which no session owns: discarding it", name)
+            if name in owned or belongs(name, set(self._roster.live)):
+                continue
+            if over.knows(name):
+                log.info("the keeper holds %s, which is over: discarding it", name)
                 await self._roster.discard(state)
+            else:
+                unknown.add(name)
+        return unknown
+
+    async def _records(self) -> list[SessionRecord]:
+        both = await self._store.sessions(archived=False) + await self._store.sessions(archived=True)
+        return [one for one in both if one.session_id not in self._store.damaged_sessions]
 
     async def _live_records(self) -> list[SessionRecord]:
-        found = {one.session_id: one for one in await self._store.sessions(archived=False)}
-        found |= {one.session_id: one for one in await self._store.sessions(archived=True)}
+        found = {one.session_id: one for one in await self._records()}
         return [one for one in found.values() if one.phase in LIVE and one.device == self._device.id]
 
-    async def _adopt(self, record: SessionRecord, kept: dict[str, SessionState]) -> str:
+    async def adopt(self, record: SessionRecord, kept: dict[str, SessionState]) -> str:
+        """Make a session of the log live again; gives the keeper's name of its process."""
         point = await self._store.resume_point(record.session_id)
         assert point is not None, "a listed session can be resumed"
         name = process_name(record)
-        started = await self._started(record)
+        started = await self.started(record)
         ledger = Ledger(self._store, point, self._clock)
-        if started.process:
+        if name in kept:
+            self._skip_what_is_gone(ledger, point, kept[name])
+            if record.session_id in self._store.behind:
+                await self._withdraw_answered(ledger, name, shared=started.driver in SHARED)
+        if started.driver in SHARED:
             self._adopt_shared(ledger, started, point, name in kept)
             return name
         supervisor: LiveSession
@@ -83,14 +132,15 @@ class Adopter:
             supervisor, process = self._roster.take_terminal(ledger, screen, point, base)
         else:
             driver = self._launcher.driver(started, point.driver_state)
-            supervisor, process = self._roster.take(ledger, driver, point)
-        self._weaken(ledger)
+            revival = self._launcher.revival(started)
+            supervisor, process = self._roster.take(ledger, driver, point, revival)
+        weaken(ledger)
         plan: SpawnPlan | None = None
         if name not in kept and record.spawned:
             supervisor.exited(Exit(None, None, 0, 0, lost=True))
         elif name not in kept:
             try:
-                plan = self._launcher.plan(started, process_name(record))
+                plan = with_label(self._launcher.plan(started, name), record.session_id, started)
             except BasculeError as error:
                 ledger.log([SessionFailed("spawn_failed", error.message)], sync=True)
                 self._roster.live.pop(record.session_id, None)
@@ -108,6 +158,7 @@ class Adopter:
         plan: SpawnPlan | None = None
         try:
             plan = self._launcher.plan(started, process_name(record))
+            plan = with_label(plan, record.session_id, started)
         except BasculeError as error:
             if not is_kept and not gone:
                 ledger.log([SessionFailed("spawn_failed", error.message)], sync=True)
@@ -116,20 +167,43 @@ class Adopter:
         driver = self._launcher.driver(started, point.driver_state)
         assert isinstance(driver, AcpDriver), "only this protocol carries several sessions"
         supervisor = self._roster.take_shared(ledger, driver, point, at, self._services)
-        self._weaken(ledger)
+        weaken(ledger)
         if gone:
             at.exited(lost())
         self._roster.run(supervisor, supervisor.seat, None if is_kept or gone else plan)
 
-    def _weaken(self, ledger: Ledger) -> None:
-        """Nobody may be present after a restart, so nothing is allowed without asking."""
-        mode = ledger.record.permission_mode
-        if mode in STRONG_MODES:
-            text = "Bascule was restarted, so this session asks again before anything runs."
-            ledger.log([PermissionModeChanged("relay", RESTART), Note("mode_lowered", text)])
+    def _skip_what_is_gone(self, ledger: Ledger, point: ResumePoint, state: SessionState) -> None:
+        """An older copy of the log may ask for output that was let go of since: go on where there is some."""
+        gone = max(0, state.out_base - point.out_offset)
+        if gone or state.err_base > point.err_offset:
+            point.out_offset = max(point.out_offset, state.out_base)
+            point.err_offset = max(point.err_offset, state.err_base)
+            text = f"{gone} bytes of the agent's output were let go of before this log held them."
+            ledger.log([Note("output_lost", text, "warning")] if gone else [])
 
-    async def _started(self, record: SessionRecord) -> SessionStarted:
+    async def _withdraw_answered(self, ledger: Ledger, name: str, *, shared: bool) -> None:
+        """Of requests that are open in an older copy: those whose answer the agent has can't be answered."""
+        connection = self._roster.hold.get()
+        gone: list[AnyEvent] = []
+        for one in ledger.open_requests():
+            write_id = f"{ANSWER}{one.request_id}"
+            on_line = on_the_line(ledger.record.session_id, write_id) if shared else write_id
+            if await connection.has_written(name, on_line[:MAX_WRITE_ID]):
+                withdrawn = PermissionWithdrawn if one.kind == "permission" else QuestionWithdrawn
+                gone.append(withdrawn(one.request_id, RESTORED))
+        if gone:
+            ledger.log(gone)
+
+    async def started(self, record: SessionRecord) -> SessionStarted:
         rows = await self._store.read(record.session_id, record.started_seq - 1, 1)
         event = decode_logged(rows[0].body).event
         assert isinstance(event, SessionStarted), "started_seq names a session_started"
         return event
+
+
+def weaken(ledger: Ledger) -> None:
+    """Nobody may be present after a restart, so nothing is allowed without asking."""
+    mode = ledger.record.permission_mode
+    if mode in STRONG_MODES:
+        text = "Bascule was restarted, so this session asks again before anything runs."
+        ledger.log([PermissionModeChanged("relay", RESTART), Note("mode_lowered", text)])

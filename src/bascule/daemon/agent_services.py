@@ -33,7 +33,7 @@ class WriteParams(Struct):
 class AgentServices:
     def __init__(self, settings: Settings, roster: Roster) -> None:
         self._own = (settings.data_dir, settings.config_dir)
-        self.terminals = AgentTerminals(roster.hold, roster.by_kept_name, os.environ)
+        self.terminals = AgentTerminals(roster.hold, roster.by_kept_name, os.environ, self._own)
 
     async def serve(self, session_id: str, cwd: str, call: HostCall) -> object:
         try:

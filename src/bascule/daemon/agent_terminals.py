@@ -110,10 +110,13 @@ class AgentTerminal:
 class AgentTerminals:
     """`hears` is where the keeper's notices are handed on by name."""
 
-    def __init__(self, hold: KeeperHold, hears: dict[str, Hears], environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, hold: KeeperHold, hears: dict[str, Hears], environ: Mapping[str, str], own: tuple[str, ...]
+    ) -> None:
         self._hold = hold
         self._hears = hears
         self._environ = environ
+        self._own = own
 
     async def serve(self, session_id: str, cwd: str, call: HostCall) -> object:
         if call.method == "terminal/create":
@@ -158,7 +161,7 @@ class AgentTerminals:
         known = self._hears.get(name)
         if known is None and len(self._of(session_id)) >= MOST_OF_A_SESSION:
             raise LimitReached(f"At most {MOST_OF_A_SESSION} terminals at once. Release one first.")
-        folder, cwd_stat = check_directory(cwd if asked.cwd is None else asked.cwd, (cwd,))
+        folder, cwd_stat = check_directory(cwd if asked.cwd is None else asked.cwd, (cwd,), self._own)
         argv, env = _argv(asked), self._environment(asked)
         if known is None:
             self._hears[name] = AgentTerminal(self._hold, name, limit)

@@ -1,6 +1,7 @@
 """What differs from the last commit in a folder: git names the files, the comparing is done here."""
 
 import difflib
+import os
 from time import monotonic
 from typing import NamedTuple
 
@@ -54,6 +55,8 @@ def read_changes(folder: str, beneath: Beneath, path: str, home: str) -> GitChan
         before = _contents(git, [one.head for one in some if one.head is not None])
     except GitFailed as failed:
         words = str(failed)
+        if not os.path.isdir(folder):
+            return GitChanges(None, [], problem=f"The folder {folder} is gone.")
         problem = "This folder is not a git repository." if "not a git repository" in words else words
         return GitChanges(None, [], problem=problem)
     files = _compare_all(some, before, beneath)

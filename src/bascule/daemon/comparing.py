@@ -123,7 +123,7 @@ class Comparing:
         body_sha256: str = "",
     ) -> Comparison:
         await self._starter.check_all(sessions)
-        folder = check_directory(sessions[0].cwd, self._launcher.roots)[0]
+        folder = check_directory(sessions[0].cwd, self._launcher.roots, self._launcher.own)[0]
         around = self._around()
         repository = await asyncio.to_thread(worktrees.look_at, folder, around)
         shown = tidy_title(title) if title else title_from(prompt) or "New session"
@@ -152,7 +152,7 @@ class Comparing:
     ) -> tuple[Contestant, ...]:
         place = worktrees.beside(repository.top)
         # Its folder may not be there yet, but the one it will be in must be allowed.
-        check_directory(os.path.dirname(place), self._launcher.roots)
+        check_directory(os.path.dirname(place), self._launcher.roots, self._launcher.own)
         name = worktrees.name_for(title)
         return tuple(
             Contestant(

@@ -1,14 +1,19 @@
-"""May a session run in this folder? It exists, is a folder, and really lies below an allowed root."""
+"""May a session run in this folder? It exists, lies below an allowed root, and is not Bascule's own."""
 
 import os
 import stat
+from pathlib import PurePosixPath
 
 from bascule.model.errors import BadDirectory
 from bascule.policy.directories import inside, problem_with
 
 
-def check_directory(text: str, roots: tuple[str, ...]) -> tuple[str, tuple[int, int]]:
-    """The folder's real path, and the device and inode it had when we looked."""
+def check_directory(text: str, roots: tuple[str, ...], own: tuple[str, ...]) -> tuple[str, tuple[int, int]]:
+    """The folder's real path, and the device and inode it had when we looked.
+
+    `own` are Bascule's folders: its keys, its log and what it runs from. No agent works in one or below it;
+    a folder above one, such as the home folder, stays allowed.
+    """
     if text == "~" or text.startswith("~/"):
         text = os.path.expanduser("~") + text[1:]
     problem = problem_with(text)
@@ -27,6 +32,28 @@ def check_directory(text: str, roots: tuple[str, ...]) -> tuple[str, tuple[int, 
         raise BadDirectory(
             f"{text} lies outside the folders sessions may run in. Add it to `roots` in the settings first."
         )
+    if _is_own(real, own):
+        raise BadDirectory(
+            f"{text} is part of Bascule's own files, where it keeps its keys and its log. "
+            "Choose a project's folder."
+        )
     if not os.access(real, os.R_OK | os.X_OK):
         raise BadDirectory(f"The folder {text} can't be read by this user.")
     return real, (info.st_dev, info.st_ino)
+
+
+def _is_own(real: str, own: tuple[str, ...]) -> bool:
+    """By name, and by what it is: a folder can be reached by two names without any link."""
+    if inside(real, [os.path.realpath(one) for one in own]):
+        return True
+    ids = {_identity(one) for one in own} - {None}
+    path = PurePosixPath(real)
+    return any(_identity(str(one)) in ids for one in (path, *path.parents))
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino

@@ -3,7 +3,7 @@
 import os
 
 from bascule.link.files import Folders
-from bascule.policy.directories import inside, problem_with
+from bascule.policy.directories import hidden_character, inside, problem_with
 
 MAX_LOOKED_AT = 10_000
 MAX_FOLDERS = 200
@@ -20,6 +20,8 @@ def complete(prefix: str, limit: int, roots: tuple[str, ...], own: tuple[str, ..
         return Folders([], False)
     parent, beginning = os.path.split(prefix)
     parent = os.path.realpath(parent)
+    if inside(parent, [os.path.realpath(one) for one in own]):
+        return Folders([], False)
     if not inside(parent, real_roots):
         # On the way to a root: show which way leads there.
         towards = [root for root in real_roots if root.startswith(prefix) or inside(root, [prefix])]
@@ -37,7 +39,7 @@ def _folders_in(parent: str, beginning: str, own: set[str]) -> tuple[list[str], 
             for n, entry in enumerate(entries):
                 if n >= MAX_LOOKED_AT:
                     return _ordered(names), True
-                fits = entry.name.lower().startswith(wanted) and entry.name.isprintable()
+                fits = entry.name.lower().startswith(wanted) and hidden_character(entry.name) is None
                 if fits and entry.is_dir(follow_symlinks=False) and entry.path not in own:
                     names.append(entry.name)
     except OSError:

@@ -18,15 +18,20 @@ from bascule.daemon.directories import check_directory
 from bascule.daemon.found.opening import found_sessions
 from bascule.daemon.found.places import Place
 from bascule.daemon.found.sessions import NOT_HERE
+from bascule.daemon.labels import Labels
 from bascule.daemon.launching import Launching
+from bascule.daemon.modes import checked_mode
 from bascule.daemon.once import Once
 from bascule.daemon.panel import Panel
+from bascule.daemon.reconnecting import PAUSES
 from bascule.daemon.roster import Roster
 from bascule.daemon.rules import Rules
 from bascule.daemon.shelf import TapeShelf
 from bascule.daemon.starting import Starter, tidy_title
+from bascule.daemon.taking_up import TakingUp
 from bascule.daemon.tapes import LocalTapes
 from bascule.daemon.trusted import TrustedFolders
+from bascule.daemon.unlogged import Unlogged
 from bascule.link.comparisons import (
     KeepContestant,
     ListComparisons,
@@ -57,6 +62,7 @@ from bascule.link.frames import (
     Wish,
 )
 from bascule.link.rules import AddRule, ListRules, ProposeRules, RemoveRule, TryRequest, TryRule
+from bascule.link.unlogged import EndProcess, ListUnlogged, TakeUpProcess
 from bascule.model.codec import encode
 from bascule.model.commands import (
     Actor,
@@ -69,6 +75,8 @@ from bascule.model.commands import (
     RenameSession,
     Resize,
     ResumeSession,
+    SendPrompt,
+    SetMode,
     StartSession,
     TypeKeys,
 )
@@ -77,18 +85,18 @@ from bascule.model.errors import (
     DeviceOffline,
     LimitReached,
     NotSupported,
-    Refusal,
     RequestWithdrawn,
     SessionNotFound,
     SessionOver,
     StorageFull,
+    StoreDamaged,
 )
 from bascule.model.events import ArchivedChanged, TitleChanged
+from bascule.model.faults import report
 from bascule.model.settings import Settings
 from bascule.session.answers import check_open
 from bascule.session.ending import STORE_SECONDS
 from bascule.session.ledger import Ledger
-from bascule.session.shared import SharedSupervisor
 from bascule.session.supervisor import Supervisor
 from bascule.session.terminal import TerminalSupervisor, use_terminal
 from bascule.session.wishes import carry_out
@@ -111,6 +119,7 @@ class Host:
         clock: Callable[[], float],
         steady: Callable[[], float],
         histories: tuple[Place, ...] = (),
+        pauses: tuple[float, ...] = PAUSES,
     ) -> None:
         folder = Path(settings.data_dir)
         self._trusted = TrustedFolders(folder)
@@ -135,23 +144,39 @@ class Host:
         self._services = AgentServices(settings, self.roster)
         self._starter = Starter(store, self.roster, launcher, settings, device, self._services, clock)
         self._adopter = Adopter(store, self.roster, launcher, device, self._services, clock)
-        self._states = AgentStates(store, self.roster, self._bring_back, device, self._reply, clock, steady)
+        taking_up = TakingUp(store, self.roster, launcher, self._adopter, device, clock)
+        self._unlogged = Unlogged(store, self.roster, taking_up, folder, self._services.terminals.adopt)
+        self._labels = Labels(self.roster.hold, self.roster.live.get, self._adopter.started)
+        # Sessions that are not running have no supervisor to keep their wishes in order; this does.
+        self._one_at_a_time = asyncio.Lock()
+        self._states = AgentStates(
+            store,
+            self.roster,
+            self._starter,
+            self._one_at_a_time,
+            device,
+            settings,
+            self._reply,
+            clock,
+            steady,
+            pauses,
+        )
         self._comparing = Comparing(store, comparisons, self.roster, self._starter, launcher, settings, clock)
         self._once = Once(store)
         self._panel = Panel(store, settings, lambda: launcher.roots)
-        # Sessions that are not running have no supervisor to keep their wishes in order; this does.
-        self._one_at_a_time = asyncio.Lock()
         self._found = found_sessions(
             store, histories, settings, device, self._one_at_a_time, self._go_on, clock, steady
         )
         self._pause_mark = Path(settings.data_dir) / "paused"
         self._send: Callable[[AnyFrame], None] | None = None
+        self._stop_labels: Callable[[], None] = lambda: None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Take up every session that was running when we were last here."""
         kept = await self.roster.open()
-        await self._adopter.adopt_all(kept, self._services.terminals.adopt)
+        self._stop_labels = self._store.listen(self._labels.committed)
+        self._unlogged.keep(await self._adopter.adopt_all(kept, self._services.terminals.adopt))
         await self.roster.watch()
         await self._states.open()
         await self._found.open()
@@ -160,6 +185,8 @@ class Host:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._stop_labels()
+        await self._labels.close()
         await self._states.close()
         await self._found.close()
         await self.roster.close()
@@ -176,10 +203,6 @@ class Host:
 
     def _with_states(self, agents: tuple[AgentInfo, ...]) -> tuple[AgentInfo, ...]:
         return tuple(replace(one, status=self._states.state_of(one.name)) for one in agents)
-
-    async def _bring_back(self, session_id: str, by: Actor) -> SharedSupervisor | None:
-        async with self._one_at_a_time:
-            return await self._starter.bring_back(session_id, by)
 
     def _do_later(self, work: Coroutine[None, None, None], name: str) -> None:
         task = asyncio.create_task(work, name=name)
@@ -208,17 +231,15 @@ class Host:
             offline = DeviceOffline("The device went away before it answered.")
             self._reply(Reply(frame.ask, refusal=offline.refusal()))
             raise
-        except Exception:
-            log.exception("a wish failed: %s", type(frame.wish).__name__)
-            text = "Bascule failed here; the server log has the details."
-            self._reply(Reply(frame.ask, refusal=Refusal("INTERNAL_ERROR", text)))
+        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+            self._reply(Reply(frame.ask, refusal=report(log, type(frame.wish).__name__, error)))
         else:
             self._reply(Reply(frame.ask, Raw(result)))
 
     async def _do(self, wish: Wish) -> bytes:
         match wish:
             case CheckDirectory():
-                return encode({"path": check_directory(wish.path, self._launcher.roots)[0]})
+                return encode({"path": self._checked(wish.path)})
             case ListAgents():
                 agents = await self._launcher.agents(refresh=wish.refresh)
                 return encode({"agents": self._with_states(agents)})
@@ -226,7 +247,8 @@ class Host:
                 return encode(await self._states.conversations(wish.agent))
             case ReconnectAgent():
                 self._check_not_paused()
-                return encode({"status": await self._states.reconnect(wish.agent, wish.by)})
+                status = await self._states.reconnect(wish.agent, wish.by, wish.session_id)
+                return encode({"status": status})
             case PauseDevice():
                 return await self._pause(wish)
             case EndAll():
@@ -247,6 +269,11 @@ class Host:
             case TakeFeedback():
                 self._check_storage(wish)
                 return await self._found.answer(wish)
+            case ListUnlogged() | EndProcess():
+                return await self._unlogged.answer(wish)
+            case TakeUpProcess():
+                async with self._one_at_a_time:
+                    return await self._unlogged.answer(wish)
             case TrustFolder():
                 return await self._trust(wish)
             case ListTrusted():
@@ -267,14 +294,25 @@ class Host:
                     case None if self._found.has(wish.session_id):
                         return await self._found.carry_out(wish, body_sha256)
                     case None:
-                        return await self._refuse_for_ended(wish)
+                        return await self._at_rest(wish, body_sha256)
                     case Supervisor() as supervisor:
+                        if isinstance(wish, SetMode):
+                            wish = checked_mode(self._launcher, supervisor, wish)
                         return await carry_out(supervisor, wish, self._store, body_sha256)
                     case _:
                         raise NotSupported("This session is a terminal: type into it.")
 
+    async def _at_rest(self, wish: AnyCommand, body_sha256: str) -> bytes:
+        """Of a session without a process: a message waits for one that is being started again."""
+        queued = await self._states.queue(wish, body_sha256) if isinstance(wish, SendPrompt) else None
+        if queued is None and wish.session_id in self.roster.live:  # it came back meanwhile
+            return await self._carry_out(wish, body_sha256)
+        return queued if queued is not None else await self._refuse_for_ended(wish)
+
     async def _touch_or_end(self, wish: TypeKeys | Resize | Redraw | EndSession, body_sha256: str) -> bytes:
         live = self.roster.live.get(wish.session_id)
+        if live is None and isinstance(wish, EndSession) and await self._states.end(wish):
+            return b"{}"
         if live is None:
             return await self._refuse_for_ended(wish)
         if isinstance(live, TerminalSupervisor):
@@ -298,7 +336,9 @@ class Host:
                 self._check_not_paused()
                 await self._check_exists(wish.session_id)
                 await self._found.release(wish.session_id)
-                return await self._starter.resume(wish)
+                resumed = await self._starter.resume(wish)
+                self._states.resumed(wish.session_id)
+                return resumed
             case RenameSession() | ArchiveSession():
                 return await self._relabel(wish)
 
@@ -337,7 +377,13 @@ class Host:
             raise SessionNotFound(session_id)
         return Ledger(self._store, point, self._clock)
 
+    def _checked(self, folder: str) -> str:
+        return check_directory(folder, self._launcher.roots, self._launcher.own)[0]
+
     async def _check_exists(self, session_id: str) -> None:
+        damage = self._store.damaged_sessions.get(session_id)
+        if damage is not None:
+            raise StoreDamaged(damage, session_id=session_id)
         if await self._store.session(session_id) is None:
             raise SessionNotFound(session_id)
 
@@ -364,7 +410,7 @@ class Host:
 
     async def _trust(self, wish: TrustFolder) -> bytes:
         # A folder that is gone can still be taken off the list.
-        path = check_directory(wish.path, self._launcher.roots)[0] if wish.trusted else wish.path
+        path = self._checked(wish.path) if wish.trusted else wish.path
         self._trusted.change(path, trusted=wish.trusted)
         by, detail = wish.by, f"{'trusted' if wish.trusted else 'no longer trusts'} {path}"
         record = AuditRecord("rule", by.name, None, by.grant_id, by.address, by.user_agent, detail=detail)
@@ -377,4 +423,5 @@ class Host:
         told = [ending for ending in endings if ending is not None]
         if told:  # the agents stop even when a full disk does not take the news
             await asyncio.wait(told, timeout=STORE_SECONDS)
-        return encode({"ended": len(told)})
+        waiting = await self._states.end_all("killed", wish.by)
+        return encode({"ended": len(told) + waiting + await self._unlogged.end_all()})

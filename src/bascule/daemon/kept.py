@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bascule.model.errors import AgentFailed, HostError
+from bascule.model.errors import AgentFailed, HostError, LineTooLong
 from bascule.model.records import Write
 from bascule.session.agent import ProcessUnreachable, SpawnPlan
 from bascule.transport.errors import KeeperError, KeeperGone
@@ -50,6 +50,7 @@ class KeptAgent:
                 spawn_id=plan.spawn_id,
                 cwd_stat=plan.cwd_stat,
                 pty=PtySize(*plan.pty) if plan.pty else None,
+                label=plan.label,
             )
         except KeeperError as error:
             raise AgentFailed(f"The agent did not start: {error.message}", reason=error.code) from error
@@ -61,9 +62,17 @@ class KeptAgent:
         try:
             await self._hold.get().write(self.name, write.write_id, write.data)
         except KeeperError as error:
+            if error.code == "line_too_long":
+                raise LineTooLong(error.message) from error
             raise HostError(error.message, reason=error.code) from error
         except KeeperGone as error:
             raise ProcessUnreachable("The keeper went away.") from error
+
+    async def unread(self) -> int | None:
+        try:
+            return await self._hold.get().unread(self.name)
+        except (KeeperError, KeeperGone) as error:
+            raise ProcessUnreachable(f"Nobody can tell: {error}") from error
 
     async def resize(self, cols: int, rows: int) -> None:
         try:

@@ -3,21 +3,26 @@
 import asyncio
 import os
 import secrets
+import shlex
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from bascule.agents.catalogue import Catalogue
-from bascule.agents.command import Launch, build_argv, child_environment, mode_name
+from bascule.agents.command import Launch, build_argv, child_environment, mode_name, running_mode
 from bascule.agents.locate import SEARCH_SECONDS, find, locate
 from bascule.agents.login import signed_in
 from bascule.agents.spec import AgentSpec, Found
+from bascule.agents.unasked import sentences
 from bascule.daemon.directories import check_directory
 from bascule.daemon.found.places import Place
+from bascule.daemon.trusted import TrustedFolders
 from bascule.drivers.acp import AcpDriver
 from bascule.drivers.acp.state import Joining
-from bascule.drivers.base import Cue, Driver, DriverLaunch
+from bascule.drivers.base import Cue, Driver, DriverLaunch, Failure, Probe
 from bascule.drivers.codex import CodexDriver
 from bascule.drivers.plain import PlainDriver
 from bascule.drivers.stream_json import StreamJsonDriver
@@ -26,8 +31,10 @@ from bascule.drivers.terminal.trust import TrustQuestion
 from bascule.link.frames import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
 from bascule.model.events import SessionStarted
+from bascule.model.records import SessionRecord
 from bascule.model.settings import Settings
 from bascule.session.agent import SpawnPlan
+from bascule.session.reviving import Revival
 from bascule.session.terminal import clamped
 
 TERMINAL = "terminal"
@@ -48,6 +55,11 @@ class Launching(Protocol):
     @property
     def roots(self) -> tuple[str, ...]:
         """Folders that sessions may run in or below."""
+        ...
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Bascule's own folders, in which no session may run."""
         ...
 
     async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]: ...
@@ -76,8 +88,20 @@ class Launching(Protocol):
         """Its name, for people."""
         ...
 
+    def mode(self, agent: str, driver: str, wanted: str, offered: tuple[str, ...]) -> str:
+        """What the agent calls a mode that may be chosen while it runs. Raises `InvalidInput`."""
+        ...
+
     def rest_seconds(self, agent: str) -> int:
         """For how long after its beginning a conversation can't be taken up."""
+        ...
+
+    def revival(self, started: SessionStarted) -> Revival:
+        """Whether its agent can be started again for the same conversation, should it go away."""
+        ...
+
+    def settings_of(self, record: SessionRecord) -> tuple[str | None, str | None]:
+        """The model and the mode a session was in, as far as its agent can be started with them."""
         ...
 
     def terminal(self, started: SessionStarted, state: bytes | None = None) -> TerminalDriver: ...
@@ -86,23 +110,45 @@ class Launching(Protocol):
 class Launcher:
     """Agents from their files, found on this machine, started with what their files list and no more."""
 
-    def __init__(self, catalogue: Catalogue, settings: Settings, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, catalogue: Catalogue, settings: Settings, environ: Mapping[str, str], probe_mark: str = ""
+    ) -> None:
         self._catalogue = catalogue
+        self._probe_mark = probe_mark  # by which the next server finds what this one asked
         self._environ = dict(environ)
         if settings.claude_bin:
             self._environ["CLAUDE_BIN"] = settings.claude_bin
         self._roots = settings.roots or (os.path.expanduser("~"),)
+        self._own = (settings.data_dir, settings.config_dir)
         self._known: tuple[AgentInfo, ...] = ()
+        self._trusted = TrustedFolders(Path(settings.data_dir))
 
     @property
     def roots(self) -> tuple[str, ...]:
         return self._roots
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        return self._own
+
     async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]:
         """Every agent of the catalogue, with its version; asked once unless told to look again."""
         if refresh or not self._known:
             self._known = tuple(await asyncio.gather(*(self._look(spec) for spec in self._catalogue)))
+        else:
+            self._known = await asyncio.to_thread(self._still, self._known)
         return self._known
+
+    def _still(self, known: tuple[AgentInfo, ...]) -> tuple[AgentInfo, ...]:
+        """What was found before, less what has gone since: a look at the files, nothing is started."""
+        return tuple(
+            one if self._is_there(one) else self._glance(self._catalogue.get(one.name)) for one in known
+        )
+
+    def _is_there(self, info: AgentInfo) -> bool:
+        spec = self._catalogue.get(info.name)
+        ways, _ = self._ways(spec) if info.available else ({}, None)
+        return not info.available or tuple(ways) == info.drivers
 
     def at_first_glance(self) -> tuple[AgentInfo, ...]:
         """What is installed, without starting anything to ask for its version."""
@@ -127,15 +173,32 @@ class Launcher:
 
     def plan(self, started: SessionStarted, spawn_id: str) -> SpawnPlan:
         spec = self._catalogue.get(started.agent)
-        cwd, cwd_stat = check_directory(started.cwd, self._roots)
+        cwd, cwd_stat = check_directory(started.cwd, self._roots, self._own)
         argv = self._argv(spec, started)
         pty = (started.cols or DEFAULT_COLS, started.rows or DEFAULT_ROWS)
         in_terminal = started.driver == TERMINAL
-        environment = child_environment(spec, self._environ, terminal=in_terminal)
+        trusted = self._trusted.trusts(cwd)
+        environment = child_environment(spec, self._environ, terminal=in_terminal, trusted=trusted)
         return SpawnPlan(spawn_id, tuple(argv), environment, cwd, cwd_stat, pty if in_terminal else None)
 
     def title(self, agent: str) -> str:
         return self._catalogue.get(agent).title
+
+    def revival(self, started: SessionStarted) -> Revival:
+        agent = self._catalogue.get(started.agent)
+        driver = agent.driver(started.driver)
+        return Revival(agent.title, driver.resumes, driver.unknown)
+
+    def settings_of(self, record: SessionRecord) -> tuple[str | None, str | None]:
+        spec = self._catalogue.get(record.agent)
+        driver = spec.driver(record.driver or None)  # a session found on disk was not talked to yet
+        takes_model = driver.model or driver.tells_by_protocol
+        mode = record.mode if record.mode in spec.modes_of(driver) else None
+        return record.model if takes_model else None, mode
+
+    def mode(self, agent: str, driver: str, wanted: str, offered: tuple[str, ...]) -> str:
+        spec = self._catalogue.get(agent)
+        return running_mode(spec, wanted, spec.driver(driver), offered)
 
     def rest_seconds(self, agent: str) -> int:
         history = self._catalogue.get(agent).history
@@ -171,9 +234,18 @@ class Launcher:
             history=history,
             quirks=spec.quirks,
             services=spec.services,
-            cues=tuple(Cue(one.pattern, one.kind, one.allow, one.always, one.deny) for one in spec.cues),
+            cues=msgspec.convert(spec.cues, tuple[Cue, ...], from_attributes=True),
             multiline=spec.multiline,
+            probe=msgspec.convert(spec.probe, Probe | None, from_attributes=True),
+            failure=msgspec.convert(spec.failure, Failure | None, from_attributes=True),
+            left_out=self._left_out(agent, started.cwd),
         )
+
+    def _left_out(self, spec: AgentSpec, cwd: str) -> str:
+        if spec.untrusted is None or self._trusted.trusts(cwd):
+            return ""
+        told = f"This folder is not trusted in Bascule: {spec.untrusted.says}."
+        return f"{told} To trust it: bascule projects trust {shlex.quote(cwd)}"
 
     def terminal(self, started: SessionStarted, state: bytes | None = None) -> TerminalDriver:
         trust = self._catalogue.get(started.agent).trust
@@ -184,15 +256,18 @@ class Launcher:
         return driver
 
     def _argv(self, spec: AgentSpec, started: SessionStarted) -> list[str]:
+        way = spec.driver(started.driver)
+        # A conversation that is taken up keeps its model; many agents take none on the command line.
+        told = started.model if way.model or way.tells_by_protocol or not started.resumed_from else None
         launch = Launch(
             driver=started.driver,
-            model=started.model,
+            model=told,
             mode=started.mode,
             resume=started.resumed_from,
             fork=started.forked,
             skip_permissions=started.skip_permissions,
         )
-        found = locate(spec, self._environ, spec.driver(started.driver))
+        found = locate(spec, self._environ, way)
         return build_argv(spec, found, launch)
 
     def _glance(self, spec: AgentSpec) -> AgentInfo:
@@ -202,10 +277,11 @@ class Launcher:
     async def _look(self, spec: AgentSpec) -> AgentInfo:
         ways, problem = await asyncio.to_thread(self._ways, spec)
         try:
-            found = await find(spec, self._environ)
+            found = await find(spec, self._environ, mark=self._probe_mark)
         except AgentNotInstalled:  # perhaps there is only an adapter, which tells no version
             found = None
-        login = await signed_in(spec, found.path if found else None, self._environ) if ways else None
+        path, mark = found.path if found else None, self._probe_mark
+        login = await signed_in(spec, path, self._environ, mark=mark) if ways else None
         info = self._info(spec, ways, problem)
         return replace(info, version=found.version if found else None, signed_in=login)
 
@@ -244,7 +320,15 @@ class Launcher:
             skips_permissions=any(one.skip_permissions for one in spec.drivers),
             forks=bool(first.fork),
             login=spec.login.how if spec.login else "",
+            unasked=_unasked(spec),
         )
+
+
+def _unasked(spec: AgentSpec) -> dict[str, tuple[str, ...]]:
+    """In a terminal it asks on its own screen, if it does."""
+    driven = [one for one in spec.drivers if one.name != TERMINAL]
+    told = {one.name: sentences(spec.unasked_of(one)) for one in driven}
+    return {name: words for name, words in told.items() if words}
 
 
 def histories_of(catalogue: Catalogue) -> list[Place]:

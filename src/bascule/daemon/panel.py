@@ -50,5 +50,5 @@ class Panel:
         if record is None or not record.cwd:
             raise SessionNotFound(session_id)
         if record.found:  # the folder is what a file on the disk says, and nobody has checked it yet
-            return check_directory(record.cwd, self._roots())[0]
+            return check_directory(record.cwd, self._roots(), self._own)[0]
         return record.cwd

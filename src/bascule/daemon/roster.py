@@ -13,6 +13,7 @@ from bascule.drivers.base import Driver
 from bascule.drivers.terminal import TerminalDriver
 from bascule.model.errors import HostError
 from bascule.model.events import SessionFailed
+from bascule.model.faults import report
 from bascule.model.lifecycle import LIVE, Phase
 from bascule.model.records import SessionRecord
 from bascule.model.settings import AcpSettings, Limits, TerminalSettings
@@ -21,6 +22,7 @@ from bascule.session.agent import AgentProcess, Exit, SpawnPlan
 from bascule.session.connection import Connection
 from bascule.session.ledger import Ledger
 from bascule.session.live import Hears, LiveSession
+from bascule.session.reviving import Revival
 from bascule.session.serving import Services
 from bascule.session.shared import SharedSupervisor
 from bascule.session.supervisor import Supervisor
@@ -72,6 +74,9 @@ class Roster:
         self.hold = KeeperHold(keeper_folder)
         self.connections = Connections(self.hold, acp)
         self.by_kept_name: dict[str, Hears] = {}
+        self.on_run: Callable[[Supervisor], None] = lambda _: (
+            None
+        )  # one with its own process began or is over
         self._runs: dict[LiveSession, asyncio.Task[None]] = {}
         self._watching: asyncio.Task[None] | None = None
 
@@ -95,12 +100,14 @@ class Roster:
         if self.hold.connection is not None:
             await self.hold.connection.aclose()
 
-    def take(self, ledger: Ledger, driver: Driver, point: ResumePoint) -> tuple[Supervisor, KeptAgent]:
+    def take(
+        self, ledger: Ledger, driver: Driver, point: ResumePoint, revival: Revival
+    ) -> tuple[Supervisor, KeptAgent]:
         """Make a session live: from here on it answers wishes and gets its notices."""
         record = ledger.record
-        process = KeptAgent(self.hold, kept_name(record.session_id, record.started_seq))
+        process = KeptAgent(self.hold, process_name(record))
         supervisor = Supervisor(
-            ledger, process, driver, point, self._limits, self._clock, self._steady, self._ruling
+            ledger, process, driver, point, self._limits, self._clock, self._steady, self._ruling, revival
         )
         self._enter(supervisor, process)
         return supervisor, process
@@ -132,7 +139,8 @@ class Roster:
         self, ledger: Ledger, driver: TerminalDriver, point: ResumePoint, base: int
     ) -> tuple[TerminalSupervisor, KeptAgent]:
         """As `take`, of a terminal whose tape begins at `base`."""
-        name = kept_name(ledger.record.session_id, ledger.record.started_seq)
+        record = ledger.record
+        name, kept_as = process_name(record), kept_name(record.session_id, record.started_seq)
         # Its input has no end a program waits for, so nothing is gained by waiting before the signals.
         process = KeptAgent(self.hold, name, grace_stdin=0.0)
         supervisor = TerminalSupervisor(
@@ -143,7 +151,7 @@ class Roster:
             self._terminal,
             self._clock,
             self._steady,
-            shelf=Shelf(lambda start, end: self._shelve(name, start, end)),
+            shelf=Shelf(lambda start, end: self._shelve(name, kept_as, start, end)),
             trusts=self._trusts,
             base=base,
         )
@@ -162,8 +170,8 @@ class Roster:
         self.live[supervisor.ledger.record.session_id] = supervisor
         self.by_kept_name[process.name] = supervisor
 
-    async def _shelve(self, name: str, start: int, end: int) -> None:
-        await asyncio.to_thread(self.shelf.put, name, start, end, self.spool(name))
+    async def _shelve(self, name: str, kept_as: str, start: int, end: int) -> None:
+        await asyncio.to_thread(self.shelf.put, kept_as, start, end, self.spool(name))
 
     def run(self, supervisor: LiveSession, process: AgentProcess, plan: SpawnPlan | None) -> None:
         task = asyncio.create_task(
@@ -171,6 +179,7 @@ class Roster:
         )
         self._runs[supervisor] = task
         task.add_done_callback(lambda _: self._runs.pop(supervisor, None))
+        self._tell_run(supervisor)
 
     def running(self) -> int:
         """How many agents there are; those that have ended and are being put away do not count."""
@@ -205,15 +214,19 @@ class Roster:
         record = supervisor.ledger.record
         try:
             await supervisor.run(plan)
-        except Exception:
-            log.exception("session %s failed", record.session_id)
-            failed = SessionFailed("internal", "Bascule failed here; the server log has the details.")
-            supervisor.ledger.log([failed], sync=True)
+        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+            told = report(log, f"session {record.session_id}", error)
+            supervisor.ledger.log([SessionFailed("internal", told.message)], sync=True)
             await self._stop(process)
         finally:
             self.live.pop(record.session_id, None)
             for name in [one for one, who in self.by_kept_name.items() if who is supervisor]:
                 del self.by_kept_name[name]
+            self._tell_run(supervisor)
+
+    def _tell_run(self, supervisor: LiveSession) -> None:
+        if isinstance(supervisor, Supervisor) and not isinstance(supervisor, SharedSupervisor):
+            self.on_run(supervisor)
 
     async def _stop(self, process: AgentProcess) -> None:
         try:

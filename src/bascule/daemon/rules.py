@@ -9,6 +9,7 @@ import msgspec
 
 from bascule.daemon.allow_lists import proposals_in
 from bascule.daemon.directories import check_directory
+from bascule.daemon.hidden_names import hidden_in
 from bascule.link.rules import (
     AddRule,
     DryRun,
@@ -30,8 +31,10 @@ from bascule.model.events import PermissionAnswered, PermissionRequested
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.model.rules import RuleSpec, StandingRule, spec_of
 from bascule.policy.decide import Verdict, decide, judged
+from bascule.policy.disk import Disk
+from bascule.policy.fitting import Place
 from bascule.policy.rules import Rule
-from bascule.policy.standing import Place, check, words
+from bascule.policy.standing import check, words
 from bascule.policy.subject import subject_of
 from bascule.policy.trying import overall, tried, typed_subject
 from bascule.store.rules import Past, RuleBook
@@ -40,6 +43,16 @@ MOST_PAST = 2000  # requests a dry run looks at
 MOST_SHOWN = 50
 MOST_TEXT = 300
 DAMAGED = "A rule can't be read, so until it is removed no rule allows anything. `bascule doctor` says more."
+
+
+def real_path(path: str) -> str | None:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return None
+
+
+DISK = Disk(real_path, hidden_in)
 
 
 class Rules:
@@ -60,9 +73,7 @@ class Rules:
     ) -> Verdict | None:
         """What a live session's request is answered with, before anybody is asked."""
         place = Place(record.session_id, record.cwd, record.agent, record.worktree_of)
-        found = decide(
-            asked, record.permission_mode, rules, record.cwd, self._book.holding(), place, real_path
-        )
+        found = decide(asked, record.permission_mode, rules, record.cwd, self._book.holding(), place, DISK)
         if found is not None and found.rule_ids:
             self._book.used(found.rule_ids)
         return found
@@ -95,13 +106,16 @@ class Rules:
         if spec.folder is not None and spec.session_id is not None:
             raise InvalidInput("A rule is for one session or for a folder, not both.")
         if spec.folder is not None:
-            spec = msgspec.structs.replace(spec, folder=check_directory(spec.folder, self._roots())[0])
+            spec = msgspec.structs.replace(spec, folder=self._checked(spec.folder))
         if spec.path is not None and spec.path.startswith("~/"):
             spec = msgspec.structs.replace(spec, path=os.path.expanduser("~") + spec.path[1:])
         if spec.expires_at is not None:
             spec = msgspec.structs.replace(spec, expires_at=self._later(spec.expires_at))
         check(spec)
         return spec
+
+    def _checked(self, folder: str) -> str:
+        return check_directory(folder, self._roots(), self._own)[0]
 
     def _later(self, text: str) -> str:
         try:
@@ -120,12 +134,12 @@ class Rules:
 
     def _try_request(self, wish: TryRequest) -> object:
         folder = wish.folder or os.path.expanduser("~")
-        place = Place("", check_directory(folder, self._roots())[0], wish.agent or "")
+        place = Place("", self._checked(folder), wish.agent or "")
         subject = typed_subject(wish.tool_class, wish.text.strip())
-        return tried(subject, self._book.holding(), place, real_path)
+        return tried(subject, self._book.holding(), place, DISK)
 
     async def _propose(self, wish: ProposeRules) -> Proposals:
-        folder = check_directory(wish.folder, self._roots())[0] if wish.folder is not None else None
+        folder = self._checked(wish.folder) if wish.folder is not None else None
         found = await asyncio.to_thread(proposals_in, os.path.expanduser("~"), folder, self._own)
         known = [spec_of(rule) for rule in self._book.list()]
         marked = [
@@ -133,13 +147,6 @@ class Rules:
             for one in found.proposals
         ]
         return msgspec.structs.replace(found, proposals=marked)
-
-
-def real_path(path: str) -> str | None:
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):
-        return None
 
 
 def _dry_run(spec: RuleSpec, past: Sequence[Past], now: str) -> DryRun:
@@ -158,7 +165,7 @@ def _answered(rule: StandingRule, old: Past) -> PastAnswer | None:
         return None
     session = old.session
     place = Place(session.session_id, session.cwd, session.agent, session.worktree_of)
-    parts = judged(subject, [rule], place, real_path)
+    parts = judged(subject, [rule], place, DISK)
     if all(part.answer is None for part in parts):
         return None
     answer = overall(parts)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from bascule.daemon.device import Device
 from bascule.daemon.directories import check_directory
+from bascule.daemon.labels import with_label
 from bascule.daemon.launching import SHARED, TERMINAL, Launching
 from bascule.daemon.roster import Roster, process_name
 from bascule.drivers.acp import AcpDriver
@@ -27,9 +28,9 @@ from bascule.model.records import SessionRecord, Write
 from bascule.model.settings import Settings
 from bascule.session.agent import SpawnPlan
 from bascule.session.ledger import Ledger
+from bascule.session.reviving import COULD_NOT_CONNECT
 from bascule.session.serving import Services
-from bascule.session.shared import COULD_NOT_CONNECT, SharedSupervisor
-from bascule.session.supervisor import new_id
+from bascule.session.supervisor import Supervisor, new_id
 from bascule.session.wishes import check_prompt
 from bascule.store.base import AuditRecord, EventStore, ResumePoint, StoredReply
 
@@ -94,19 +95,23 @@ class Starter:
             if started.driver == TERMINAL and wish.prompt is not None:
                 raise NotSupported("A terminal takes keys, not messages: start it, then type.")
 
-    async def resume(self, wish: ResumeSession) -> bytes:
-        """An ended session's agent, brought back on the same log, asking again before it acts."""
+    async def resume(self, wish: ResumeSession, *, keep_modes: bool = False) -> bytes:
+        """An ended session's agent, brought back on the same log, asking again before it acts.
+
+        `keep_modes`: its process was lost a moment ago, and what a person had chosen still holds.
+        """
         await self._roster.put_away(wish.session_id)
         point = await self._store.resume_point(wish.session_id)
         if point is None or wish.session_id in self._roster.live:
             raise InvalidInput("This session is running already.")
         record = point.record
-        if record.agent_session_id is None and record.driver != TERMINAL:
+        if record.agent_session_id is None and record.driver != TERMINAL and record.turns > 0:
             raise NotSupported(
                 "The agent never named its conversation, so it can't be resumed. Start a new one."
             )
         if record.driver != TERMINAL:
             await self._rested(record)
+        model, mode = self._launcher.settings_of(record)
         started = await self._checked(
             SessionStarted(
                 agent=record.agent,
@@ -114,9 +119,9 @@ class Starter:
                 cwd=record.cwd,
                 by=wish.by.name,
                 device=self._device.id,
-                model=record.model,
-                permission_mode="relay",
-                mode=None,
+                model=model,
+                permission_mode=record.permission_mode if keep_modes else "relay",
+                mode=mode if keep_modes else None,
                 resumed_from=record.agent_session_id,
                 cols=record.cols,
                 rows=record.rows,
@@ -157,7 +162,7 @@ class Starter:
             raise LimitReached(
                 f"{self._device.name} already runs {limit} sessions. End one, or raise the limit in Settings."
             )
-        cwd, _ = check_directory(wanted.cwd, self._launcher.roots)
+        cwd, _ = check_directory(wanted.cwd, self._launcher.roots, self._launcher.own)
         return await self._launcher.complete(wanted, cwd)
 
     async def _launch(
@@ -190,7 +195,7 @@ class Starter:
             reply=reply,
             sync=True,
         )
-        supervisor, process = self._roster.take(ledger, driver, fresh)
+        supervisor, process = self._roster.take(ledger, driver, fresh, self._launcher.revival(started))
         supervisor.deliver_after(committed, writes)
         try:
             await committed
@@ -240,7 +245,7 @@ class Starter:
         record, title = ledger.record, self._launcher.title(started.agent)
         at = self._roster.connections.choose(started, title, self._launcher.plan(started, ""))
         started = replace(started, process=at.name)
-        plan = self._launcher.plan(started, at.name)
+        plan = with_label(self._launcher.plan(started, at.name), record.session_id, started)
         joining, out, err = at.joining()
         driver = self._launcher.driver(started, history=record.seq == 0, joining=joining)
         assert isinstance(driver, AcpDriver), "only this protocol carries several sessions"
@@ -268,26 +273,31 @@ class Starter:
         self._roster.run(supervisor, supervisor.seat, plan)
 
     def _plan(self, record: SessionRecord, started: SessionStarted) -> SpawnPlan:
-        return self._launcher.plan(started, process_name(record))
+        plan = self._launcher.plan(started, process_name(record))
+        return with_label(plan, record.session_id, started)
 
-    async def bring_back(self, session_id: str, by: Actor) -> SharedSupervisor | None:
+    async def bring_back(self, session_id: str, by: Actor, *, keep_modes: bool = False) -> Supervisor | None:
         """A session that lost its process, on a new one; None when it needs nothing any more."""
         live = self._roster.live.get(session_id)
         if live is not None and live.ledger.live:
-            return live if isinstance(live, SharedSupervisor) else None
+            return live if isinstance(live, Supervisor) else None
         record = await self._store.session(session_id)
         if record is None or record.archived or not is_orphan(record):
             return None
-        await self.resume(ResumeSession(session_id=session_id, by=by))
+        await self.resume(ResumeSession(session_id=session_id, by=by), keep_modes=keep_modes)
         live = self._roster.live.get(session_id)
-        return live if isinstance(live, SharedSupervisor) else None
+        return live if isinstance(live, Supervisor) else None
 
 
 def is_orphan(record: SessionRecord) -> bool:
-    """Whether it lost the process that it shared and can be taken up again."""
-    lost_it = record.phase is Phase.ENDED and record.end_reason == "disconnected"
+    """Whether it lost its process, or did not get it back, and can be taken up again."""
     not_back = record.phase is Phase.FAILED and record.end_reason == COULD_NOT_CONNECT
-    return bool(record.process and record.agent_session_id) and (lost_it or not_back)
+    return is_lost(record) or (not_back and record.agent_session_id is not None)
+
+
+def is_lost(record: SessionRecord) -> bool:
+    """Whether it is being reconnected, or should be."""
+    return record.phase is Phase.ENDED and record.end_reason == "disconnected"
 
 
 def _wanted(wish: StartSession, device: str) -> SessionStarted:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 
-from bascule.daemon.roster import Roster, kept_name
+from bascule.daemon.roster import Roster, kept_name, process_name
 from bascule.daemon.shelf import Kept
 from bascule.drivers.terminal.modes import AT_START, prelude
 from bascule.link.tape import Tape, TapeCut, TapeTail
@@ -22,7 +22,8 @@ class LocalTapes:
         name = kept_name(session_id, run)
         live = self._roster.terminal(session_id)
         if live is not None and live.ledger.record.started_seq == run:
-            return LiveTape(live, self._roster.spool(name), lambda: self._roster.shelf.find(name), grew)
+            spool = self._roster.spool(process_name(live.ledger.record))
+            return LiveTape(live, spool, lambda: self._roster.shelf.find(name), grew)
         kept = self._roster.shelf.find(name)
         if kept is None:
             raise SessionNotFound(session_id)

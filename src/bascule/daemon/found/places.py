@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 
 from bascule.daemon.beneath import FOLDER
+from bascule.policy.directories import hidden_character
 
 MOST_FILES = 20_000
 MOST_ENTRIES = 100_000  # of one folder
@@ -89,7 +90,7 @@ def _names(folder: int, pattern: str) -> list[str]:
                     break
                 hidden = entry.name.startswith(".") and not pattern.startswith(".")
                 # A name with a line break or half a character in it is nobody's session.
-                if not hidden and entry.name.isprintable() and fnmatchcase(entry.name, pattern):
+                if not hidden and hidden_character(entry.name) is None and fnmatchcase(entry.name, pattern):
                     names.append(entry.name)
     except OSError:
         return []

@@ -1,0 +1,121 @@
+"""Begins a session's log again from what the keeper kept of its process: its label and its output."""
+
+import secrets
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from bascule.daemon.adopting import STRONG_MODES, Adopter
+from bascule.daemon.device import Device
+from bascule.daemon.labels import Label, Labelled
+from bascule.daemon.launching import SHARED, TERMINAL, Launching
+from bascule.daemon.roster import Roster
+from bascule.model.commands import Actor
+from bascule.model.errors import NotSupported, StoreDamaged
+from bascule.model.events import AgentSpawned, AnyEvent, Note, SessionReady, TitleChanged
+from bascule.session.agent import Exit
+from bascule.session.ledger import Ledger
+from bascule.store.base import AuditRecord, EventStore
+from bascule.transport.words import About, SessionState
+
+NOTE = (
+    "This log began again here: the one of before is gone or can't be read. What the agent wrote is read "
+    "from what was kept of its output; what people sent and answered before is not in it. A request that "
+    "shows up as withdrawn may have been answered."
+)
+NO_LABEL = (
+    "It was started by an earlier version of Bascule, which left no note of what it is, so it can only be "
+    "ended. What it wrote is put aside."
+)
+NOT_READY = "Its agent was not ready yet when its log was lost, so nobody can tell its conversation. End it."
+
+
+class TakingUp:
+    def __init__(
+        self,
+        store: EventStore,
+        roster: Roster,
+        launcher: Launching,
+        adopter: Adopter,
+        device: Device,
+        clock: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._roster = roster
+        self._launcher = launcher
+        self._adopter = adopter
+        self._device = device
+        self._clock = clock
+
+    def problem(self, label: Label) -> str:
+        """Why it can't be taken up; empty when it can."""
+        if not label.sessions:
+            return NO_LABEL
+        shared = [one for one in label.sessions.values() if one.started.driver in SHARED]
+        return NOT_READY if any(one.state is None for one in shared) else ""
+
+    async def take_up(self, state: SessionState, about: About, label: Label, by: Actor) -> list[str]:
+        """A log for each session on it; they go on from there. Gives their ids."""
+        problem = self.problem(label)
+        if problem:
+            raise NotSupported(problem)
+        made = [
+            await self._begin(session_id, one, state, about, by) for session_id, one in label.sessions.items()
+        ]
+        heard = self._roster.by_kept_name.get(state.session)
+        if heard is not None and state.exit is not None:
+            exit = state.exit
+            heard.exited(Exit(exit.code, exit.signal, state.out_end, state.err_end, exit.lost))
+        elif heard is not None:
+            heard.output(state.out_end, state.err_end)
+        return made
+
+    async def _begin(self, wanted: str, one: Labelled, state: SessionState, about: About, by: Actor) -> str:
+        session_id = wanted if await self._is_free(wanted) else secrets.token_hex(8)
+        mode = "relay" if one.started.permission_mode in STRONG_MODES else one.started.permission_mode
+        started = replace(one.started, device=self._device.id, process=state.session, permission_mode=mode)
+        driver_state = self._state(one)
+        facts: list[AnyEvent] = [started, AgentSpawned(state.pid or 0, about.argv[0] if about.argv else "")]
+        if one.agent_session_id is not None:
+            facts.append(SessionReady(one.agent_session_id, one.model))
+        if one.title:
+            facts.append(TitleChanged(one.title))
+        facts.append(Note("taken_up", NOTE, "warning"))
+        audit = AuditRecord(
+            "session_started",
+            by.name,
+            session_id,
+            by.grant_id,
+            by.address,
+            by.user_agent,
+            detail=f"{started.agent} in {started.cwd}, taken up from {state.session}",
+        )
+        ledger = Ledger.new(self._store, session_id, self._clock)
+        await ledger.log(
+            facts,
+            out_offset=max(one.out, state.out_base),
+            err_offset=state.err_base,
+            driver_state=driver_state,
+            audit=[audit],
+            sync=True,
+        )
+        await self._adopter.adopt(ledger.record, {state.session: state})
+        return session_id
+
+    def _state(self, one: Labelled) -> bytes:
+        """Of the driver that reads on. What a fresh one would say first, its agent was told long ago."""
+        if one.state is not None:
+            return one.state
+        if one.started.driver == TERMINAL:
+            return self._launcher.terminal(one.started).state()
+        driver = self._launcher.driver(one.started)
+        driver.start()
+        return driver.state()
+
+    async def _is_free(self, session_id: str) -> bool:
+        """Whether no log has this name, not even one that can't be read."""
+        try:
+            known = await self._store.session(session_id) is not None
+        except StoreDamaged:
+            return False
+        return not known and not await self._store.read(session_id, 0, 1)

@@ -1,0 +1,365 @@
+"""An agent with a process of its own that goes away: it comes back on its conversation, or says why not."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.daemon.bench import ANA, World, world
+from tests.live import FAKES
+
+from bascule.link.frames import AgentStatus, EndAll, ReconnectAgent
+from bascule.model.commands import (
+    AnswerPermission,
+    EndSession,
+    ResumeSession,
+    SendPrompt,
+    SetPermissionMode,
+)
+from bascule.model.entries import EventEntry
+from bascule.model.errors import Refused
+from bascule.model.events import (
+    AgentSpawned,
+    Note,
+    PermissionRequested,
+    PermissionWithdrawn,
+    ReconnectScheduled,
+    SessionEnded,
+    SessionFailed,
+    SessionReady,
+    SessionStarted,
+    StderrWritten,
+    TextAppended,
+    TurnEnded,
+)
+from bascule.model.lifecycle import Phase
+from bascule.store.rows import decode_entry
+
+pytestmark = pytest.mark.anyio
+
+QUICK = (0.01,) * 5
+NEVER = (3600.0,) * 5
+BOTH = pytest.mark.parametrize("agent", ["claudish", "codexish"])
+
+
+@asynccontextmanager
+async def machine(folder: Path, pauses: tuple[float, ...] = QUICK) -> AsyncIterator[World]:
+    store = folder / "kept"
+    store.mkdir(exist_ok=True)
+    python = [sys.executable, "-E", "-S"]
+    scripts = {
+        "claudish": [*python, str(FAKES / "remembers.py"), f"--store={store}"],
+        "codexish": [*python, str(FAKES / "codex_agent.py"), f"--store={store}"],
+    }
+    async with world(folder, scripts=dict(scripts), pauses=pauses) as here:
+        here.launcher.drivers["codexish"] = "codex"
+        yield here
+
+
+async def kill(here: World, session: str = "s1") -> None:
+    spawned = await here.events(AgentSpawned, session)
+    os.kill(spawned[-1].pid, signal.SIGKILL)
+
+
+async def say(here: World, text: str) -> dict[str, Any]:
+    return await here.ask(SendPrompt(session_id="s1", by=ANA, text=text))
+
+
+def heard(here: World) -> list[dict[str, Any]]:
+    """What reached the agents, by all their processes."""
+    lines = (here.folder / "kept" / "heard.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def prompts(here: World) -> list[str]:
+    told: list[str] = []
+    for line in heard(here):
+        message = line.get("heard", {})
+        if message.get("type") == "user":
+            content = message["message"]["content"]
+            told.append(content if isinstance(content, str) else content[0]["text"])
+        elif message.get("method") == "turn/start":
+            told.append(message["params"]["input"][0]["text"])
+    return told
+
+
+def says(words: str):
+    return lambda event: isinstance(event, TextAppended) and words in event.text
+
+
+async def failed(here: World) -> SessionFailed:
+    return await here.until(SessionFailed)
+
+
+@BOTH
+async def test_q8_an_agent_killed_in_mid_turn_comes_back_on_its_conversation_and_nothing_is_sent_twice(
+    short_dir: Path, agent: str
+):
+    async with machine(short_dir) as here:
+        await here.start(agent=agent, prompt="hello there")
+        await here.until(TurnEnded)
+        own = (await here.store.session("s1")).agent_session_id  # pyright: ignore
+        await say(here, "count 100000" if agent == "claudish" else "wait")
+        await here.until(says("piece 2." if agent == "claudish" else "waiting"))
+        await say(here, "recall")  # waits in the queue
+        await kill(here)
+        await here.until(says("before: hello there"))
+        await here.until(TurnEnded, times=2)
+        log = [row.event for row in await here.log()]
+        (ended,) = [one for one in log if isinstance(one, SessionEnded)]
+        assert (ended.reason, ended.signal) == ("disconnected", 9)
+        (note,) = [one for one in log if isinstance(one, Note) and one.code == "turn_cut"]
+        assert "in the middle of this turn" in note.text
+        assert [one.attempt for one in log if isinstance(one, ReconnectScheduled)] == [1]
+        first, again = [one for one in log if isinstance(one, SessionStarted)]
+        assert (again.by, again.resumed_from, again.cwd) == ("reconnect", own, first.cwd)
+        record = await here.store.session("s1")
+        assert record is not None
+        assert (record.phase, record.agent_session_id, record.attempt) == (Phase.WAITING, own, 0)
+        assert len(prompts(here)) == 3, prompts(here)
+        states = [one.status for one in here.heard if isinstance(one, AgentStatus)]
+        assert states[-1] == "connected"
+        assert "reconnecting" in states
+
+
+@BOTH
+async def test_q8_a_request_that_was_open_is_lost_in_words_and_asked_again_only_by_the_agent(
+    short_dir: Path, agent: str
+):
+    async with machine(short_dir) as here:
+        await here.start(agent=agent, prompt="hello")
+        await here.until(TurnEnded)
+        await say(here, ("ask " if agent == "claudish" else "run ") + "touch a")
+        asked = await here.until(PermissionRequested)
+        await kill(here)
+        gone = await here.until(PermissionWithdrawn)
+        assert (gone.request_id, gone.reason) == (asked.request_id, "lost")
+        await here.until(SessionReady, times=3 if agent == "claudish" else 2)
+        late = AnswerPermission(session_id="s1", by=ANA, request_id=asked.request_id, decision="allow")
+        with pytest.raises(Refused) as refused:
+            await here.ask(late)
+        assert refused.value.refusal().code == "REQUEST_WITHDRAWN"
+        (note,) = [one for one in await here.events(Note) if one.code == "turn_cut"]
+        assert "waited for an answer" in note.text
+        await say(here, ("ask " if agent == "claudish" else "run ") + "touch b")
+        await here.until(PermissionRequested, times=2)
+        assert len(await here.events(PermissionRequested)) == 2
+
+
+async def test_an_answer_the_old_process_did_not_take_is_not_given_to_the_new_one(short_dir: Path):
+    async with machine(short_dir) as here:
+        await here.start(agent="claudish", prompt="hello")
+        await here.until(TurnEnded)
+        await say(here, "ask die 5")
+        asked = await here.until(PermissionRequested)
+        await here.ask(
+            AnswerPermission(session_id="s1", by=ANA, request_id=asked.request_id, decision="allow")
+        )
+        await here.until(ReconnectScheduled)
+        await here.until(SessionStarted, times=2)
+        await say(here, "recall")
+        await here.until(says("before: hello, ask die 5"))
+        answers = [one for one in heard(here) if one.get("heard", {}).get("type") == "control_response"]
+        assert len(answers) == 1
+
+
+@BOTH
+async def test_an_agent_that_does_not_come_back_is_given_up_after_five_tries_in_one_block(
+    short_dir: Path, agent: str
+):
+    async with machine(short_dir) as here:
+        await here.start(agent=agent, prompt="hello")
+        await here.until(TurnEnded)
+        (short_dir / "kept" / "broken").touch()
+        await kill(here)
+        gave_up = await failed(here)
+        assert gave_up.reason == "could_not_connect"
+        assert "exit code 3" in gave_up.message
+        assert "Reconnect" in gave_up.message
+        assert gave_up.stderr_tail == "fatal: not logged in"
+        log = [row.event for row in await here.log()]
+        assert [one.attempt for one in log if isinstance(one, ReconnectScheduled)] == [1, 2, 3, 4, 5]
+        assert [one for one in log if isinstance(one, SessionFailed)] == [gave_up]
+        assert not [one for one in log if isinstance(one, StderrWritten)]
+        page = await here.store.page("s1", limit=100)
+        entries = [decode_entry(bytes(one)) for one in page.entries]
+        kinds = [type(one.event) for one in entries if isinstance(one, EventEntry)]
+        assert kinds == [SessionStarted, SessionFailed]
+        (short_dir / "kept" / "broken").unlink()
+        await here.ask(ResumeSession(session_id="s1", by=ANA))
+        await say(here, "recall")
+        await here.until(says("before: hello"))
+
+
+@BOTH
+async def test_a_conversation_the_agent_does_not_know_any_more_is_not_begun_anew(short_dir: Path, agent: str):
+    async with machine(short_dir) as here:
+        await here.start(agent=agent, prompt="hello")
+        await here.until(TurnEnded)
+        record = await here.store.session("s1")
+        assert record is not None
+        assert record.agent_session_id
+        (short_dir / "kept" / record.agent_session_id).unlink()
+        await kill(here)
+        told = await failed(here)
+        assert told.reason == "conversation_lost"
+        assert "does not know this conversation any more" in told.message
+        assert len(await here.events(SessionStarted)) == 2
+        assert not [one for one in await here.events(TurnEnded) if one.stop_reason != "end_turn"]
+
+
+@pytest.mark.parametrize(("words", "reason"), [("die 0", "exited"), ("die 7", "disconnected")])
+async def test_one_that_leaves_in_good_order_is_not_revived(short_dir: Path, words: str, reason: str):
+    async with machine(short_dir, NEVER) as here:
+        await here.start(agent="claudish", prompt=words)
+        ended = await here.until(SessionEnded)
+        assert ended.reason == reason
+        if reason == "disconnected":
+            await here.until(ReconnectScheduled)
+        await here.over()
+        await here.host.roster.put_away("s1")
+        assert len(await here.events(ReconnectScheduled)) == (reason == "disconnected")
+
+
+async def test_one_that_a_person_ended_or_that_can_not_resume_is_not_revived(short_dir: Path):
+    async with machine(short_dir) as here:
+        await here.start(agent="claudish", prompt="hello")
+        await here.until(TurnEnded)
+        await here.ask(EndSession(session_id="s1", by=ANA))
+        assert (await here.until(SessionEnded)).reason == "closed"
+        here.launcher.resumes = False
+        await here.start("s2", agent="claudish", prompt="die -9")
+        ended = await here.until(SessionEnded, "s2")
+        assert ended.reason == "exited"
+        assert "can't take up an earlier conversation" in ended.message
+        assert not await here.events(ReconnectScheduled, "s2")
+
+
+async def test_one_that_never_named_its_conversation_begins_afresh_only_if_nothing_was_sent(short_dir: Path):
+    async with machine(short_dir) as here:
+        await here.start(agent="claudish")
+        await here.until(SessionReady)
+        await kill(here)
+        await here.until(SessionReady, times=2)
+        assert [one.resumed_from for one in await here.events(SessionStarted)] == [None, None]
+        await say(here, "recall")
+        await here.until(says("before: "))
+        (short_dir / "kept" / "deaf").touch()
+        await here.start("s2", agent="claudish", prompt="important")
+        await here.until(AgentSpawned, "s2")
+        await kill(here, "s2")
+        ended = await here.until(SessionEnded, "s2")
+        assert ended.reason == "exited"
+        assert "What you sent is kept here" in ended.message
+        assert not await here.events(ReconnectScheduled, "s2")
+
+
+async def test_the_mode_a_person_chose_stays_when_the_process_dies_and_not_when_bascule_does(short_dir: Path):
+    async with machine(short_dir) as here:
+        await here.start(agent="claudish", prompt="hello", permission_mode="relay")
+        await here.until(TurnEnded)
+        await here.ask(SetPermissionMode(session_id="s1", by=ANA, mode="auto"))
+        await kill(here)
+        again = await here.until(SessionStarted, times=2)
+        assert again.permission_mode == "auto"
+        await here.until(SessionReady, times=3)  # it told its conversation in the first run
+        here.pauses = NEVER
+        await here.restart()  # from here on the ladder waits
+        await here.ask(SetPermissionMode(session_id="s1", by=ANA, mode="auto"))
+        await kill(here)
+        await here.until(ReconnectScheduled, times=2)
+        here.pauses = QUICK
+        await here.restart()
+        third = await here.until(SessionStarted, times=3)
+        assert third.permission_mode == "relay"
+
+
+@BOTH
+async def test_r01_a_restart_in_the_middle_of_the_ladder_goes_on_with_it_and_doubles_nothing(
+    short_dir: Path, agent: str
+):
+    async with machine(short_dir, (0.01, 0.01, 3600.0, 3600.0, 3600.0)) as here:
+        await here.start(agent=agent, prompt="hello")
+        await here.until(TurnEnded)
+        (short_dir / "kept" / "broken").touch()
+        await kill(here)
+        await here.until(lambda event: isinstance(event, ReconnectScheduled) and event.attempt == 3)
+        (short_dir / "kept" / "broken").unlink()
+        here.pauses = QUICK
+        await here.restart()
+        # What is written meanwhile waits, and is sent once it is back.
+        await say(here, "recall")
+        await here.until(says("before: hello"))
+        attempts = [one.attempt for one in await here.events(ReconnectScheduled)]
+        assert attempts[:3] == [1, 2, 3]
+        assert attempts == sorted(attempts)
+        assert prompts(here) == ["hello", "recall"]
+        # One that went away long ago waits for a person, and says so.
+        here.pauses = NEVER
+        await here.restart()
+        await kill(here)
+        await here.until(ReconnectScheduled, times=len(attempts) + 1)
+        here.shift += 3600
+        await here.restart()
+        told = await failed(here)
+        assert "while Bascule was not running" in told.message
+
+
+async def test_while_it_waits_for_its_agent_a_session_can_be_ended_and_the_panic_button_ends_it_too(
+    short_dir: Path,
+):
+    async with machine(short_dir, NEVER) as here:
+        for session in ("s1", "s2"):
+            await here.start(session, agent="claudish", prompt="hello")
+            await here.until(TurnEnded, session)
+            await kill(here, session)
+            await here.until(ReconnectScheduled, session)
+        await here.ask(EndSession(session_id="s1", by=ANA))
+        assert [one.reason for one in await here.events(SessionEnded)] == ["disconnected", "closed"]
+        assert await here.ask(EndAll(by="ana")) == {"ended": 1}
+        assert [one.reason for one in await here.events(SessionEnded, "s2")] == ["disconnected", "killed"]
+        here.pauses = QUICK
+        await here.restart()
+        assert len(await here.events(SessionStarted)) == 1
+        assert len(await here.events(SessionStarted, "s2")) == 1
+
+
+async def test_a_person_who_asks_for_it_back_need_not_wait_and_gets_that_session_only(short_dir: Path):
+    async with machine(short_dir, NEVER) as here:
+        for session in ("s1", "s2"):
+            await here.start(session, agent="claudish", prompt="hello")
+            await here.until(TurnEnded, session)
+            await kill(here, session)
+            await here.until(ReconnectScheduled, session)
+        assert await here.ask(ReconnectAgent("claudish", ANA, "s1")) == {"status": "connected"}
+        started = await here.until(SessionStarted, times=2)
+        assert started.by == "ana"
+        assert len(await here.events(SessionStarted, "s2")) == 1
+        (short_dir / "kept" / "broken").touch()
+        with pytest.raises(Refused) as refused:
+            await here.ask(ReconnectAgent("claudish", ANA, "s2"))
+        assert refused.value.refusal().code == "AGENT_UNAVAILABLE"
+        assert (await here.until(SessionFailed, "s2")).stderr_tail == "fatal: not logged in"
+
+
+async def test_what_the_keeper_lost_comes_back_too(short_dir: Path):
+    async with machine(short_dir) as here:
+        await here.start(agent="claudish", prompt="hello")
+        await here.until(TurnEnded)
+        await here.kill_keeper(signal.SIGKILL)
+        await here.until(SessionStarted, times=2)
+        await say(here, "recall")
+        await here.until(says("before: hello"))
+        # A machine that was switched off: the keeper is gone when we come.
+        await here.host.close()
+        await here.store.close()
+        await here.kill_keeper(signal.SIGKILL)
+        await here.open()
+        await here.until(SessionStarted, times=3)
+        await say(here, "recall")
+        await here.until(says("before: hello, recall"))
