@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import msgspec
 from tests.hub.found_items import found_item
+from tests.waiting import MUCH_PATIENCE, PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -77,6 +78,7 @@ from bascule.link.rules import (
     TryRequest,
     TryRule,
 )
+from bascule.link.unlogged import EndProcess, ListUnlogged, PutAside, TakenUp, TakeUpProcess, UnloggedList
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import (
     AnswerPermission,
@@ -221,6 +223,12 @@ class ScriptedDevice:
                 return Proposals([Proposal("~/list", "Bash(ls)", "allow")], ["~/list"], [])
             case EndAll():
                 return {"ended": 2}
+            case ListUnlogged():
+                return UnloggedList(())
+            case TakeUpProcess():
+                return TakenUp(())
+            case EndProcess():
+                return PutAside("/data/kept/1")
             case _:
                 pass
         return {}
@@ -265,7 +273,7 @@ class Stage:
     def client(self, token: str | None = None, **headers: str) -> httpx.AsyncClient:
         if token:
             headers["authorization"] = f"Bearer {token}"
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=10, trust_env=False)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=PATIENCE, trust_env=False)
 
     @contextlib.asynccontextmanager
     async def socket(self, token: str | None = None, **more: Any) -> AsyncIterator[ClientConnection]:
@@ -330,14 +338,14 @@ async def stage(
         yield made
     finally:
         server.stop()
-        await asyncio.wait_for(made.running, 15)
+        await asyncio.wait_for(made.running, PATIENCE)
         listening.close()
         app.state.hub.feed.close()
         await store.close()
 
 
-async def until(done: Callable[[], bool], seconds: float = 10) -> None:
-    async with asyncio.timeout(seconds):
+async def until(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
         while not done():  # noqa: ASYNC110 - what it waits for has no event of its own
             await asyncio.sleep(0.005)
 
@@ -349,7 +357,7 @@ async def ask(socket: ClientConnection, kind: str, number: int = 1, **fields: An
 
 
 async def answer(socket: ClientConnection, number: int | None) -> dict[str, Any]:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while True:
             message = msgspec.json.decode(await socket.recv())
             if "id" in message and message["id"] == number:
@@ -359,7 +367,7 @@ async def answer(socket: ClientConnection, number: int | None) -> dict[str, Any]
 async def entries(socket: ClientConnection, until_seq: int) -> list[dict[str, Any]]:
     """Rows pushed to this socket, up to and with `until_seq`."""
     rows: list[dict[str, Any]] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(MUCH_PATIENCE):
         while not rows or rows[-1]["seq"] < until_seq:
             message = msgspec.json.decode(await socket.recv())
             if message.get("type") == "session:events":
@@ -367,27 +375,27 @@ async def entries(socket: ClientConnection, until_seq: int) -> list[dict[str, An
     return rows
 
 
-async def rest_of(socket: ClientConnection, seconds: float = 10) -> list[str]:
+async def rest_of(socket: ClientConnection) -> list[str]:
     """What the server still says until it closes."""
     said: list[str] = []
     with contextlib.suppress(ConnectionClosed):
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 said.append(str(await socket.recv()))
     return said
 
 
-async def raw_exchange(port: int, data: bytes, seconds: float = 5) -> bytes:
-    """Send bytes as they are and read until the server closes or nothing more comes."""
+async def raw_exchange(port: int, data: bytes) -> bytes:
+    """Send bytes as they are and read the head of what the server answers, or until it closes."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     got = b""
     try:
         with contextlib.suppress(ConnectionError):
             writer.write(data)
             await writer.drain()
-        with contextlib.suppress(TimeoutError, ConnectionError):
-            async with asyncio.timeout(seconds):
-                while chunk := await reader.read(65536):
+        with contextlib.suppress(ConnectionError):
+            async with asyncio.timeout(PATIENCE):
+                while b"\r\n\r\n" not in got and (chunk := await reader.read(65536)):
                     got += chunk
     finally:
         writer.close()

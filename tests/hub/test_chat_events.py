@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from bascule.hub.chat_events import sse_messages, status_now
+from bascule.hub.chat_events import sse_encoder, status_now
 from bascule.hub.feed import Delivery
 from bascule.model.codec import encode_logged
 from bascule.model.events import (
@@ -23,6 +23,8 @@ from bascule.model.lifecycle import Phase
 from bascule.model.records import SessionRecord
 from bascule.store.base import Row
 
+EPOCH = "0123456789abcdef"
+SSE = sse_encoder(EPOCH)
 ASKED = PermissionRequested(
     "r1", "Bash", "Bash", "execute", Raw(b'{"command":\n"ls"}'), "ab", (), "t1", suggestions=(Raw(b"{}"),)
 )
@@ -61,16 +63,16 @@ def test_c3_one_message_a_row_with_the_chat_apis_name(
     event: AnyEvent, name: str, data: dict[str, object]
 ) -> None:
     delivery = Delivery("s", [Row(7, encode_logged(7, "2026-01-01T00:00:00.000Z", event))])
-    head, kind, body, *rest = sse_messages(delivery).decode().split("\n")
-    assert (head, kind, rest) == ("id: 7", f"event: {name}", ["", ""])
+    head, kind, body, *rest = SSE(delivery).decode().split("\n")
+    assert (head, kind, rest) == (f"id: 7-{EPOCH}", f"event: {name}", ["", ""])
     assert msgspec.json.decode(body.removeprefix("data: ")).items() >= data.items()
 
 
 def test_an_event_of_a_newer_version_goes_out_under_its_own_name() -> None:
     row = Row(3, b'{"seq":3,"at":"x","event":{"type":"teleported","to":"mars"}}')
     assert (
-        sse_messages(Delivery("s", [row]))
-        == b'id: 3\nevent: teleported\ndata: {"type":"teleported","to":"mars"}\n\n'
+        SSE(Delivery("s", [row]))
+        == b'id: 3-0123456789abcdef\nevent: teleported\ndata: {"type":"teleported","to":"mars"}\n\n'
     )
 
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance
 from tests.hub.stage import Stage, stage
+from tests.waiting import PATIENCE
 
 from bascule.hub.app import route_table
 from bascule.hub.openapi import describe
@@ -35,10 +36,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), name="served")
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(PATIENCE)
     yield worlds[0]
     done.set()
-    thread.join(20)
+    thread.join(PATIENCE)
 
 
 schema = schemathesis.openapi.from_dict(DESCRIPTION)
@@ -57,6 +58,6 @@ def test_x12_every_route_answers_as_described(case: schemathesis.Case, served: S
     if "id" in case.path_parameters and "sessions" in case.path:
         case.path_parameters["id"] = "s1"
     headers = {"authorization": f"Bearer {served.tokens['owner']}"}
-    answer = case.call(base_url=served.url, headers=headers)
+    answer = case.call(base_url=served.url, headers=headers, timeout=PATIENCE)
     if answer.status_code != 431:  # a target too long for any route never reaches one
         case.validate_response(answer, checks=[not_a_server_error, response_schema_conformance])

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 from tests.hub.stage import Stage, append, ask, rest_of
+from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
 from bascule.hub.app import route_table
@@ -42,7 +43,7 @@ async def talk(world: Stage, words: str, session_id: str = "s1") -> None:
     await world.store.searchable()
 
 
-async def push(socket: ClientConnection, kind: str, seconds: float = 10) -> dict[str, Any]:
+async def push(socket: ClientConnection, kind: str, seconds: float = PATIENCE) -> dict[str, Any]:
     async with asyncio.timeout(seconds):
         while True:
             message = msgspec.json.decode(await socket.recv())

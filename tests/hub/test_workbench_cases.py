@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from tests.hub.stage import ScriptedDevice, Stage, ask, stage
 from tests.live import LiveServer
+from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
 from bascule.link.frames import CheckDirectory, DaemonConnected
@@ -45,7 +46,7 @@ def particular(world: Stage) -> None:
 
 
 async def push(socket: ClientConnection, kind: str) -> dict[str, Any]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while True:
             message = msgspec.json.decode(await socket.recv())
             if message.get("type") == kind:

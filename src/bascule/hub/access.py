@@ -1,5 +1,6 @@
 """The one door: Host, Origin, grant and role of every HTTP request and WebSocket, before any route runs."""
 
+import logging
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -13,8 +14,12 @@ from bascule.hub.roles import allows, reaches
 from bascule.hub.services import Hub
 from bascule.hub.table import Match, Row, Table
 from bascule.hub.throttle import Throttle
+from bascule.hub.who_may import forbidden
 from bascule.model.errors import BasculeError, Refusal
+from bascule.model.faults import report
 from bascule.store.grants import Grant
+
+log = logging.getLogger("bascule.hub")
 
 
 class Turned(Exception):
@@ -35,8 +40,8 @@ def no_grant() -> Turned:
     return Turned(401, Refusal("UNAUTHENTICATED", words), {"www-authenticate": "Bearer"})
 
 
-def not_enough() -> Turned:
-    return Turned(403, Refusal("FORBIDDEN", "This token may not do that."))
+def not_enough(grant: Grant, row: Row) -> Turned:
+    return Turned(403, forbidden(grant, row.need).refusal())
 
 
 def too_many() -> Turned:
@@ -75,6 +80,8 @@ class Access:
             await _turn_away(Turned(status, error.refusal()), scope, receive, send)
         except ClientGone:
             return
+        except Exception as error:  # noqa: BLE001 - whatever breaks at the door is told as any other fault
+            await _turn_away(Turned(500, report(log, "the door", error)), scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -133,7 +140,7 @@ def _check_role(match: Match, grant: Grant) -> Row:
     if row is None:
         raise Turned(404, Refusal("NOT_FOUND", "There is nothing here."))
     if not allows(grant, row.need):
-        raise not_enough()
+        raise not_enough(grant, row)
     # For another session its token is not a valid one, whether that session exists or not.
     if "id" in match.params and row.need.startswith("session") and not reaches(grant, match.params["id"]):
         raise no_grant()

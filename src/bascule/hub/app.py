@@ -10,6 +10,7 @@ from bascule.hub import browser_socket
 from bascule.hub.access import Access
 from bascule.hub.answers import error_object
 from bascule.hub.buckets import Buckets
+from bascule.hub.chat_events import sse_encoder
 from bascule.hub.company import Company
 from bascule.hub.endpoint import routes_of
 from bascule.hub.feed import Feed
@@ -17,7 +18,7 @@ from bascule.hub.headers import SecurityHeaders
 from bascule.hub.hosts import Doorway
 from bascule.hub.openapi import description_row
 from bascule.hub.presence import Presence
-from bascule.hub.routes import comparisons, found, machine, pages, places, rules, sessions
+from bascule.hub.routes import comparisons, found, machine, pages, places, rules, sessions, unlogged
 from bascule.hub.services import Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.table import Row, Table
@@ -35,7 +36,7 @@ from bascule.store.projects import ProjectBook
 
 def route_table() -> Table:
     rows: list[Row] = [*pages.ROWS, *sessions.ROWS, *machine.ROWS, *places.ROWS, *found.ROWS]
-    rows += [*rules.ROWS, *comparisons.ROWS]
+    rows += [*rules.ROWS, *comparisons.ROWS, *unlogged.ROWS]
     rows += [*browser_socket.ROWS, *viewer.ROWS]
     return Table([*rows, description_row(rows)])
 
@@ -61,11 +62,12 @@ def build_app(
         settings=settings,
         clock=clock,
         feed=Feed(store),
-        presence=Presence(grants, clock),
+        presence=Presence(grants, grants.clock),
         tickets=Tickets(grants, steady),
         spawns=Buckets(per_minute, per_minute, steady),
         doors=Doorway(settings),
         floors=Floors(switchboard, settings.terminal, steady),
+        sse=sse_encoder(store.epoch),
         steady=steady,
     )
     grants.on_revoked(hub.presence.revoked)

@@ -4,17 +4,19 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from bascule.hub.intake import MOST_TEXT
 from bascule.model.comparisons import MOST_CONTESTANTS
 from bascule.model.events import PermissionMode
 from bascule.model.rules import RuleSpec, ToolClass
 
-Text = Annotated[str, Meta(min_length=1, max_length=1_048_576)]
+Text = Annotated[str, Meta(min_length=1, max_length=MOST_TEXT)]
 Short = Annotated[str, Meta(max_length=4096)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Title = Annotated[str, Meta(min_length=1, max_length=500)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Side = Annotated[int, Meta(ge=-(2**53), le=2**53)]  # clamped where the terminal is
 Place = Annotated[int, Meta(ge=0, le=2**53)]  # in a log
+Epoch = Annotated[str, Meta(max_length=64)]  # which history a place is of
 
 
 class Body(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -281,17 +283,20 @@ class TakeFeedbackBody(FeedbackBody, kw_only=True, frozen=True):
 
 
 class StreamQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    after: Place | None = None
+    """`after`: a number, or an `id:` of the stream as it was sent."""
+
+    after: str | None = None
 
 
 class TerminalQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
     """`after`: an offset, or `tail`: about the last so many bytes (256 KiB unless `tail` says).
 
-    `run`: which run the offset is of. `lag`: bytes to be behind at most.
+    `run`, `epoch`: which run of which epoch the offset is of. `lag`: bytes to be behind at most.
     """
 
-    after: Annotated[str, Meta(pattern="^(tail|[0-9]{1,15})$")] = "tail"
+    after: str = "tail"
     run: Place | None = None
+    epoch: Epoch | None = None
     lag: Place | None = None
     tail: Place | None = None
 

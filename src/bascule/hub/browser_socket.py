@@ -6,15 +6,18 @@ import logging
 from bascule.hub.answers import error_object
 from bascule.hub.call import AnyCall
 from bascule.hub.feed import Delivery, Subscription, events_message
+from bascule.hub.positions import WORDS, Reason
 from bascule.hub.presence import Ending
-from bascule.hub.roles import allows, reaches
+from bascule.hub.roles import Forbidden, allows, reaches
 from bascule.hub.socket_answers import answer_to
 from bascule.hub.socket_messages import BadMessage, Message, decode_message
 from bascule.hub.table import Row
+from bascule.hub.who_may import forbidden
 from bascule.hub.wishes import require_session
 from bascule.hub.ws_protocol import BoundedSocket, text_frame
 from bascule.model.codec import encode
-from bascule.model.errors import BasculeError, CallerError, LimitReached, Refusal
+from bascule.model.errors import BasculeError, LimitReached
+from bascule.model.faults import report
 from bascule.model.records import SessionRecord
 from bascule.policy.limits import TokenBucket
 
@@ -27,10 +30,6 @@ MOST_SUBSCRIPTIONS = 256
 MOST_AT_WORK = 32
 BAD_PER_MINUTE, BAD_BURST = 60, 30
 FELL_BEHIND = 4008
-
-
-class Forbidden(CallerError):
-    code = "FORBIDDEN"
 
 
 def events_frame(delivery: Delivery) -> bytes:
@@ -59,6 +58,9 @@ class _Watch:
                 await self.subscription.catch_up()
         except BasculeError as error:
             self._socket.send({"type": "error", "error": error_object(error.refusal())})
+        except Exception as error:  # noqa: BLE001 - the other subscriptions go on
+            refusal = report(log, "catching up", error)
+            self._socket.send({"type": "error", "error": error_object(refusal)})
 
     def close(self) -> None:
         self.subscription.close()
@@ -112,8 +114,12 @@ class BrowserSocket:
         self._dropped = True
         for session_id, watch in self.watches.items():
             hint = {"type": "resync", "sessionId": session_id, "after": watch.after}
+            hint |= {"epoch": self.hub.store.epoch, "reason": "slow"}
             self.line.write_frame(text_frame(encode(hint)))
-        self.line.end(FELL_BEHIND, "fell behind; subscribe again after the last seq you have")
+        # It has been sent more than it read, so it needs longer than others to get to these words.
+        patience = self.line.census.limits.behind_seconds
+        words = "fell behind; subscribe again after the last seq you have"
+        self.line.end(FELL_BEHIND, words, seconds=patience)
 
     def end(self, ending: Ending) -> None:
         shutdown = ending is Ending.SHUTDOWN
@@ -154,6 +160,8 @@ class BrowserSocket:
             self._misunderstood(error)
         except BasculeError as error:
             self.send({"id": number, "error": error_object(error.refusal())})
+        except Exception as error:  # noqa: BLE001 - one message's fault is not the socket's
+            self.send({"id": number, "error": error_object(report(log, "a socket message", error))})
         else:
             task = asyncio.create_task(self._answer(message, record), name=f"socket {message.kind.name}")
             self._work.add(task)
@@ -164,7 +172,7 @@ class BrowserSocket:
     def _check(self, message: Message) -> None:
         """The role, again for each message: the socket being open says nothing about what it may do."""
         if not allows(self.grant, message.kind.need):
-            raise Forbidden("This token may not do that.")
+            raise forbidden(self.grant, message.kind.need)
         if message.kind.in_session and not reaches(self.grant, message.session_id):
             raise Forbidden("This token opens another session.")
 
@@ -178,10 +186,8 @@ class BrowserSocket:
             answer: object = {"id": message.id, "ok": await answer_to(self, message, record)}
         except BasculeError as error:
             answer = {"id": message.id, "error": error_object(error.refusal())}
-        except Exception:
-            log.exception("%s failed", message.kind.name)
-            wrong = Refusal("INTERNAL_ERROR", "Something went wrong here; the server's log says what.")
-            answer = {"id": message.id, "error": error_object(wrong)}
+        except Exception as error:  # noqa: BLE001 - as above
+            answer = {"id": message.id, "error": error_object(report(log, message.kind.name, error))}
         self.send(answer)
 
     # Watching
@@ -192,6 +198,12 @@ class BrowserSocket:
             raise LimitReached(f"One socket watches at most {MOST_SUBSCRIPTIONS} sessions.")
         self.watches[session_id] = _Watch(self, session_id, after)
         self.hub.company.enter(session_id, self, self.grant.name)
+
+    def resync(self, session_id: str, reason: Reason) -> None:
+        """Nobody can go on from where this one says it is: it starts over. Nothing is watched until then."""
+        self.unwatch(session_id)
+        told = {"type": "resync", "sessionId": session_id, "after": 0, "epoch": self.hub.store.epoch}
+        self.send({**told, "reason": reason, "message": WORDS[reason]})
 
     def unwatch(self, session_id: str) -> None:
         watch = self.watches.pop(session_id, None)

@@ -3,7 +3,8 @@
 import msgspec
 from msgspec import Raw, Struct, ValidationError
 
-from bascule.hub.feed import Delivery
+from bascule.hub.feed import Encoder
+from bascule.hub.positions import WORDS, Reason, wire_id
 from bascule.model.codec import decode_logged, decode_logged_raw, encode
 from bascule.model.events import (
     AnyEvent,
@@ -99,33 +100,40 @@ def status_now(record: SessionRecord) -> bytes:
     return sse_message("session_status", encode(status))
 
 
-def sse_message(name: str, data: bytes, seq: int | None = None) -> bytes:
+def sse_message(name: str, data: bytes, place: bytes | None = None) -> bytes:
     # JSON as we encode it has no line break, but an agent's own raw JSON in it may.
     lines = data.replace(b"\r", b" ").replace(b"\n", b" ")
-    place = b"" if seq is None else b"id: %d\n" % seq
-    return b"%sevent: %s\ndata: %s\n\n" % (place, name.encode(), lines)
+    head = b"" if place is None else b"id: %s\n" % place
+    return b"%sevent: %s\ndata: %s\n\n" % (head, name.encode(), lines)
 
 
-def sse_messages(delivery: Delivery) -> bytes:
-    """Some rows as SSE, made once for all who read the same session."""
-    return b"".join([_row_message(row.body) for row in delivery.rows])
+def sse_encoder(epoch: str) -> Encoder:
+    """Makes SSE of some rows, once for all who read the same session. Their ids are of this epoch."""
+    return lambda delivery: b"".join([_row_message(row.body, epoch) for row in delivery.rows])
 
 
-def _row_message(body: bytes) -> bytes:
+def resync_message(reason: Reason, epoch: str) -> bytes:
+    """Tells a reader that it has to start over. Its id is a beginning, so that a browser that comes back
+    by itself reads from there instead of being told the same again."""
+    told = {"after": 0, "epoch": epoch, "reason": reason, "message": WORDS[reason]}
+    return sse_message("resync", encode(told), wire_id(0, epoch))
+
+
+def _row_message(body: bytes, epoch: str) -> bytes:
     try:
         logged = decode_logged(body)
     except ValidationError:
-        return _unknown_message(body)
+        return _unknown_message(body, epoch)
     name, data = chat_event(logged.event)
-    return sse_message(name, encode(data), logged.seq)
+    return sse_message(name, encode(data), wire_id(logged.seq, epoch))
 
 
 class _Tag(Struct):
     type: str
 
 
-def _unknown_message(body: bytes) -> bytes:
+def _unknown_message(body: bytes, epoch: str) -> bytes:
     """An event this version does not know, written by a newer one: passed on under its own name."""
     logged = decode_logged_raw(body)
     name = msgspec.json.decode(logged.event, type=_Tag).type
-    return sse_message(snake(name), bytes(logged.event), logged.seq)
+    return sse_message(snake(name), bytes(logged.event), wire_id(logged.seq, epoch))

@@ -13,7 +13,8 @@ from bascule.hub.intake import decode_json, decode_query, header
 from bascule.hub.services import Hub
 from bascule.hub.table import Row, Table
 from bascule.model.commands import Actor
-from bascule.model.errors import BasculeError, InvalidInput, Refusal
+from bascule.model.errors import BasculeError, InvalidInput
+from bascule.model.faults import report
 
 log = logging.getLogger("bascule.hub")
 
@@ -51,16 +52,13 @@ class Endpoint:
         try:
             call = self._call(admitted, scope, receive, send)
             result = await self._row.serve(call)
+            if result is None or isinstance(result, Response):
+                return result
+            return JsonAnswer(result, self._row.status)
         except BasculeError as error:
             return error_answer(error, _retry(error))
-        except Exception:
-            log.exception("%s %s failed", self._row.method, self._row.path)
-            return error_answer(
-                Refusal("INTERNAL_ERROR", "Something went wrong here; the server's log says what.")
-            )
-        if result is None or isinstance(result, Response):
-            return result
-        return JsonAnswer(result, self._row.status)
+        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+            return error_answer(report(log, f"{self._row.method} {self._row.path}", error))
 
     def _call(self, admitted: Admitted, scope: Scope, receive: Receive, send: Send) -> AnyCall:
         row = self._row

@@ -27,6 +27,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._message_bytes = 0
         self._header_count = 0
         self._deadline: asyncio.TimerHandle | None = None
+        self._hurried = False  # it came when there was little room, and has said nothing yet
 
     # What the app may ask of its connection
 
@@ -46,7 +47,8 @@ class BoundedHttp(HttpToolsProtocol):
         if not self.census.enter(transport, address):
             self._refuse(503)
             return
-        self._arm(self._limits.header_seconds)
+        self._hurried = self.census.crowded(address)
+        self._arm(self._limits.first_byte_seconds if self._hurried else self._limits.header_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._disarm()
@@ -56,6 +58,9 @@ class BoundedHttp(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
+        if self._hurried:
+            self._hurried = False
+            self._arm(self._limits.header_seconds)
         self._message_bytes += len(data)
         if self._message_bytes > self._limits.body_bytes + self._limits.header_bytes:
             self._refuse(413)
@@ -103,6 +108,7 @@ class BoundedHttp(HttpToolsProtocol):
         # Only "/path": an absolute target would name a second host, beside the one that is checked.
         if not self.url.startswith(b"/") or not all(0x20 < byte < 0x7F for byte in self.url):
             raise Refuse
+        self.census.heard(self.transport)
         self._in_head, self._head_bytes = False, 0
         self._arm(self._limits.body_seconds)
         super().on_headers_complete()

@@ -10,12 +10,15 @@ import msgspec
 from starlette.types import Receive
 
 from bascule.model.errors import CallerError, InvalidInput
+from bascule.model.validation import in_words, too_long
 
 T = TypeVar("T")
 Headers = list[tuple[bytes, bytes]]
 
 SMALL = 64 * 1024
 LARGE = 8 * 1024 * 1024
+MOST_PARAMETERS = 50
+MOST_TEXT = 1_048_576  # characters of one message to an agent
 DISCARD_SECONDS = 2.0  # for what is left of a body that is too large
 
 
@@ -76,7 +79,7 @@ async def _too_large(receive: Receive, most: int) -> TooLarge:
         async with asyncio.timeout(DISCARD_SECONDS):
             while (await _read(receive))[1]:
                 pass
-    return TooLarge(f"The body is larger than {most} bytes.")
+    return TooLarge(f"The request is larger than {most:,} bytes, which is the most that fit.")
 
 
 def _check_type(headers: Headers, body: bytes) -> None:
@@ -98,15 +101,41 @@ def decode_json(data: bytes | str, kind: type[T]) -> T:
 def decode_with(data: bytes | str, decoder: "msgspec.json.Decoder[T]") -> T:
     try:
         return decoder.decode(data or b"{}")
-    except (msgspec.DecodeError, UnicodeError) as error:
-        raise InvalidInput(f"The message is not what is expected here: {error}.") from None
+    except msgspec.ValidationError as error:
+        raise _refused(error, _loosely(data)) from None
+    except (msgspec.DecodeError, UnicodeError):
+        raise InvalidInput(
+            "The message is not JSON as it must be: UTF-8, whole, with plain numbers."
+        ) from None
     except RecursionError:
         raise InvalidInput("The message is nested too deeply.") from None
 
 
+def _loosely(data: bytes | str) -> object:
+    """What can be read of it, to say how long a text is; what strict reading stopped at may be anywhere."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+def _refused(error: msgspec.ValidationError, value: object) -> CallerError:
+    """A text too long for its field has a status of its own; all else is a wrong message."""
+    long = too_long(error, value)
+    if long is None or long.limit < MOST_TEXT:
+        return InvalidInput(in_words(error, value))
+    size = f"is {long.length:,} characters long" if long.length else "is too long"
+    return TooLarge(f"The message {size}; at most {long.limit:,} fit. Attach a file or split it.")
+
+
 def decode_query(query: bytes, kind: type[T]) -> T:
-    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
+    try:
+        pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS)
+    except ValueError:
+        raise InvalidInput(f"The address has more than {MOST_PARAMETERS} parameters.") from None
     try:
         return msgspec.convert(dict(pairs), type=kind, strict=False)
-    except (msgspec.ValidationError, UnicodeError) as error:
-        raise InvalidInput(f"The query is not what is expected here: {error}.") from None
+    except msgspec.ValidationError as error:
+        raise InvalidInput(f"In the address: {in_words(error, dict(pairs))}") from None
+    except UnicodeError:
+        raise InvalidInput("The address is not UTF-8.") from None

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from bascule.model.errors import CallerError
 from bascule.store.grants import Grant
 
 Need = Literal[
@@ -10,20 +11,27 @@ Need = Literal[
     "viewer",  # sees everything
     "session_read",  # sees one session
     "session_files",  # sees the files around one session
+    "session_terminal",  # sees the live screen of one session's terminal
     "session_write",  # acts in one session
     "operator",  # starts sessions and acts in all
     "owner",  # grants, audit, panic
 ]
 
-PERSON: tuple[Need, ...] = ("public", "any", "viewer", "session_read", "session_files")
+PERSON: tuple[Need, ...] = ("public", "any", "viewer", "session_read", "session_files", "session_terminal")
 GUEST: frozenset[Need] = frozenset(("public", "any", "session_read"))  # with a link to one session
 ALLOWED: dict[str, frozenset[Need]] = {
     "owner": frozenset((*PERSON, "session_write", "operator", "owner")),
     "operator": frozenset((*PERSON, "session_write", "operator")),
     "viewer": frozenset(PERSON),
-    "session": frozenset(("public", "any", "session_read", "session_files", "session_write")),
+    "session": frozenset(
+        ("public", "any", "session_read", "session_files", "session_terminal", "session_write")
+    ),
     "daemon": frozenset(("public",)),
 }
+
+
+class Forbidden(CallerError):
+    code = "FORBIDDEN"
 
 
 def allows(grant: Grant, need: Need) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bascule.hub.buckets import Buckets
 from bascule.hub.company import Company
-from bascule.hub.feed import Feed
+from bascule.hub.feed import Encoder, Feed
 from bascule.hub.hosts import Doorway
 from bascule.hub.presence import Presence
 from bascule.hub.switchboard import Switchboard
@@ -34,6 +34,7 @@ class Hub:
     spawns: Buckets
     doors: Doorway
     floors: Floors
+    sse: Encoder  # rows as server-sent events, made once for all readers
     steady: Callable[[], float] = field(default=time.monotonic)
     # Names this run of the server, so that a page that comes back can say that it was restarted.
     boot: str = field(default_factory=lambda: secrets.token_hex(4))

@@ -4,12 +4,19 @@ from msgspec import Raw
 
 from bascule.hub.bodies import CreateBody, EventsQuery, ListQuery, PageQuery
 from bascule.hub.services import Hub
-from bascule.hub.views import Created, EntriesPage, EventsPage, Queue, SessionList, session_view
+from bascule.hub.views import (
+    Created,
+    DamagedSession,
+    EntriesPage,
+    EventsPage,
+    Queue,
+    SessionList,
+    session_view,
+)
 from bascule.hub.wishes import start
 from bascule.model.codec import timestamp
 from bascule.model.commands import Actor
 from bascule.model.errors import InvalidInput
-from bascule.model.records import SessionRecord
 from bascule.policy.directories import inside
 from bascule.store.grants import Grant
 
@@ -36,13 +43,10 @@ async def session_list(hub: Hub, query: ListQuery) -> SessionList:
     if query.project_id is not None:
         folder = (await hub.projects.get(query.project_id)).path
         records = [one for one in records if inside(one.cwd, [folder])]
-    return SessionList(sessions=[session_view(one) for one in records])
-
-
-def check_place(record: SessionRecord, after: int) -> None:
-    """Nobody can have read further than the log goes: waiting there would look like silence for ever."""
-    if after > record.seq:
-        raise InvalidInput(f"The log of this session ends at {record.seq}; read it again from there.")
+    damaged = [
+        DamagedSession(session_id=name, message=what) for name, what in hub.store.damaged_sessions.items()
+    ]
+    return SessionList(sessions=[session_view(one) for one in records], damaged=damaged)
 
 
 async def waiting_prompts(hub: Hub, session_id: str) -> Queue:
@@ -55,7 +59,9 @@ async def entries_page(hub: Hub, session_id: str, query: PageQuery) -> EntriesPa
         raise InvalidInput("Give one of before, after and around.")
     page = await hub.store.page(session_id, query.limit, query.before, after=query.after, around=query.around)
     entries = [Raw(entry) for entry in page.entries]
-    return EntriesPage(seq=page.seq, entries=entries, before=page.before, after=page.after)
+    return EntriesPage(
+        seq=page.seq, entries=entries, before=page.before, after=page.after, epoch=hub.store.epoch
+    )
 
 
 async def events_page(hub: Hub, session_id: str, query: EventsQuery) -> EventsPage:

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from bascule import __version__
-from bascule.hub import comparing, finding, found, overview, places, ruling, sessions, sharing
+from bascule.hub import comparing, finding, found, overview, places, ruling, sessions, sharing, unlogged
 from bascule.hub.call import AnyCall
+from bascule.hub.positions import Position, Reason, position_of
 from bascule.hub.qr import qr_code
 from bascule.hub.services import Hub
 from bascule.hub.socket_messages import Message
@@ -24,6 +25,7 @@ class Asker(Protocol):
     grant: Grant
 
     def watch(self, session_id: str, after: int) -> None: ...
+    def resync(self, session_id: str, reason: Reason) -> None: ...
     def unwatch(self, session_id: str) -> None: ...
 
 
@@ -56,6 +58,7 @@ async def _open(asker: Asker, message: Message, record: SessionRecord) -> object
     return {
         "session": session_view(record),
         "seq": page.seq,
+        "epoch": asker.hub.store.epoch,
         "entries": page.entries,
         "before": page.before,
         "after": page.after,
@@ -76,9 +79,14 @@ async def _events(asker: Asker, message: Message, record: SessionRecord) -> obje
 
 
 async def _subscribe(asker: Asker, message: Message, record: SessionRecord) -> object:
-    sessions.check_place(record, message.body.after)
-    asker.watch(message.session_id, message.body.after)
-    return {"seq": record.seq}
+    place = position_of(str(message.body.after), "after")
+    place = Position(place.seq, message.body.epoch or place.epoch)
+    lost = place.lost(asker.hub.store.epoch, record.seq)
+    if lost is None:
+        asker.watch(message.session_id, place.seq)
+    else:
+        asker.resync(message.session_id, lost)
+    return {"seq": record.seq, "epoch": asker.hub.store.epoch}
 
 
 async def _unsubscribe(asker: Asker, message: Message, record: SessionRecord) -> object:
@@ -199,6 +207,7 @@ async def _hello(asker: Asker, message: Message, _: None) -> object:
         # How long a request waits before it is answered with no.
         "waits": {"permission": limits.permission_seconds, "question": limits.question_seconds},
         "boot": asker.hub.boot,
+        "epoch": asker.hub.store.epoch,
     }
 
 
@@ -239,6 +248,18 @@ async def _try_rule(asker: Asker, message: Message, _: None) -> object:
 
 async def _import_rules(asker: Asker, message: Message, _: None) -> object:
     return await ruling.proposals(asker.hub, message.body.folder)
+
+
+async def _unlogged(asker: Asker, message: Message, _: None) -> object:
+    return await unlogged.unlogged_list(asker.hub)
+
+
+async def _take_up(asker: Asker, message: Message, _: None) -> object:
+    return await unlogged.take_up(asker.hub, asker.call.by, message.body.name)
+
+
+async def _end_process(asker: Asker, message: Message, _: None) -> object:
+    return await unlogged.end_process(asker.hub, asker.call.by, message.body.name)
 
 
 async def _comparisons(asker: Asker, message: Message, _: None) -> object:
@@ -314,6 +335,9 @@ ANSWERS: dict[str, Answer] = {
     "rules:remove": _remove_rule,
     "rules:try": _try_rule,
     "rules:import": _import_rules,
+    "unlogged:list": _unlogged,
+    "unlogged:take-up": _take_up,
+    "unlogged:end": _end_process,
     "compare:list": _comparisons,
     "compare:start": _compare,
     "compare:show": _comparison,

@@ -13,6 +13,7 @@ from bascule.hub.bodies import (
     CompareBody,
     ContestantBody,
     CreateBody,
+    Epoch,
     EventsQuery,
     FileQuery,
     FoundQuery,
@@ -21,7 +22,6 @@ from bascule.hub.bodies import (
     ListQuery,
     Name,
     PageQuery,
-    Place,
     ProjectAdd,
     ProjectChange,
     QrBody,
@@ -41,7 +41,10 @@ from bascule.model.errors import CallerError
 
 
 class Subscribe(Body, kw_only=True, frozen=True):
-    after: Place = 0
+    """`after`: a number, or a position with its epoch as one word, `42-9f3c…`. Or the epoch beside it."""
+
+    after: int | str = 0
+    epoch: Epoch | None = None
 
 
 class Plain(Body, kw_only=True, frozen=True):
@@ -74,6 +77,10 @@ class TreesNamed(RemoveTreesBody, kw_only=True, frozen=True):
 
 class RuleNamed(Body, kw_only=True, frozen=True):
     rule_id: Name
+
+
+class ProcessNamed(Body, kw_only=True, frozen=True):
+    name: Name
 
 
 class BadMessage(CallerError):
@@ -142,6 +149,9 @@ KINDS: dict[str, Kind] = {
         Kind("rules:remove", "owner", RuleNamed, False),
         Kind("rules:try", "operator", TryBody, False),
         Kind("rules:import", "owner", ImportQuery, False),
+        Kind("unlogged:list", "operator", Plain, False),
+        Kind("unlogged:take-up", "operator", ProcessNamed, False),
+        Kind("unlogged:end", "operator", ProcessNamed, False),
         Kind("compare:list", "viewer", Plain, False),
         Kind("compare:start", "operator", CompareBody, False),
         Kind("compare:show", "viewer", ComparisonNamed, False),

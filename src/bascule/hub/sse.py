@@ -2,19 +2,24 @@
 
 import asyncio
 import logging
+from asyncio import FIRST_COMPLETED
 from collections import deque
 
 from bascule.hub.call import AnyCall
-from bascule.hub.chat_events import ChatError, sse_message, sse_messages, status_now
-from bascule.hub.feed import Delivery, Subscription
+from bascule.hub.chat_events import ChatError, resync_message, sse_message, status_now
+from bascule.hub.feed import Delivery, Encoder, Subscription
+from bascule.hub.positions import Position
 from bascule.hub.presence import Ending
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError
+from bascule.model.faults import report
 from bascule.model.records import SessionRecord
 
 log = logging.getLogger("bascule.hub")
 
 MOST_UNSENT = 1024 * 1024
+LAST_WORDS_SECONDS = 1.0
+BEHIND_SECONDS = 60.0  # for a slow reader to get through what it was sent, to the word where to go on
 KEEP_ALIVE_SECONDS = 15.0
 HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
 
@@ -22,9 +27,12 @@ HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-bu
 class _Reader:
     """One SSE reader's bounded outbox. Filled without waiting, emptied at the reader's pace."""
 
-    def __init__(self) -> None:
-        self.position = 0
+    def __init__(self, after: int, epoch: str, encoder: Encoder) -> None:
+        self.position = after
+        self._epoch = epoch
+        self._encoder = encoder
         self.over: bytes | None = None  # the last words, once there is a reason to stop
+        self.patience = LAST_WORDS_SECONDS
         self._waiting: deque[bytes] = deque()
         self._size = 0
         self.stopped = asyncio.Event()
@@ -36,10 +44,12 @@ class _Reader:
         if self.over is not None:
             return
         if self._size > MOST_UNSENT:
-            self.stop(sse_message("resync", encode({"after": self.position})))
+            self.patience = BEHIND_SECONDS
+            told = {"after": self.position, "epoch": self._epoch, "reason": "slow"}
+            self.stop(sse_message("resync", encode(told)))
             return
         self.position = delivery.last
-        self.put(delivery.form(sse_messages))
+        self.put(delivery.form(self._encoder))
 
     def put(self, chunk: bytes) -> None:
         self._waiting.append(chunk)
@@ -75,14 +85,16 @@ class _Reader:
         return chunk
 
 
-async def stream_session(call: AnyCall, record: SessionRecord, after: int) -> None:
+async def stream_session(call: AnyCall, record: SessionRecord, place: Position) -> None:
     """Runs until the reader goes, is revoked, falls too far behind, or the server ends."""
-    reader = _Reader()
-    reader.position = after
+    epoch = call.hub.store.epoch
+    lost = place.lost(epoch, record.seq)
+    after = 0 if lost else place.seq
+    reader = _Reader(after, epoch, call.hub.sse)
     leave = call.hub.presence.enter(call.holder, reader.end)
     subscription = call.hub.feed.subscribe(call.session_id, after, reader)
     await call.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-    reader.put(b"retry: 1000\n\n" + status_now(record))
+    reader.put(b"retry: 1000\n\n" + (resync_message(lost, epoch) if lost else b"") + status_now(record))
     tasks = [
         asyncio.create_task(_catch_up(subscription, reader), name=f"sse catch-up {call.session_id}"),
         asyncio.create_task(_write(call, reader), name=f"sse writer {call.session_id}"),
@@ -106,14 +118,17 @@ async def _catch_up(subscription: Subscription, reader: _Reader) -> None:
         await subscription.catch_up()
     except BasculeError as error:
         reader.stop(sse_message("error", encode(ChatError(error.message))))
+    except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+        told = report(log, f"a stream of session {subscription.session_id}", error)
+        reader.stop(sse_message("error", encode(ChatError(told.message))))
 
 
 async def _run(call: AnyCall, reader: _Reader, tasks: list["asyncio.Task[None]"]) -> None:
     _, writer, listener, stopper = tasks
-    await asyncio.wait([writer, listener, stopper], return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait([writer, listener, stopper], return_when=FIRST_COMPLETED)
     if stopper.done() and not writer.done():
         # A moment for the last words; a reader that takes nothing is cut off.
-        await asyncio.wait([writer], timeout=1)
+        await asyncio.wait([writer, listener], timeout=reader.patience, return_when=FIRST_COMPLETED)
     if not writer.done() and not listener.done():
         call.scope["bascule.connection"].abort()
 

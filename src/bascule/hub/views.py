@@ -33,8 +33,16 @@ class SessionView(SessionRecord, kw_only=True):
         return structs.replace(self, seq=other.seq, updated_at=other.updated_at) == other
 
 
+class DamagedSession(View, frozen=True, kw_only=True):
+    """A session whose record can't be read. Its name stays taken, its log is left as it is."""
+
+    session_id: str
+    message: str
+
+
 class SessionList(View, frozen=True, kw_only=True):
     sessions: list[SessionView]
+    damaged: list[DamagedSession] = []
 
 
 class Created(View, frozen=True, kw_only=True):
@@ -72,6 +80,7 @@ class EntriesPage(View, frozen=True, kw_only=True):
     entries: list[Raw]
     before: int | None
     after: int | None = None
+    epoch: str  # which history `seq` is of
 
 
 class SearchHitView(View, frozen=True, kw_only=True):

@@ -225,7 +225,8 @@ async def reconnect(hub: Hub, by: Actor, key: str | None, body: ReconnectBody) -
         agent, device = record.agent, record.device or None
     take_spawn(hub, by.grant_id)
     seconds = hub.settings.acp.start_timeout_ms / 1000 + 45
-    result = await hub.switchboard.ask(ReconnectAgent(agent or "", by), device=device, timeout=seconds)
+    wish = ReconnectAgent(agent or "", by, body.session_id or "")
+    result = await hub.switchboard.ask(wish, device=device, timeout=seconds)
     return msgspec.json.decode(result, type=Reconnected)
 
 

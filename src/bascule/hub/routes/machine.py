@@ -15,7 +15,7 @@ from bascule.hub.bodies import (
 )
 from bascule.hub.call import AnyCall, Call
 from bascule.hub.qr import qr_code
-from bascule.hub.roles import reaches
+from bascule.hub.roles import Forbidden, allows, reaches
 from bascule.hub.table import NoQuery, Row
 from bascule.hub.views import (
     AgentList,
@@ -73,6 +73,8 @@ async def ticket(call: Call[TicketBody, NoQuery]) -> TicketMade:
             raise InvalidInput("A ticket for a stream or a terminal names its sessionId.")
         if not reaches(call.holder, body.session_id):
             raise SessionNotFound(body.session_id)
+        if body.purpose == "terminal" and not allows(call.holder, "session_terminal"):
+            raise Forbidden("A share link does not open a terminal.")
         stream = body.purpose == "stream"
         path = f"/api/sessions/{body.session_id}/stream" if stream else f"/ws/terminal/{body.session_id}"
     return TicketMade(ticket=tickets.issue(call.holder, path), expires_in=tickets.lifetime)

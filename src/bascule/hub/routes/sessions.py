@@ -7,6 +7,7 @@ from bascule.hub import sessions
 from bascule.hub.bodies import CreateBody, EventsQuery, ListQuery, PageQuery, SpawnBody, StreamQuery
 from bascule.hub.call import Call
 from bascule.hub.intake import LARGE, header
+from bascule.hub.positions import position_of
 from bascule.hub.sse import stream_session
 from bascule.hub.table import NoQuery, Row
 from bascule.hub.views import (
@@ -66,10 +67,11 @@ async def events(call: Call[None, EventsQuery]) -> EventsPage:
 
 async def stream(call: Call[None, StreamQuery]) -> None:
     record = await require_session(call.hub, call.session_id)
-    last = header(call.scope["headers"], b"last-event-id") or ""
-    after = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else call.query.after or 0
-    sessions.check_place(record, after)
-    await stream_session(call, record, after)
+    last = header(call.scope["headers"], b"last-event-id")
+    if last:  # a browser that comes back says this, and its address still says where it began
+        await stream_session(call, record, position_of(last, "Last-Event-ID"))
+    else:
+        await stream_session(call, record, position_of(call.query.after or "0", "after"))
 
 
 def _do(verb: Verb) -> Callable[[Any], Awaitable[Done]]:

@@ -7,17 +7,20 @@ from datetime import datetime
 from bascule.hub.answers import error_object
 from bascule.hub.bodies import TerminalQuery
 from bascule.hub.call import Call
+from bascule.hub.positions import WORDS, offset_of
 from bascule.hub.presence import Ending
-from bascule.hub.roles import allows
+from bascule.hub.roles import Forbidden, allows
 from bascule.hub.table import Row
 from bascule.hub.terminal.floor import Floor, Size
 from bascule.hub.terminal.messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
+from bascule.hub.terminal.unread import Unread
 from bascule.hub.wishes import require_session
 from bascule.hub.ws_protocol import BoundedSocket, tape_frame, text_frame
 from bascule.link.tape import Tape, TapeCut
 from bascule.model.codec import encode
 from bascule.model.commands import TypeKeys
-from bascule.model.errors import BasculeError, CallerError, InvalidInput, NotSupported, Refusal
+from bascule.model.errors import BasculeError, InvalidInput, NotSupported, Refusal
+from bascule.model.faults import report
 from bascule.model.records import SessionRecord
 from bascule.policy.limits import TokenBucket
 from bascule.policy.replies import take_apart
@@ -29,15 +32,11 @@ PIECE = 256 * 1024
 TAIL = 256 * 1024
 WINDOW = 1024 * 1024  # ahead of what a viewer has acked
 MOST_LAG = 2 * 1024 * 1024  # then it skips ahead
-MOST_KEYS = 64 * 1024  # in one message
+MOST_KEYS = 1024 * 1024 + 1024  # in one message: a paste of 1 MiB is taken whole or not at all
 MOST_IN_FLIGHT = 256 * 1024  # keys the program has not read yet
 FRESH_SECONDS = 10.0
 BAD_PER_MINUTE, BAD_BURST = 60, 30
 DEFAULT_SIZE = (80, 24)
-
-
-class Forbidden(CallerError):
-    code = "FORBIDDEN"
 
 
 class TerminalViewer:
@@ -46,6 +45,7 @@ class TerminalViewer:
         self.may_write = allows(call.holder, "session_write")
         self.line: BoundedSocket = call.scope["bascule.connection"]
         self._record = record
+        self._wanted = offset_of(call.query.after)
         self._most_lag = MOST_LAG if call.query.lag is None else call.query.lag
         self._place = 0
         self._acked: int | None = None
@@ -53,7 +53,7 @@ class TerminalViewer:
         self._screening = Screening(0)
         self._more = asyncio.Event()
         self._acks = asyncio.Event()
-        self._keys: dict[asyncio.Future[bytes], int] = {}
+        self._unread = Unread(self._told_unread)
         self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
         self._arrangement: tuple[Size, bool, str, bool] | None = None
         self._tape: Tape
@@ -79,6 +79,7 @@ class TerminalViewer:
             await self._listen()
         finally:
             leave()
+            self._unread.close()
             pump.cancel()
             await asyncio.gather(pump, return_exceptions=True)
             if self._arrangement is not None:
@@ -95,18 +96,24 @@ class TerminalViewer:
         except BasculeError as error:
             self._say_error(error.refusal())
             self.line.end(1011, "the terminal can't be shown")
-        except Exception:
-            log.exception("terminal %s: a viewer failed", self._record.session_id)
-            self.line.end(1011, "something went wrong here")
+        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+            self._say_fault(error)
+
+    def _say_fault(self, error: Exception) -> None:
+        refusal = report(log, f"a viewer of terminal {self._record.session_id}", error)
+        self._say_error(refusal)
+        self.line.end(1011, f"fault {refusal.fields['fault']}")
 
     async def _begin(self) -> None:
-        tape, query = self._tape, self.call.query
-        wanted = int(query.after) if query.after != "tail" else -1
-        mine = query.run is None or query.run == self._record.started_seq
+        tape, query, epoch = self._tape, self.call.query, self.hub.store.epoch
+        mine = query.run in (None, self._record.started_seq) and query.epoch in (None, epoch)
         prelude, at_tail = b"", False
-        if mine and tape.base <= wanted <= tape.end:
-            self._place = wanted
+        if self._wanted is not None and mine and tape.base <= self._wanted <= tape.end:
+            self._place = self._wanted
         else:
+            if self._wanted is not None and (query.epoch not in (None, epoch) or self._wanted > tape.end):
+                reason = "ahead" if query.epoch in (None, epoch) else "replaced"
+                self._say({"type": "resync", "reason": reason, "epoch": epoch, "message": WORDS[reason]})
             tail = await tape.tail(TAIL if query.tail is None else query.tail)
             self._place, prelude, at_tail = tail.offset, tail.prelude, True
         record = self._record
@@ -122,6 +129,7 @@ class TerminalViewer:
                 "base": tape.base,
                 "end": tape.end,
                 "run": self._record.started_seq,
+                "epoch": epoch,
                 "prelude": prelude.decode("ascii"),
                 "cols": size[0],
                 "rows": size[1],
@@ -240,6 +248,8 @@ class TerminalViewer:
                 self._say_error(error.refusal())
                 if not self._bad.take():
                     self.line.end(1008, "too many messages that are refused")
+            except Exception as error:  # noqa: BLE001 - as above
+                self._say_fault(error)
 
     def _control(self, text: str) -> None:
         if len(text) > 1024:
@@ -258,15 +268,14 @@ class TerminalViewer:
     async def _typed(self, data: bytes) -> None:
         self._check_may_write()
         if len(data) > MOST_KEYS:
-            raise InvalidInput(f"Send at most {MOST_KEYS // 1024} KiB of keys in one message.")
+            raise InvalidInput("Send at most 1 MiB of keys in one message.")
         spoken = take_apart(data)
         if spoken.replies and self._may_reply():
             self._type(spoken.replies, reply=True)
         if spoken.keys:
             self._floor.typed(self)
             self._type(spoken.keys, reply=False)
-        while sum(self._keys.values()) > MOST_IN_FLIGHT:
-            await asyncio.wait(self._keys, return_when=asyncio.FIRST_COMPLETED)
+        await self._unread.below(MOST_IN_FLIGHT)
 
     def _may_reply(self) -> bool:
         seen = self._place if self._acked is None else self._acked
@@ -275,18 +284,22 @@ class TerminalViewer:
     def _type(self, data: bytes, *, reply: bool) -> None:
         wish = TypeKeys(session_id=self._record.session_id, by=self.actor, data=data, reply=reply)
         typed = self.hub.switchboard.post(wish, device=self._record.device or None)
-        self._keys[typed] = len(data)
+        self._unread.add(typed, len(data))
         typed.add_done_callback(self._delivered)
 
     def _delivered(self, typed: "asyncio.Future[bytes]") -> None:
-        del self._keys[typed]
+        self._unread.remove(typed)
         error = None if typed.cancelled() else typed.exception()
         if isinstance(error, BasculeError):
             self._say_error(error.refusal())
 
+    def _told_unread(self, waiting: int) -> None:
+        self._say({"type": "unread", "bytes": waiting})
+
     def _check_may_write(self) -> None:
         if not self.may_write:
-            raise Forbidden("You may look at this terminal, but not type or resize.")
+            words = "You may look at this terminal, but not type or resize: only the owner, operators and "
+            raise Forbidden(words + "the session's own token may.")
         if self._arrangement is None:
             raise InvalidInput("Wait for `begin`; nothing is taken before it, nor after the end.")
 
@@ -302,7 +315,7 @@ ROWS = [
     Row(
         method="WS",
         path="/ws/terminal/{id}",
-        need="session_read",
+        need="session_terminal",
         serve=view_terminal,
         summary="A terminal's bytes, keys and size",
         query=TerminalQuery,

@@ -1,0 +1,60 @@
+"""Where a reader says it is: a number in a log and, if it knows, the epoch that the number is of.
+
+On the wire a position is `42-9f3c2a1b7d5e4f60`, or the number alone, which is then of the present epoch.
+"""
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from bascule.model.errors import InvalidInput
+
+MOST = 2**53
+_POSITION = re.compile(r"([0-9]{1,16})(?:-([0-9a-f]{16}))?", re.ASCII)
+_OFFSET = re.compile(r"[0-9]{1,15}", re.ASCII)
+
+Reason = Literal["replaced", "ahead"]
+WORDS: dict[Reason, str] = {
+    "replaced": "The log on this machine was replaced; load this view again.",
+    "ahead": "The log on this machine does not go as far as you have read; load this view again.",
+}
+
+
+class Position(Struct, frozen=True):
+    seq: int = 0
+    epoch: str | None = None
+
+    def lost(self, epoch: str, head: int) -> Reason | None:
+        """Why nobody can go on from here; None when one can."""
+        if self.epoch is not None and self.epoch != epoch:
+            return "replaced"
+        return "ahead" if self.seq > head else None
+
+
+def position_of(text: str, where: str) -> Position:
+    """Raises `InvalidInput` in words for anything that is no position."""
+    match = _POSITION.fullmatch(text)
+    if match is None or int(match[1]) > MOST:
+        shown = text if len(text) <= 40 else f"{text[:40]}… ({len(text)} characters)"
+        raise InvalidInput(
+            f"{where} {shown!r} is no place in a log. Give a number of 0 or more, or an id as it was sent; "
+            "leave it out to read from the start."
+        )
+    return Position(int(match[1]), match[2])
+
+
+def offset_of(text: str) -> int | None:
+    """A place on a terminal's tape; None for its tail. Raises `InvalidInput` in words."""
+    if text == "tail":
+        return None
+    if _OFFSET.fullmatch(text) is None:
+        shown = text if len(text) <= 40 else f"{text[:40]}… ({len(text)} characters)"
+        raise InvalidInput(
+            f"after {shown!r} is no place in a terminal's output. Give a number of bytes, or `tail`."
+        )
+    return int(text)
+
+
+def wire_id(seq: int, epoch: str) -> bytes:
+    return b"%d-%s" % (seq, epoch.encode())

@@ -1,0 +1,154 @@
+"""R05: a bad position is refused in words or answered by one `resync`, never by everything in silence."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+import httpx
+import msgspec
+import pytest
+from tests.hub.stage import Stage, answer, ask, until
+
+from bascule.hub.positions import Position, position_of
+from bascule.model.errors import InvalidInput
+
+pytestmark = pytest.mark.anyio
+
+GARBAGE = [
+    "-5",
+    "3.5",
+    "abc",
+    "0x10",
+    "9" * 10_000,
+    "1e3",
+    "+1",
+    "1-xyz",
+    "1-",
+    "½",
+    "9" * 17,
+    "1-" + "g" * 16,
+]
+OTHER = "0123456789abcdef"
+
+
+@contextlib.asynccontextmanager
+async def reading(
+    world: Stage, *, last: str | None = None, after: str | None = None
+) -> AsyncIterator[httpx.Response]:
+    headers = {} if last is None else {b"last-event-id": last.encode("latin-1")}
+    query = {} if after is None else {"after": after}
+    async with (
+        world.client(world.tokens["viewer"]) as client,
+        client.stream("GET", "/api/sessions/s1/stream", headers=headers, params=query) as stream,
+    ):
+        yield stream
+
+
+async def lines_until(stream: httpx.Response, wanted: str) -> list[str]:
+    lines: list[str] = []
+    async for line in stream.aiter_lines():
+        lines.append(line)
+        if wanted in line:
+            break
+    return lines
+
+
+# A header can't end with a space.
+PLACES = [("last", text) for text in GARBAGE if text == text.strip()]
+PLACES += [("after", text) for text in GARBAGE]
+
+
+@pytest.mark.parametrize(("where", "text"), PLACES)
+async def test_r05_garbage_is_refused_in_words(world: Stage, where: str, text: str) -> None:
+    await world.session("s1")
+    async with reading(world, **{where: text}) as stream:
+        await stream.aread()
+        if where == "after" and len(text) > 1000:  # no address is so long
+            assert stream.status_code == 431
+            return
+        assert stream.status_code == 400
+        told = stream.json()["error"]
+        assert told["code"] == "INVALID_INPUT"
+        assert "is no place in a log. Give a number of 0 or more" in told["message"]
+        assert len(told["message"]) < 300
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("999", "ahead"),
+        (f"1-{OTHER}", "replaced"),
+        (f"999-{OTHER}", "replaced"),
+        ("9007199254740992", "ahead"),
+    ],
+)
+@pytest.mark.parametrize("where", ["last", "after"])
+async def test_r05_a_place_nobody_can_go_on_from_gets_one_resync_and_then_the_log(
+    world: Stage, place: str, reason: str, where: str
+) -> None:
+    await world.session("s1")
+    await world.say("s1", "one", "two")
+    async with reading(world, **{where: place}) as stream:
+        assert stream.status_code == 200
+        lines = await lines_until(stream, "two")
+    assert [line for line in lines if line.startswith("event: resync")] == ["event: resync"]
+    at = lines.index("event: resync")
+    assert lines[at - 1] == f"id: 0-{world.store.epoch}"
+    told = msgspec.json.decode(lines[at + 1].removeprefix("data: "))
+    assert (told["reason"], told["after"], told["epoch"]) == (reason, 0, world.store.epoch)
+    numbers = [line for line in lines if line.startswith("id:")][1:]
+    assert numbers == [f"id: {n}-{world.store.epoch}" for n in (1, 2, 3)]
+
+
+async def test_r05_what_a_browser_sends_after_a_resync_is_not_answered_by_another(world: Stage) -> None:
+    await world.session("s1")
+    await world.say("s1", "one")
+    async with reading(world, last=f"0-{world.store.epoch}") as stream:
+        lines = await lines_until(stream, "one")
+    assert not [line for line in lines if "resync" in line]
+
+
+@pytest.mark.parametrize("place", ["2", "2-EPOCH", None])
+async def test_r05_a_good_place_or_none_is_served_as_before(world: Stage, place: str | None) -> None:
+    await world.session("s1")
+    await world.say("s1", "one", "two")
+    last = place.replace("EPOCH", world.store.epoch) if place else None
+    async with reading(world, last=last) as stream:
+        lines = await lines_until(stream, "two")
+    numbers = [int(line[4:].partition("-")[0]) for line in lines if line.startswith("id: ")]
+    assert numbers == ([3] if place else [1, 2, 3])
+
+
+async def test_r05_the_socket_knows_the_same_rules(world: Stage) -> None:
+    await world.session("s1")
+    await world.say("s1", "one")
+    async with world.socket() as socket:
+        told = await ask(socket, "hello", 1)
+        assert told["ok"]["epoch"] == world.store.epoch
+        for number, bad in enumerate([-5, "abc", "0x10", "3.5", "-5", 3.5, "9" * 10_000], 2):
+            refused = await ask(socket, "session:subscribe", number, sessionId="s1", after=bad)
+            assert "error" in refused, bad
+        for number, place in enumerate(
+            [{"after": 99}, {"after": 1, "epoch": OTHER}, {"after": f"1-{OTHER}"}], 50
+        ):
+            await socket.send(
+                msgspec.json.encode(
+                    {"id": number, "type": "session:subscribe", "sessionId": "s1", **place}
+                ).decode()
+            )
+            push = msgspec.json.decode(await socket.recv())
+            assert (push["type"], push["sessionId"], push["after"]) == ("resync", "s1", 0)
+            assert push["reason"] == ("ahead" if place == {"after": 99} else "replaced")
+            assert "load this view again" in push["message"]
+            assert (await answer(socket, number))["ok"]["epoch"] == world.store.epoch
+        assert not world.hub.feed._channels  # nothing is watched until it starts over
+        good = {"after": 1, "epoch": world.store.epoch}
+        await ask(socket, "session:subscribe", 99, sessionId="s1", **good)
+        await until(lambda: bool(world.hub.feed._channels))
+
+
+def test_positions_are_read_strictly() -> None:
+    assert position_of("0", "after") == Position(0)
+    assert position_of(f"7-{OTHER}", "after") == Position(7, OTHER)
+    for text in [*GARBAGE, "", " 1", "1\n", "٣"]:
+        with pytest.raises(InvalidInput):
+            position_of(text, "after")
