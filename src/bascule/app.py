@@ -11,12 +11,14 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from bascule.agents.catalogue import Catalogue
+from bascule.agents.probes import mark_of, sweep_probes
 from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.launching import Launcher, histories_of
 from bascule.hub.app import build_app
 from bascule.hub.server import HubServer, bind
 from bascule.hub.switchboard import Switchboard
+from bascule.lease_clock import LeaseClock
 from bascule.link.frames import AnyFrame
 from bascule.model.errors import AlreadyRunning
 from bascule.model.settings import Settings
@@ -70,7 +72,9 @@ async def _serve(
     stop = _stop_on_signals()
     url = _url(settings, listening)
     async with AsyncExitStack() as closing:
-        grants = await GrantBook.open(store)
+        lease = LeaseClock(folder)
+        closing.callback(lease.write_down)
+        grants = await GrantBook.open(store, lease)
         switchboard = Switchboard(FIRST_DEVICE_SECONDS)
         app = build_app(
             store=store,
@@ -99,7 +103,11 @@ async def _host(settings: Settings, store: SqliteStore, switchboard: Switchboard
     loop = asyncio.get_running_loop()
     device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
     catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
-    launcher = Launcher(catalogue, settings, dict(os.environ))
+    mark = mark_of(Path(settings.data_dir))
+    left = await asyncio.to_thread(sweep_probes, mark)
+    if left:
+        log.info("ended %d programs that were only asked for their version", left)
+    launcher = Launcher(catalogue, settings, dict(os.environ), mark)
     histories = tuple(histories_of(catalogue))
     books = (await RuleBook.open(store), ComparisonBook(store))
     host = Host(store, *books, launcher, settings, device, time.time, time.monotonic, histories)

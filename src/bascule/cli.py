@@ -30,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         words.insert(0, "up")  # `bascule` alone, or with flags of its own, starts the server
     args = parser.parse_args(words)
     try:
+        _guard_terminals()
         return _run(args)
     except KeyboardInterrupt:
         return 130
@@ -37,6 +38,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read us has gone; nothing more can be said there, not even by the interpreter at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _guard_terminals() -> None:
+    if not (sys.stdout.isatty() or sys.stderr.isatty()):
+        return
+    from bascule.commands.screen import guard_terminals
+
+    guard_terminals()
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -65,6 +74,12 @@ def _run(args: argparse.Namespace) -> int:
                 return 2
             case _:
                 return 1
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a person gets a sentence, the file gets the rest
+        from bascule.commands.fault import tell
+
+        return tell(args, error)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -146,7 +161,7 @@ def _add_run(commands: Commands) -> None:
         "--permission-mode",
         choices=["relay", "auto-read", "auto", "deny"],
         default="relay",
-        help="ask you (relay), allow reads, allow all, or deny all",
+        help="ask you (relay), allow reading in the folder, allow all, or deny all",
     )
     run.add_argument("--json", action="store_true", help="print the events as JSON lines; asks nothing here")
     run.add_argument("--detach", action="store_true", help="print the session's id and return at once")
@@ -163,6 +178,10 @@ def _add_sessions(commands: Commands) -> None:
     show.add_argument("--follow", action="store_true", help="and what it goes on to say")
     end = _add(actions, "end", "end a session", _lazily("sessions", "end"))
     end.add_argument("session")
+    unlogged = _add(actions, "unlogged", "what runs and is not in the log", _lazily("unlogged", "unlogged"))
+    unlogged.add_argument("--take-up", metavar="NAME", help="begin a log for it from what it wrote")
+    unlogged.add_argument("--end", metavar="NAME", help="end it; what it wrote is put aside")
+    unlogged.add_argument("--json", action="store_true")
     _add(actions, "kill-all", "stop every agent now", _lazily("sessions", "kill_all"))
     answer = _add(actions, "answer", "answer what waits; alone it lists that", _lazily("sessions", "answer"))
     answer.add_argument("session", nargs="?")
@@ -179,7 +198,12 @@ def _add_terminals(commands: Commands) -> None:
     attach.add_argument("session")
     attach.add_argument("--detach-key", default="ctrl-]", metavar="KEY", help="leaves it running (ctrl-])")
     actions = _group(commands, "projects", "folders that agents may trust")
-    trust = _add(actions, "trust", "answer trust questions here with yes", _lazily("projects", "trust"))
+    trust = _add(
+        actions,
+        "trust",
+        "answer trust questions here with yes, and let the project's own settings count",
+        _lazily("projects", "trust"),
+    )
     trust.add_argument("path")
     trust.set_defaults(trusted=True)
     distrust = _add(actions, "distrust", "leave trust questions to people", _lazily("projects", "trust"))

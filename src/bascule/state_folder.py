@@ -26,12 +26,26 @@ class UnsafeFolder(HostError):
 def prepare(folder: Path) -> None:
     """Make the folder, or make sure that it is ours and private."""
     os.umask(0o077)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    info = folder.lstat()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        info = folder.lstat()
+    except OSError as error:
+        raise _unwritable(folder, error) from error
     if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
         raise UnsafeFolder(f"{folder} is not a folder of this user. Choose another with --data.")
-    if info.st_mode & 0o077:
-        folder.chmod(0o700)
+    try:
+        if info.st_mode & 0o077:
+            folder.chmod(0o700)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _unwritable(folder)
+
+
+def _unwritable(folder: Path, error: OSError | None = None) -> UnsafeFolder:
+    why = f" ({error.strerror})" if error is not None and error.strerror else ""
+    told = f"The state folder {folder} can't be written to{why}, so nothing could be recorded."
+    return UnsafeFolder(f"{told} Check its owner, mode and disk, or choose another with --data.")
 
 
 def write_note(folder: Path, note: ServerNote) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.agents.catalogue import Catalogue, parse
 from bascule.bridge import (
@@ -66,7 +67,7 @@ class Heard:
         self._news.set()
 
     async def until(self, wanted: "object") -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not wanted(self):  # type: ignore[operator]
                 self._news.clear()
                 await self._news.wait()
@@ -82,7 +83,7 @@ async def keeper(short_dir: Path) -> AsyncIterator[Path]:
         # Ended, whether or not its parent, which is nobody of ours, has looked at it since.
         watch = os.pidfd_open(pid)
         os.kill(pid, signal.SIGTERM)
-        ended, _, _ = select.select([watch], [], [], 20)
+        ended, _, _ = select.select([watch], [], [], PATIENCE)
         os.close(watch)
         assert ended
 
@@ -158,9 +159,9 @@ async def test_p6_stop_ends_the_whole_tree_of_one_that_ignores_signals(keeper: P
     await heard.until(lambda h: "ready" in h.text)
     family = [one for one in psutil.process_iter() if _marked(one, session.process.name)]
     assert len(family) >= 2
-    await asyncio.wait_for(bridge.stop_session("one"), 10)
+    await asyncio.wait_for(bridge.stop_session("one"), PATIENCE)
     assert heard.exit == (None, 9)
-    _, alive = psutil.wait_procs(family, timeout=10)
+    _, alive = psutil.wait_procs(family, timeout=PATIENCE)
     assert not alive
     await bridge.cleanup()
 

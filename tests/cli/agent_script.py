@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.cli.program import leave_server_file
 from tests.client.scripted import ScriptedServer, Seat, scripted_server
+from tests.waiting import PATIENCE
 
 SESSION = "0123456789abcdef"
 Event = dict[str, Any]
@@ -63,7 +64,7 @@ class Play:
 
     async def begin(self) -> None:
         """Wait for the prompt and a watcher, then log that it was sent."""
-        await asyncio.wait_for(self.arrived.wait(), 30)
+        await asyncio.wait_for(self.arrived.wait(), PATIENCE)
         await self.add(
             event("prompt_sent", prompt_id="p1", text="hi", by="me", client_message_id=self.message_id)
         )

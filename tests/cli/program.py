@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.client.scripted import TOKEN
-
-SECONDS = 30
+from tests.waiting import PATIENCE
 
 
 class Finished(NamedTuple):
@@ -41,7 +40,7 @@ def leave_server_file(data: Path, url: str) -> None:
 
 
 async def bascule(
-    data: Path, *words: str, stdin: bytes = b"", seconds: float = SECONDS, **more: str
+    data: Path, *words: str, stdin: bytes = b"", seconds: float = PATIENCE, **more: str
 ) -> Finished:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -112,7 +111,7 @@ class OnTerminal:
 
     async def sees(self, words: str) -> None:
         """Wait until the program has printed this, after what was waited for before."""
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while (found := self.text.find(words, self._seen)) < 0:
                 self._grew.clear()
                 await self._grew.wait()
@@ -129,4 +128,4 @@ class OnTerminal:
         self._process.send_signal(signal.SIGHUP)
 
     async def code(self) -> int:
-        return await asyncio.wait_for(self._process.wait(), SECONDS)
+        return await asyncio.wait_for(self._process.wait(), PATIENCE)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.live import LiveServer
 from tests.terminal.viewing import terminal, viewing
+from tests.waiting import PATIENCE
 
 from bascule.commands.attach import detach_key
 from bascule.model.errors import InvalidInput
@@ -66,13 +67,13 @@ class Tty:
         os.write(self.ours, data)
 
     async def shows(self, text: bytes) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while text not in self.data:
                 self._news.clear()
                 await self._news.wait()
 
     async def ends(self) -> int:
-        return await asyncio.wait_for(self.process.wait(), 20)
+        return await asyncio.wait_for(self.process.wait(), PATIENCE)
 
     def as_before(self) -> bool:
         return termios.tcgetattr(self.theirs) == self.before

@@ -1,7 +1,10 @@
 """The other commands, the real program against a scripted server or none at all."""
 
+import asyncio
 import json
 import os
+import re
+import sqlite3
 import time
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +15,9 @@ from tests.cli.agent_script import SESSION, permission, play, said
 from tests.cli.program import OnTerminal, bascule
 from tests.client.scripted import Handler
 
-from bascule.store.base import AuditRecord
+from bascule.model.events import SessionStarted
+from bascule.state_folder import UnsafeFolder, prepare
+from bascule.store.base import AuditRecord, Batch
 from bascule.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.anyio
@@ -247,8 +252,6 @@ async def test_daemon_pause_and_resume(tmp_path: Path):
 
 
 async def write_audit(folder: Path, count: int) -> Path:
-    import asyncio
-
     folder.mkdir(mode=0o700, exist_ok=True)
     store = SqliteStore.open(folder / "bascule.db", clock=time.time, loop=asyncio.get_running_loop())
     await store.audit([AuditRecord(action="input", actor="ana", detail=f"n {n}") for n in range(count)])
@@ -263,8 +266,6 @@ async def test_s49_audit_verify_works_without_a_server(tmp_path: Path):
 
 
 async def test_s49_audit_verify_finds_a_changed_record(tmp_path: Path):
-    import sqlite3
-
     path = await write_audit(tmp_path / "d", 5)
     with sqlite3.connect(path) as connection:
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='trigger'").fetchall():
@@ -331,8 +332,88 @@ async def test_doctor_names_a_wrong_setting_and_a_dead_server(tmp_path: Path):
 
 async def test_doctor_lists_agents_of_a_running_server(tmp_path: Path):
     async with play(tmp_path / "d") as scene:
-        agents = [{"name": "demo", "title": "Demo", "available": True, "version": "1.2"}]
+        told = {"acp": ["This agent runs MCP tools without asking."], "codex": ["Not of this way."]}
+        ways = {"drivers": ["acp", "codex"], "unasked": told}
+        agents = [{"name": "demo", "title": "Demo", "available": True, "version": "1.2", **ways}]
         scene.server.handlers["agents:list"] = replies({"agents": agents})
         done = await bascule(tmp_path / "d", "doctor")
+        listed = await bascule(tmp_path / "d", "agents")
     assert "server: running at http://127.0.0.1:" in done.out
     assert "agent: Demo 1.2" in done.out
+    assert done.code == 0
+    for out in (done.out, listed.out):
+        assert "This agent runs MCP tools without asking." in out
+        assert "Not of this way." not in out
+
+
+async def test_s62_a_fault_of_ours_is_a_sentence_with_an_id_and_the_rest_is_in_a_private_file(tmp_path: Path):
+    nonsense = open_request("rm x") | {"asked": {"type": "turn_ended", "stop_reason": "end_turn"}}
+    async with play(tmp_path) as scene:
+        scene.server.handlers["requests:list"] = replies({"requests": [nonsense]})
+        done = await bascule(tmp_path, "sessions", "answer")
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    file = tmp_path / "command.log"
+    found = re.fullmatch(
+        rf"Something went wrong inside Bascule \(fault ([0-9a-f]{{8}})\); {file} says what.\n", done.err
+    )
+    assert found, done.err
+    [line] = [json.loads(one) for one in file.read_text().splitlines()]
+    assert found[1] in line["message"]
+    assert "Traceback" in line["error"]
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_s49_an_audit_log_without_records_in_an_old_folder_is_a_fault(tmp_path: Path):
+    path = await write_audit(tmp_path / "d", 3)
+    store = SqliteStore.open(path, clock=time.time, loop=asyncio.get_running_loop())
+    started = SessionStarted(agent="a", driver="stream_json", cwd="/", by="ana")
+    await store.append(Batch("s1", 1, "2026-01-02T03:04:05.000Z", [started]))
+    await store.close()
+    with sqlite3.connect(path) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("DELETE FROM audit")
+        connection.execute("DELETE FROM meta WHERE name = 'audit_head'")
+    connection.close()
+    done = await bascule(tmp_path / "d", "audit", "verify")
+    assert done.code == 1
+    assert "no records, though this folder is old (since 2026-01-02" in done.err
+    checked = await bascule(tmp_path / "d", "doctor")
+    assert checked.code == 1
+    assert "no records, though" in checked.out
+
+
+async def test_s49_a_folder_in_which_nothing_was_done_has_no_records_and_is_fine(tmp_path: Path):
+    (tmp_path / "d").mkdir(mode=0o700)
+    loop = asyncio.get_running_loop()
+    await SqliteStore.open(tmp_path / "d" / "bascule.db", clock=time.time, loop=loop).close()
+    done = await bascule(tmp_path / "d", "audit", "verify")
+    assert done.code == 0
+
+
+async def test_f11_a_state_folder_that_can_not_be_written_is_one_sentence(tmp_path: Path):
+    (tmp_path / "log" / "server.log").mkdir(parents=True)
+    (tmp_path / "file").write_text("")
+    for place in (
+        "/proc/bascule",
+        str(tmp_path / "file"),
+        str(tmp_path / "file" / "in"),
+        str(tmp_path / "log"),
+    ):
+        done = await bascule(tmp_path / "home", "up", "--no-open", "--port", "0", "--data", place)
+        assert done.code == 1, (place, done)
+        assert len(done.err.splitlines()) == 1, done.err
+        assert place in done.err
+        assert "Traceback" not in done.err
+
+
+def test_f11_a_read_only_folder_is_noticed_before_anything_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(
+        os, "access", lambda *_: False
+    )  # as on a read-only disk; root may write anywhere else
+    with pytest.raises(UnsafeFolder, match="can't be written to"):
+        prepare(tmp_path)

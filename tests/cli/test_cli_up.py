@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.program import bascule, environment
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +26,7 @@ async def running_server(data: Path, *words: str) -> AsyncIterator[tuple[asyncio
     )
     assert process.stdout is not None
     try:
-        line = await asyncio.wait_for(process.stdout.readline(), 30)
+        line = await asyncio.wait_for(process.stdout.readline(), PATIENCE)
         yield process, line.decode()
     finally:
         if process.returncode is None:
@@ -44,7 +45,7 @@ async def test_the_link_is_the_one_line_on_stdout_and_a_signal_ends_it_cleanly(s
         link, _, token = line.strip().partition("/#token=")
         assert len(token) >= 43
         process.send_signal(signal.SIGTERM)
-        out, err = await asyncio.wait_for(process.communicate(), 30)
+        out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
     assert process.returncode == 0
     assert out == b""
     assert b"Ctrl-C stops the server" in err
@@ -67,9 +68,13 @@ async def test_a_second_server_on_the_same_folder_or_port_says_what_to_do(short_
 
 
 async def test_x12_the_demo_agent_is_run_from_the_command_line(short_dir: Path):
-    work = short_dir / "d" / "work"
+    work, config = short_dir / "work", short_dir / "d" / "config"
+    work.mkdir()
+    config.mkdir(parents=True, mode=0o700)
+    config.parent.chmod(0o700)
+    (config / "config.toml").write_text(f'roots = ["{work}"]\n')
+    (config / "config.toml").chmod(0o600)
     async with running_server(short_dir / "d"):
-        work.mkdir()
         words = ("--agent", "demo", "--cwd", str(work), "--permission-mode", "auto")
         done = await bascule(short_dir / "d", "run", "think", *words)
         listed = await bascule(short_dir / "d", "sessions", "list")

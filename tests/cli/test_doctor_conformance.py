@@ -102,7 +102,6 @@ class Quick(Terminal):
         os.write(self._keyboard, b"y\n")
 
 
-@pytest.mark.timeout(20)
 async def test_x8_what_was_typed_before_the_question_is_no_answer_and_the_quickest_after_it_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.client.scripted import TOKEN, Denied, ScriptedServer, Seat, logged, scripted_server
+from tests.waiting import PATIENCE
 
 from bascule.client import Client, NotRunning, Unreachable, address
 from bascule.client import client as client_module
@@ -26,7 +27,7 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def take(client: Client, count: int, after: int = 0) -> list[int]:
     seen: list[int] = []
-    async with asyncio.timeout(20), aclosing(client.events("s1", after)) as events:
+    async with asyncio.timeout(PATIENCE), aclosing(client.events("s1", after)) as events:
         async for entry in events:
             seen.append(entry.seq)
             if len(seen) == count:
@@ -153,7 +154,7 @@ async def test_a_server_that_restarts_is_found_again():
     again = ScriptedServer()
     again.handlers["session:subscribe"] = serve_one
     client = await Client.connect(server.url, TOKEN)
-    async with client, asyncio.timeout(20), aclosing(client.events("s1")) as events:
+    async with client, asyncio.timeout(PATIENCE), aclosing(client.events("s1")) as events:
         assert (await anext(events)).seq == 1
         await server.stop()
         pending = asyncio.create_task(anext(events))
@@ -175,6 +176,43 @@ async def test_resync_subscribes_again_from_where_the_reader_is():
 
         async with await Client.connect(server.url, TOKEN) as client:
             assert await take(client, 3) == [1, 2, 3]
+
+
+async def test_r11_a_log_that_was_replaced_is_read_again_from_the_start_and_said():
+    async with scripted_server() as server:
+        asked: list[dict[str, Any]] = []
+
+        @server.on("session:subscribe")
+        async def _(seat: Seat, frame: dict[str, Any]) -> Any:
+            asked.append({"after": frame["after"], "epoch": frame.get("epoch")})
+            if len(asked) == 1:  # the log of before; then the connection is cut
+                await seat.events("s1", logged(1), logged(2))
+                await seat.push(type="resync", sessionId="s1", after=2, epoch="old", reason="slow")
+                return {"seq": 2, "epoch": "old"}
+            if frame.get("epoch") != "new":
+                await seat.push(type="resync", sessionId="s1", after=0, epoch="new", reason="replaced")
+            else:
+                await seat.events("s1", logged(1))
+            return {"seq": 1, "epoch": "new"}
+
+        said: list[str] = []
+        seen: list[int] = []
+        async with (
+            await Client.connect(server.url, TOKEN) as client,
+            asyncio.timeout(PATIENCE),
+            aclosing(client.events("s1", on_resync=said.append)) as events,
+        ):
+            async for entry in events:
+                seen.append(entry.seq)
+                if len(seen) == 3:
+                    break
+        assert seen == [1, 2, 1]
+        assert said == ["The log on this machine was replaced; this view was loaded again."]
+        assert asked == [
+            {"after": 0, "epoch": None},
+            {"after": 2, "epoch": "old"},
+            {"after": 0, "epoch": "new"},
+        ]
 
 
 async def test_a_gap_is_asked_for_again_and_a_lasting_one_is_an_error():
@@ -207,7 +245,7 @@ async def test_a_slow_reader_keeps_getting_replies_and_loses_nothing(monkeypatch
 
         async with await Client.connect(server.url, TOKEN) as client:
             seen: list[int] = []
-            async with asyncio.timeout(20), aclosing(client.events("s1")) as events:
+            async with asyncio.timeout(PATIENCE), aclosing(client.events("s1")) as events:
                 async for entry in events:
                     await client.ping()
                     seen.append(entry.seq)
@@ -224,7 +262,7 @@ async def test_an_event_of_a_newer_server_is_kept_as_unrecognised():
             await seat.events("s1", logged(1), logged(2, "from_the_future", x=1))
 
         client = await Client.connect(server.url, TOKEN)
-        async with client, asyncio.timeout(20), aclosing(client.events("s1")) as events:
+        async with client, asyncio.timeout(PATIENCE), aclosing(client.events("s1")) as events:
             assert isinstance((await anext(events)).event, Note)
             event = (await anext(events)).event
         assert isinstance(event, Unrecognised)
@@ -254,7 +292,7 @@ async def test_patience_ends_when_the_server_stays_away():
         events = client.events("s1")
         assert (await anext(events)).seq == 1
     with pytest.raises(Unreachable):
-        await asyncio.wait_for(anext(events), 20)
+        await asyncio.wait_for(anext(events), PATIENCE)
     await client.close()
 
 

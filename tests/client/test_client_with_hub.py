@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.hub.stage import Stage, stage
+from tests.waiting import PATIENCE
 
 from bascule.client import Client
 from bascule.model.codec import decode_event
@@ -20,7 +21,7 @@ async def owner_of(world: Stage) -> Client:
 
 
 async def test_x12_a_session_is_started_followed_spoken_to_and_ended(tmp_path: Path):
-    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(20):
+    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(PATIENCE):
         created = await client.start(
             agent="scripted", cwd=str(tmp_path), model="opus", mode="plan", title="T"
         )
@@ -50,7 +51,7 @@ async def test_x12_a_session_is_started_followed_spoken_to_and_ended(tmp_path: P
 
 
 async def test_a_permission_is_listed_answered_and_refused_the_second_time(tmp_path: Path):
-    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(20):
+    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(PATIENCE):
         session_id = await world.session()
         await world.ask_permission(session_id)
         assert (await client.session(session_id)).open_requests == 1
@@ -64,7 +65,7 @@ async def test_a_permission_is_listed_answered_and_refused_the_second_time(tmp_p
 
 
 async def test_grants_audit_agents_and_the_panic_button(tmp_path: Path):
-    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(20):
+    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(PATIENCE):
         made = await client.create_grant("phone", "viewer", days=1)
         assert made.link.endswith(f"/#token={made.token}")
         assert "phone" in [one.name for one in await client.grants()]
@@ -84,7 +85,7 @@ async def test_grants_audit_agents_and_the_panic_button(tmp_path: Path):
 
 
 async def test_a_feed_goes_on_after_the_hub_cut_its_connection(tmp_path: Path):
-    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(30):
+    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(PATIENCE):
         session_id = await world.session()
         await world.say(session_id, *(str(n) for n in range(50)))
         seen: list[int] = []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import PATIENCE
 
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.model.events import (
@@ -67,16 +68,21 @@ class Demo:
                 self._seen += 1
                 if isinstance(self.events[self._seen - 1], kind):
                     return self.events[self._seen - 1]
-            chunk = self._chunks.get(timeout=20)
+            chunk = self._chunks.get(timeout=PATIENCE)
             assert chunk, f"ended before {kind.__name__}: {self.events[-3:]}"
             self.events += self.driver.receive(chunk)
 
     def close(self) -> int:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        while chunk := self._chunks.get(timeout=20):
+        while chunk := self._chunks.get(timeout=PATIENCE):
             self.events += self.driver.receive(chunk)
-        return self.process.wait(20)
+        return self.process.wait(PATIENCE)
+
+    def kill(self) -> None:
+        """Over when the reader is, too: it must not meet a file that was closed under it."""
+        self.process.kill()
+        self._reader.join(PATIENCE)
 
     def said(self) -> str:
         return "".join(event.text for event in self.events if isinstance(event, TextAppended))
@@ -94,7 +100,7 @@ def running(ledger: Path | None = None) -> Iterator[Demo]:
             yield demo
             assert [event for event in demo.events if isinstance(event, Unrecognised)] == []
         finally:
-            process.kill()
+            demo.kill()
 
 
 def test_it_says_that_it_is_a_demo() -> None:

@@ -5,7 +5,7 @@ import contextlib
 import random
 import secrets
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -17,12 +17,15 @@ from bascule.client.address import Address, Unreachable, local, parse
 from bascule.client.connection import Connection, Incoming, entries_of
 from bascule.client.feed import Feed
 from bascule.client.rules import ClientRules
+from bascule.client.unlogged import ClientUnlogged
 from bascule.model.codec import Logged
 from bascule.model.errors import BasculeError, InvalidInput
 from bascule.model.records import SessionRecord
 
 REPLY_SECONDS = 60
 FIRST_DELAY, LAST_DELAY = 1.0, 30.0
+STARTS_OVER = ("replaced", "ahead")  # why a reader can't go on from where it is
+REPLACED = "The log on this machine was replaced; this view was loaded again."
 
 T = TypeVar("T")
 
@@ -53,6 +56,7 @@ class Client:
         self._connecting = asyncio.Lock()
         self._feeds: dict[str, Feed] = {}
         self.rules = ClientRules(self._request)
+        self.unlogged = ClientUnlogged(self._request)
 
     @classmethod
     async def connect(cls, url: str, token: str = "", *, patience: float = 600) -> Self:
@@ -158,6 +162,10 @@ class Client:
         fields = {"archived": archived or None}
         return (await self._read("session:list", fields, replies.Sessions)).sessions
 
+    async def damaged(self) -> list[replies.Damaged]:
+        """Sessions whose record can't be read."""
+        return (await self._read("session:list", {}, replies.Sessions)).damaged
+
     async def session(self, session_id: str) -> SessionRecord:
         return (await self._read("session:show", {"sessionId": session_id}, replies.Shown)).session
 
@@ -260,11 +268,20 @@ class Client:
 
     # Following --------------------------------------------------------------------------------------
 
-    async def events(self, session_id: str, after: int = 0) -> AsyncGenerator[Logged, None]:
+    async def events(
+        self,
+        session_id: str,
+        after: int = 0,
+        *,
+        epoch: str = "",
+        on_resync: Callable[[str], None] = lambda _: None,
+    ) -> AsyncGenerator[Logged, None]:
         """Every entry of a session's log after `after`, past and live, in order, each once, for ever.
 
         Lost connections are made again; the caller sees only a pause. Raises `Unreachable` when that has
-        failed for `patience` seconds, and `Refused` when the server says no.
+        failed for `patience` seconds, and `Refused` when the server says no. `epoch` is what `after` is of,
+        as `entries` told it. When the log on the machine was replaced, `on_resync` is given a sentence that
+        says so, and the entries come again from the first.
         """
         if session_id in self._feeds:
             raise InvalidInput(f"This client already follows session {session_id}.")
@@ -273,7 +290,8 @@ class Client:
         try:
             while True:
                 self._feeds[session_id] = feed = Feed()
-                trouble = await self._subscribe(session_id, last, feed)
+                trouble = await self._subscribe(session_id, last, epoch, feed)
+                epoch = feed.epoch or epoch
                 began = last
                 async for logged in feed:
                     if logged.seq > last + 1:
@@ -284,6 +302,9 @@ class Client:
                     if logged.seq == last + 1:
                         last = logged.seq
                         yield logged
+                if feed.replaced:
+                    last, gap_at, epoch = 0, -1, feed.epoch
+                    on_resync(REPLACED)
                 if trouble is None or last > began:
                     waits, lost_since = delays(), time.monotonic()
                 elif time.monotonic() - lost_since > self.patience:
@@ -294,13 +315,15 @@ class Client:
             self._feeds.pop(session_id, None)
             await self._unsubscribe(session_id)
 
-    async def _subscribe(self, session_id: str, after: int, feed: Feed) -> Unreachable | None:
+    async def _subscribe(self, session_id: str, after: int, epoch: str, feed: Feed) -> Unreachable | None:
         """Ask for the entries after `after`. Those that came before the connection broke still count."""
+        fields = {"sessionId": session_id, "after": after, "epoch": epoch or None}
         try:
-            await self._request("session:subscribe", {"sessionId": session_id, "after": after})
+            answer = await self._request("session:subscribe", fields)
         except Unreachable as error:
             feed.end()
             return error
+        feed.epoch = feed.epoch or _decoded("session:subscribe", answer, replies.Subscribed).epoch
         return None
 
     def look_again(self) -> None:
@@ -336,6 +359,8 @@ class Client:
             return
         if frame.type == "session:events":
             feed.put(entries_of(frame))
+        elif frame.type == "resync" and frame.reason in STARTS_OVER:
+            feed.start_over(frame.epoch)
         elif frame.type == "resync":
             feed.end()
 

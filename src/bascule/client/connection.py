@@ -30,6 +30,8 @@ class Incoming(Struct, frozen=True, rename="camel"):
     session_id: str = ""
     entries: Raw | UnsetType = UNSET
     after: int = 0
+    epoch: str = ""
+    reason: str = ""
 
 
 _incoming = msgspec.json.Decoder(Incoming)

@@ -19,6 +19,8 @@ class Feed:
         self._waiting: deque[Logged] = deque()
         self._changed = asyncio.Event()
         self._ended = False
+        self.epoch = ""  # which history its numbers are of, once the server said so
+        self.replaced = False  # the log is another one than was read before: it starts over
 
     def put(self, entries: list[Logged]) -> None:
         if self._ended:
@@ -28,6 +30,11 @@ class Feed:
             return
         self._waiting.extend(entries)
         self._changed.set()
+
+    def start_over(self, epoch: str) -> None:
+        """Nobody can go on from where this reader is."""
+        self.epoch, self.replaced = epoch, True
+        self.end()
 
     def end(self) -> None:
         self._ended = True

@@ -26,8 +26,50 @@ class Sent(Reply, frozen=True, kw_only=True):
     state: str | None = None  # "sent", or "queued" while the agent is busy
 
 
+class Damaged(Reply, frozen=True, kw_only=True):
+    """A session whose record can't be read."""
+
+    session_id: str
+    message: str
+
+
 class Sessions(Reply, frozen=True, kw_only=True):
     sessions: list[SessionRecord]
+    damaged: list[Damaged] = []
+
+
+class Process(Reply, frozen=True, kw_only=True):
+    """A process that runs, or ran, and is not in the log."""
+
+    name: str
+    running: bool
+    pid: int | None = None
+    argv: list[str] = []
+    cwd: str = ""
+    started_at: str = ""
+    kept_bytes: int = 0
+    session_ids: list[str] = []
+    agent: str = ""
+    title: str = ""
+    can_take_up: bool = False
+    problem: str = ""
+
+
+class Processes(Reply, frozen=True, kw_only=True):
+    processes: list[Process]
+
+
+class TakenUp(Reply, frozen=True, kw_only=True):
+    session_ids: list[str]
+
+
+class PutAside(Reply, frozen=True, kw_only=True):
+    folder: str
+
+
+class Subscribed(Reply, frozen=True, kw_only=True):
+    seq: int = 0
+    epoch: str = ""
 
 
 class Shown(Reply, frozen=True, kw_only=True):
@@ -63,6 +105,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     drivers: tuple[str, ...] = ()
     signed_in: Literal["yes", "no", "unknown"] | None = None
     login: str = ""
+    unasked: dict[str, tuple[str, ...]] = {}
 
 
 class Agents(Reply, frozen=True, kw_only=True):
@@ -98,6 +141,7 @@ class Page(Reply, frozen=True, kw_only=True):
     seq: int
     entries: list[Raw]
     before: int | None = None
+    epoch: str = ""  # which history `seq` is of
 
 
 class AuditPage(Reply, frozen=True, kw_only=True):

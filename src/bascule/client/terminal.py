@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Self
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import msgspec
 from msgspec import Struct
@@ -26,11 +26,12 @@ class Piece(Struct, frozen=True):
 class Said(Struct, frozen=True, rename="camel"):
     """Anything the server says beside the bytes; `type` tells which fields count."""
 
-    type: str  # begin, size, skipped, ended, error, revoked, expired, shutdown
+    type: str  # begin, resync, size, skipped, unread, ended, error, revoked, expired, shutdown
     offset: int = 0
     base: int = 0
     end: int = 0
     run: int = 0
+    epoch: str = ""
     prelude: str = ""
     read_only: bool = False
     over: bool = False
@@ -40,6 +41,7 @@ class Said(Struct, frozen=True, rename="camel"):
     replies: bool = False
     skipped_from: int = msgspec.field(default=0, name="from")
     to: int = 0
+    bytes: int = 0
     code: int | None = None
     signal: int | None = None
     reason: str | None = None
@@ -76,13 +78,19 @@ class TerminalLine:
         *,
         after: int | None = None,
         run: int | None = None,
+        epoch: str | None = None,
         lag: int | None = None,
     ) -> Self:
-        """`after`: the offset to read on from; None begins with what a screen needs."""
-        given = {"after": "tail" if after is None else after, "run": run, "lag": lag}
+        """`after`: the offset to read on from; None begins with what a screen needs.
+
+        `run` and `epoch` are what the offset is of, as `begin` told them.
+        """
+        given = {"after": "tail" if after is None else after, "run": run, "epoch": epoch, "lag": lag}
         query = urlencode({name: value for name, value in given.items() if value is not None})
         place = urlsplit(socket_url(address.url))
-        url = urlunsplit((place.scheme, place.netloc, f"/ws/terminal/{session_id}", query, ""))
+        url = urlunsplit(
+            (place.scheme, place.netloc, f"/ws/terminal/{quote(session_id, safe='')}", query, "")
+        )
         nearby = is_local(address.url)
         try:
             socket = await connect(

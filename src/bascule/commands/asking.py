@@ -1,6 +1,7 @@
 """What waits for a person, as it is shown in a terminal, and what the typed answer means. Pure."""
 
 import difflib
+import shlex
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, cast
 
@@ -70,6 +71,7 @@ def lasting_options(asked: PermissionRequested) -> list[PermissionOption]:
 
 def permission_keys(asked: PermissionRequested) -> str:
     more = ", a1… as listed" if lasting_options(asked) else ""
+    more += "; a reason after n is sent as your next message" if asked.reason_follows else ""
     return f"[{PLAN_KEYS if asked.kind == 'plan' else KEYS}{more}, v view all] "
 
 
@@ -189,7 +191,15 @@ def read_answer(typed: str, question: Question) -> str | None:
 
 def elsewhere(session_id: str, asked: PermissionRequested | QuestionAsked) -> str:
     """How to answer from another place, for when this one can't."""
-    command = f"bascule sessions answer {session_id} {asked.request_id}"
+    command = command_line("sessions", "answer", session_id, asked.request_id)
     if isinstance(asked, PermissionRequested):
-        command += f" allow --sha {asked.input_sha256[:12]}   (or: deny)"
+        command = command_line(
+            "sessions", "answer", session_id, asked.request_id, "allow", "--sha", asked.input_sha256[:12]
+        )
+        command += "   (or: deny)"
     return f"Waiting for your answer, in the browser or with: {command}\n"
+
+
+def command_line(*words: str) -> str:
+    """A command of ours to copy: each word visible, and one word to a shell whatever it holds."""
+    return shlex.join(["bascule", *(flat(word) for word in words)])

@@ -15,14 +15,18 @@ from bascule.client import Client
 from bascule.client.address import Unreachable
 from bascule.client.terminal import Piece, Said, TerminalLine
 from bascule.commands import exits
+from bascule.commands.asking import command_line, flat
 from bascule.commands.server import connected
 from bascule.model.errors import InvalidInput, Refusal, Refused
+from bascule.policy.visible import visible
 
 DETACH = 0x1D  # Ctrl-]
 READ = 64 * 1024
 PATIENCE = 600.0
 PAUSE = 0.5
 NEW_KEY_SECONDS = 15.0
+AGAIN_SECONDS = 2.0
+UNREAD = "The program is not reading. What you typed waits until it does."
 # Whatever the program switched on is off again when we leave: this is somebody's own terminal.
 MODES_OFF = b"".join(b"\x1b[?%dl" % mode for mode in (1049, 1000, 1002, 1003, 1004, 1006, 2004, 1))
 RESTORE = MODES_OFF + b"\x1b>\x1b[?25h\x1b[0m\r\n"
@@ -63,11 +67,13 @@ class Visit:
         self._detach = detach
         self._next: int | None = None
         self._run: int | None = None
+        self._epoch: str | None = None
         self._line: TerminalLine | None = None
         self._leaving = asyncio.Event()
         self._begun = asyncio.Event()
         self._typed: asyncio.Queue[bytes] = asyncio.Queue()
-        self.farewell = f"Detached; it goes on. Come back with: bascule attach {session_id}"
+        self._said = ("", 0.0)
+        self.farewell = f"Detached; it goes on. Come back with: {command_line('attach', session_id)}"
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
@@ -91,7 +97,11 @@ class Visit:
         while True:
             try:
                 line = await TerminalLine.open(
-                    self._client.address, self._session_id, after=self._next, run=self._run
+                    self._client.address,
+                    self._session_id,
+                    after=self._next,
+                    run=self._run,
+                    epoch=self._epoch,
                 )
             except (Unreachable, Refused) as error:
                 # A server that has just come back knows our key only once it has written the new one down.
@@ -118,7 +128,7 @@ class Visit:
                         self._next = one.offset + len(one.data)
                         await line.ack(self._next)
                     case Said(type="begin"):
-                        self._run = one.run
+                        self._run, self._epoch = one.run, one.epoch or None
                         await asyncio.to_thread(_write, one.prelude.encode())
                         await self._take(line, one)
                     case Said(type="skipped"):
@@ -126,6 +136,10 @@ class Visit:
                     case Said(type="ended"):
                         self.farewell = _ended_words(one)
                         return exits.OK if one.code == 0 else exits.FAILED
+                    case Said(type="error"):
+                        await asyncio.to_thread(self._say, one.refusal().message)
+                    case Said(type="unread") if one.bytes:
+                        await asyncio.to_thread(self._say, UNREAD)
                     case Said(type="revoked" | "expired"):
                         raise _let_go(one.type)
                     case _:
@@ -135,6 +149,13 @@ class Visit:
         finally:
             self._line = None
         return None
+
+    def _say(self, words: str) -> None:
+        """A line of our own between the program's; once, though each piece of a paste may be refused."""
+        now = time.monotonic()
+        if words != self._said[0] or now - self._said[1] > AGAIN_SECONDS:
+            _write(f"\r\n[bascule] {visible(words)}\r\n".encode())
+        self._said = words, now
 
     async def _take(self, line: TerminalLine, begin: Said) -> None:
         self._begun.set()
@@ -176,7 +197,7 @@ def _let_go(why: str) -> Refused:
 
 def _ended_words(ended: Said) -> str:
     how = f"signal {ended.signal}" if ended.signal is not None else f"exit code {ended.code}"
-    return f"The terminal has ended ({ended.message or how})."
+    return f"The terminal has ended ({flat(ended.message or how)})."
 
 
 def _size() -> tuple[int, int]:

@@ -9,6 +9,8 @@ import msgspec
 
 from bascule.client import NotRunning, replies
 from bascule.commands import exits
+from bascule.commands.asking import flat
+from bascule.commands.screen import print_json
 from bascule.commands.server import connected, data_dir_of
 from bascule.commands.terminal import Terminal
 from bascule.commands.transcript import one_line
@@ -46,7 +48,7 @@ def _words(entry: _Entry) -> str:
     record = entry.record
     parts = [record.action, record.decision, record.session_id, record.detail, record.address]
     details = "  ".join(one_line(part, 100) for part in parts if part)
-    return f"{entry.n:>6}  {entry.at}  {one_line(record.actor, 40)}  {details}"
+    return f"{entry.n:>6}  {one_line(entry.at)}  {one_line(record.actor, 40)}  {details}"
 
 
 async def export(args: argparse.Namespace) -> int:
@@ -55,9 +57,8 @@ async def export(args: argparse.Namespace) -> int:
         after = 0
         while (page := await client.audit(after=after, limit=PAGE)).records:
             for raw in page.records:
-                sys.stdout.buffer.write(bytes(raw) + b"\n")
+                print_json(bytes(raw))
             after = page.last
-    sys.stdout.buffer.flush()
     return exits.OK
 
 
@@ -74,7 +75,10 @@ async def verify(args: argparse.Namespace) -> int:
     if verdict.ok:
         print(f"ok: {verdict.count} records, each follows from the one before.")
         return exits.OK
-    print(f"The audit log does not hold after record {verdict.count}: {verdict.problem}.", file=sys.stderr)
+    print(
+        f"The audit log does not hold after record {verdict.count}: {flat(verdict.problem or '')}.",
+        file=sys.stderr,
+    )
     print("Keep a copy of the state folder and compare it with a backup.", file=sys.stderr)
     return exits.FAILED
 

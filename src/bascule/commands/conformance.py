@@ -42,8 +42,9 @@ async def conformance(args: argparse.Namespace) -> int:
 
 
 async def _agreed(terminal: Terminal, agent: Agent) -> bool:
+    whose = flat(agent.title or agent.name)
     told = (
-        f"This sends seven short messages to the model of {agent.title or agent.name}, on your account. "
+        f"This sends seven short messages to the model of {whose}, on your account. "
         "It works in a folder that is removed afterwards."
     )
     terminal.line(told)
@@ -75,7 +76,7 @@ async def _play(terminal: Terminal, stage: Stage, name: str) -> Mark:
 def _missing(name: str, found: Agent | None) -> str:
     if found is None:
         return f"There is no agent {name[:80]!r}. `bascule agents` lists them."
-    return f"{found.title or name} is not available. {found.problem or ''}".rstrip()
+    return flat(f"{found.title or name} is not available. {found.problem or ''}".rstrip())
 
 
 def _summary(marks: Sequence[Mark]) -> str:

@@ -7,7 +7,8 @@ from contextlib import aclosing
 from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.answering import Answerer, Asked
-from bascule.commands.asking import elsewhere, permission_text, question_text
+from bascule.commands.asking import command_line, elsewhere, permission_text, question_text
+from bascule.commands.screen import print_json
 from bascule.commands.terminal import Keyboard, Terminal
 from bascule.commands.transcript import Transcript
 from bascule.model.codec import Logged, decode_event, encode_logged
@@ -26,6 +27,7 @@ from bascule.model.events import (
     SessionFailed,
     TurnEnded,
 )
+from bascule.policy.visible import tame
 
 # Refusals after which there is nothing left to answer; after any other the person is asked again.
 SETTLED_CODES = ("ALREADY_ANSWERED", "REQUEST_WITHDRAWN", "REQUEST_NOT_FOUND", "SESSION_ENDED", "FORBIDDEN")
@@ -54,7 +56,8 @@ class Conversation:
         try:
             if after:
                 await self._take_open_requests()
-            async with aclosing(self._client.events(self._session_id, after)) as events:
+            following = self._client.events(self._session_id, after, on_resync=_say_aside)
+            async with aclosing(following) as events:
                 async for logged in events:
                     self._show(logged)
                     self._keep_requests(logged)
@@ -77,8 +80,8 @@ class Conversation:
     def say_detached(self) -> None:
         self.detached = True
         print(
-            f"Left running. Stop it with: bascule sessions end {self._session_id}\n"
-            f'Go on with: bascule run --resume {self._session_id} "…"',
+            f"Left running. Stop it with: {command_line('sessions', 'end', self._session_id)}\n"
+            f'Go on with: {command_line("run", "--resume", self._session_id)} "…"',
             file=sys.stderr,
         )
 
@@ -86,13 +89,11 @@ class Conversation:
         try:
             await self._client.interrupt(self._session_id)
         except BasculeError as error:
-            print(error.message, file=sys.stderr)
+            print(tame(error.message), file=sys.stderr)
 
     def _show(self, logged: Logged) -> None:
         if self._as_json:
-            body = encode_logged(logged.seq, logged.at, logged.event)
-            sys.stdout.write(body.decode() + "\n")
-            sys.stdout.flush()
+            print_json(encode_logged(logged.seq, logged.at, logged.event))
         else:
             self._transcript.show(logged)
 
@@ -174,7 +175,7 @@ class Conversation:
             try:
                 await self._answerer.ask(self._session_id, asked)
             except BasculeError as error:
-                self._terminal.say(f"{error.message}\n")
+                self._terminal.say(f"{tame(error.message)}\n")
                 if error.refusal().code not in SETTLED_CODES:
                     continue
             break
@@ -187,3 +188,7 @@ class Conversation:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+def _say_aside(words: str) -> None:
+    print(words, file=sys.stderr)

@@ -8,9 +8,8 @@ import shutil
 import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Literal
 
-from msgspec import Struct
+from msgspec import structs
 
 import bascule
 from bascule.agents.catalogue import Catalogue
@@ -21,6 +20,8 @@ from bascule.commands import exits
 from bascule.commands.asking import flat
 from bascule.commands.audit import DATABASE, verify_file
 from bascule.commands.conformance import conformance
+from bascule.commands.doctor_log import log_findings
+from bascule.commands.finding import Finding, Level
 from bascule.commands.terminal import Style, Terminal
 from bascule.config import ConfigError, load
 from bascule.daemon.launching import Launcher
@@ -32,15 +33,10 @@ from bascule.transport.keeper import KeeperConnection
 
 LITTLE_SPACE, NO_SPACE = 1024**3, 100 * 1024**2
 ANSWER_SECONDS = 5
+AGENTS_SECONDS = 10  # for their versions, which each of them is started for
+STILL_LOOKING = "(still looking for its version)"
 
-Level = Literal["ok", "warn", "fail"]
 _STYLES: dict[Level, Style] = {"ok": "green", "warn": "yellow", "fail": "red"}
-
-
-class Finding(Struct, frozen=True):
-    level: Level
-    what: str
-    advice: str = ""
 
 
 async def doctor(args: argparse.Namespace) -> int:
@@ -65,7 +61,10 @@ async def _examine(args: argparse.Namespace) -> AsyncIterator[Finding]:
         return
     for finding in (*_settings(settings), *_folders(settings), *_space(settings)):
         yield finding
-    yield await _keeper(settings)
+    keeper, kept = await _keeper(settings)
+    yield keeper
+    for finding in await asyncio.to_thread(list, log_findings(Path(settings.data_dir) / DATABASE, kept)):
+        yield finding
     async for finding in _server(settings):
         yield finding
     yield await asyncio.to_thread(_audit, settings)
@@ -104,6 +103,8 @@ def _folder(name: str, path: Path, forbidden: int, command: str) -> Finding:
     mode = stat.S_IMODE(status.st_mode)
     if mode & forbidden:
         return Finding("fail", f"{name}: {path} is open to others (mode {mode:o})", f"{command} {path}")
+    if not os.access(path, os.W_OK | os.X_OK) and forbidden == 0o077:
+        return Finding("fail", f"{name}: {path} can't be written to", "check its owner, mode and disk")
     return Finding("ok", f"{name}: {path} (mode {mode:o})")
 
 
@@ -130,10 +131,11 @@ def _space(settings: Settings) -> Iterator[Finding]:
 # Processes ------------------------------------------------------------------------------------------
 
 
-async def _keeper(settings: Settings) -> Finding:
+async def _keeper(settings: Settings) -> tuple[Finding, list[str]]:
+    """How it is, and the names of what it holds."""
     folder = Path(settings.data_dir) / "keeper"
     if not (folder / "keeper.sock").exists():
-        return Finding("ok", "keeper: not running (the server starts it)")
+        return Finding("ok", "keeper: not running (the server starts it)"), []
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             connection = await KeeperConnection.connect(folder)
@@ -141,27 +143,25 @@ async def _keeper(settings: Settings) -> Finding:
             sessions = await connection.list()
             await connection.aclose()
     except KeeperGone:
-        return Finding("ok", "keeper: not running (it left a socket behind; the next start clears it)")
+        return Finding("ok", "keeper: not running (it left a socket behind; the next start clears it)"), []
     except (KeeperError, TimeoutError) as error:
         why = str(error) or "no answer"
-        return Finding("fail", f"keeper: does not answer ({why})", f"look at {folder / 'keeper.log'}")
-    return Finding("ok", f"keeper: running (pid {hello.pid}, {hello.version}), {len(sessions)} agents kept")
+        return Finding("fail", f"keeper: does not answer ({why})", f"look at {folder / 'keeper.log'}"), []
+    words = f"keeper: running (pid {hello.pid}, {hello.version}), {len(sessions)} agents kept"
+    return Finding("ok", words), [one.session for one in sessions]
 
 
 async def _server(settings: Settings) -> AsyncIterator[Finding]:
     try:
         note = read_server_file(settings.data_dir)
-        async with asyncio.timeout(ANSWER_SECONDS):
-            async with await Client.local(settings.data_dir) as client:
-                await client.ping()
-                agents = await client.agents()
+        async with asyncio.timeout(ANSWER_SECONDS), await Client.local(settings.data_dir) as client:
+            await client.ping()
     except (Unreachable, TimeoutError) as error:
         if isinstance(error, Unreachable) and error.code == "SERVER_NOT_RUNNING":
             yield Finding("ok", "server: not running", "start it with: bascule")
         else:
-            yield Finding(
-                "fail", f"server: {error or 'no answer'}", f"look at {settings.data_dir}/server.log"
-            )
+            why = str(error) or f"no answer within {ANSWER_SECONDS} s"
+            yield Finding("fail", f"server: {why}", f"look at {settings.data_dir}/server.log")
         async for finding in _agents_without_server(settings):
             yield finding
         return
@@ -169,30 +169,55 @@ async def _server(settings: Settings) -> AsyncIterator[Finding]:
         yield Finding("fail", f"server: {error.message}", "stop it and start it again")
         return
     yield Finding("ok", f"server: running at {client.address.url} (pid {note.pid if note else 'unknown'})")
+    try:
+        async with asyncio.timeout(AGENTS_SECONDS), await Client.local(settings.data_dir) as client:
+            agents = await client.agents()
+    except TimeoutError:
+        async for finding in _agents_without_server(settings, at_once=True):
+            yield finding
+        return
+    except BasculeError as error:
+        yield Finding("fail", f"agents: {error.message}", "try again")
+        return
     for agent in agents:
-        yield _agent(agent)
+        for finding in _agent(agent):
+            yield finding
 
 
-async def _agents_without_server(settings: Settings) -> AsyncIterator[Finding]:
-    """The same search the server makes, here."""
+async def _agents_without_server(settings: Settings, *, at_once: bool = False) -> AsyncIterator[Finding]:
+    """The same search the server makes, here. A program that is slow to tell its version is still found."""
     try:
         catalogue = Catalogue.load(settings.config_dir).passing(settings.pass_on)
     except BasculeError as error:
         yield Finding("fail", f"agents: {error.message}", "correct or remove that file")
         return
-    for agent in await Launcher(catalogue, settings, os.environ).agents():
-        yield _agent(agent)
+    launcher = Launcher(catalogue, settings, os.environ)
+    try:
+        async with asyncio.timeout(0 if at_once else AGENTS_SECONDS):
+            agents = await launcher.agents()
+    except TimeoutError:
+        glanced = await asyncio.to_thread(launcher.at_first_glance)
+        agents = tuple(
+            structs.replace(agent, version=STILL_LOOKING) if agent.available and not agent.demo else agent
+            for agent in glanced
+        )
+    for agent in agents:
+        for finding in _agent(agent):
+            yield finding
 
 
-def _agent(agent: Agent | AgentInfo) -> Finding:
+def _agent(agent: Agent | AgentInfo) -> Iterator[Finding]:
     name = agent.title or agent.name
     if not agent.available:
-        return Finding("warn", f"agent: {name} is not available", agent.problem or "")
+        yield Finding("warn", f"agent: {name} is not available", agent.problem or "")
+        return
     facts = [name, agent.version, agent.path, f"by {', '.join(agent.drivers)}" if agent.drivers else ""]
     if agent.signed_in is not None:
         facts.append(f"signed in: {agent.signed_in}")
     advice = f"sign in with: {agent.login}" if agent.signed_in == "no" and agent.login else ""
-    return Finding("warn" if advice else "ok", f"agent: {' '.join(one for one in facts if one)}", advice)
+    yield Finding("warn" if advice else "ok", f"agent: {' '.join(one for one in facts if one)}", advice)
+    for said in agent.unasked.get(agent.drivers[0], ()) if agent.drivers else ():
+        yield Finding("warn", f"agent: {name}: {said}")
 
 
 def _audit(settings: Settings) -> Finding:

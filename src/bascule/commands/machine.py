@@ -18,7 +18,9 @@ async def agents(args: argparse.Namespace) -> int:
         facts = " ".join(part for part in (agent.version, agent.path, signed_in(agent)) if part)
         label = f"{flat(agent.title or agent.name)}{' (demo)' if agent.demo else ''}"
         detail = facts if agent.available else agent.problem or "not found"
-        terminal.line(f"{mark}{agent.name:<14}  {label:<20}  {flat(detail)}")
+        terminal.line(f"{mark}{flat(agent.name):<14}  {label:<20}  {flat(detail)}")
+        for said in agent.unasked.get(agent.drivers[0], ()) if agent.available and agent.drivers else ():
+            terminal.line(terminal.style(f"{'':<20}{flat(said)}", "dim"))
     return exits.OK
 
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from bascule.client.rules import RuleTried
 from bascule.commands import exits
-from bascule.commands.asking import flat
+from bascule.commands.asking import command_line, flat
+from bascule.commands.screen import print_json
 from bascule.commands.server import connected
 from bascule.commands.terminal import Terminal
 from bascule.model.codec import encode
@@ -23,7 +24,7 @@ async def list_rules(args: argparse.Namespace) -> int:
     terminal = Terminal()
     if args.json:
         for rule in found.rules:
-            print(encode(rule).decode())
+            print_json(encode(rule))
         return exits.OK
     if found.problem:
         print(flat(found.problem), file=sys.stderr)
@@ -32,14 +33,14 @@ async def list_rules(args: argparse.Namespace) -> int:
     for rule in found.rules:
         where = f"  ({flat(rule.folder)})" if rule.folder else ""
         over = "  over" if rule.expired else ""
-        terminal.line(f"{rule.id}  {flat(rule.words)}{where}  used {rule.used}×{over}")
+        terminal.line(f"{flat(rule.id)}  {flat(rule.words)}{where}  used {rule.used}×{over}")
     return exits.OK
 
 
 async def add(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         made = await client.rules.add(_spec(args))
-    print(f"{flat(made.words)}\nTake it back with: bascule rules remove {made.id}")
+    print(f"{flat(made.words)}\nTake it back with: {command_line('rules', 'remove', made.id)}")
     return exits.OK
 
 
@@ -71,7 +72,7 @@ def _show(tried: RuleTried) -> int:
             print(f"{run.differs} of them were answered otherwise then.")
         for one in run.requests:
             by = f" by {flat(one.by)}" if one.by else ""
-            print(f"  {one.at}  {flat(one.text)}  now {one.now}, then {one.then}{by}")
+            print(f"  {flat(one.at)}  {flat(one.text)}  now {one.now}, then {one.then}{by}")
     return exits.OK
 
 

@@ -11,6 +11,7 @@ import sys
 
 from bascule.client import Client, replies
 from bascule.commands import exits
+from bascule.commands.asking import command_line, flat
 from bascule.commands.conversation import Conversation
 from bascule.commands.server import connected
 from bascule.commands.terminal import Terminal
@@ -58,7 +59,7 @@ async def _in_terminal(args: argparse.Namespace) -> int:
             skip_permissions=args.skip_permissions,
         )
         if args.detach:
-            print(created.id)
+            print(flat(created.id))
             return exits.OK
         return await attach_to(client, created.id)
 
@@ -75,8 +76,9 @@ async def _run(client: Client, args: argparse.Namespace, prompt: str) -> int:
             await client.reconnect(session_id)
         await client.send(session_id, prompt, client_message_id=message_id)
     if args.detach:
-        print(session_id)
-        print(f"Runs in the background; follow it with: bascule sessions show {session_id}", file=sys.stderr)
+        print(flat(session_id))
+        follow = command_line("sessions", "show", session_id)
+        print(f"Runs in the background; follow it with: {follow}", file=sys.stderr)
         return exits.OK
     terminal = Terminal(interactive=False if args.json else None)
     conversation = Conversation(client, session_id, terminal, message_id, as_json=args.json)

@@ -9,11 +9,14 @@ from bascule.client import Client, replies
 from bascule.commands import exits
 from bascule.commands.answering import Answerer
 from bascule.commands.asking import elsewhere, flat, permission_text, question_text
+from bascule.commands.screen import print_json
 from bascule.commands.server import connected
 from bascule.commands.terminal import Keyboard, Style, Terminal
 from bascule.commands.transcript import Transcript, one_line
+from bascule.commands.unlogged import mention
 from bascule.model.codec import decode_event, encode
 from bascule.model.events import PermissionRequested, QuestionAsked
+from bascule.model.records import SessionRecord
 
 _PHASE_STYLES: dict[str, Style] = {"running": "green", "failed": "red", "ended": "dim"}
 
@@ -21,9 +24,15 @@ _PHASE_STYLES: dict[str, Style] = {"running": "green", "failed": "red", "ended":
 async def list_sessions(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         sessions = await client.sessions(archived=args.archived)
-    if args.json:
-        print(encode(sessions).decode())
-        return exits.OK
+        if args.json:
+            print_json(encode(sessions))
+            return exits.OK
+        _print_sessions(sessions)
+        await mention(client, Terminal())
+    return exits.OK
+
+
+def _print_sessions(sessions: list[SessionRecord]) -> None:
     terminal = Terminal()
     if not sessions:
         terminal.line('No sessions. Start one with: bascule run "your prompt"')
@@ -32,10 +41,8 @@ async def list_sessions(args: argparse.Namespace) -> int:
             terminal.style(f"  {one.open_requests} waiting for you", "yellow") if one.open_requests else ""
         )
         phase = terminal.style(f"{one.phase.value:<11}", _PHASE_STYLES.get(one.phase.value, "plain"))
-        terminal.line(
-            f"{one.session_id}  {phase}  {one_line(one.agent, 16):<12}  {one_line(one.title, 60)}{waiting}"
-        )
-    return exits.OK
+        facts = f"{one_line(one.agent, 16):<12}  {one_line(one.title, 60)}"
+        terminal.line(f"{flat(one.session_id)}  {phase}  {facts}{waiting}")
 
 
 async def show(args: argparse.Namespace) -> int:
@@ -46,7 +53,7 @@ async def show(args: argparse.Namespace) -> int:
         transcript = Transcript(terminal)
         if session.seq == 0 and not args.follow:
             return exits.OK
-        async for logged in client.events(args.session):
+        async for logged in client.events(args.session, on_resync=terminal.line):
             transcript.show(logged)
             if logged.seq >= session.seq and not args.follow:
                 break
@@ -59,7 +66,7 @@ async def show(args: argparse.Namespace) -> int:
 async def end(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         await client.end(args.session)
-    print(f"Ending {args.session}.")
+    print(f"Ending {flat(args.session)}.")
     return exits.OK
 
 
@@ -76,16 +83,21 @@ async def answer(args: argparse.Namespace) -> int:
         requests = await client.requests()
         if args.request is None:
             return _list_requests(requests, args.session)
-        found = next(
-            (one for one in requests if (one.session_id, one.request_id) == (args.session, args.request)),
-            None,
-        )
+        found = _named(requests, args.session, args.request)
         if found is None:
             print(f"No open request {flat(args.request)} in {flat(args.session)}.", file=sys.stderr)
             return exits.REFUSED
         if args.decision is None and not args.answer:
             return await _ask_here(client, found)
         return await _answer_by_words(client, found, args)
+
+
+def _named(requests: list[replies.Request], session_id: str, name: str) -> replies.Request | None:
+    """The request of this id, or the only one whose id is shown like this."""
+    own = [one for one in requests if one.session_id == session_id]
+    exact = [one for one in own if one.request_id == name]
+    shown = exact or [one for one in own if flat(one.request_id) == name]
+    return shown[0] if len(shown) == 1 else None
 
 
 def _list_requests(requests: list[replies.Request], session_id: str | None) -> int:
@@ -132,7 +144,7 @@ async def _answer_by_words(client: Client, request: replies.Request, args: argpa
     if args.decision == "allow" and not _names_input(args.sha, request.input_sha256):
         terminal = Terminal(sys.stderr)
         sys.stderr.write(permission_text(asked, terminal, whole=True))
-        print(f"To allow exactly this, add: --sha {request.input_sha256[:12]}", file=sys.stderr)
+        print(f"To allow exactly this, add: --sha {flat(request.input_sha256[:12])}", file=sys.stderr)
         return exits.USAGE
     await client.answer(
         request.session_id,

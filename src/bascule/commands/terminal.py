@@ -8,6 +8,8 @@ from typing import Literal, TextIO
 
 Style = Literal["plain", "dim", "bold", "red", "green", "yellow", "cyan"]
 _CODES: dict[Style, str] = {"dim": "2", "bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_RESET = "\x1b[0m"
+COLOURS = frozenset((_RESET, *(f"\x1b[{code}m" for code in _CODES.values())))  # all that we ever print
 
 
 class Terminal:
@@ -26,7 +28,7 @@ class Terminal:
 
     def style(self, text: str, style: Style) -> str:
         code = _CODES.get(style)
-        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code and text else text
+        return f"\x1b[{code}m{text}{_RESET}" if self.colour and code and text else text
 
     def write(self, text: str, style: Style = "plain") -> None:
         if not text:

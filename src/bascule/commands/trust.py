@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from bascule.commands import exits
-from bascule.commands.asking import flat
+from bascule.commands.asking import command_line, flat
 from bascule.commands.server import connected
 from bascule.commands.terminal import Terminal
 
@@ -18,7 +18,7 @@ async def generate(args: argparse.Namespace) -> int:
     notice = (
         f"{flat(made.grant.name)} may enter as {made.grant.role} {until}. The link is shown only this once."
     )
-    print(f"{notice}\nTake it back with: bascule trust revoke {made.grant.id}", file=sys.stderr)
+    print(f"{notice}\nTake it back with: {command_line('trust', 'revoke', made.grant.id)}", file=sys.stderr)
     if args.qr or (args.qr is None and sys.stdout.isatty()):
         _print_code(made.link)
     return exits.OK
@@ -37,10 +37,10 @@ async def list_grants(args: argparse.Namespace) -> int:
     if not grants:
         terminal.line("Nobody has a link. Make one with: bascule trust generate NAME")
     for grant in grants:
-        where = f"  session {grant.session_id}" if grant.session_id else ""
+        where = f"  session {flat(grant.session_id)}" if grant.session_id else ""
         until = f"until {grant.expires_at}" if grant.expires_at else "for ever"
         used = f"  last used {grant.last_used_at}" if grant.last_used_at else ""
-        terminal.line(f"{grant.id}  {grant.role:<8}  {flat(grant.name)}  {until}{where}{used}")
+        terminal.line(f"{flat(grant.id)}  {grant.role:<8}  {flat(grant.name)}  {until}{where}{used}")
     return exits.OK
 
 

@@ -37,7 +37,15 @@ def up(args: argparse.Namespace) -> int:
             _open(link)
 
     prepare(Path(settings.data_dir))
-    logs.set_up(settings.data_dir)
+    try:
+        logs.set_up(settings.data_dir)
+    except OSError as error:
+        file = Path(settings.data_dir) / logs.FILE_NAME
+        words = (
+            f"The log {file} can't be written ({error.strerror}). Move it away, or check its owner and disk."
+        )
+        print(words, file=sys.stderr)
+        return exits.FAILED
     try:
         return _serve(settings, ready)
     except OSError as error:

@@ -1,0 +1,54 @@
+"""What `bascule doctor` says of the log: damaged sessions, files put aside, processes without a log."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from bascule.commands.finding import Finding
+from bascule.store.examining import examined, processes
+from bascule.store.health import quarantined
+from bascule.store.reader import connect_read_only
+from bascule.store.schema import VERSION, version_of
+
+MOST_NAMED = 5
+
+
+def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
+    """`kept`: the keeper's names of what it holds."""
+    for moved in quarantined(database)[:MOST_NAMED]:
+        yield Finding(
+            "warn", f"log: a damaged database was put aside as {moved.name}", "keep it, or delete it"
+        )
+    if not database.exists():
+        if kept:
+            yield _without_log(kept)
+        return
+    try:
+        with closing(connect_read_only(database)) as connection:
+            if version_of(connection) < VERSION:
+                yield Finding("ok", "log: of an earlier version; the next start brings it up to date")
+                return
+            damaged, known = examined(connection), processes(connection)
+    except sqlite3.Error as error:
+        yield Finding("fail", f"log: {database} can't be read ({error})", "start the server")
+        return
+    for damage in damaged[:MOST_NAMED]:
+        yield Finding("fail", f"log: {damage.message}", "keep a copy of the state folder; its agent goes on")
+    if len(damaged) > MOST_NAMED:
+        yield Finding("fail", f"log: {len(damaged) - MOST_NAMED} more sessions are damaged")
+    if not damaged:
+        yield Finding("ok", f"log: {len(known)} sessions can be read")
+    unknown = [name for name in kept if not is_known(name, known)]
+    if unknown:
+        yield _without_log(unknown)
+
+
+def is_known(name: str, known: dict[str, str]) -> bool:
+    """Whether a process is one of a session's: its agent, an earlier run of it, or a program it started."""
+    return name in known.values() or name.rpartition("-")[0] in known or name.partition(".")[0] in known
+
+
+def _without_log(names: list[str]) -> Finding:
+    words = f"log: {len(names)} processes run and are not in it ({', '.join(names[:MOST_NAMED])})"
+    return Finding("warn", words, "bascule sessions unlogged")
