@@ -7,17 +7,26 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Browser, FrameLocator, Page, Request, async_playwright, expect
+from tests.waiting import PATIENCE_MS
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 CHROMIUM = next((found for found in map(shutil.which, NAMES) if found), None)
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: sudo apt install chromium")
 
 DESKTOP = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
-WAIT = 15_000
+# What the page says for a few seconds only, written down as it comes: a busy test may look too late.
+PASSING = """() => {
+  if (window !== top) return;
+  const told = (window.told = new Set());
+  const note = () => {
+    const places = document.querySelectorAll('.banner, .note, .tmfoot, .closed, #asks');
+    for (const one of places) told.add(one.textContent);
+  };
+  new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
+}"""
 TURN = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
-# The machine may be busy with other tests; what comes in the end is what counts.
-expect.set_options(timeout=WAIT)
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @contextlib.asynccontextmanager
@@ -40,7 +49,7 @@ class Tab:
         self.page, self.url = page, url
         self.errors: list[str] = []
         self.strangers: list[str] = []
-        page.set_default_timeout(WAIT)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", self._look)
 
@@ -68,6 +77,11 @@ class Tab:
         """Wait until the transcript holds the text."""
         await self.well.get_by_text(text).first.wait_for()
 
+    async def told(self, pattern: str) -> None:
+        """Wait until a banner, note, request, dock or terminal's foot says this, or has said it before."""
+        holds = "pattern => [...window.told].some((one) => new RegExp(pattern).test(one))"
+        await self.page.wait_for_function(holds, arg=pattern)
+
     async def allow(self) -> None:
         await self.page.locator(".ask .pri:enabled").click()
 
@@ -79,6 +93,7 @@ async def open_tab(
     # What a browser keeps of the page is looked at where it is meant; elsewhere every file comes fresh.
     options.setdefault("service_workers", "block")
     context = await browser.new_context(viewport=size, has_touch=phone, is_mobile=phone, **options)
+    await context.add_init_script(f"({PASSING})()")
     tab = Tab(await context.new_page(), url)
     await tab.go(f"{path}#token={token}" if token else path)
     return tab

@@ -33,6 +33,7 @@ from bascule.model.events import (
     Question,
     QuestionAnswered,
     QuestionAsked,
+    ReconnectScheduled,
     SessionEnded,
     SessionEnding,
     SessionFailed,
@@ -133,6 +134,30 @@ SCENES: dict[str, list[AnyEvent]] = {
         SessionEnding("closed", "Mira"),
         SessionEnded("closed", 0),
     ],
+    "a_lost_agent": [
+        START,
+        SessionReady("abc"),
+        PromptSent("p1", "Count", "Mira"),
+        EntryOpened("m1", "assistant"),
+        TextAppended("m1", "assistant", "1 2 3"),
+        Note("turn_cut", "It stopped in the middle of this turn.", "warning"),
+        SessionEnded("disconnected", None, 9, "It stopped (stopped by signal 9)."),
+        ReconnectScheduled(1, 5, 1.0, "It stopped."),
+        START,
+        SessionEnded("disconnected", 1, None, "It did not start (exit code 1)."),
+        ReconnectScheduled(2, 5, 2.0, "It did not start."),
+        START,
+        SessionReady("abc"),
+        PromptSent("p2", "Go on", "Mira"),
+        EntryOpened("m2", "assistant"),
+        SessionEnded("disconnected", None, 9, "It stopped again."),
+        ReconnectScheduled(3, 5, 4.0),
+        SessionFailed("could_not_connect", "It did not come back.", "no such file"),
+        START,
+        SessionEnded("disconnected", 1, None, "And again."),
+        ReconnectScheduled(1, 5, 1.0),
+        SessionEnded("closed", None),
+    ],
 }
 
 
@@ -159,6 +184,7 @@ def scene(events: list[AnyEvent]) -> bytes:
         "entries": [Raw(encode(entry)) for entry in folded(rows)],
         "phase": record.phase,
         "title": record.title,
+        "end": [record.end_reason, record.attempt, record.attempts],
         "queue": parked.queue,
     }
     return msgspec.json.format(encode(parts), indent=1) + b"\n"

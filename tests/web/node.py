@@ -19,4 +19,4 @@ def find_node() -> str | None:
 
 
 NODE = find_node()
-needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
+needs_node = pytest.mark.skipif(NODE is None, reason="needs Node, which is not installed")

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from playwright.async_api import Browser, Frame, Page
-from tests.web.chrome import DESKTOP, WAIT
+from tests.waiting import PATIENCE, PATIENCE_MS
+from tests.web.chrome import DESKTOP
 
 PLAY_SHELL = """() => {
   const frame = document.createElement('iframe');
@@ -111,7 +112,7 @@ class Portlet:
 
     async def until(self, script: str, arg: Any = None) -> None:
         """Wait until something is true in the frame. Playwright's own wait needs `eval`: forbidden there."""
-        async with asyncio.timeout(WAIT * 3 / 1000):
+        async with asyncio.timeout(PATIENCE):
             while not await self.frame.evaluate(script, arg):  # noqa: ASYNC110
                 await asyncio.sleep(0.03)  # there is no event to wait for
 
@@ -121,7 +122,7 @@ class Portlet:
 
     async def hears(self, **fields: Any) -> None:
         """Wait until the frame has said this to the shell."""
-        async with asyncio.timeout(WAIT * 2 / 1000):
+        async with asyncio.timeout(PATIENCE):
             while not any(fields.items() <= one.items() for one in self.asked):
                 await self.news.wait()
                 self.news.clear()
@@ -133,7 +134,7 @@ async def portlet_alone(
 ) -> AsyncIterator[Portlet]:
     context = await browser.new_context(viewport=size)
     page = await context.new_page()
-    page.set_default_timeout(WAIT * 2)
+    page.set_default_timeout(PATIENCE_MS)
     await page.goto(url + "/")
     made = Portlet(page, entries)
     await page.expose_function("heard", made.heard)

@@ -1,5 +1,6 @@
 // Run by test_pure_modules.py: the page's pure modules, without a browser.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { ansiPieces } from '../../src/bascule/web/js/ansi.js';
 import { counts, editsIn, patchLines, textLines } from '../../src/bascule/web/js/diff.js';
@@ -15,7 +16,8 @@ import { scopeOf, wishOf } from '../../src/bascule/web/shell/scope.js';
 import { FIRST, filledRecord, groupsOf, marksOf } from '../../src/bascule/web/shell/state.js';
 import { endWords, pasteWords, skippedWords, whoTypes, whoseSize } from '../../src/bascule/web/shell/terminal_words.js';
 import { safeTarget } from '../../src/bascule/web/terminal/links.js';
-import { isManyLines, pressed, withControl } from '../../src/bascule/web/terminal/pressing.js';
+import { controlsIn, isManyLines, needsAsking, textOf, withoutControls } from '../../src/bascule/web/terminal/pasted.js';
+import { pressed, withControl } from '../../src/bascule/web/terminal/pressing.js';
 
 test('a patch keeps the numbers of each side', () => {
   const lines = patchLines('@@ -88,3 +88,3 @@ def f()\n same\n-old\n+new\n\\ No newline at end of file\n');
@@ -62,6 +64,10 @@ test('tools are said in words', () => {
   assert.equal(groupWords([read, read, { tool_kind: 'search', name: 'Grep' }, { tool_kind: 'search', name: 'Grep' }]), 'Read 2 files, searched twice');
   assert.deepEqual(toolWords({ name: 'Edit', title: 'x', tool_kind: 'edit', input: { file_path: '/code/a/b.py' } }, '/code/a'), { icon: 'edit', verb: 'Edit', target: 'b.py' });
   assert.equal(nearPath('/code/ab/c', '/code/a'), '/code/ab/c');
+});
+
+test('F4: the page offers a rule for the session where the server can make one', () => {
+  for (const one of JSON.parse(readFileSync(new URL('../fixtures/scope.json', import.meta.url), 'utf8'))) assert.equal(scopeOf(one.asked) !== null, one.offered, JSON.stringify(one.asked));
 });
 
 test('only what can be remembered exactly is offered for the session', () => {
@@ -125,15 +131,18 @@ test('the key bar speaks as a keyboard does', () => {
 
 test('several lines, or one that ends with Enter, are asked about', () => {
   assert.deepEqual(['a', 'a\nb', 'a\r\nb', 'a\n', 'a\r', ''].map(isManyLines), [false, true, true, true, true, false]);
-  assert.deepEqual(pasteWords('a\nb\n'), { title: 'Paste 2 lines?', preview: 'a\nb' });
-  assert.equal(pasteWords('1\n2\n3\n4\n5\n6').preview, '1\n2\n3\n4\n… 2 more');
+  assert.equal(pasteWords('a\nb\n').title, 'Paste 2 lines?');
+  assert.equal(pasteWords('a\r').title, 'Paste a line that ends with Enter?');
+  assert.deepEqual([pasteWords('a\x1bb').title, pasteWords('a\x1bb').yes], ['Paste this line without 1 control character?', 'Paste without them']);
+  assert.match(pasteWords(`a\n${'é'.repeat(3000)}`).notes.join(' '), /A line has 6,000 bytes\./);
 });
 
 test('the foot says who types and whose size counts', () => {
-  const foot = { line: 'live', readOnly: false, typing: '', size: { cols: 96, rows: 34, owner: false, by: 'Jonas', rule: 'smallest' }, ended: null, skipped: 0 };
+  const foot = { line: 'live', readOnly: false, typing: '', size: { cols: 96, rows: 34, owner: false, by: 'Jonas', rule: 'smallest' }, ended: null, skipped: 0, unread: 0 };
   assert.equal(whoseSize(foot), '96 × 34, fits Jonas’s window');
   assert.equal(whoseSize({ ...foot, size: { ...foot.size, owner: true } }), '96 × 34');
   assert.equal(whoseSize({ ...foot, size: { ...foot.size, rule: 'typing' } }), '96 × 34, size follows whoever types');
+  assert.equal(whoTypes({ ...foot, unread: 70_000 }), 'The program is not reading. 68 KB of what you typed waits until it does.');
   assert.equal(whoTypes({ ...foot, typing: 'Jonas' }), 'Jonas is typing');
   assert.equal(whoTypes({ ...foot, readOnly: true }), 'You read along live. You can’t type here.');
   assert.equal(endWords({ code: 3, signal: null, reason: 'exited', message: null }), 'Ended with exit code 3. What it wrote is kept.');
@@ -180,4 +189,13 @@ test('ends and sizes are said as people say them', () => {
   const now = Date.parse('2026-11-12T14:00:00Z');
   assert.deepEqual([null, '2026-11-13T13:00:00Z', '2026-11-12T13:00:00Z'].map((at) => endsWords(at, now)), ['never ends', 'ends in 23 h', 'has ended']);
   assert.deepEqual([12, 2048, 100 * 1024 * 1024, 1.5 * 1024 * 1024].map(sizeWords), ['12 B', '2 KB', '100 MB', '1.5 MB']);
+});
+
+test('of a pasted text only what prints, tabs and line ends reach a terminal', () => {
+  const all = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code)).join('');
+  assert.equal(withoutControls(all), `\t\n\r${all.slice(0x20, 0x7f)}${all.slice(0xa0)}`);
+  assert.equal(controlsIn(all), 0x20 - 3 + 1 + 0x20);
+  for (const end of ['\x1b[201~', '\x9b201~', '\x1b[20\x001~']) assert.ok(!/[\x1b\x9b]/.test(withoutControls(`a${end}b`)));
+  assert.deepEqual(['a b\tc', 'ä€😀', 'a\x7f', 'a\x85b', '\x1b'].map(needsAsking), [false, false, true, true, true]);
+  assert.equal(textOf(new TextEncoder().encode('\x1b[200~a\rb\x1b[201~')), 'a\nb');
 });

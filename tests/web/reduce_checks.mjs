@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
-import { filled, fold, queueAfter, step, titleFrom, transcript } from '../../src/bascule/web/js/reduce.js';
+import { endAfter, queueAfter, step, titleFrom } from '../../src/bascule/web/js/record.js';
+import { filled, fold, transcript } from '../../src/bascule/web/js/reduce.js';
 
 const folder = new URL('../fixtures/fold/', import.meta.url);
 const scenes = readdirSync(folder).map((name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8'))]);
@@ -33,6 +34,8 @@ for (const [name, scene] of scenes) {
       if (event.type === 'prompt_sent') title ||= titleFrom(event.text);
     }
     assert.deepEqual([phase, title, queue], [scene.phase, scene.title, scene.queue]);
+    const end = scene.events.reduce((record, { event }) => ({ ...record, ...endAfter(event) }), {});
+    assert.deepEqual([end.end_reason ?? null, end.attempt ?? 0, end.attempts ?? 0], scene.end);
   });
 }
 

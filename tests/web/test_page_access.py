@@ -118,7 +118,6 @@ async def opened(browser: Browser, world: Stage, name: str, theme: Any) -> Tab:
 
 
 @needs_axe
-@pytest.mark.timeout(300)
 async def test_r24_axe_finds_nothing_serious_in_any_part_of_the_settings(
     tmp_path: Path, browser: Browser
 ) -> None:
@@ -138,7 +137,6 @@ async def test_r24_axe_finds_nothing_serious_in_any_part_of_the_settings(
 
 
 @needs_axe
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("walk", WALKS)
 async def test_r24_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_small_target(
     tmp_path: Path, browser: Browser, walk: str
@@ -160,7 +158,6 @@ async def test_r24_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_
 
 
 @needs_axe
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ALONE)
 async def test_r24_axe_finds_nothing_serious_on_a_screen_that_needs_a_page_of_its_own(
     tmp_path: Path, browser: Browser, name: str

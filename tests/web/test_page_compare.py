@@ -12,8 +12,6 @@ from tests.web.chrome import needs_chromium, open_tab
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-SLOW = 30_000  # git writes whole folders, beside other tests
-
 
 async def test_x10_x9_two_agents_work_side_by_side_and_one_is_kept(short_dir: Path, browser: Browser) -> None:
     server = LiveServer(short_dir)
@@ -36,16 +34,16 @@ async def test_x10_x9_two_agents_work_side_by_side_and_one_is_kept(short_dir: Pa
         await page.keyboard.press("Escape")
         await expect(page.locator(".k-several")).to_contain_text("2 agents")
         await page.locator(".go").click()
-        await page.wait_for_url(re.compile("/compare/[0-9a-f]+$"), timeout=SLOW)
+        await page.wait_for_url(re.compile("/compare/[0-9a-f]+$"))
 
         # Side by side, each in its own frame, with what it changed.
         columns = page.locator(".ccol:visible")
-        await expect(columns).to_have_count(2, timeout=SLOW)
+        await expect(columns).to_have_count(2)
         wells = [page.frame_locator(f".ccol:nth-child({n}) iframe:not(.away)") for n in (1, 2)]
         for well in wells:
-            await well.get_by_text("wrote b.txt").first.wait_for(timeout=SLOW)
+            await well.get_by_text("wrote b.txt").first.wait_for()
         for n in (0, 1):
-            await expect(columns.nth(n).locator(".cfacts")).to_contain_text("+1", timeout=SLOW)
+            await expect(columns.nth(n).locator(".cfacts")).to_contain_text("+1")
         assert not (server.work / "b.txt").exists()
         await expect(page.locator("#side .grp").first).to_contain_text("2")
 
@@ -55,18 +53,18 @@ async def test_x10_x9_two_agents_work_side_by_side_and_one_is_kept(short_dir: Pa
         await box.fill("write c.txt bye")
         await box.press("Enter")
         for well in wells:
-            await well.get_by_text("wrote c.txt").first.wait_for(timeout=SLOW)
-        await expect(columns.nth(0).locator(".cfacts")).to_contain_text("+2", timeout=SLOW)
+            await well.get_by_text("wrote c.txt").first.wait_for()
+        await expect(columns.nth(0).locator(".cfacts")).to_contain_text("+2")
         await columns.nth(0).get_by_role("button", name="Diff").click()
         await expect(columns.nth(0).locator(".cfiles summary")).to_have_text(
-            [re.compile("b.txt"), re.compile("c.txt")], timeout=SLOW
+            [re.compile("b.txt"), re.compile("c.txt")]
         )
 
         # One is kept, after a second look; its files are in the working copy, not committed.
         await columns.nth(0).get_by_role("button", name="Keep this one").click()
         await columns.nth(0).get_by_role("button", name="Keep these changes").click()
         remove = page.get_by_role("button", name="Remove the work trees")
-        await expect(remove).to_be_visible(timeout=SLOW)
+        await expect(remove).to_be_visible()
         assert (server.work / "b.txt").read_text() == "hello\n"
         assert git(server.work, "status", "--porcelain").split() == ["??", "b.txt", "??", "c.txt"]
 
@@ -75,14 +73,12 @@ async def test_x10_x9_two_agents_work_side_by_side_and_one_is_kept(short_dir: Pa
         sure = page.get_by_role("alertdialog", name="Remove the work trees")
         await expect(sure).to_contain_text("stays on the branches bascule/write-b-txt-hello-")
         await sure.get_by_role("button", name="Remove").click()
-        await expect(columns.nth(1).locator("footer")).to_contain_text(
-            "Removed. The work is on", timeout=SLOW
-        )
+        await expect(columns.nth(1).locator("footer")).to_contain_text("Removed. The work is on")
         assert git(server.work, "worktree", "list").count("\n") == 1
         assert git(server.work, "branch", "--list", "bascule/*").count("\n") == 2
 
         # The list remembers.
         await tab.turn_to("/compare")
-        await expect(page.locator(".cover li")).to_contain_text("kept alpha", timeout=SLOW)
+        await expect(page.locator(".cover li")).to_contain_text("kept alpha")
         assert tab.errors == []
         assert tab.strangers == []

@@ -11,7 +11,7 @@ from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
 from tests.daemon.terminal_claude import TerminalClaude
 from tests.live import LiveServer
 from tests.system.test_command_line import bascule
-from tests.web.chrome import PHONE, WAIT, needs_chromium, open_tab
+from tests.web.chrome import PHONE, needs_chromium, open_tab
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -39,18 +39,16 @@ async def test_r23_a_session_of_a_plain_terminal_is_read_followed_given_a_messag
 ) -> None:
     tab = await open_tab(browser, furnished.url, furnished.token)
     group = tab.page.get_by_role("region", name="On this machine")
-    await expect(group.locator(".n")).to_have_text("5", timeout=WAIT)
+    await expect(group.locator(".n")).to_have_text("5")
     row = group.locator(".srow", has_text="Light the lantern")
-    await expect(row).to_contain_text("lantern · 4 messages · $0.21", timeout=WAIT)
+    await expect(row).to_contain_text("lantern · 4 messages · $0.21")
 
     # Read only, like any transcript.
     await row.click()
     await tab.says("It burns steadily.")
     closed = tab.page.locator("#composer .closed")
-    await expect(closed).to_contain_text(
-        "Begun outside Bascule, read from Claude Code’s own files.", timeout=WAIT
-    )
-    await expect(closed).to_contain_text(f"claude --resume={CLAUDE_ID}", timeout=WAIT)
+    await expect(closed).to_contain_text("Begun outside Bascule, read from Claude Code’s own files.")
+    await expect(closed).to_contain_text(f"claude --resume={CLAUDE_ID}")
     await expect(tab.page.locator("#message")).to_be_hidden()
     await expect(tab.page.locator(".side .grp")).not_to_have_count(0)
 
@@ -61,14 +59,14 @@ async def test_r23_a_session_of_a_plain_terminal_is_read_followed_given_a_messag
         speak(furnished.home, claude_record("user", "g1", "d2", "Now a second wick"))
         await tab.says("Now a second wick")
         note = tab.page.locator(".foundnote")
-        await expect(note).to_contain_text("Open in a terminal, working.", timeout=WAIT)
+        await expect(note).to_contain_text("Open in a terminal, working.")
         speak(
             furnished.home,
             claude_record("assistant", "g2", "g1", [{"type": "text", "text": "Two wicks now."}]),
         )
         await tab.says("Two wicks now.")
         note_terminal(furnished.home, terminal.pid, "idle")
-        await expect(note).to_contain_text("Open in a terminal, idle.", timeout=WAIT)
+        await expect(note).to_contain_text("Open in a terminal, idle.")
         area = tab.page.locator("#message")
         await expect(area).to_have_attribute(
             "placeholder", "Message Claude Code. It waits until the terminal is closed."
@@ -76,7 +74,7 @@ async def test_r23_a_session_of_a_plain_terminal_is_read_followed_given_a_messag
         await area.fill("slow 2")
         await area.press("Enter")
         queue = tab.page.locator("#queue")
-        await expect(queue).to_contain_text("slow 2", timeout=WAIT)
+        await expect(queue).to_contain_text("slow 2")
         await expect(queue).to_contain_text(
             "sent when its terminal is closed, or sooner after `bascule feedback on`"
         )
@@ -86,12 +84,12 @@ async def test_r23_a_session_of_a_plain_terminal_is_read_followed_given_a_messag
 
     # The terminal is closed: the message goes out here, on the same transcript.
     await expect(tab.page.locator("#queue")).not_to_contain_text("slow 2")
-    await expect(note).to_have_count(0, timeout=WAIT)
-    await expect(tab.page.locator(".pill")).to_have_text("Ready", timeout=WAIT)
+    await expect(note).to_have_count(0)
+    await expect(tab.page.locator(".pill")).to_have_text("Ready")
     await tab.says("piece 2.")
     await tab.says("Goes on from an earlier conversation")
     await tab.says("Make the lantern brighter")
-    await expect(group.locator(".n")).to_have_text("4", timeout=WAIT)
+    await expect(group.locator(".n")).to_have_text("4")
     await expect(tab.page.locator(".side .srow", has_text="Light the lantern")).to_have_count(1)
     assert tab.errors == []
     assert tab.strangers == []
@@ -110,9 +108,7 @@ async def test_r23_the_page_says_when_a_message_is_delivered_in_its_terminal_and
         group = tab.page.get_by_role("region", name="On this machine")
         await group.locator(".srow", has_text="Light the lantern").click()
         note = tab.page.locator(".foundnote")
-        await expect(note).to_contain_text(
-            "A message is delivered when Claude Code is idle there.", timeout=WAIT
-        )
+        await expect(note).to_contain_text("A message is delivered when Claude Code is idle there.")
         area = tab.page.locator("#message")
         await expect(area).to_have_attribute(
             "placeholder", "Message Claude Code. It is delivered when Claude Code is idle in its terminal."
@@ -120,11 +116,11 @@ async def test_r23_the_page_says_when_a_message_is_delivered_in_its_terminal_and
         await area.fill("a third wick")
         await area.press("Enter")
         queue = tab.page.locator("#queue")
-        await expect(queue).to_contain_text("a third wick", timeout=WAIT)
+        await expect(queue).to_contain_text("a third wick")
         await expect(queue).to_contain_text("delivered when Claude Code is idle in its terminal")
         claude.status("idle")
         assert (await claude.woken()).endswith("a third wick")
-        await expect(queue).not_to_contain_text("a third wick", timeout=WAIT)
+        await expect(queue).not_to_contain_text("a third wick")
         await tab.says("a third wick")
         assert tab.errors == []
     finally:
@@ -143,8 +139,8 @@ async def test_r23_on_a_phone_a_found_session_is_continued_with_one_button(
     await tab.page.reload()  # its tab is known again, although the list of sessions does not name it
     await tab.says("It burns steadily.")
     await tab.page.get_by_role("button", name="Continue here").click()
-    await expect(tab.page.locator("#message")).to_be_visible(timeout=WAIT)
-    await expect(tab.page.locator("#message")).to_be_enabled(timeout=WAIT)
+    await expect(tab.page.locator("#message")).to_be_visible()
+    await expect(tab.page.locator("#message")).to_be_enabled()
     await tab.page.locator("#message").fill("slow 2")
     await tab.page.get_by_role("button", name="Send", exact=True).click()
     await tab.says("piece 2.")

@@ -119,9 +119,7 @@ async def test_s16_an_address_can_neither_name_another_server_nor_lock_a_browser
         )
         # A link that opens nothing changes nothing for one who is in
         await page.goto(f"{world.url}/#token=not-a-key-of-ours-at-all")
-        await expect(page.locator("#notes")).to_contain_text(
-            "That link no longer works. You are in as before."
-        )
+        await tab.told("That link no longer works. You are in as before.")
         await expect(page.get_by_role("button", name="lantern 4")).to_be_visible()
         assert sockets
         assert all(url.startswith(world.url.replace("http", "ws", 1) + "/ws?ticket=") for url in sockets)

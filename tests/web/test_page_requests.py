@@ -108,11 +108,11 @@ async def test_r9_s44_each_tool_shows_exactly_what_it_would_do_and_settles_by_it
     # Somebody else was faster: the page learns it from the event, whoever pressed what.
     await append(world.store, "s1", PermissionAnswered("r5", "allow", "Jonas"))
     await expect(ask).to_have_count(0)
-    await expect(tab.page.locator("#asks")).to_contain_text(re.compile(r"Jonas allowed this at \d\d:\d\d"))
+    await tab.told(r"Jonas allowed this at \d\d:\d\d")
     await append(world.store, "s1", wants("r6", "Bash", "execute", command="true"))
     await expect(ask).to_have_count(1)
     await append(world.store, "s1", PermissionAnswered("r6", "deny", "timeout"))
-    await expect(tab.page.locator("#asks")).to_contain_text("No answer for 24 h, so it was denied.")
+    await tab.told(r"No answer for 24 h, so it was denied\.")
     assert [one.request_id for one in answers(world)] == ["r1", "r2", "r4"]
     assert tab.errors == []
 

@@ -130,7 +130,7 @@ async def test_tc_1_3a_1_3b_2_1b_2_4a_2_4b_r13_projects_and_sessions_are_put_awa
         for tab in (mine, other):
             await expect(tab.page.locator("#tabs [role=tab]")).to_have_count(0)
             await expect(tab.page.locator(".groups")).to_contain_text("Other folders")
-        await expect(mine.page.locator("#notes")).to_contain_text("Its session is kept under Other folders.")
+        await mine.told("Its session is kept under Other folders.")
         # TC-1.3a: its sessions are there, and in it again when it comes back
         await expect(mine.page.locator(".srow[data-key=rates]")).to_be_visible()
         await mine.page.get_by_role("button", name="Undo").click()

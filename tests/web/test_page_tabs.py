@@ -9,10 +9,10 @@ from tests.web.lantern import lantern, said, tell
 
 from bascule.model.events import AgentSpawned, SessionReady, SessionStarted
 
-# What the page keeps, once it is so or 10 s have passed: it is written a moment after it is drawn.
+# What the page keeps, once it is so or a minute has passed: it is written a moment after it is drawn.
 KEPT_IN_ORDER = """async (wanted) => {
   const kept = () => JSON.parse(localStorage.getItem('bascule.page')).tabs;
-  for (let n = 0; n < 500 && kept().join() !== wanted; n += 1) await new Promise((go) => setTimeout(go, 20));
+  for (let n = 0; n < 3000 && kept().join() !== wanted; n += 1) await new Promise((go) => setTimeout(go, 20));
   return kept();
 }"""
 

@@ -1,7 +1,7 @@
 """A long conversation in its frame: following, staying, loading both ways, finding, jumping; bounded."""
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser
 from tests.hub.stage import Stage
 from tests.web.chrome import needs_chromium
 from tests.web.portlet import Portlet, portlet_alone, prompt, said, tool
@@ -26,6 +26,13 @@ HERE = """async () => {
     last = now;
   }
   return last;
+}"""
+# A mark stays for seconds only.
+NOTE_MARKS = """() => {
+  window.marks = [];
+  new MutationObserver(() => {
+    for (const one of document.querySelectorAll('.marked')) window.marks.push(one.textContent);
+  }).observe(document.body, { subtree: true, childList: true, attributeFilter: ['class'] });
 }"""
 JUMP_SHOWN = "!document.querySelector('.jump').hidden"
 
@@ -119,9 +126,10 @@ async def test_x4_a10_finding_going_and_jumping_reach_what_is_not_loaded(
         await portlet.tell("find", text="", step=0)
         await portlet.until("CSS.highlights.size === 0")
         # Go to a message that a search in the list found: nearest at or before its number, and marked.
+        await portlet.frame.evaluate(NOTE_MARKS)
         await portlet.tell("goto", seq=15_505)
         await portlet.sees("line 1550.")
-        await expect(portlet.frame.locator(".marked")).to_contain_text("line 1550.")
+        await portlet.until("window.marks.some((one) => one.includes('line 1550.'))")
         # From own prompt to own prompt, loading on the way.
         await portlet.tell("prompt", step=-1)
         await portlet.sees("the middle question")

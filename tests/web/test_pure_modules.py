@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.waiting import PATIENCE
 from tests.web.node import NODE, needs_node
 
 HERE = Path(__file__).parent
@@ -15,7 +16,9 @@ ROOT = HERE.parent.parent
 @pytest.mark.parametrize("name", ["pure_checks.mjs", "portlet_checks.mjs"])
 def test_the_pure_modules_do_what_their_checks_say(name: str) -> None:
     checks = HERE / name
-    done = subprocess.run([str(NODE), "--test", str(checks)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [str(NODE), "--test", str(checks)], capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.waiting import PATIENCE
 from tests.web.fold_fixtures import FOLDER, SCENES, scene
 from tests.web.node import NODE, needs_node
 
@@ -17,5 +18,7 @@ def test_python_folds_the_fixture_as_it_is_written(name: str) -> None:
 
 @needs_node
 def test_the_page_folds_every_fixture_to_the_same_entries() -> None:
-    done = subprocess.run([str(NODE), "--test", str(CHECKS)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [str(NODE), "--test", str(CHECKS)], capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -4,7 +4,6 @@ import json
 import subprocess
 from pathlib import Path
 
-import pytest
 from tests.web.node import NODE, needs_node
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "visible.json"
@@ -20,7 +19,6 @@ console.log(JSON.stringify(cases.map((one) => ({
 
 
 @needs_node
-@pytest.mark.skipif(not FIXTURE.exists(), reason="the shared fixture is not here yet")
 def test_s44_the_page_writes_hidden_characters_out_like_the_command_line(tmp_path: Path) -> None:
     module = Path(__file__).parent.parent.parent / "src" / "bascule" / "web" / "js" / "visible.js"
     script = tmp_path / "check.mjs"

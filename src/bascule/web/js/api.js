@@ -11,6 +11,12 @@ export function createApi(feed) {
   return {
     found: () => feed.call('found:list', { limit: 1000 }),
     sessions: (archived = false) => feed.call('session:list', { archived }).then((answer) => answer.sessions),
+    damaged: () => feed.call('session:list').then((answer) => answer.damaged ?? []),
+    unlogged: () => feed.call('unlogged:list').then((answer) => answer.processes),
+    /** @param {string} name */
+    takeUp: (name) => feed.call('unlogged:take-up', { name }),
+    /** @param {string} name */
+    endProcess: (name) => feed.call('unlogged:end', { name }),
     requests: () => feed.call('requests:list').then((answer) => answer.requests),
     devices: () => feed.call('device:list').then((answer) => answer.devices),
     // An agent that has only its own screen can't be talked to: it is offered among the terminals.
@@ -30,6 +36,7 @@ export function createApi(feed) {
     interrupt: inSession('interrupt'),
     end: inSession('end'),
     resume: inSession('resume'),
+    reconnect: inSession('reconnect'),
     title: inSession('title'),
     archive: inSession('archive'),
     model: inSession('model'),

@@ -1,6 +1,10 @@
-/** Building and updating elements. Text only ever becomes text nodes; nothing here takes HTML. */
+/** Building and updating elements. Text only ever becomes text nodes, in order; nothing here takes HTML. */
 
 import { icon } from './icons.js';
+import { orderly } from './visible.js';
+
+// Attributes that people read, or hear.
+const READ = new Set(['title', 'aria-label', 'placeholder', 'alt']);
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
@@ -18,9 +22,9 @@ export function h(tag, props, ...children) {
     if (name.startsWith('on')) element[name] = value;
     else if (name === 'value') element.value = value;
     else if (name === 'checked') element.checked = true;
-    else element.setAttribute(name, value === true ? '' : String(value));
+    else element.setAttribute(name, value === true ? '' : READ.has(name) ? orderly(String(value)) : String(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false).map((child) => (typeof child === 'string' ? orderly(child) : child)));
   return element;
 }
 

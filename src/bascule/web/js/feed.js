@@ -39,6 +39,8 @@ export class Feed {
     this.onLive = onLive;
     /** @type {WebSocket | null} */
     this.socket = null;
+    /** Counts the tries to connect: "Try now" may begin one while another still waits for its ticket. */
+    this.tries = 0;
     /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
     this.waiting = new Map();
     this.number = 0;
@@ -59,15 +61,18 @@ export class Feed {
     this.onLine(this.line);
   }
 
+  /** The newest try counts; an older one that is still under way comes to nothing. */
   async connect() {
+    const mine = ++this.tries;
     clearTimeout(this.timer);
     this.#drop();
     try {
       const ticket = await this.#ticket();
-      if (ticket === null) return;
-      await this.#open(ticket);
+      if (mine !== this.tries) return;
+      if (ticket === null) this.#set({ phase: 'refused', retryAt: null });
+      else await this.#open(ticket);
     } catch {
-      this.#lost();
+      if (mine === this.tries) this.#lost();
     }
   }
 
@@ -81,10 +86,7 @@ export class Feed {
       method: 'POST', body: '{}', cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(10_000),
       headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key() ?? ''}` },
     });
-    if (answer.status === 401 || answer.status === 403) {
-      this.#set({ phase: 'refused', retryAt: null });
-      return null;
-    }
+    if (answer.status === 401 || answer.status === 403) return null;
     if (!answer.ok) throw offline();
     return (await answer.json()).ticket;
   }
@@ -95,7 +97,7 @@ export class Feed {
       const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
       const socket = new WebSocket(`${scheme}://${location.host}/ws?ticket=${encodeURIComponent(ticket)}`);
       this.socket = socket;
-      socket.onopen = () => resolve(this.#live());
+      socket.onopen = () => resolve(this.#live(socket));
       socket.onmessage = (event) => this.#take(event.data);
       socket.onclose = (event) => {
         reject(offline());
@@ -104,9 +106,11 @@ export class Feed {
     });
   }
 
-  async #live() {
+  /** @param {WebSocket} socket */
+  async #live(socket) {
     this.#set({ heardAt: Date.now() });
     await this.onLive();
+    if (this.socket !== socket) throw offline();
     this.#set({ phase: 'live', attempt: 0, retryAt: null, lostAt: null });
   }
 
@@ -141,6 +145,7 @@ export class Feed {
 
   #lost() {
     if (this.line.phase === 'refused') return;
+    this.tries += 1; // the try whose line broke is over, and counts once
     const attempt = this.line.attempt + 1;
     const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1)) * (0.8 + Math.random() * 0.4);
     this.#set({ phase: 'lost', attempt, retryAt: Date.now() + wait, lostAt: this.line.lostAt ?? Date.now() });

@@ -5,16 +5,17 @@
 
 import hljs from '../vendor/highlight.js';
 import { h } from './dom.js';
+import { table } from './tables.js';
 
 const MOST = 60_000;
 
 /** @type {Record<string, string>} */
-const BY_ENDING = {
+const BY_ENDING = table({
   py: 'python', js: 'javascript', mjs: 'javascript', ts: 'typescript', tsx: 'typescript', jsx: 'javascript', rs: 'rust',
   go: 'go', rb: 'ruby', java: 'java', c: 'c', h: 'c', cpp: 'cpp', cc: 'cpp', cs: 'csharp', css: 'css', html: 'xml', xml: 'xml',
   svg: 'xml', json: 'json', md: 'markdown', sh: 'bash', bash: 'bash', yml: 'yaml', yaml: 'yaml', toml: 'ini', ini: 'ini',
   sql: 'sql', php: 'php', swift: 'swift', kt: 'kotlin', lua: 'lua', pl: 'perl', r: 'r', diff: 'diff', makefile: 'makefile',
-};
+});
 
 /** @param {string} path */
 export const languageOf = (path) => BY_ENDING[(path.split('/').pop() ?? '').toLowerCase().split('.').pop() ?? ''] ?? '';

@@ -1,15 +1,12 @@
 /**
- * Events become what a person reads. Pure, imports nothing; the twin of `model/entries.py` and
- * `model/records.py`, held to the same fixtures (`tests/fixtures/fold`).
+ * Events become what a person reads. Pure, imports nothing; the twin of `model/entries.py`, held to the same
+ * fixtures (`tests/fixtures/fold`).
  *
  * @typedef {import('./types.d.ts').Logged} Logged
  * @typedef {import('./types.d.ts').Entry} Entry
- * @typedef {import('./types.d.ts').SessionRecord} SessionRecord
- * @typedef {import('./types.d.ts').PromptQueued} PromptQueued
  */
 
 export const MAX_OUTPUT = 256 * 1024;
-const TITLE_LENGTH = 80;
 
 // The transcript ---------------------------------------------------------------------------------------
 
@@ -37,6 +34,7 @@ export function filled(entry) {
       images: entry.images ?? [], parent: entry.parent ?? null, finished_at: entry.finished_at ?? null,
     };
     case 'request': return { ...common, answer: entry.answer ?? null, reason: entry.reason ?? null };
+    case 'event': return { ...common, attempt: entry.attempt ?? 0, attempts: entry.attempts ?? 0, back: entry.back ?? false };
     default: return common;
   }
 }
@@ -97,7 +95,7 @@ export function fold(state, batch) {
   };
   /** @param {any} entry */
   const begin = (entry) => {
-    if (next.after !== null || places(entry.first_seq) !== undefined) return;
+    if (next.after !== null || places(entry.first_seq) !== undefined || toldInside(next.entries, entry)) return;
     next.entries.push(entry);
     fresh.set(entry.first_seq, entry);
     if (entry.open) next.open[nameOf(entry)] = entry.first_seq;
@@ -110,6 +108,12 @@ export function fold(state, batch) {
   }
   next.changed = [...fresh.keys()];
   return next;
+}
+
+/** Whether a beginning, an end or a failure is part of an entry about a lost agent. @param {Entry[]} entries @param {any} entry */
+function toldInside(entries, { first_seq: seq, kind, event }) {
+  if (kind !== 'event' || !event.type.startsWith('session_') || (event.type === 'session_ended' && event.reason !== 'disconnected')) return false;
+  return entries.some((one) => one.kind === 'event' && one.first_seq < seq && one.last_seq >= seq);
 }
 
 /** @param {Entry[]} entries sorted by first_seq @returns {(first: number) => number | undefined} */
@@ -153,12 +157,13 @@ function apply(logged, { touch, close, begin, open }) {
     case 'permission_withdrawn':
     case 'question_withdrawn': settleEntry(close(`request ${event.request_id}`, logged), event); break;
     default: {
+      if (open.reconnect !== undefined && followReconnect(logged, touch, close)) break;
       const entry = begun(logged);
       if (entry) begin(entry);
     }
   }
   if (event.type === 'turn_ended' || event.type === 'session_ended' || event.type === 'session_failed') {
-    for (const name of Object.keys(open)) close(name, logged);
+    for (const name of Object.keys(open)) if (name !== 'reconnect') close(name, logged);
   }
 }
 
@@ -183,6 +188,41 @@ function firstCharacters(text, most) {
   return text.length <= most ? text : Array.from(text).slice(0, most).join('');
 }
 
+/**
+ * A lost agent is one entry, until it is back or was given up. Gives whether the event is told there.
+ * @param {Logged} logged
+ * @param {(name: string, logged: Logged) => any} touch
+ * @param {(name: string, logged: Logged) => any} close
+ */
+function followReconnect(logged, touch, close) {
+  const event = /** @type {any} */ (logged.event);
+  switch (event.type) {
+    case 'reconnect_scheduled': {
+      const entry = touch('reconnect', logged);
+      if (entry) Object.assign(entry, { attempt: event.attempt, attempts: event.attempts });
+      return true;
+    }
+    case 'session_started': touch('reconnect', logged); return true;
+    case 'session_ready': {
+      const entry = close('reconnect', logged);
+      if (entry) entry.back = true;
+      return true;
+    }
+    case 'session_failed': {
+      const entry = close('reconnect', logged);
+      if (entry) entry.event = event;
+      return true;
+    }
+    case 'session_ended': {
+      const again = event.reason === 'disconnected';
+      const entry = again ? touch('reconnect', logged) : close('reconnect', logged);
+      if (entry && again) entry.event = event;
+      return again;
+    }
+    default: return false;
+  }
+}
+
 /** @param {any} entry @param {any} event */
 function settleEntry(entry, event) {
   if (entry?.kind !== 'request') return;
@@ -197,12 +237,13 @@ export function nameOf(entry) {
     case 'tool': return `tool ${entry.tool_id}`;
     case 'request': return `request ${entry.request_id}`;
     case 'plan': return 'plan';
+    case 'event': return entry.open ? 'reconnect' : `closed ${entry.first_seq}`;
     default: return `closed ${entry.first_seq}`;
   }
 }
 
 const LINES = new Set([
-  'note', 'stderr_written', 'session_started', 'session_ended', 'session_failed', 'interrupted', 'unrecognised',
+  'note', 'stderr_written', 'session_started', 'session_failed', 'interrupted', 'unrecognised',
 ]);
 
 /** The entry an event begins, if it begins one. @param {Logged} logged */
@@ -225,59 +266,7 @@ function begun({ seq, at, event: fact }) {
     case 'question_asked':
       return filled({ ...base, kind: 'request', open: true, request_id: event.request_id, state: 'open', asked: event });
     case 'turn_ended': return filled({ ...base, kind: 'turn', ended: event });
+    case 'session_ended': return filled({ ...base, kind: 'event', open: event.reason === 'disconnected', event });
     default: return LINES.has(event.type) ? filled({ ...base, kind: 'event', event }) : null;
-  }
-}
-
-// The session ------------------------------------------------------------------------------------------
-
-/** @type {Record<string, Record<string, string>>} */
-const NEXT = {
-  starting: { session_ready: 'waiting', prompt_sent: 'running', session_failed: 'failed', session_ending: 'ending', session_ended: 'ended' },
-  running: { turn_ended: 'waiting', interrupted: 'interrupted', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
-  waiting: { prompt_sent: 'running', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
-  interrupted: { turn_ended: 'waiting', prompt_sent: 'running', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
-  ending: { session_ended: 'ended', session_failed: 'ended' },
-  ended: { session_started: 'starting' },
-  failed: { session_started: 'starting' },
-};
-
-/**
- * @param {string} phase
- * @param {string} type of the event
- */
-export function step(phase, type) {
-  return NEXT[phase]?.[type] ?? phase;
-}
-
-/** @param {string} text */
-export function titleFrom(text) {
-  const characters = Array.from(text.split(/\s+/).filter(Boolean).join(' '));
-  if (characters.length <= TITLE_LENGTH) return characters.join('');
-  return characters.slice(0, TITLE_LENGTH - 1).join('').trimEnd() + '…';
-}
-
-/**
- * The prompts that wait, after one more event.
- * @param {PromptQueued[]} queue
- * @param {any} event
- * @returns {PromptQueued[]} the same array when nothing changed
- */
-export function queueAfter(queue, event) {
-  switch (event.type) {
-    case 'prompt_queued': return [...queue, event];
-    case 'prompt_sent':
-    case 'prompt_withdrawn': {
-      const rest = queue.filter((one) => one.prompt_id !== event.prompt_id);
-      return rest.length === queue.length ? queue : rest;
-    }
-    case 'prompt_edited':
-      return queue.map((one) => (one.prompt_id === event.prompt_id ? { ...one, text: event.text } : one));
-    case 'prompts_reordered': {
-      /** @param {PromptQueued} one */
-      const place = (one) => { const at = event.order.indexOf(one.prompt_id); return at < 0 ? event.order.length : at; };
-      return queue.map((one, n) => ({ one, n })).sort((a, b) => place(a.one) - place(b.one) || a.n - b.n).map(({ one }) => one);
-    }
-    default: return queue;
   }
 }

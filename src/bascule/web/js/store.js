@@ -21,7 +21,13 @@ export function createStore(initial) {
     waiting = false;
     const before = told;
     told = state;
-    for (const listener of listeners) listener(told, before);
+    for (const listener of listeners) {
+      try {
+        listener(told, before);
+      } catch (error) {
+        reportError(error); // one part that can't draw keeps no other from drawing
+      }
+    }
   }
 
   return {

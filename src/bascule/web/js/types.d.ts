@@ -49,6 +49,14 @@ export interface SessionEnded {
   message?: string | null;
 }
 
+export interface ReconnectScheduled {
+  type: 'reconnect_scheduled';
+  attempt: number;
+  attempts: number;
+  seconds?: number;
+  message?: string;
+}
+
 export interface SessionFailed {
   type: 'session_failed';
   reason: string;
@@ -166,6 +174,7 @@ export interface PermissionRequested {
   note?: string;
   blocked_path?: string | null;
   suggestions?: any[];
+  reason_follows?: boolean;
 }
 
 export interface PermissionAnswered {
@@ -383,6 +392,9 @@ export interface EventEntry {
   at: string;
   open: boolean;
   event: Note | StderrWritten | SessionStarted | SessionEnded | SessionFailed | Interrupted | Unrecognised;
+  attempt: number;
+  attempts: number;
+  back: boolean;
 }
 
 export interface SessionRecord {
@@ -416,6 +428,8 @@ export interface SessionRecord {
   end_message: string | null;
   code: number | null;
   signal: number | null;
+  attempt: number;
+  attempts: number;
   archived: boolean;
   demo: boolean;
   cols: number | null;
@@ -460,6 +474,7 @@ export interface AgentInfo {
   login?: string;
   skips_permissions?: boolean;
   status?: 'idle' | 'starting' | 'connected' | 'disconnected' | 'reconnecting';
+  unasked?: Record<string, string[]>;
   forks?: boolean;
 }
 
@@ -525,7 +540,7 @@ export interface QuestionOption {
   preview?: string | null;
 }
 
-export type Event = SessionStarted | AgentSpawned | SessionReady | SessionEnding | SessionEnded | SessionFailed | PromptQueued | PromptEdited | PromptsReordered | PromptWithdrawn | PromptSent | TurnEnded | Interrupted | EntryOpened | TextAppended | EntryClosed | ToolStarted | ToolChanged | PlanChanged | PermissionRequested | PermissionAnswered | PermissionWithdrawn | QuestionAsked | QuestionAnswered | QuestionWithdrawn | AnswerDelivered | RuleAdded | TitleChanged | ArchivedChanged | ModeChanged | PermissionModeChanged | ModelChanged | CommandsChanged | ModelsChanged | UsageChanged | StderrWritten | Note | Unrecognised | TerminalResized | Bell;
+export type Event = SessionStarted | AgentSpawned | SessionReady | SessionEnding | SessionEnded | ReconnectScheduled | SessionFailed | PromptQueued | PromptEdited | PromptsReordered | PromptWithdrawn | PromptSent | TurnEnded | Interrupted | EntryOpened | TextAppended | EntryClosed | ToolStarted | ToolChanged | PlanChanged | PermissionRequested | PermissionAnswered | PermissionWithdrawn | QuestionAsked | QuestionAnswered | QuestionWithdrawn | AnswerDelivered | RuleAdded | TitleChanged | ArchivedChanged | ModeChanged | PermissionModeChanged | ModelChanged | CommandsChanged | ModelsChanged | UsageChanged | StderrWritten | Note | Unrecognised | TerminalResized | Bell;
 
 export type Entry = PromptEntry | TextEntry | ToolEntry | PlanEntry | RequestEntry | TurnEntry | EventEntry;
 

@@ -41,6 +41,12 @@ export const hasHidden = (text) => hiddenOnce.test(text);
 /** An agent's prose: controls and bidi marks written out, emoji left whole. @param {string} text */
 export const tame = (text) => text.replace(unruly, escape);
 
+// What no element ever holds raw, whoever wrote it: it would turn its neighbours around, or is no text at all.
+const disorderly = anyOf([[0x00, 0x08], [0x0b, 0x0c], [0x0e, 0x1f], [0x7f, 0x9f], [0x061c, 0x061c], [0x200e, 0x200f], [0x202a, 0x202e], [0x2066, 0x2069]], 'gu');
+
+/** Line ends stay, whichever they are. @param {string} text */
+export const orderly = (text) => text.replace(disorderly, escape);
+
 /**
  * The same as `visible`, cut into pieces, so that what was written out can be marked.
  * @param {string} text

@@ -1,5 +1,7 @@
 /** How times, amounts, agents and tools are said. Pure. */
 
+import { table } from './tables.js';
+
 /** @param {number} ms */
 export function duration(ms) {
   const seconds = ms / 1000;
@@ -84,10 +86,10 @@ export function nearPath(path, cwd) {
   return cwd && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }
 
-const LETTERS = /** @type {Record<string, [string, number]>} */ ({
+const LETTERS = table(/** @type {Record<string, [string, number]>} */ ({
   'claude-code': ['C', 1], claude: ['C', 1], codex: ['X', 2], gemini: ['G', 3], opencode: ['O', 4],
   demo: ['D', 5], aider: ['A', 2], cursor: ['U', 3], copilot: ['P', 4], shell: ['S', 5],
-});
+}));
 
 /** The letter and tint an agent is shown with. @param {string} name @returns {[string, number]} */
 export function agentMark(name) {
@@ -98,16 +100,16 @@ export function agentMark(name) {
 }
 
 /** @type {Record<string, string>} */
-export const MODE_WORDS = {
+export const MODE_WORDS = table({
   relay: 'Ask first', auto_read: 'Reads are fine', auto: 'Allow all', deny: 'Refuse all',
-};
+});
 
 /** @type {Record<string, {icon: string, verb: string}>} */
-const TOOL_WORDS = {
+const TOOL_WORDS = table({
   execute: { icon: 'terminal', verb: 'Run' }, edit: { icon: 'edit', verb: 'Edit' }, read: { icon: 'file', verb: 'Read' },
   search: { icon: 'search', verb: 'Search' }, fetch: { icon: 'globe', verb: 'Fetch' }, think: { icon: 'think', verb: 'Think' },
   agent: { icon: 'user', verb: 'Agent' }, plan: { icon: 'plan', verb: 'Plan' }, question: { icon: 'chat', verb: 'Question' },
-};
+});
 
 /**
  * Icon, verb and target of a tool call.

@@ -7,6 +7,7 @@ import { clockTime, count, duration } from '../js/words.js';
 import { lineNote } from './notes.js';
 import { exact, pictures } from './shown.js';
 import { GrowingText } from './text.js';
+import { own, table } from '../js/tables.js';
 
 /** @typedef {import('./view.js').View} View */
 
@@ -56,6 +57,8 @@ export class Thought {
   }
 }
 
+const STEPS = table(/** @type {Record<string, [string, string]>} */ ({ completed: ['d', 'done'], in_progress: ['r', 'in progress'], pending: ['p', 'to do'] }));
+
 /** @param {import('../js/types.d.ts').PlanEntry} entry */
 export function planCard(entry) {
   const done = entry.items.filter((one) => one.status === 'completed').length;
@@ -64,7 +67,7 @@ export function planCard(entry) {
       h('progress', { max: Math.max(1, entry.items.length), value: done, 'aria-label': `${done} of ${entry.items.length} done` })),
     h('ol', null, entry.items.map((item) => {
       const status = item.status ?? 'pending';
-      const [letter, spoken] = /** @type {Record<string, [string, string]>} */ ({ completed: ['d', 'done'], in_progress: ['r', 'in progress'], pending: ['p', 'to do'] })[status] ?? ['p', 'to do'];
+      const [letter, spoken] = STEPS[status] ?? STEPS.pending;
       return h('li', { class: letter },
         status === 'completed' ? icon('okc', 14) : h('span', { class: 'ring' }),
         h('span', null, tame(status === 'in_progress' && item.active_form ? item.active_form : item.text)), h('span', { class: 'spoken' }, `, ${spoken}`));
@@ -78,7 +81,8 @@ export function requestLine(entry) {
   if (asked.type === 'question_asked') return questionLine(entry, asked, answer);
   const what = asked.kind === 'execute' ? 'run a command' : asked.kind === 'edit' ? 'edit a file' : asked.kind === 'plan' ? 'go ahead with its plan' : `use ${tame(asked.tool)}`;
   if (entry.state === 'open') return lineNote('shield', 'wait', `Asked to ${what}. It waits for you below.`);
-  if (entry.state === 'withdrawn') return lineNote('shield', '', `Asked to ${what}, then took the request back.`);
+  if (entry.reason === 'restored') return lineNote('shield', '', `Asked to ${what}. It was answered; this older copy of the log does not say how.`);
+  if (entry.state === 'withdrawn') return lineNote('shield', '', entry.reason === 'lost' ? `Asked to ${what}, but stopped before it had an answer.` : `Asked to ${what}, then took the request back.`);
   const verb = answer?.decision === 'allow' ? 'allowed' : 'denied';
   const reason = answer?.message ? `“${tame(answer.message)}”` : answer?.rule ? tame(answer.rule) : '';
   return lineNote(verb === 'allowed' ? 'check' : 'x', verb === 'denied' ? 'no' : '', `${tame(answer?.by || 'Bascule')} ${verb} the request to ${what}.`, reason);
@@ -87,8 +91,8 @@ export function requestLine(entry) {
 /** @param {import('../js/types.d.ts').RequestEntry} entry @param {any} asked @param {any} answer */
 function questionLine(entry, asked, answer) {
   const rows = asked.questions.flatMap((/** @type {any} */ one) => [
-    h('dt', null, tame(one.question)), h('dd', null, tame(answer?.answers?.[one.question] ?? (entry.state === 'open' ? '' : 'no answer')))]);
-  const state = entry.state === 'open' ? 'waiting for you' : entry.state === 'withdrawn' ? 'taken back' : `${tame(answer?.by ?? '')} answered`;
+    h('dt', null, tame(one.question)), h('dd', null, tame(own(answer?.answers, one.question) ?? (entry.state === 'open' ? '' : 'no answer')))]);
+  const state = entry.state === 'open' ? 'waiting for you' : entry.reason === 'restored' ? 'answered before this copy of the log was put back' : entry.state === 'withdrawn' ? (entry.reason === 'lost' ? 'lost with the agent' : 'taken back') : `${tame(answer?.by ?? '')} answered`;
   return h('details', { class: 'tool', open: entry.state === 'answered' },
     h('summary', null, icon('chat'), h('span', { class: 'v' }, 'Question'), h('code', null, exact(count(asked.questions.length, 'question'))),
       h('span', { class: 'meta' }, state), entry.state === 'open' && h('span', { class: 'dot dot-blocked', role: 'img', 'aria-label': 'waiting for you' }), h('span', { class: 'car' }, icon('right', 12))),

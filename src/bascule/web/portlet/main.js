@@ -85,8 +85,8 @@ function toPrompt(step) {
   else if (held.live) scroll.toEnd();
 }
 
-/** @type {Record<string, (message: any) => void>} */
-const takes = {
+/** @type {Map<string, (message: any) => void>} */
+const takes = new Map(Object.entries({
   open: (message) => {
     shapes?.remove();
     view.cwd = message.cwd;
@@ -131,7 +131,7 @@ const takes = {
   hits: (message) => find.found(message.text, message.seqs),
   prompt: (message) => toPrompt(message.step),
   goto: (message) => goTo(message.seq),
-};
+}));
 
 /** At most once a frame; and where a drawing is dear, leave most of the time to the reader's own scrolling. */
 function schedule() {
@@ -187,6 +187,6 @@ addEventListener('keydown', (event) => {
 });
 setInterval(() => tick(column, Date.now()), 1000);
 setTheme(location.hash.slice(1));
-port.onmessage = (/** @type {MessageEvent} */ event) => takes[event.data?.type]?.(event.data);
+port.onmessage = (/** @type {MessageEvent} */ event) => takes.get(event.data?.type)?.(event.data);
 // The shell has this frame's own address; only it can be the parent (frame-ancestors), and only it gets the port.
 parent.postMessage({ type: 'ready' }, new URL(location.href).origin, [channel.port2]);

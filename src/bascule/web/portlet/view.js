@@ -7,6 +7,7 @@ import { eventLine } from './notes.js';
 import { GrowingText } from './text.js';
 import { GroupLine, ToolLine } from './tool.js';
 import { turnFooter } from './turn.js';
+import { rawEntries } from './raw.js';
 
 /**
  * @typedef {import('../js/types.d.ts').Entry} Entry
@@ -62,12 +63,17 @@ export class View {
     if (!changed.length || before.entries.length !== entries.length || before.entries[0]?.first_seq !== entries[0]?.first_seq) return false;
     const grown = changed.map((seq) => entries.findLast((one) => one.first_seq === seq));
     if (!grown.every((entry) => entry?.kind === 'text' && entry.open && this.lines.has(entry.first_seq))) return false;
-    for (const entry of /** @type {TextEntry[]} */ (grown)) {
-      const line = this.lines.get(entry.first_seq);
-      if (line instanceof Thought) line.show(entry, null);
-      else if (line instanceof GrowingText) line.show(entry);
+    try {
+      for (const entry of /** @type {TextEntry[]} */ (grown)) {
+        const line = this.lines.get(entry.first_seq);
+        if (line instanceof Thought) line.show(entry, null);
+        else if (line instanceof GrowingText) line.show(entry);
+      }
+      return true;
+    } catch (error) {
+      console.error(error);
+      return false; // drawn block by block, that one is shown raw
     }
-    return true;
   }
 
   /** @param {Set<string>} kept */
@@ -92,12 +98,23 @@ export class View {
       return known.node;
     }
     const node = known?.node ?? h('div', { class: 'blk', 'data-seq': block.entries[0].first_seq });
-    const content = block.kind === 'group' ? this.#group(block) : this.#entry(block, next);
+    const content = this.#content(block, next);
     if (!content) node.replaceChildren();
     else if (content !== node.firstChild || node.childNodes.length !== 1) node.replaceChildren(content);
     node.classList.toggle('line', content instanceof HTMLDetailsElement);
     this.drawn.set(block.key, { node, mark, block });
     return node;
+  }
+
+  /** One that can't be drawn is shown as it came; the others are drawn all the same. @param {Block} block @param {Block | undefined} next @returns {Node | null} */
+  #content(block, next) {
+    try {
+      return block.kind === 'group' ? this.#group(block) : this.#entry(block, next);
+    } catch (error) {
+      console.error(error);
+      for (const entry of entriesOf(block)) this.lines.delete(entry.first_seq);
+      return rawEntries(block.entries);
+    }
   }
 
   /** Everything the drawing of a block depends on, compared by identity. @param {Block} block @param {Block | undefined} next */

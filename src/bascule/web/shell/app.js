@@ -10,6 +10,7 @@ import { mayBranch, offerBranch, tellWhenKnown } from './branching.js';
 import { FIRST, filledRecord, groupOf } from './state.js';
 import { closeTab } from './tabs.js';
 import { Wells } from './wells.js';
+import { put, table, tableOf } from '../js/tables.js';
 
 /** @typedef {ReturnType<typeof createApp>} App */
 /** @typedef {import('./state.js').Route} Route */
@@ -58,17 +59,19 @@ export function createApp(wellPlace) {
   // What the server says unasked ------------------------------------------------------------------------
 
   /** By type. A part of the page that knows another kind adds it with `hear`. @type {Record<string, (message: any) => void>} */
-  const pushes = {
+  const pushes = table({
     'session:events': (message) => { live.take(message.sessionId, message.entries); dispatchEvent(new CustomEvent('bascule:events', { detail: message })); },
+    // Nobody can go on from where this page is in that log: it is another one, or shorter than it was.
+    resync: (message) => { if (message.reason !== 'slow') { store.set({ replaced: true }); live.startOver(message.sessionId); } },
     'session:created': (message) => sessionTold(message.session),
     'session:changed': (message) => sessionTold(message.session),
-    'session:presence': ({ sessionId, viewers, typing }) => store.set((state) => ({ company: { ...state.company, [sessionId]: { viewers, typing } } })),
+    'session:presence': ({ sessionId, viewers, typing }) => store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
     'requests:changed': () => requestsChanged(),
     'agent:status': (message) => devicesTold(message.devices),
     'project:added': ({ project }) => store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
     'project:changed': ({ project }) => store.set((state) => ({ projects: state.projects.map((one) => (one.id === project.id ? project : one)) })),
     'project:removed': (message) => projectRemoved(message.projectId),
-  };
+  });
   /** @param {string} type @param {(message: any) => void} handler */
   const hear = (type, handler) => { pushes[type] = handler; };
 
@@ -76,13 +79,13 @@ export function createApp(wellPlace) {
   function sessionTold(session) {
     const id = session.session_id;
     const before = store.get().sessions[id];
-    store.set((state) => ({ sessions: { ...state.sessions, [id]: filledRecord(session) } }));
+    store.set((state) => ({ sessions: put(state.sessions, id, filledRecord(session)) }));
     if (before && !before.archived && session.archived) closeTab(app, id);
   }
 
   /** @param {import('./state.js').Device[]} devices */
   function devicesTold(devices) {
-    store.set(({ away }) => ({ devices, away: Object.fromEntries(devices.filter((one) => !one.online).map((one) => [one.device, away[one.device] ?? Date.now()])) }));
+    store.set(({ away }) => ({ devices, away: tableOf(devices.filter((one) => !one.online).map((one) => /** @type {const} */ ([one.device, away[one.device] ?? Date.now()]))) }));
   }
 
   /** Its tabs close; its sessions stay where they are. @param {string} id */
@@ -105,11 +108,15 @@ export function createApp(wellPlace) {
 
   // Coming, and coming back -----------------------------------------------------------------------------
 
-  let restarted = false;
+  let restarted = false; // and nobody was told yet: a line may break again before it is live
   async function refresh() {
     const me = await feed.call('hello');
     const before = store.get().me;
-    restarted = Boolean(before && before.boot !== me.boot);
+    restarted ||= Boolean(before && before.boot !== me.boot);
+    if (before && before.epoch !== me.epoch) {
+      store.set({ replaced: true });
+      live.forgetAll();
+    }
     store.set({ me, updated: before && before.version !== me.version ? me.version : store.get().updated });
     if (me?.sessionId) {
       store.set({ loaded: true });
@@ -117,7 +124,7 @@ export function createApp(wellPlace) {
     } else {
       const [sessions, requests, devices, projects] = await Promise.all([api.sessions(), api.requests(), api.devices(), api.projects()]);
       devicesTold(devices);
-      store.set({ sessions: Object.fromEntries(sessions.map((/** @type {any} */ one) => [one.session_id, filledRecord(one)])), projects, loaded: true });
+      store.set({ sessions: tableOf(sessions.map((/** @type {any} */ one) => [one.session_id, filledRecord(one)])), projects, loaded: true });
       live.setAsks(requests);
       await live.recognise();
       store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));
@@ -135,8 +142,10 @@ export function createApp(wellPlace) {
   function back(since) {
     if (Date.now() - since < 1500 && !restarted) return;
     setTimeout(() => {
-      store.set({ back: { at: Date.now(), events: live.caught, restarted } });
-      setTimeout(() => store.set({ back: null }), restarted ? 8000 : 4000);
+      const told = { at: Date.now(), events: live.caught, restarted };
+      store.set({ back: told });
+      setTimeout(() => store.set((state) => ({ back: state.back === told ? null : state.back })), restarted ? 8000 : 4000);
+      restarted = false;
     }, 300);
   }
 
@@ -185,7 +194,8 @@ export function createApp(wellPlace) {
   function note(text, more = {}) {
     const id = ++noteNumber;
     store.set((state) => ({ notes: [...state.notes.slice(-2), { id, text, tone: more.tone, action: more.action }] }));
-    if (!more.stay) setTimeout(() => dropNote(id), 6000);
+    // A button needs longer than a word: it has to be read, reached and pressed.
+    if (!more.stay) setTimeout(() => dropNote(id), more.action ? 30_000 : 6000);
   }
   /** @param {number} id */
   const dropNote = (id) => store.set((state) => ({ notes: state.notes.filter((one) => one.id !== id) }));

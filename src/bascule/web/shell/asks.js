@@ -4,10 +4,12 @@ import { newKey } from '../js/api.js';
 import { h, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { clockTime, waited } from '../js/words.js';
-import { GUARD, endInSight, permissionCard } from './permission.js';
-import { questionCard } from './question.js';
+import { cardOf } from './ask_card.js';
+import { GUARD, endInSight } from './permission.js';
 import { agentTitle, askKey, deviceName, isGuest, mayAct, openAsks, shownSession } from './state.js';
 import { wishOf } from './scope.js';
+import { put } from '../js/tables.js';
+import { tame } from '../js/visible.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -61,7 +63,7 @@ export function mountAsks(root, app) {
     const sent = sending.get(key);
     const shown = sent ? { ...ask, sending: sent.text } : ask;
     const turn = {
-      at, all, inert, modal, built: Boolean(root.querySelector(`[data-key="${CSS.escape(key)}"] .body`)), seen: seen.has(key), reason: reasonFor === key, draft: drafts.get(key) ?? {},
+      at, all, inert, modal, built: Boolean(root.querySelector(`[data-key="${CSS.escape(key)}"] .body`)), seen: seen.has(key), reason: reasonFor === key, draft: drafts.get(key) ?? new Map(),
       onPick: (/** @type {number} */ step) => pick(all[(at + step + all.length) % all.length]),
       onReason: (/** @type {boolean} */ on) => { reasonFor = on ? key : ''; again(); if (on) root.querySelector('input')?.focus(); else root.querySelector('section')?.focus(); },
       onScroll: () => { if (!seen.has(key) && endInSight(root)) { seen.add(key); again(); } },
@@ -70,7 +72,7 @@ export function mountAsks(root, app) {
       send: (/** @type {Ask} */ one, /** @type {Record<string, any>} */ wish) => answer(one, 'question', wish),
     };
     if (!mayAct(state, ask.session_id)) update(root, [readOnly(state, ask)]);
-    else update(root, [ask.kind === 'question' ? questionCard(app, state, shown, turn) : permissionCard(app, state, shown, turn)]);
+    else update(root, [cardOf(app, state, shown, turn)]);
     if (modal && !root.contains(document.activeElement)) root.querySelector('section')?.focus();
     lookForEnd(key);
   }
@@ -84,7 +86,7 @@ export function mountAsks(root, app) {
     setTimeout(again, GUARD + 10);
     const agent = agentTitle(state, state.sessions[ask.session_id]?.agent ?? '');
     const alert = document.getElementById('alert');
-    if (alert) alert.textContent = `${ask.kind === 'question' ? `${agent} asks you something` : wishOf(agent, ask.asked)}, ${at + 1} of ${n}`;
+    if (alert) alert.textContent = tame(`${ask.kind === 'question' ? `${agent} asks you something` : wishOf(agent, ask.asked ?? {})}, ${at + 1} of ${n}`);
     // After an answer the focus goes to the next request itself, never onto a button of it.
     if (hadFocus) setTimeout(() => root.querySelector('section')?.focus());
   }
@@ -99,7 +101,7 @@ export function mountAsks(root, app) {
 
   /** @param {Ask} ask */
   function pick(ask) {
-    app.store.set((state) => (state.route.name === 'inbox' ? { inboxPick: askKey(ask) } : { askPick: { ...state.askPick, [ask.session_id]: askKey(ask) } }));
+    app.store.set((state) => (state.route.name === 'inbox' ? { inboxPick: askKey(ask) } : { askPick: put(state.askPick, ask.session_id, askKey(ask)) }));
   }
 
   /** @param {Ask} ask @param {'permission' | 'question'} kind @param {Record<string, any>} wish */
@@ -110,7 +112,7 @@ export function mountAsks(root, app) {
     if (allow && performance.now() - (since.get(key) ?? performance.now()) < GUARD) return;
     const where = deviceName(app.store.get(), app.store.get().sessions[ask.session_id]);
     const word = kind === 'question' ? 'Sent' : wish.decision === 'allow' ? 'Allowed' : 'Denied';
-    app.store.set((now) => ({ asks: now.asks[key] ? { ...now.asks, [key]: { ...now.asks[key], here: true } } : now.asks }));
+    app.store.set((now) => ({ asks: now.asks[key] ? put(now.asks, key, { ...now.asks[key], here: true }) : now.asks }));
     sending.set(key, { key: newKey(), text: `${word}. Waiting for ${where} to confirm.` });
     again();
     const fields = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== null));
@@ -128,8 +130,9 @@ export function mountAsks(root, app) {
   function settledWords(state, ask) {
     const session = state.sessions[ask.session_id];
     const agent = agentTitle(state, session?.agent ?? '');
+    if (ask.gone === 'restored') return ['info', 'This request was answered before.', 'An older copy of the log was put back, which does not say how.'];
     if (ask.state !== 'answered') {
-      return ['x', `${agent} took this request back.`, ask.gone === 'interrupted' ? 'The turn was stopped.' : ask.gone === 'ended' ? 'The session has ended.' : 'It went on without an answer.'];
+      return ['x', `${agent} took this request back.`, ask.gone === 'interrupted' ? 'The turn was stopped.' : ask.gone === 'ended' ? 'The session has ended.' : ask.gone === 'lost' ? 'Its process went away. If it still needs this, it asks again.' : 'It went on without an answer.'];
     }
     const by = ask.answer?.by ?? '';
     const done = ask.kind === 'question' ? 'answered' : ask.answer.decision === 'allow' ? 'allowed' : 'denied';
@@ -148,7 +151,7 @@ export function mountAsks(root, app) {
   }
 
   /** @param {State} state @param {Ask} ask */
-  const readOnly = (state, ask) => h('div', { class: 'note' }, icon('clock'), h('span', null, ask.kind === 'question' ? `${agentTitle(state, state.sessions[ask.session_id]?.agent ?? '')} asks something.` : `${wishOf(agentTitle(state, state.sessions[ask.session_id]?.agent ?? ''), ask.asked)}.`, h('small', null, `${(isGuest(state) && state.me?.madeBy) || 'Somebody else'} answers it.`)));
+  const readOnly = (state, ask) => h('div', { class: 'note' }, icon('clock'), h('span', null, ask.kind === 'question' ? `${agentTitle(state, state.sessions[ask.session_id]?.agent ?? '')} asks something.` : `${wishOf(agentTitle(state, state.sessions[ask.session_id]?.agent ?? ''), ask.asked ?? {})}.`, h('small', null, `${(isGuest(state) && state.me?.madeBy) || 'Somebody else'} answers it.`)));
 
   // Whoever comes back to this tab sees the request for the first time.
   document.addEventListener('visibilitychange', () => {

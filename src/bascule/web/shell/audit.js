@@ -5,6 +5,7 @@ import { icon } from '../js/icons.js';
 import { visible } from '../js/visible.js';
 import { count, moment } from '../js/words.js';
 import { problem } from './settings_parts.js';
+import { table } from '../js/tables.js';
 
 /** @typedef {import('./settings_parts.js').Context} Context */
 /** @typedef {import('./state.js').State} State */
@@ -12,10 +13,10 @@ import { problem } from './settings_parts.js';
 const PAGE = 200;
 
 /** @type {Record<string, string>} */
-const ACTIONS = {
+const ACTIONS = table({
   session_started: 'Started', session_ended: 'Ended', input: 'Sent', permission: 'Answered', question: 'Answered a question', rule: 'Made a rule',
   mode: 'Changed the mode', interrupt: 'Stopped a turn', grant: 'Trust', refused: 'Was refused',
-};
+});
 
 /** @param {Context} context */
 export async function loadAudit({ app, loaded }) {

@@ -4,6 +4,7 @@ import { h, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { clockTime, count, ordinal } from '../js/words.js';
 import { awayOf, longWait } from './away.js';
+import { unloggedWords } from './unlogged.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -24,6 +25,12 @@ export function mountBanner(root, app) {
     if (away) return away.long && state.route.name === 'session' ? null : awayBanner(away);
     if (state.updated) {
       return banner('info', 'refresh', `Bascule is now ${state.updated}. `, 'This page is from before. Drafts and tabs are kept.', h('button', { type: 'button', class: 'btn sm line', onclick: () => location.reload() }, 'Reload'));
+    }
+    if (state.replaced) {
+      return banner('info', 'refresh', 'The log on this machine was replaced; ', 'this view was loaded again.', h('button', { type: 'button', class: 'btn sm line', onclick: () => app.store.set({ replaced: false }) }, 'OK'));
+    }
+    if (state.unlogged.length && (phone() ? state.route.name !== 'list' : !state.side)) {
+      return banner('warn', 'alert', `${unloggedWords(state)} `, 'Take up or end.', h('button', { type: 'button', class: 'btn sm line', onclick: () => (phone() ? app.go({ name: 'list' }) : app.store.set({ side: true })) }, 'Show'));
     }
     if (state.back) {
       const caught = state.back.events ? `${count(state.back.events, 'event')} caught up.` : 'Nothing was missed.';
@@ -46,7 +53,7 @@ export function mountBanner(root, app) {
   let last = '';
   app.store.subscribe((state) => {
     const away = awayOf(state);
-    const mark = JSON.stringify([away, state.back, state.updated, state.me?.role, state.route.name]);
+    const mark = JSON.stringify([away, state.back, state.updated, state.me?.role, state.route.name, state.replaced, state.unlogged.length, state.side]);
     if (mark === last) return;
     last = mark;
     draw(state);
@@ -56,6 +63,9 @@ export function mountBanner(root, app) {
 /** @param {string} kind @param {string} mark @param {string} what @param {any} more @param {Node} [action] @param {string | null} [role] */
 const banner = (kind, mark, what, more, action, role = null) =>
   h('div', { class: `banner ${kind}`, role, 'data-key': what.split(' ')[0] }, icon(mark), h('span', null, h('b', null, what), more), h('span', { class: 'sp' }), action);
+
+/** There the list is a screen of its own. */
+const phone = () => matchMedia('(max-width: 720px)').matches;
 
 /** @param {State} state */
 const serverName = (state) => state.devices[0]?.name ?? 'Bascule';

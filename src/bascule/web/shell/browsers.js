@@ -6,12 +6,13 @@ import { qrView } from '../js/qr.js';
 import { visible } from '../js/visible.js';
 import { count, endsWords, waited } from '../js/words.js';
 import { partHead, problem } from './settings_parts.js';
+import { table } from '../js/tables.js';
 
 /** @typedef {import('./settings_parts.js').Context} Context */
 
 const ROLES = /** @type {const} */ ([['operator', 'Send and approve'], ['viewer', 'Read along'], ['owner', 'Everything']]);
 const TIMES = /** @type {const} */ ([[30, '30 days'], [1, '1 day'], [7, '7 days'], [0, 'Until revoked']]);
-const NAMES = /** @type {Record<string, string>} */ ({ owner: 'Owner', operator: 'Operator', viewer: 'Viewer', session: 'One session', daemon: 'Device' });
+const NAMES = table({ owner: 'Owner', operator: 'Operator', viewer: 'Viewer', session: 'One session', daemon: 'Device' });
 
 /** @param {Context} context */
 export function browsersPart({ app, loaded, again }) {
@@ -60,7 +61,7 @@ export function browsersPart({ app, loaded, again }) {
     const title = state.sessions[one.sessionId]?.title;
     const here = one.id === state.me?.grantId;
     return h('tr', { 'data-key': one.id },
-      h('td', null, h('span', { class: 'tn' }, icon(one.sessionId ? 'link' : 'device'), h('span', null, h('b', null, visible(one.name)), h('small', null, here ? 'this browser' : one.sessionId ? `one session${title ? `: ${title}` : ''}` : '')))),
+      h('td', null, h('span', { class: 'tn' }, icon(one.sessionId ? 'link' : 'device'), h('span', null, h('b', null, visible(one.name)), h('small', null, here ? 'this browser' : one.sessionId ? `one session${title ? `: ${visible(title)}` : ''}` : '')))),
       h('td', null, h('span', { class: 'role' }, NAMES[one.role] ?? one.role)),
       h('td', null, here ? 'now' : one.lastUsedAt ? `${waited(now - Date.parse(one.lastUsedAt))} ago` : 'never used'), h('td', null, one.expiresAt ? endsWords(one.expiresAt, now).replace('ends ', '') : 'never'),
       h('td', null, here ? 'In use' : h('button', { type: 'button', class: 'btn quiet dng', onclick: () => void app.api.revokeGrant(one.id).then(async () => { loaded.grants = await app.api.grants(); again(); }, app.trouble) }, 'Revoke')));

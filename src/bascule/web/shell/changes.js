@@ -11,6 +11,7 @@ import { addComment } from './comments.js';
 import { diffPane } from './diffpane.js';
 import { menu } from './parts.js';
 import { mayAct } from './state.js';
+import { table } from '../js/tables.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -21,7 +22,7 @@ import { mayAct } from './state.js';
 const SPLIT = 'bascule.split';
 const TURN_ENTRIES = 500;
 /** @type {Record<string, [string, string]>} */
-const BADGES = { modified: ['M', 'changed'], edited: ['M', 'changed'], added: ['A', 'new'], untracked: ['A', 'new'], deleted: ['D', 'deleted'], conflict: ['!', 'in conflict'] };
+const BADGES = table({ modified: ['M', 'changed'], edited: ['M', 'changed'], added: ['A', 'new'], untracked: ['A', 'new'], deleted: ['D', 'deleted'], conflict: ['!', 'in conflict'] });
 
 /** @param {App} app @param {() => void} again */
 export function changesTab(app, again) {

@@ -3,6 +3,7 @@
 import { h, iconButton } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { visible } from '../js/visible.js';
+import { put } from '../js/tables.js';
 
 /** @typedef {{path: string, line: number | null, side: 'old' | 'new', code: string, text: string}} Comment */
 /** @typedef {import('./app.js').App} App */
@@ -26,7 +27,7 @@ export function keptComments(id) {
 export function setComments(app, id, comments) {
   if (comments.length) localStorage.setItem(place(id), JSON.stringify(comments));
   else localStorage.removeItem(place(id));
-  app.store.set((state) => ({ comments: { ...state.comments, [id]: comments } }));
+  app.store.set((state) => ({ comments: put(state.comments, id, comments) }));
 }
 
 /** @param {App} app @param {string} id @param {Comment} comment */

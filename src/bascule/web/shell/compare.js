@@ -10,6 +10,7 @@ import { compareWell } from './compare_well.js';
 import { agentLetter, control, dot } from './parts.js';
 import { agentTitle, deviceName, mayStart, modelName, statusOf } from './state.js';
 import { grow } from './typing.js';
+import { put, table } from '../js/tables.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -29,11 +30,11 @@ export function mountCompare(root, app) {
   let all = null;
   let problem = '';
   /** What each session changed, by its id. @type {Record<string, any>} */
-  let changes = {};
+  let changes = table();
   /** How often each was looked at. @type {Record<string, number>} */
-  const looks = {};
+  const looks = table();
   /** Which sessions show their diff instead of the transcript. @type {Record<string, boolean>} */
-  let diffs = {};
+  let diffs = table();
   /** A question about one column, or about the trees that are left. @type {{keep?: string, remove?: string[], busy?: boolean, problem?: string} | null} */
   let asking = null;
   let asked = '';
@@ -62,7 +63,7 @@ export function mountCompare(root, app) {
       if (id) {
         const fresh = /** @type {Comparison} */ (await app.feed.call('compare:show', { comparisonId: id }));
         if (app.store.get().route.id !== id) return;
-        if (shown?.id !== id) { changes = {}; diffs = {}; asking = null; }
+        if (shown?.id !== id) { changes = table(); diffs = table(); asking = null; }
         shown = fresh;
         for (const one of fresh.contestants) if (changes[one.sessionId]) void look(one); // the first look is when its transcript is open
       } else {
@@ -84,7 +85,7 @@ export function mountCompare(root, app) {
     const mine = looks[one.sessionId] = (looks[one.sessionId] ?? 0) + 1;
     const found = await app.feed.call('compare:changes', { comparisonId: id, sessionId: one.sessionId }).catch(() => null); // asked again after the next turn
     // A later look may have answered first.
-    if (found && shown?.id === id && looks[one.sessionId] === mine) { changes = { ...changes, [one.sessionId]: found }; again(); }
+    if (found && shown?.id === id && looks[one.sessionId] === mine) { changes = put(changes, one.sessionId, found); again(); }
   }
 
   async function send() {
@@ -216,7 +217,7 @@ export function mountCompare(root, app) {
     const nothing = changes[each.sessionId] && !changes[each.sessionId].files.length;
     const why = gone ? `Removed. The work is on ${visible(each.branch)}.` : working ? 'It is still working' : nothing ? 'It changed no file' : null;
     return [
-      h('button', { type: 'button', class: 'btn line', 'aria-pressed': String(diff), onclick: () => { diffs = { ...diffs, [each.sessionId]: !diff }; if (!diff) void look(each); again(); } }, icon(diff ? 'chat' : 'diff', 14), diff ? 'Transcript' : 'Diff'),
+      h('button', { type: 'button', class: 'btn line', 'aria-pressed': String(diff), onclick: () => { diffs = put(diffs, each.sessionId, !diff); if (!diff) void look(each); again(); } }, icon(diff ? 'chat' : 'diff', 14), diff ? 'Transcript' : 'Diff'),
       session && h('button', { type: 'button', class: `btn ${status.dot === 'blocked' ? 'line' : 'quiet calone'}`, onclick: () => app.go({ name: 'session', id: each.sessionId }) }, status.dot === 'blocked' ? 'Answer' : 'Continue alone'),
       h('span', { class: 'sp' }),
       mayStart(state) && !one.kept && h('button', { type: 'button', class: 'btn line keep', disabled: Boolean(why), title: why, onclick: () => { asking = { keep: each.sessionId }; again(); } }, icon('check', 14), 'Keep this one'),

@@ -7,8 +7,9 @@ import { icon } from '../js/icons.js';
 import { diffView, plusMinus } from '../js/lines.js';
 import { visible } from '../js/visible.js';
 import { count } from '../js/words.js';
+import { table } from '../js/tables.js';
 
-const LETTERS = /** @type {Record<string, string>} */ ({ added: 'A', deleted: 'D', modified: 'M', untracked: 'A', conflict: 'C' });
+const LETTERS = table({ added: 'A', deleted: 'D', modified: 'M', untracked: 'A', conflict: 'C' });
 const OPEN_AT_FIRST = 5;
 
 /** @param {any} found */

@@ -12,7 +12,7 @@ import { commandOffers, fileOffers, offers } from './offers.js';
 import { foundClosed, foundPlaceholder } from './disk.js';
 import { agentLetter, control } from './parts.js';
 import { draftOf, keepDraft } from './places.js';
-import { agentTitle, deviceName, isGuest, mayAct, openAsks, shownSession } from './state.js';
+import { agentTitle, deviceName, isGuest, isOver, isReconnecting, mayAct, openAsks, reconnectWords, shownSession } from './state.js';
 import { attachButton, grow, pictureRow, takePictures, tellsTyping } from './typing.js';
 import { usageRing } from './usage.js';
 
@@ -39,7 +39,7 @@ export function mountComposer(root, app, queue) {
   const types = tellsTyping((typing) => { if (id && app.store.get().line.phase === 'live') app.api.typing(id, { typing }).catch(() => undefined); }); // nobody misses it
   const closed = h('div', { class: 'closed', hidden: true });
   const under = h('p', { class: 'under' });
-  root.append(box, closed, under);
+  root.append(closed, box, under);
   const take = takePictures(box, area, (picture) => { pictures.set(id, [...(pictures.get(id) ?? []), picture]); again(); }, (problem) => app.note(problem, { tone: 'bad' }));
   const [clip, file] = attachButton(take);
   const again = () => draw(app.store.get());
@@ -107,15 +107,16 @@ export function mountComposer(root, app, queue) {
     const session = state.sessions[id];
     const inbox = state.route.name === 'inbox';
     const asks = openAsks(state, id);
-    const over = session && (session.phase === 'ended' || session.phase === 'failed');
+    const over = session && isOver(session);
+    const lost = session && isReconnecting(session);
     const reader = session && !mayAct(state, id);
     // A question takes the composer's place.
     box.hidden = !session || inbox || Boolean(over) || Boolean(reader) || asks[0]?.kind === 'question';
-    closed.hidden = !session || inbox || !(over || reader);
+    closed.hidden = !session || inbox || !(over || lost || reader);
     under.hidden = box.hidden || asks.length > 0;
     if (!session) return;
     if (!closed.hidden) drawClosed(state, Boolean(reader));
-    const off = session.phase === 'starting' || session.phase === 'ending';
+    const off = (session.phase === 'starting' && !lost) || session.phase === 'ending';
     box.classList.toggle('dis', off);
     area.disabled = off;
     area.placeholder = placeholder(state);
@@ -138,6 +139,7 @@ export function mountComposer(root, app, queue) {
     const session = state.sessions[id];
     const agent = agentTitle(state, session.agent);
     if (session.found) return foundPlaceholder(state, session);
+    if (isReconnecting(session)) return `Message ${agent}. It is sent when the agent is back.`;
     if (session.phase === 'starting') return `${agent} is starting`;
     if (session.phase === 'ending') return 'Ending this session';
     if (session.phase === 'running' || session.phase === 'interrupted') return `Message ${agent}. It is sent when the turn ends.`;
@@ -164,6 +166,9 @@ export function mountComposer(root, app, queue) {
     if (slot && !slot.contains(clip)) slot.append(clip, file);
   }
 
+  /** The session itself tells that its agent did not come back. @param {any} error */
+  const notBack = (error) => { if (error.code !== 'AGENT_UNAVAILABLE') app.trouble(error); };
+
   /** @param {State} state @param {boolean} reader */
   function drawClosed(state, reader) {
     const session = state.sessions[id];
@@ -175,7 +180,18 @@ export function mountComposer(root, app, queue) {
       update(closed, foundClosed(state, app, session));
       return;
     }
+    if (isReconnecting(session)) {
+      update(closed, [icon('refresh'), h('span', { role: 'status' }, `${agentTitle(state, session.agent)} stopped. ${reconnectWords(session)}`), h('span', { class: 'sp' }),
+        h('button', { type: 'button', class: 'btn line', onclick: () => void app.api.reconnect(id).catch(notBack) }, icon('refresh'), 'Reconnect now')]);
+      return;
+    }
     const failed = session.phase === 'failed';
+    if (failed && session.turns > 0) {
+      const known = session.end_reason !== 'conversation_lost';
+      update(closed, [icon('alert'), h('span', { role: 'status' }, `${agentTitle(state, session.agent)} did not come back. ${known ? 'The reason is above; everything is kept.' : 'It does not know this conversation any more; everything is kept.'}`), h('span', { class: 'sp' }),
+        known && h('button', { type: 'button', class: 'btn line', onclick: () => void app.api.resume(id).catch(app.trouble) }, icon('refresh'), 'Reconnect')]);
+      return;
+    }
     update(closed, [icon(failed ? 'alert' : 'info'), h('span', null, failed ? `It did not start. ${session.end_message ?? ''}` : 'This session has ended. Everything is kept.'), h('span', { class: 'sp' }),
       h('button', { type: 'button', class: 'btn line', onclick: () => void app.api.resume(id).catch(app.trouble) }, icon('play'), failed ? 'Try again' : 'Resume')]);
   }

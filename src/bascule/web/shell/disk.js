@@ -2,9 +2,13 @@
 
 import { h, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
+import { visible } from '../js/visible.js';
 import { age, count, folderName, money } from '../js/words.js';
 import { agentLetter, dot } from './parts.js';
 import { agentTitle, mayStart, shownSession } from './state.js';
+import { own, put } from '../js/tables.js';
+
+const DOTS = { idle: 'waiting', waiting: 'blocked', working: 'running' };
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -44,7 +48,7 @@ export function mountFound(composer, app) {
     if (followed.id === id && Date.now() - followed.at < FOLLOW_MS) return;
     followed = { id, at: Date.now() };
     app.api.follow(id).then((now) => {
-      app.store.set((known) => ({ foundOpen: { ...known.foundOpen, [id]: { terminal: now.terminal ?? null, command: now.command ?? '' } } }));
+      app.store.set((known) => ({ foundOpen: put(known.foundOpen, id, { terminal: now.terminal ?? null, command: now.command ?? '' }) }));
       // The person in the terminal went back in it, so it had to be read anew.
       if (now.sessionId !== id && shownSession(app.store.get()) === id) app.go({ name: 'session', id: now.sessionId });
     }, () => undefined); // it may have been continued in this moment; the next look tells
@@ -135,13 +139,13 @@ function progress(looking) {
 /** @param {State} state @param {App} app @param {FoundItem} one */
 function foundRow(state, app, one) {
   const chosen = shownSession(state) === one.sessionId && state.route.name === 'session';
-  const status = one.terminal ? { idle: 'waiting', waiting: 'blocked', working: 'running' }[one.terminal.status] ?? 'running' : 'ended';
+  const status = one.terminal ? own(DOTS, one.terminal.status) ?? 'running' : 'ended';
   const word = one.terminal ? `open in a terminal, ${terminalWords(one.terminal)}` : 'over';
   const facts = one.terminal ? [`In a terminal, ${terminalWords(one.terminal)}`] : [folderName(one.cwd), count(one.messages, 'message'), one.costUsd ? money(one.costUsd) : ''];
   return h('button', {
     type: 'button', class: `srow two ${chosen ? 'sel' : ''}`, 'data-key': one.sessionId, 'aria-current': chosen ? 'page' : null, title: one.cwd,
     onclick: () => app.go({ name: 'session', id: one.sessionId }),
-  }, dot(status, word), h('span', { class: 'st' }, h('span', { class: 't' }, one.title || 'Without a title'),
+  }, dot(status, word), h('span', { class: 'st' }, h('span', { class: 't' }, visible(one.title ?? '') || 'Without a title'),
     h('span', { class: 'sub' }, agentLetter(one.agent), h('span', { class: 'words' }, facts.filter(Boolean).join(' · ')))),
   h('span', { class: 'age' }, age(one.updatedAt, Date.now())));
 }

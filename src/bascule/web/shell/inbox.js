@@ -7,7 +7,7 @@ import { badge } from './sidebar.js';
 import { icon } from '../js/icons.js';
 import { agentLetter } from './parts.js';
 import { wishWords } from './scope.js';
-import { askKey, openAsks, sessionsInOrder, titleOf } from './state.js';
+import { askKey, isOver, openAsks, sessionsInOrder, titleOf } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -18,7 +18,7 @@ export function inboxItems(state) {
   const rest = sessionsInOrder(state).filter((one) => one.open_requests === 0 && one.seq > (state.seen[one.session_id] ?? 0));
   return {
     asks,
-    stopped: rest.filter((one) => one.phase === 'failed' || (one.phase === 'ended' && one.end_reason !== 'closed')),
+    stopped: rest.filter((one) => isOver(one) && (one.phase === 'failed' || one.end_reason !== 'closed')),
     finished: rest.filter((one) => one.phase === 'waiting' && one.turns > 0),
   };
 }
@@ -39,11 +39,11 @@ export function mountInbox(root, app) {
       keys.length ? h('div', { class: 'ilist', id: 'inbox-list', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown: (/** @type {KeyboardEvent} */ event) => arrow(event, keys) },
         section('Needs your answer', badge(asks.length), asks.map((ask) => {
           const session = state.sessions[ask.session_id];
-          const what = ask.kind === 'question' ? (ask.asked.questions.length === 1 ? 'A question' : `${ask.asked.questions.length} questions`) : wishWords(ask.asked);
-          return row(state, askKey(ask), 'blocked', session?.agent ?? '', what, waited(now - Date.parse(ask.opened_at)), subject(ask, session?.cwd ?? ''), session ? `${folderName(session.cwd)} · ${titleOf(session)}` : '');
+          const [what, about] = wordsOf(ask, session?.cwd ?? '');
+          return row(state, askKey(ask), 'blocked', session?.agent ?? '', what, waited(now - Date.parse(ask.opened_at)), about, session ? `${folderName(session.cwd)} · ${titleOf(session)}` : '');
         })),
         section('Stopped', h('span', { class: 'n' }, String(stopped.length)), stopped.map((one) =>
-          row(state, one.session_id, 'failed', one.agent, one.phase === 'failed' ? 'Did not start' : 'Stopped by itself', waited(now - Date.parse(one.updated_at)), visible(one.end_message ?? one.end_reason ?? ''), `${folderName(one.cwd)} · ${titleOf(one)}`))),
+          row(state, one.session_id, 'failed', one.agent, one.phase !== 'failed' ? 'Stopped by itself' : one.turns > 0 ? 'Did not come back' : 'Did not start', waited(now - Date.parse(one.updated_at)), visible(one.end_message ?? one.end_reason ?? ''), `${folderName(one.cwd)} · ${titleOf(one)}`))),
         section('Finished since you looked', h('span', { class: 'n' }, String(finished.length)), finished.map((one) =>
           row(state, one.session_id, '', one.agent, titleOf(one), waited(now - Date.parse(one.updated_at)), '', `${folderName(one.cwd)}${one.cost_usd ? ` · $${one.cost_usd.toFixed(2)}` : ''}`))))
         : h('div', { class: 'center' }, h('div', { class: 'emptyt' }, icon('inbox', 28), h('h2', null, 'Nothing needs you.'), h('p', null, 'Requests from all sessions will wait here.'))),
@@ -103,6 +103,17 @@ export function mountInbox(root, app) {
       step(by, [...asks.map(askKey), ...[...stopped, ...finished].map((one) => one.session_id)]);
     },
   };
+}
+
+/** What a row says of a request; one that can't be told of keeps its row. @param {import('./state.js').Ask} ask @param {string} cwd @returns {[string, any]} */
+function wordsOf(ask, cwd) {
+  try {
+    const what = ask.kind === 'question' ? (ask.asked.questions.length === 1 ? 'A question' : `${ask.asked.questions.length} questions`) : wishWords(ask.asked);
+    return [what, subject(ask, cwd)];
+  } catch (error) {
+    console.error(error);
+    return ['A request that can’t be shown', ''];
+  }
 }
 
 /** @param {import('./state.js').Ask} ask @param {string} cwd */

@@ -26,6 +26,7 @@ const ROWS = [
   ['limits', 'permission_seconds', 'An unanswered request is denied after', time],
   ['limits', 'question_seconds', 'An unanswered question is given up after', time],
   ['limits', 'start_seconds', 'An agent must have started within', time],
+  ['limits', 'quiet_seconds', 'An agent that says nothing in a turn is pointed out after', time],
   ['terminal', 'tape_bytes', 'Output kept of one terminal', bytes],
   ['terminal', 'session_seconds', 'A terminal ends after', time],
   ['terminal', 'idle_seconds', 'Without a key it ends after', time],

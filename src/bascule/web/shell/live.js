@@ -1,7 +1,8 @@
 /** The sessions this page has open: reads a page of each, follows its events, comes back by number after a loss. */
 
-import { queueAfter, step, titleFrom } from '../js/reduce.js';
+import { endAfter, queueAfter, step, titleFrom } from '../js/record.js';
 import { FIRST_LIVE, askKey, filledRecord } from './state.js';
+import { put, table, tableOf, without } from '../js/tables.js';
 
 const PAGE = 60;
 const SETTLES = new Set(['permission_answered', 'question_answered', 'permission_withdrawn', 'question_withdrawn']);
@@ -12,7 +13,7 @@ export class Live {
   /**
    * @param {Store} store
    * @param {import('../js/api.js').Api} api
-   * @param {{opened: (id: string, page: any) => void, events: (id: string, entries: any[]) => void, page: (id: string, number: number, page: any) => void, hits: (id: string, text: string, seqs: number[] | null) => void, goTo: (id: string, seq: number) => void}} wells
+   * @param {{opened: (id: string, page: any) => void, events: (id: string, entries: any[]) => void, page: (id: string, number: number, page: any) => void, hits: (id: string, text: string, seqs: number[] | null) => void, goTo: (id: string, seq: number) => void, forget: (id: string) => void}} wells
    */
   constructor(store, api, wells) {
     this.store = store;
@@ -23,6 +24,8 @@ export class Live {
     this.caught = 0;
     /** Requests this page saw settled. @type {Set<string>} */
     this.settled = new Set();
+    /** Which history the numbers are of. @type {string | undefined} */
+    this.epoch = undefined;
     /** How far each session is held. Not in the store: text streams past without a drawing of the shell. @type {Map<string, number>} */
     this.seqs = new Map();
   }
@@ -44,12 +47,13 @@ export class Live {
   async #open(id) {
     try {
       const page = await this.api.open(id, { limit: PAGE });
+      this.epoch = page.epoch;
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
       this.#openAsks(id, page.entries);
       this.wells.opened(id, page);
-      await this.api.subscribe(id, { after: page.seq });
+      await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
       await this.#learn(id, page.session.started_seq ?? 0);
     } catch (error) {
       const code = /** @type {any} */ (error).code;
@@ -121,7 +125,7 @@ export class Live {
     const session = this.store.get().sessions[id];
     if (!session) return;
     const phase = /** @type {any} */ (step(session.phase, event.type));
-    const patch = { ...session, phase, updated_at: at };
+    const patch = { ...session, phase, updated_at: at, ...endAfter(event) };
     if (event.type === 'prompt_sent' && !session.title) patch.title = titleFrom(event.text);
     if (event.type === 'title_changed') patch.title = event.title;
     if (event.type === 'permission_mode_changed') patch.permission_mode = event.mode;
@@ -131,7 +135,7 @@ export class Live {
       patch.context_used = event.used ?? session.context_used;
       patch.context_size = event.size ?? session.context_size;
     }
-    this.store.set((state) => ({ sessions: { ...state.sessions, [id]: patch } }));
+    this.store.set((state) => ({ sessions: put(state.sessions, id, patch) }));
   }
 
   /** @param {string} id @param {any} logged */
@@ -151,7 +155,7 @@ export class Live {
 
   /** @param {any} ask */
   #setAsk(ask) {
-    this.store.set((state) => ({ asks: { ...state.asks, [askKey(ask)]: ask } }));
+    this.store.set((state) => ({ asks: put(state.asks, askKey(ask), ask) }));
     // What is settled is shown a moment, then leaves.
     if (ask.state !== 'open') setTimeout(() => this.#forgetAsk(askKey(ask)), ask.state === 'withdrawn' ? 6000 : 12_000);
   }
@@ -159,8 +163,8 @@ export class Live {
   /** @param {string} key */
   #forgetAsk(key) {
     this.store.set((state) => {
-      const { [key]: gone, ...rest } = state.asks;
-      return gone && gone.state !== 'open' ? { asks: rest } : {};
+      const gone = state.asks[key];
+      return gone && gone.state !== 'open' ? { asks: without(state.asks, key) } : {};
     });
   }
 
@@ -168,7 +172,7 @@ export class Live {
   setAsks(requests) {
     this.store.set((state) => {
       /** @type {Record<string, any>} */
-      const asks = {};
+      const asks = table();
       // Of a session that is followed its own events say when a request is over; a list may be older than they are.
       for (const [key, ask] of Object.entries(state.asks)) if (ask.state !== 'open' || (ask.heard && this.seqs.has(ask.session_id))) asks[key] = ask;
       // A list that was made before an answer must not bring the request back.
@@ -181,11 +185,35 @@ export class Live {
   async followAgain() {
     this.caught = 0;
     for (const [id, seq] of this.seqs) {
-      await this.api.subscribe(id, { after: seq }).catch((error) => {
+      await this.api.subscribe(id, { after: seq, epoch: this.epoch }).catch((error) => {
         if (error.code === 'OFFLINE') throw error;
         this.#setLive(id, { error: error.message });
       });
     }
+  }
+
+  /** What is held of this session is of another log: read it again from its end. @param {string} id */
+  startOver(id) {
+    const held = this.seqs.has(id);
+    this.#forget(id);
+    if (held) this.ensure(id);
+  }
+
+  /** The whole log is another one. What is in view is read again, the rest when somebody goes there. */
+  forgetAll() {
+    for (const id of [...this.seqs.keys()]) this.#forget(id);
+    this.settled.clear();
+    this.store.set({ asks: table(), seen: table() });
+  }
+
+  /** @param {string} id */
+  #forget(id) {
+    this.seqs.delete(id);
+    this.wells.forget(id);
+    for (const key of [...this.settled].filter((one) => one.startsWith(`${id}/`))) this.settled.delete(key);
+    this.store.set((state) => ({
+      live: without(state.live, id), seen: without(state.seen, id), asks: tableOf(Object.entries(state.asks).filter(([, ask]) => ask.session_id !== id)),
+    }));
   }
 
   /** Tabs of sessions that the list does not name: those begun outside Bascule are known one by one. */
@@ -218,20 +246,17 @@ export class Live {
   /** @param {string} id */
   close(id) {
     this.seqs.delete(id);
-    this.store.set((state) => {
-      const { [id]: _, ...live } = state.live;
-      return { live };
-    });
+    this.store.set((state) => ({ live: without(state.live, id) }));
     this.api.unsubscribe(id).catch(() => undefined); // offline: nothing is followed any more anyway
   }
 
   /** @param {any} session */
   #setSession(session) {
-    this.store.set((state) => ({ sessions: { ...state.sessions, [session.session_id]: filledRecord(session) } }));
+    this.store.set((state) => ({ sessions: put(state.sessions, session.session_id, filledRecord(session)) }));
   }
 
   /** @param {string} id @param {Partial<import('./state.js').LiveSession>} patch */
   #setLive(id, patch) {
-    this.store.set((state) => ({ live: { ...state.live, [id]: { ...(state.live[id] ?? FIRST_LIVE), ...patch } } }));
+    this.store.set((state) => ({ live: put(state.live, id, { ...(state.live[id] ?? FIRST_LIVE), ...patch }) }));
   }
 }

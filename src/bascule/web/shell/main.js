@@ -24,8 +24,10 @@ import { mountStart } from './start.js';
 import { shownSession } from './state.js';
 import { mountTabs } from './tabs.js';
 import { mountTerminals } from './terminals.js';
+import { mountUnlogged } from './unlogged.js';
 import { keepShell } from './worker.js';
 import { h } from '../js/dom.js';
+import { put } from '../js/tables.js';
 
 /** @param {string} id */
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -64,6 +66,7 @@ const queue = mountQueue(place('queue'), app);
 mountComposer(place('composer'), app, queue);
 mountFound(place('composer'), app);
 mountPanel(place('panel'), app);
+mountUnlogged(app);
 mountSidebar(place('side'), app, { palette: palette.search });
 mountBottomBar(place('bnav'), app);
 mountNotes(place('notes'), app);
@@ -89,7 +92,7 @@ function arrange(state, before) {
 /** What a person has in front of them counts as seen. @param {import('./state.js').State} state @param {string} id */
 function look(state, id) {
   const seq = state.sessions[id]?.seq ?? 0;
-  if (!document.hidden && (state.seen[id] ?? 0) < seq) app.store.set({ seen: { ...state.seen, [id]: seq } });
+  if (!document.hidden && (state.seen[id] ?? 0) < seq) app.store.set({ seen: put(state.seen, id, seq) });
 }
 
 app.store.subscribe(arrange);

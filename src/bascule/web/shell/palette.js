@@ -2,6 +2,7 @@
 
 import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
+import { visible } from '../js/visible.js';
 import { age, folderName } from '../js/words.js';
 import { NOTHING, marked, seeker } from './finding.js';
 import { agentLetter, dot, keyCap, keyName } from './parts.js';
@@ -61,7 +62,7 @@ export function mountPalette(root, app) {
     });
     const said = (wanted && found.q.toLowerCase().startsWith(wanted.slice(0, 1)) ? found.hits : []).filter((hit) => hit.firstSeq > 0).slice(0, 4).map((hit) => ({
       key: `${hit.sessionId}/${hit.firstSeq}`, mark: agentLetter(state.sessions[hit.sessionId]?.agent || hit.title), label: marked(hit.snippet),
-      note: `${hit.title || 'New session'} · ${age(hit.at, Date.now())}`, run: () => app.goTo(hit.sessionId, hit.firstSeq),
+      note: `${visible(hit.title ?? '') || 'New session'} · ${age(hit.at, Date.now())}`, run: () => app.goTo(hit.sessionId, hit.firstSeq),
     }));
     const commands = [...own, ...app.commands].filter((one) => fits(one.label) && (one.when?.() ?? true))
       .map((one) => ({ key: one.label, mark: icon(one.icon), label: underlined(one.label), note: keyName(one.keys ?? ''), run: one.run }));

@@ -6,6 +6,7 @@ import { keptComments } from './comments.js';
 import { changesTab } from './changes.js';
 import { filesTab } from './files.js';
 import { isGuest, shownSession } from './state.js';
+import { put, table } from '../js/tables.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -18,7 +19,7 @@ export function mountPanel(root, app) {
   const changes = changesTab(app, again);
   const files = filesTab(app, again);
   /** @type {Record<string, {label: string, mark: string, draw: (state: State, id: string) => any}>} */
-  const tabs = { changes: { label: 'Changes', mark: 'diff', draw: changes.draw }, files: { label: 'Files', mark: 'folder', draw: files.draw } };
+  const tabs = table({ changes: { label: 'Changes', mark: 'diff', draw: changes.draw }, files: { label: 'Files', mark: 'folder', draw: files.draw } });
   const parts = /** @type {HTMLElement} */ (document.getElementById('mswitch'));
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -62,7 +63,7 @@ export function mountPanel(root, app) {
 
   app.store.subscribe((now, before) => {
     const id = shownSession(now) ?? '';
-    if (id && !now.comments[id]) app.store.set((state) => ({ comments: { ...state.comments, [id]: keptComments(id) } }));
+    if (id && !now.comments[id]) app.store.set((state) => ({ comments: put(state.comments, id, keptComments(id)) }));
     const session = now.sessions[id];
     if (now.live[id]?.edits !== before.live[id]?.edits || (session && session.phase !== before.sessions[id]?.phase)) {
       clearTimeout(timer);

@@ -15,6 +15,7 @@ import { alwaysHere } from './rules_always.js';
 import { planView, shown } from './plan.js';
 import { scopeOf, wishOf } from './scope.js';
 import { agentTitle, askKey, deviceName, titleOf } from './state.js';
+import { put } from '../js/tables.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -112,10 +113,10 @@ export function permissionCard(app, state, ask, turn) {
 /** @param {App} app @param {State} state @param {Ask} ask @param {string} title @param {any} turn */
 export function header(app, state, ask, title, turn) {
   const key = askKey(ask);
-  const put = (/** @type {boolean} */ away) => app.store.set((now) => ({ later: { ...now.later, [key]: away } }));
-  return h('header', { 'data-key': 'head', onclick: state.later[key] ? () => put(false) : null }, h('span', { class: 'seal' }, icon('logo', 18)), h('h2', { id: 'ask-title' }, title),
+  const setAside = (/** @type {boolean} */ away) => app.store.set((now) => ({ later: put(now.later, key, away) }));
+  return h('header', { 'data-key': 'head', onclick: state.later[key] ? () => setAside(false) : null }, h('span', { class: 'seal' }, icon('logo', 18)), h('h2', { id: 'ask-title' }, title),
     h('span', { class: 'wait' }, `waiting ${waited(Date.now() - Date.parse(ask.opened_at))}`), h('span', { class: 'sp' }),
-    h('button', { type: 'button', class: 'btn quiet later', onclick: (/** @type {Event} */ event) => { event.stopPropagation(); put(true); } }, 'Later'),
+    h('button', { type: 'button', class: 'btn quiet later', onclick: (/** @type {Event} */ event) => { event.stopPropagation(); setAside(true); } }, 'Later'),
     turn.all.length > 1 && h('span', { class: 'pager' },
       iconButton('left', 'The one before', { onclick: () => turn.onPick(-1) }), `${turn.at + 1} of ${turn.all.length}`, iconButton('right', 'The next one', { onclick: () => turn.onPick(1) })));
 }
@@ -133,6 +134,7 @@ function reasonField(ask, turn) {
     turn.answer(ask, { decision: 'deny', message: event.currentTarget.querySelector('input').value.trim() || null });
   } },
   h('input', { class: 'inp grow', 'aria-label': 'Reason', placeholder: ask.asked.kind === 'plan' ? 'Say what the plan should do instead' : 'Say why, so that it can do better', maxlength: 4000 }),
+  ask.asked.reason_follows ? h('span', { class: 'hint' }, 'Sent as your next message.') : null,
   h('button', { class: 'btn danger', type: 'submit' }, ask.asked.kind === 'plan' ? 'Send' : 'Deny'), h('button', { class: 'btn quiet', type: 'button', onclick: () => turn.onReason(false) }, 'Cancel'));
 }
 

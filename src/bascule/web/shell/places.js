@@ -1,5 +1,7 @@
 /** Where the page is: addresses, and what a browser keeps between visits (tabs, drafts, theme). */
 
+import { table } from '../js/tables.js';
+
 /** @typedef {import('./state.js').Route} Route */
 /** @typedef {import('./state.js').State} State */
 
@@ -45,7 +47,7 @@ export function restored() {
   return {
     route, tabs, collapsed: Array.isArray(kept.collapsed) ? kept.collapsed : [], side: kept.side !== false, panel: kept.panel === true,
     theme: ['dark', 'light'].includes(kept.theme) ? kept.theme : 'auto',
-    seen: kept.seen && typeof kept.seen === 'object' ? kept.seen : {},
+    seen: table(kept.seen && typeof kept.seen === 'object' ? kept.seen : {}),
     held: Array.isArray(kept.held) ? kept.held : [],
   };
 }

@@ -6,19 +6,20 @@ import { visible } from '../js/visible.js';
 import { count, waited } from '../js/words.js';
 import { header } from './permission.js';
 import { agentTitle } from './state.js';
+import { table } from '../js/tables.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').Ask} Ask */
-/** @typedef {Record<string, {picked: string[], free: string}>} Draft by question text */
+/** @typedef {ReadonlyMap<string, {picked: string[], free: string}>} Draft by question text */
 
 const LONG = 5 * 60 * 1000; // then a person is reminded that the agent stands still
 
 /** What would be sent, or null while a question has no answer. @param {any[]} questions @param {Draft} draft @returns {Record<string, string> | null} */
 export function answersOf(questions, draft) {
   /** @type {Record<string, string>} */
-  const answers = {};
+  const answers = table();
   for (const one of questions) {
-    const given = draft[one.question];
+    const given = draft.get(one.question);
     const parts = [...(given?.picked ?? []), given?.free.trim() ?? ''].filter(Boolean);
     if (!parts.length) return null;
     answers[one.question] = parts.join(', ');
@@ -58,8 +59,8 @@ export function questionCard(app, state, ask, turn) {
 
   /** @param {any} one @param {number} n */
   function questionPart(one, n) {
-    const given = turn.draft[one.question] ?? { picked: [], free: '' };
-    const set = (/** @type {Partial<{picked: string[], free: string}>} */ patch) => turn.onDraft({ ...turn.draft, [one.question]: { ...given, ...patch } });
+    const given = turn.draft.get(one.question) ?? { picked: [], free: '' };
+    const set = (/** @type {Partial<{picked: string[], free: string}>} */ patch) => turn.onDraft(new Map(turn.draft).set(one.question, { ...given, ...patch }));
     const options = one.options ?? [];
     return h('fieldset', { class: 'qf', 'data-key': `q${n}` },
       h('h3', { class: n ? 'h2q' : '' }, visible(one.question), one.multi_select && h('small', null, 'Pick any')),

@@ -5,7 +5,7 @@ import { plusMinus } from '../js/lines.js';
 import { age, count } from '../js/words.js';
 import { confirmEnd } from './confirm.js';
 import { agentLetter, begin, dot, menu } from './parts.js';
-import { marksOf, mayAct, openAsks, pullNumber, shownSession, statusOf, titleOf } from './state.js';
+import { isOver, marksOf, mayAct, openAsks, pullNumber, shownSession, statusOf, titleOf } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -33,7 +33,7 @@ export function sessionRow(state, app, session, again) {
 /** @param {App} app @param {HTMLElement} anchor @param {SessionRecord} session @param {() => void} again */
 function rowMenu(app, anchor, session, again) {
   const id = session.session_id;
-  const over = session.phase === 'ended' || session.phase === 'failed';
+  const over = isOver(session);
   menu(anchor, [
     { label: 'Rename', icon: 'edit', run: () => { renaming = id; again(); begin('.srow-w input'); } },
     { label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'inbox', run: () => void app.api.archive(id, { archived: !session.archived }).then(() => app.note(session.archived ? 'It is back in the list.' : 'Archived. Everything is kept.'), app.trouble) },
@@ -51,7 +51,7 @@ function titleField(app, session, again) {
     again();
   };
   return h('input', {
-    class: 'inp', 'aria-label': 'Title', value: titleOf(session), maxlength: 200,
+    class: 'inp', 'aria-label': 'Title', value: session.title || titleOf(session), maxlength: 200,
     onblur: (/** @type {any} */ event) => done(event.currentTarget.value.trim()),
     onkeydown: (/** @type {any} */ event) => { if (event.key === 'Enter') done(event.currentTarget.value.trim()); if (event.key === 'Escape') { event.stopPropagation(); done(null); } },
   });
@@ -62,7 +62,7 @@ function subLine(state, session, status) {
   const asks = openAsks(state, session.session_id);
   if (status.dot === 'blocked') {
     const n = Math.max(asks.length, session.open_requests);
-    const questions = asks.filter((ask) => ask.kind === 'question').reduce((sum, ask) => sum + ask.asked.questions.length, 0);
+    const questions = asks.filter((ask) => ask.kind === 'question').reduce((sum, ask) => sum + (ask.asked?.questions?.length ?? 1), 0);
     return [h('span', { class: 'need' }, status.word), status.word === 'Asks you' ? `· ${count(questions, 'question')}` : `· ${count(n, 'request')}`];
   }
   if (status.dot === 'failed') return [h('span', { class: 'fail' }, 'Failed'), session.end_message && h('span', { class: 'cut' }, `· ${session.end_message.split(/[.:]/)[0].toLowerCase()}`)];

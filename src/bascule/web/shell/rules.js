@@ -8,6 +8,7 @@ import { importCard } from './rules_import.js';
 import { ANSWERS, answerBadge, coded } from './rules_words.js';
 import { problem } from './settings_parts.js';
 import { agentTitle, homeOf } from './state.js';
+import { own } from '../js/tables.js';
 
 /** @typedef {import('./settings_parts.js').Context} Context */
 /** @typedef {import('./state.js').State} State */
@@ -18,8 +19,8 @@ const TIMES = /** @type {const} */ ([[0, 'Always'], [1, '1 day'], [7, '7 days'],
 /** What is typed for each class: label, example, and what an empty field means. @type {Record<string, [string, string, string]>} */
 const FIELDS = {
   command: ['Command', 'pytest …', 'Plain words, exactly these. End with … if more words may follow. Empty: every command.'],
-  edit: ['Files', 'tests/**', '* is any name, ** any folders. Hidden files only when named. Empty: all in the project.'],
-  read: ['Files', 'docs/**', '* is any name, ** any folders. Hidden files only when named. Empty: all in the project.'],
+  edit: ['Files', 'tests/**', '* is any name, ** any folders. Hidden files only when named. Empty: all in the project. Commands are not bound by it; one that names a denied file is asked about.'],
+  read: ['Files', 'docs/**', '* is any name, ** any folders. Hidden files only when named. Empty: all in the project. Commands are not bound by it; one that names a denied file is asked about.'],
   fetch: ['Host', 'docs.python.org', 'Exactly this host. Empty: every page.'],
   mcp: ['Tool', 'mcp__tracker', 'One tool, or mcp__server for all of one server. Empty: every MCP tool.'],
   other: ['Tool', 'WebSearch', 'The tool’s name.'],
@@ -30,7 +31,7 @@ export function specOf(draft) {
   const text = draft.text.trim();
   const more = draft.toolClass === 'command' && /\s(…|\.\.\.|\*)$/.test(text);
   const about = more ? text.replace(/\s+(…|\.\.\.|\*)$/, '') : text;
-  const key = { command: 'argv', edit: 'path', read: 'path', fetch: 'host' }[draft.toolClass] ?? 'tool';
+  const key = own({ command: 'argv', edit: 'path', read: 'path', fetch: 'host' }, draft.toolClass) ?? 'tool';
   return {
     answer: draft.answer, toolClass: draft.toolClass, ...(about ? { [key]: key === 'argv' ? about.split(' ') : about } : {}), ...(more ? { more } : {}),
     ...(draft.folder ? { folder: draft.folder } : {}), ...(draft.agent ? { agent: draft.agent } : {}),
@@ -169,7 +170,7 @@ async function tryRule({ app, loaded, again }) {
   again();
 }
 
-const THEN = /** @type {Record<string, string>} */ ({ allow: 'allowed', deny: 'denied', withdrawn: 'taken back', open: 'still open' });
+const THEN = { allow: 'allowed', deny: 'denied', withdrawn: 'taken back', open: 'still open' };
 
 /** @param {State} state @param {any} run */
 function dryRun(state, run) {
@@ -178,7 +179,7 @@ function dryRun(state, run) {
     h('p', null, h('b', null, `It would have answered ${run.fits || 'none'} of ${count(run.looked, 'past request')}.`),
       run.differs ? h('span', { class: 'differs' }, ` ${run.differs === 1 ? 'One was' : `${run.differs} were`} answered otherwise then.`) : ''),
     run.requests.length > 0 && h('ul', null, run.requests.slice(0, 12).map((/** @type {any} */ one) => h('li', { class: ['allow', 'deny'].includes(one.then) && one.then !== one.now ? 'differs' : '' },
-      answerBadge(one.now), h('code', { title: visible(one.text) }, visible(one.text)), h('small', null, `${agentTitle(state, one.agent)} · ${THEN[one.then]}${one.by ? ` by ${visible(one.by)}` : ''} · ${moment(one.at, now)}`)))),
+      answerBadge(one.now), h('code', { title: visible(one.text) }, visible(one.text)), h('small', null, `${agentTitle(state, one.agent)} · ${own(THEN, one.then) ?? ''}${one.by ? ` by ${visible(one.by)}` : ''} · ${moment(one.at, now)}`)))),
     run.requests.length > 12 && h('p', { class: 'hint' }, `and ${run.fits - 12} more`));
 }
 

@@ -4,7 +4,7 @@ import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { clockTime, folderName, waited } from '../js/words.js';
 import { dot, menu } from './parts.js';
-import { agentTitle, deviceName, isGuest, mayAct, modelName, pullNumber, shownSession, statusOf, titleOf } from './state.js';
+import { agentTitle, deviceName, isGuest, isOver, mayAct, modelName, pullNumber, shownSession, statusOf, titleOf } from './state.js';
 import { confirmEnd } from './confirm.js';
 import { FORMATS, exportSession } from './exporting.js';
 import { shareSession } from './sharing.js';
@@ -30,7 +30,7 @@ export function mountSessionBar(root, app, open) {
     update(root, [
       !inbox && (isGuest(state) ? icon('logo', 20) : backButton(app)),
       h('div', { class: 'who' },
-        renaming === id ? renameField(id, titleOf(session)) : h(inbox ? 'h2' : 'h1', { title: titleOf(session), onclick: () => { if (mayAct(state, id)) { renaming = id; draw(app.store.get()); root.querySelector('input')?.select(); } } }, titleOf(session)),
+        renaming === id ? renameField(id, session.title || titleOf(session)) : h(inbox ? 'h2' : 'h1', { title: titleOf(session), onclick: () => { if (mayAct(state, id)) { renaming = id; draw(app.store.get()); root.querySelector('input')?.select(); } } }, titleOf(session)),
         h('p', null, h('span', { title: session.cwd }, icon('folder', 14), folderName(session.cwd)), h('i', null, '·'),
           // Who was sent a link to one session is told nothing about machines.
           state.devices.length > 0 && [h('span', null, icon('device', 14), deviceName(state, session)), h('i', null, '·')],
@@ -89,7 +89,7 @@ export function mountSessionBar(root, app, open) {
     const state = app.store.get();
     const session = state.sessions[id];
     const acts = mayAct(state, id);
-    const over = session.phase === 'ended' || session.phase === 'failed';
+    const over = isOver(session);
     menu(anchor, [
       // A phone's bar has no room for the button.
       ...(state.me?.role === 'owner' && matchMedia('(max-width: 720px)').matches ? [{ label: 'Share', icon: 'share', run: () => shareSession(app, anchor, id) }] : []),

@@ -6,6 +6,7 @@ import { qrView } from '../js/qr.js';
 import { visible } from '../js/visible.js';
 import { endsWords } from '../js/words.js';
 import { popover } from './parts.js';
+import { isTerminal } from './terminals.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -21,6 +22,7 @@ export function shareSession(app, anchor, id) {
   let rows = [];
   let problem = '';
   let days = 7;
+  const screen = isTerminal(app.store.get(), id);
 
   async function make() {
     try {
@@ -47,11 +49,11 @@ export function shareSession(app, anchor, id) {
   function draw() {
     update(root, [
       h('h2', null, 'Share this session'),
-      h('p', null, 'Whoever has the link reads along live, until it ends or you revoke it. They can’t send, type or approve, and see no files.'),
+      h('p', null, screen ? 'A link does not show a terminal’s screen. To let somebody see it live, give them access of their own in Settings, Trusted browsers.' : 'Whoever has the link reads along live, until it ends or you revoke it. They can’t send, type or approve, and see no files.'),
       problem && h('p', { class: 'emsg', role: 'status' }, icon('alert', 14), problem),
       link ? h('div', { class: 'made', 'data-key': 'made' }, rows.length > 0 && h('span', { class: 'qrw' }, qrView(rows, 'The link as a code for a phone')),
         h('div', null, h('div', { class: 'inp mono lk' }, h('span', { title: link }, link), iconButton('copy', 'Copy the link', { onclick: () => app.copy(link) })), h('small', null, 'It is shown only this once.')))
-        : h('form', { class: 'frow', 'data-key': 'form', onsubmit: (/** @type {any} */ event) => { event.preventDefault(); days = Number(event.currentTarget.querySelector('select').value); void make(); } },
+        : !screen && h('form', { class: 'frow', 'data-key': 'form', onsubmit: (/** @type {any} */ event) => { event.preventDefault(); days = Number(event.currentTarget.querySelector('select').value); void make(); } },
           h('label', { class: 'grow' }, h('span', null, 'It ends after'), h('select', { class: 'inp' }, TIMES.map(([value, label]) => h('option', { value: String(value), selected: value === days }, label)))),
           h('button', { type: 'submit', class: 'btn pri' }, 'Make a link')),
       grants.length > 0 && h('ul', { class: 'shares', 'aria-label': 'Links to this session' }, grants.map((one) => h('li', { 'data-key': one.id }, icon('link', 14), h('span', null, visible(one.name), h('small', null, `${one.lastUsedAt ? 'used' : 'never used'} · ${endsWords(one.expiresAt, Date.now())}`)),

@@ -9,6 +9,7 @@ import { dot, keyCap } from './parts.js';
 import { projectGroups } from './projects.js';
 import { sessionRow } from './rows.js';
 import { filledRecord, mayStart, openAsks } from './state.js';
+import { unloggedGroup } from './unlogged.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
@@ -48,6 +49,7 @@ export function mountSidebar(root, app, open) {
         navRow('inbox', 'Inbox', state.route.name === 'inbox' ? 'sel' : '', () => app.go({ name: 'inbox' }), badge(openAsks(state).length)),
         navRow('columns', 'Compare', state.route.name === 'compare' ? 'sel' : '', () => app.go({ name: 'compare' }))),
       h('div', { class: 'groups' },
+        unloggedGroup(state, app, again),
         h('div', { class: 'gh head' }, h('p', { class: 'cap' }, 'Projects'), h('span', { class: 'sp' }), mayStart(state) && iconButton('plus', 'Add a project', { class: 'xs addproject', 'aria-expanded': String(adding), onclick: () => (adding ? close() : add()) })),
         adding && slot('add'),
         ...projectGroups(state, app, again), foundGroup(state, app), archive(state, app, again)),

@@ -4,7 +4,7 @@ import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { count } from '../js/words.js';
 import { badge } from './sidebar.js';
-import { openAsks, shownSession } from './state.js';
+import { openAsks, shownSession, titleOf } from './state.js';
 import { secret } from './app.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -44,7 +44,7 @@ export function mountTitle(app) {
   app.store.subscribe((state) => {
     const n = openAsks(state).length;
     const session = state.sessions[shownSession(state) ?? ''];
-    const name = state.route.name === 'session' && session?.title ? `${session.title} · Bascule` : 'Bascule';
+    const name = state.route.name === 'session' && session?.title ? `${titleOf(session)} · Bascule` : 'Bascule';
     const title = n ? `(${n}) ${name}` : name;
     if (document.title !== title) document.title = title;
     if (n === last) return;

@@ -14,6 +14,7 @@ import { agentChip, choices, deviceChip, folderChip, modelField } from './start_
 import { START_SECONDS, foundAgents, startFailed, startSteps } from './starting.js';
 import { terminalRow } from './terminal_start.js';
 import { agentTitle, marksOf, sessionsInOrder, statusOf, titleOf } from './state.js';
+import { unaskedLines, unaskedOf } from './unasked.js';
 import { attachButton, grow, pictureRow, takePictures } from './typing.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -153,6 +154,7 @@ export function mountStart(root, app) {
     const addFirst = fresh && !state.projects.length;
     update(below, [
       h('div', { class: 'schips' }, deviceChip(state, chosen, (device) => { wish.device = device; again(); }), folderChip(app, state, chosen, { choose: useFolder, type: typePath })),
+      !going && unaskedLines(unaskedOf(chosen.agent)),
       !going && terminalRow(app, state, chosen.cwd), typing && slot('folder'), addFirst && h('p', { class: 'cap first', 'data-key': 'cap' }, 'Add your first project'), addFirst && slot('first'), !going && !fresh && pickUp(state),
     ]);
     if (typing) fillSlot(below, 'folder', folder.form);

@@ -1,6 +1,8 @@
 /** What the page knows, with its first values, and the questions everybody asks of it. Pure. */
 
 import { folderName } from '../js/words.js';
+import { table } from '../js/tables.js';
+import { visible } from '../js/visible.js';
 
 /**
  * @typedef {import('../js/types.d.ts').SessionRecord} SessionRecord
@@ -13,6 +15,7 @@ import { folderName } from '../js/words.js';
  * @typedef {{sessionId: string, text: string, images: any[], key: string}} Held
  * @typedef {{pid: number, status: string, waitingFor?: string, listens?: boolean}} OpenTerminal
  * @typedef {{sessionId: string, agent: string, title: string, cwd: string, createdAt: string, updatedAt: string, messages: number, costUsd: number | null, model: string | null, phase: string, queued: number, archived: boolean, terminal: OpenTerminal | null, command: string}} FoundItem
+ * @typedef {{name: string, running: boolean, pid: number | null, argv: string[], cwd: string, startedAt: string, keptBytes: number, sessionIds: string[], agent: string, title: string, canTakeUp: boolean, problem: string}} Unlogged
  * @typedef {typeof FIRST} State
  */
 
@@ -21,29 +24,32 @@ const COMMAND_LINE = 'this machine';
 
 export const FIRST = {
   line: /** @type {import('../js/feed.js').Line} */ ({ phase: 'connecting', attempt: 0, retryAt: null, heardAt: 0, lostAt: null }),
-  company: /** @type {Record<string, {viewers: string[], typing: string[]}>} */ ({}),
+  company: /** @type {Record<string, {viewers: string[], typing: string[]}>} */ (table()),
   back: /** @type {{at: number, events: number, restarted: boolean} | null} */ (null),
   updated: /** @type {string | null} the version that answers now, when it is not the one this page came from */ (null),
-  me: /** @type {{name: string, role: string, sessionId: string | null, grantId: string, version: string, boot: string, madeBy?: string, expiresAt?: string | null, waits?: {permission: number, question: number}} | null} */ (null),
+  me: /** @type {{name: string, role: string, sessionId: string | null, grantId: string, version: string, boot: string, epoch: string, madeBy?: string, expiresAt?: string | null, waits?: {permission: number, question: number}} | null} */ (null),
   loaded: false,
-  sessions: /** @type {Record<string, SessionRecord>} */ ({}),
+  unlogged: /** @type {Unlogged[]} processes that run and are not in the log */ ([]),
+  damaged: /** @type {{sessionId: string, message: string}[]} sessions that can't be read */ ([]),
+  replaced: false, // the log is another one than this page had read, so everything was loaded again
+  sessions: /** @type {Record<string, SessionRecord>} */ (table()),
   archived: /** @type {SessionRecord[] | null} */ (null),
   found: /** @type {{sessions: FoundItem[], total: number, looking: {running: boolean, done: number, total: number}} | null} */ (null),
   foundAll: false,
-  foundOpen: /** @type {Record<string, {terminal: OpenTerminal | null, command: string}>} */ ({}),
+  foundOpen: /** @type {Record<string, {terminal: OpenTerminal | null, command: string}>} */ (table()),
   devices: /** @type {Device[]} */ ([]),
-  away: /** @type {Record<string, number>} since when each device is */ ({}),
+  away: /** @type {Record<string, number>} since when each device is */ (table()),
   projects: /** @type {Project[]} in the order they were added */ ([]),
   agents: /** @type {AgentInfo[]} */ ([]),
   screens: /** @type {AgentInfo[]} */ ([]), // those that can run in a terminal
   beside: /** @type {string | null} */ (null), // the terminal shown next to a chat
-  asks: /** @type {Record<string, Ask>} */ ({}),
-  live: /** @type {Record<string, LiveSession>} */ ({}),
+  asks: /** @type {Record<string, Ask>} */ (table()),
+  live: /** @type {Record<string, LiveSession>} */ (table()),
   tabs: /** @type {string[]} */ ([]),
   route: /** @type {Route} */ ({ name: 'start' }),
   inboxPick: /** @type {string | null} */ (null),
-  askPick: /** @type {Record<string, string>} */ ({}),
-  later: /** @type {Record<string, boolean>} */ ({}),
+  askPick: /** @type {Record<string, string>} */ (table()),
+  later: /** @type {Record<string, boolean>} */ (table()),
   held: /** @type {Held[]} */ ([]),
   notes: /** @type {{id: number, text: string, tone?: string, action?: {label: string, run: () => void}}[]} */ ([]),
   confirm: /** @type {{sessionId: string, title: string, text: string, yes: string, no: string, run: () => void} | null} */ (null),
@@ -52,9 +58,9 @@ export const FIRST = {
   panel: false,
   panelTab: 'changes',
   panelTurn: /** @type {number | null} */ (null),
-  comments: /** @type {Record<string, import('./comments.js').Comment[]>} */ ({}),
+  comments: /** @type {Record<string, import('./comments.js').Comment[]>} */ (table()),
   theme: 'auto',
-  seen: /** @type {Record<string, number>} */ ({}),
+  seen: /** @type {Record<string, number>} */ (table()),
   tick: 0,
 };
 
@@ -65,7 +71,7 @@ export const FIRST_LIVE = { queue: [], commands: [], models: [], edits: [], step
 export const filledRecord = (record) => ({
   agent: '', driver: '', cwd: '', worktree_of: null, device: '', title: '', phase: 'starting', model: null, mode: null, permission_mode: 'relay',
   open_requests: 0, queued: 0, turns: 0, cost_usd: null, context_used: null, context_size: null, end_reason: null,
-  end_message: null, agent_session_id: null, archived: false, demo: false, found: false, seq: 0, started_seq: 0, added: 0, removed: 0, pull_request: null, ...record,
+  end_message: null, attempt: 0, attempts: 0, agent_session_id: null, archived: false, demo: false, found: false, seq: 0, started_seq: 0, added: 0, removed: 0, pull_request: null, ...record,
 });
 
 /** The folder a session's work is meant for, also when it works in a tree beside it. @param {SessionRecord} session */
@@ -88,12 +94,22 @@ export function shownSession(state) {
   return null;
 }
 
+/** Its agent went away, and Bascule starts it again. @param {SessionRecord} session */
+export const isReconnecting = (session) => (session.phase === 'ended' && session.end_reason === 'disconnected') || (session.phase === 'starting' && session.attempt > 0);
+
+/** It is over, and nothing is done about that. @param {SessionRecord} session */
+export const isOver = (session) => (session.phase === 'ended' || session.phase === 'failed') && !isReconnecting(session);
+
+/** "Reconnecting… try 2 of 5" @param {SessionRecord} session */
+export const reconnectWords = (session) => (session.attempts ? `Reconnecting… try ${session.attempt} of ${session.attempts}` : 'Reconnecting…');
+
 /** @param {State} state @param {SessionRecord} session @returns {{dot: string, word: string}} */
 export function statusOf(state, session) {
   const asks = openAsks(state, session.session_id);
   if (session.open_requests > 0 || asks.length) {
     return asks.length && asks.every((ask) => ask.kind === 'question') ? { dot: 'blocked', word: 'Asks you' } : { dot: 'blocked', word: 'Needs you' };
   }
+  if (isReconnecting(session)) return { dot: 'starting', word: reconnectWords(session) };
   switch (session.phase) {
     case 'starting': return { dot: 'starting', word: 'Starting' };
     case 'running': return { dot: 'running', word: 'Working' };
@@ -170,7 +186,7 @@ export function deviceName(state, session) {
 }
 
 /** @param {SessionRecord} session */
-export const titleOf = (session) => session.title || (session.driver === 'terminal' ? 'Terminal' : 'New session');
+export const titleOf = (session) => visible(session.title ?? '') || (session.driver === 'terminal' ? 'Terminal' : 'New session');
 
 /** May this browser send, answer and stop? @param {State} state @param {string} [sessionId] */
 export function mayAct(state, sessionId) {

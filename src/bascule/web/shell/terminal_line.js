@@ -5,7 +5,7 @@
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 10_000;
-const MOST_KEYS = 32 * 1024; // in one message
+const MOST_KEYS = 1024 * 1024 + 64; // in one message; a paste is taken whole or not at all
 const ACK_EVERY = 128 * 1024;
 const TAIL = 256 * 1024;
 // How much of the tape, and how many lines of it, each "earlier" shows.
@@ -27,9 +27,10 @@ export class TerminalLine {
     this.socket = null;
     this.state = /** @type {'connecting' | 'live' | 'lost' | 'over' | 'refused' | 'closed'} */ ('connecting');
     this.attempt = 0;
+    this.tries = 0; // the newest try to connect counts; an older one that still waits comes to nothing
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    /** The next byte we want, of which run; nothing yet when null. @type {{offset: number, run: number} | null} */
+    /** The next byte we want, of which run of which history; nothing yet when null. @type {{offset: number, run: number, epoch: string} | null} */
     this.place = null;
     this.depth = 0;
     /** @type {number | null} */
@@ -40,19 +41,18 @@ export class TerminalLine {
   }
 
   async connect() {
+    const mine = ++this.tries;
     clearTimeout(this.timer);
     this.#drop();
     if (this.state === 'closed') return;
     try {
       const ticket = await this.#ticket();
-      if (ticket !== null && !this.#isClosed()) this.#open(ticket);
+      if (mine !== this.tries) return;
+      if (ticket === null) this.#become('refused');
+      else this.#open(ticket);
     } catch {
-      this.#lost(); // no server, or it was too slow
+      if (mine === this.tries) this.#lost(); // no server, or it was too slow
     }
-  }
-
-  #isClosed() {
-    return this.state === 'closed';
   }
 
   /** Begin again from the tape's tail: another run, or more of the past. @param {number | null} keep lines from the end to stay at */
@@ -77,13 +77,16 @@ export class TerminalLine {
 
   close() {
     this.state = 'closed';
+    this.tries += 1;
     clearTimeout(this.timer);
     this.#drop();
   }
 
-  /** @param {Uint8Array} bytes */
+  /** @param {Uint8Array} bytes @returns {boolean} whether they could be sent */
   keys(bytes) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
     for (let at = 0; at < bytes.length; at += MOST_KEYS) this.#send(bytes.slice(at, at + MOST_KEYS));
+    return true;
   }
 
   /** @param {number} cols @param {number} rows */
@@ -109,10 +112,7 @@ export class TerminalLine {
       method: 'POST', cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(10_000), body: JSON.stringify({ purpose: 'terminal', sessionId: this.id }),
       headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key() ?? ''}` },
     });
-    if (answer.status === 401 || answer.status === 403) {
-      this.#become('refused');
-      return null;
-    }
+    if (answer.status === 401 || answer.status === 403) return null;
     if (!answer.ok) throw new Error(String(answer.status));
     return /** @type {string} */ ((await answer.json()).ticket);
   }
@@ -120,7 +120,7 @@ export class TerminalLine {
   /** @param {string} ticket */
   #open(ticket) {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-    const from = this.place ? `after=${this.place.offset}&run=${this.place.run}` : `after=tail&tail=${TAILS[this.depth].bytes}`;
+    const from = this.place ? `after=${this.place.offset}&run=${this.place.run}&epoch=${this.place.epoch}` : `after=tail&tail=${TAILS[this.depth].bytes}`;
     const lag = this.keep === null ? '' : '&lag=0'; // somebody asked for all of it
     const socket = new WebSocket(`${scheme}://${location.host}/ws/terminal/${encodeURIComponent(this.id)}?${from}${lag}&ticket=${encodeURIComponent(ticket)}`);
     socket.binaryType = 'arraybuffer';
@@ -151,8 +151,8 @@ export class TerminalLine {
 
   /** @param {any} message */
   #begin(message) {
-    const goesOn = this.place !== null && this.place.offset === message.offset && this.place.run === message.run;
-    this.place = { offset: message.offset, run: message.run };
+    const goesOn = this.place !== null && this.place.offset === message.offset && this.place.run === message.run && this.place.epoch === message.epoch;
+    this.place = { offset: message.offset, run: message.run, epoch: message.epoch };
     this.acked = message.offset;
     this.attempt = 0;
     this.readOnly = Boolean(message.readOnly);

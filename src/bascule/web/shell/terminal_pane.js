@@ -5,6 +5,7 @@
 
 import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
+import { textOf } from '../terminal/pasted.js';
 import { menu } from './parts.js';
 import { agentTitle, deviceName, titleOf } from './state.js';
 import { findBar } from './terminal_find.js';
@@ -19,6 +20,7 @@ const FONT = 'bascule.terminal.font';
 const FONTS = [10, 11, 12, 13, 14, 15, 16, 18, 20, 24];
 const TYPING_SECONDS = 3;
 const BELL_SECONDS = 4;
+const LONGEST_KEY = 32; // bytes; more at once is a paste
 
 export class TerminalPane {
   /**
@@ -35,8 +37,9 @@ export class TerminalPane {
     /** @type {MessagePort | null} */
     this.port = null;
     /** @type {import('./terminal_words.js').Foot} */
-    this.foot = { line: 'connecting', readOnly: false, typing: '', size: null, ended: null, skipped: 0 };
+    this.foot = { line: 'connecting', readOnly: false, typing: '', size: null, ended: null, skipped: 0, unread: 0 };
     this.run = app.store.get().sessions[id]?.started_seq ?? 0;
+    this.pasted = ''; // the text of the last keys, when they were a paste
     /** @type {Record<string, ReturnType<typeof setTimeout>>} */
     this.timers = {};
     this.line = new TerminalLine(id, app.feed.key, {
@@ -93,7 +96,7 @@ export class TerminalPane {
   /** What the frame may ask for, and nothing else. @param {any} message */
   #asked(message) {
     switch (message?.type) {
-      case 'keys': if (message.data instanceof ArrayBuffer) this.line.keys(this.keybar.taken(new Uint8Array(message.data))); break;
+      case 'keys': if (message.data instanceof ArrayBuffer) this.#typed(this.keybar.taken(new Uint8Array(message.data))); break;
       case 'ack': if (Number.isSafeInteger(message.offset)) this.line.ack(message.offset); break;
       case 'fit': if (Number.isSafeInteger(message.cols) && Number.isSafeInteger(message.rows)) this.line.resize(message.cols, message.rows); break;
       case 'link': if (typeof message.href === 'string') this.app.openLink(message.href); break;
@@ -112,6 +115,12 @@ export class TerminalPane {
     }
   }
 
+  /** A paste that can't be sent is handed back; of a key that can't, the foot speaks. @param {Uint8Array} keys */
+  #typed(keys) {
+    this.pasted = keys.length > LONGEST_KEY ? textOf(keys) : '';
+    if (!this.line.keys(keys) && this.pasted) this.pasting.heldBack('There is no connection', 'It was not typed. Paste it again when the connection is back.', this.pasted);
+  }
+
   /** A frame is listened to about the clipboard only while the person is in it, or has just used our buttons. */
   #hasFocus() {
     return document.activeElement === this.frame || this.root.contains(document.activeElement);
@@ -121,7 +130,7 @@ export class TerminalPane {
   #began(begin) {
     this.#tell({ type: 'begin', ...begin });
     this.#tell({ type: 'size', cols: begin.cols, rows: begin.rows });
-    this.#change({ readOnly: begin.readOnly, ended: null, skipped: begin.fresh ? 0 : this.foot.skipped });
+    this.#change({ readOnly: begin.readOnly, ended: null, unread: 0, skipped: begin.fresh ? 0 : this.foot.skipped });
   }
 
   /** @param {any} message */
@@ -139,11 +148,15 @@ export class TerminalPane {
         this.#tell({ type: 'skipped', prelude: message.prelude });
         this.#change({ skipped: this.foot.skipped + message.to - message.from });
         break;
+      case 'unread': this.#change({ unread: Number(message.bytes) || 0 }); break;
       case 'ended':
         this.#tell({ type: 'over' });
         this.#change({ ended: message, typing: '' });
         break;
-      case 'error': this.app.trouble(new Error(message.error?.message)); break;
+      case 'error':
+        if (message.error?.code === 'LINE_TOO_LONG') this.pasting.heldBack('The program can’t take a line this long', String(message.error.message), this.pasted);
+        else this.app.trouble(new Error(message.error?.message));
+        break;
       default: break;
     }
   }

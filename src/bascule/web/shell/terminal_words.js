@@ -1,8 +1,11 @@
 /** What a terminal's foot says: who types, whose size counts, how it ended, what was left out. Pure. */
 
+import { count, sizeWords } from '../js/words.js';
+import { LONGEST_LINE, byteLength, controlsIn, isManyLines, linesOf } from '../terminal/pasted.js';
+
 /**
  * @typedef {{cols: number, rows: number, owner: boolean, by: string, rule: string}} Arrangement
- * @typedef {{line: string, readOnly: boolean, typing: string, size: Arrangement | null, ended: any, skipped: number}} Foot
+ * @typedef {{line: string, readOnly: boolean, typing: string, size: Arrangement | null, ended: any, skipped: number, unread: number}} Foot
  */
 
 /** @param {Foot} foot @returns {string} */
@@ -10,6 +13,7 @@ export function whoTypes(foot) {
   if (foot.line === 'refused') return 'This browser may no longer see this terminal.';
   if (foot.ended) return endWords(foot.ended);
   if (foot.line === 'lost') return 'Not connected. The program goes on, and nothing is lost.';
+  if (foot.unread) return `The program is not reading. ${sizeWords(foot.unread)} of what you typed waits until it does.`;
   if (foot.typing) return `${foot.typing} is typing`;
   if (foot.readOnly) return 'You read along live. You can’t type here.';
   return '';
@@ -38,9 +42,23 @@ export function skippedWords(bytes) {
   return `${amount} came faster than this page could show it and were skipped. Scroll up to see what is kept.`;
 }
 
-/** @param {string} text */
+/**
+ * What a person is asked before a paste: how much of what, and what could go wrong.
+ * @param {string} text
+ * @returns {{title: string, notes: string[], yes: string}}
+ */
 export function pasteWords(text) {
-  const lines = text.replace(/\r\n?/g, '\n').replace(/\n$/, '').split('\n');
-  const first = lines.slice(0, 4).map((line) => (line.length > 160 ? `${line.slice(0, 160)}…` : line));
-  return { title: lines.length === 1 ? 'Paste a line that ends with Enter?' : `Paste ${lines.length} lines?`, preview: [...first, ...(lines.length > 4 ? [`… ${lines.length - 4} more`] : [])].join('\n') };
+  const lines = linesOf(text);
+  const controls = controlsIn(text);
+  const longest = lines.reduce((most, line) => Math.max(most, byteLength(line)), 0);
+  const what = lines.length > 1 ? `${lines.length} lines` : isManyLines(text) ? 'a line that ends with Enter' : 'this line';
+  return {
+    title: `Paste ${what}${controls ? ` without ${count(controls, 'control character')}` : ''}?`,
+    notes: [
+      controls ? 'Control characters act like keys and can run commands by themselves. They are written out and marked here, and are left out.' : '',
+      lines.length > 1 ? 'A shell may run each line at once.' : isManyLines(text) ? 'A shell may run it at once.' : '',
+      longest > LONGEST_LINE ? `A line has ${longest.toLocaleString('en')} bytes. Of one line, a program that reads line by line gets only ${LONGEST_LINE.toLocaleString('en')}.` : '',
+    ].filter(Boolean),
+    yes: controls ? 'Paste without them' : 'Paste',
+  };
 }

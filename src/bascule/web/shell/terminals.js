@@ -2,7 +2,8 @@
 
 import { h } from '../js/dom.js';
 import { newKey } from '../js/api.js';
-import { shownSession } from './state.js';
+import { icon } from '../js/icons.js';
+import { isGuest, shownSession } from './state.js';
 import { TerminalPane } from './terminal_pane.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -35,7 +36,9 @@ export function mountTerminals(app) {
     const mine = isTerminal(state, shown) ? shown : null;
     session.classList.toggle('isterminal', Boolean(mine));
     alone.hidden = !mine;
-    main = pane(main, alone, mine, false);
+    const closed = Boolean(mine) && isGuest(state);
+    main = pane(main, alone, closed ? null : mine, false);
+    if (closed && !alone.childElementCount) alone.append(noScreen(state));
     const other = state.beside && state.route.name === 'session' && shown && shown !== state.beside && !mine && isTerminal(state, state.beside) ? state.beside : null;
     beside.hidden = grip.hidden = !other;
     stage.toggleAttribute('data-split', Boolean(other));
@@ -58,6 +61,10 @@ export function mountTerminals(app) {
   arrange(app.store.get());
   return { find: () => { main?.openFind(); return main !== null; } };
 }
+
+/** What a guest sees in a terminal's place: their link shows no screens. @param {State} state */
+const noScreen = (state) => h('div', { class: 'center' }, h('div', { class: 'emptyt' }, icon('terminal', 28), h('h2', null, 'This session is a terminal.'),
+  h('p', null, `A shared link does not show a terminal’s screen. Ask ${state.me?.madeBy || 'whoever sent it'} for access of your own.`)));
 
 /** @param {App} app @param {string} id */
 function putBeside(app, id) {

@@ -11,7 +11,8 @@ import { WebLinksAddon } from '../vendor/xterm-web-links.js';
 import { Terminal } from '../vendor/xterm.js';
 import { linkWays } from './links.js';
 import { colours, monospace } from './look.js';
-import { isManyLines, pressed } from './pressing.js';
+import { needsAsking, withoutControls } from './pasted.js';
+import { pressed } from './pressing.js';
 
 const BELL_SECONDS = 0.2;
 const LONGEST_COPY = 16 * 1024 * 1024;
@@ -45,8 +46,8 @@ terminal.loadAddon(new WebLinksAddon(links.found.activate, links.found));
 terminal.unicode.activeVersion = '11';
 terminal.open(place('screen'));
 
-/** @type {Record<string, (message: any) => void>} */
-const takes = {
+/** @type {Map<string, (message: any) => void>} */
+const takes = new Map(Object.entries({
   begin: (message) => {
     earlier = message.earlier;
     terminal.options.disableStdin = message.readOnly || message.over;
@@ -74,11 +75,11 @@ const takes = {
   theme: (message) => setTheme(message.theme),
   font: (message) => { terminal.options.fontSize = message.size; propose(); },
   press: (message) => terminal.input(pressed(message.key, terminal.modes.applicationCursorKeysMode), true),
-  paste: (message) => { terminal.paste(message.text); terminal.focus(); },
+  paste: (message) => { terminal.paste(withoutControls(message.text)); terminal.focus(); },
   copy: () => copy(),
   find: (message) => find(message.text, message.step),
   focus: () => terminal.focus(),
-};
+}));
 
 /** @param {number} reached */
 function settle(reached) {
@@ -154,18 +155,26 @@ terminal.attachCustomKeyEventHandler((/** @type {KeyboardEvent} */ event) => {
   else tell({ type: 'key', key });
   return false;
 });
-// Several lines at once may run commands unseen, so the shell asks first.
-addEventListener('paste', (event) => {
-  const text = event.clipboardData?.getData('text/plain') ?? '';
-  if (!isManyLines(text) || terminal.options.disableStdin) return;
+/**
+ * Several lines at once may run commands unseen, and so may control characters; the shell shows them and asks first.
+ * @param {Event} event @param {string} text
+ */
+function askFirst(event, text) {
+  if (!needsAsking(text) || terminal.options.disableStdin) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   tell({ type: 'paste', text });
+}
+addEventListener('paste', (event) => askFirst(event, event.clipboardData?.getData('text/plain') ?? ''), true);
+// What a phone's keyboard keeps in a clipboard of its own comes as if it had been typed. A line end alone is the Enter key.
+addEventListener('beforeinput', (event) => {
+  const text = event.data ?? event.dataTransfer?.getData('text/plain') ?? '';
+  if (text.length > 1 && event.cancelable) askFirst(event, text);
 }, true);
 place('earlier').querySelector('button')?.addEventListener('click', () => tell({ type: 'earlier', lines: terminal.buffer.active.baseY - terminal.buffer.active.viewportY }));
 matchMedia('(prefers-color-scheme: light)').addEventListener('change', () => setTheme(theme));
 new ResizeObserver(() => requestAnimationFrame(propose)).observe(place('screen'));
 setTheme(theme);
-port.onmessage = (/** @type {MessageEvent} */ event) => takes[event.data?.type]?.(event.data);
+port.onmessage = (/** @type {MessageEvent} */ event) => takes.get(event.data?.type)?.(event.data);
 // The shell has this frame's own address; only it can be the parent (frame-ancestors), and only it gets the port.
 parent.postMessage({ type: 'ready' }, new URL(location.href).origin, [channel.port2]);

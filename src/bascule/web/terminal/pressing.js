@@ -1,9 +1,7 @@
 /** Keys of the phone's key bar, as bytes a program reads. Pure. */
 
-/** @type {Record<string, string>} */
-const ARROWS = { Up: 'A', Down: 'B', Right: 'C', Left: 'D' };
-/** @type {Record<string, string>} */
-const PLAIN = { Esc: '\x1b', Tab: '\t', '^C': '\x03', '|': '|', '/': '/', '-': '-', '~': '~' };
+const ARROWS = new Map([['Up', 'A'], ['Down', 'B'], ['Right', 'C'], ['Left', 'D']]);
+const PLAIN = new Map([['Esc', '\x1b'], ['Tab', '\t'], ['^C', '\x03'], ['|', '|'], ['/', '/'], ['-', '-'], ['~', '~']]);
 
 /**
  * @param {string} key as the bar names it
@@ -11,8 +9,8 @@ const PLAIN = { Esc: '\x1b', Tab: '\t', '^C': '\x03', '|': '|', '/': '/', '-': '
  * @returns {string}
  */
 export function pressed(key, application) {
-  if (key in ARROWS) return `\x1b${application ? 'O' : '['}${ARROWS[key]}`;
-  return PLAIN[key] ?? '';
+  if (ARROWS.has(key)) return `\x1b${application ? 'O' : '['}${ARROWS.get(key)}`;
+  return PLAIN.get(key) ?? '';
 }
 
 /** What Ctrl makes of one typed character; anything else is left as it is. @param {string} data */
@@ -23,6 +21,3 @@ export function withControl(data) {
   if (data === ' ') return '\0';
   return data === '?' ? '\x7f' : data;
 }
-
-/** Does a pasted text hold more than one line, so that a shell would run some of it at once? @param {string} text */
-export const isManyLines = (text) => /[\r\n]./s.test(text.replace(/\r\n/g, '\n')) || /[\r\n]$/.test(text);

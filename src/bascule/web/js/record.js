@@ -1,0 +1,76 @@
+/**
+ * What follows from events for a session as a whole: phase, title, queue. Pure, imports nothing; the twin of
+ * `model/records.py` and `model/lifecycle.py`, held to the same fixtures (`tests/fixtures/fold`).
+ *
+ * @typedef {import('./types.d.ts').PromptQueued} PromptQueued
+ */
+
+const TITLE_LENGTH = 80;
+
+/** @type {Record<string, Record<string, string>>} */
+const NEXT = {
+  starting: { session_ready: 'waiting', prompt_sent: 'running', session_failed: 'failed', session_ending: 'ending', session_ended: 'ended' },
+  running: { turn_ended: 'waiting', interrupted: 'interrupted', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
+  waiting: { prompt_sent: 'running', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
+  interrupted: { turn_ended: 'waiting', prompt_sent: 'running', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
+  ending: { session_ended: 'ended', session_failed: 'ended' },
+  ended: { session_started: 'starting', session_failed: 'failed' },
+  failed: { session_started: 'starting' },
+};
+
+/**
+ * @param {string} phase
+ * @param {string} type of the event
+ */
+export function step(phase, type) {
+  return Object.hasOwn(NEXT, phase) && Object.hasOwn(NEXT[phase], type) ? NEXT[phase][type] : phase;
+}
+
+/** @param {string} text */
+export function titleFrom(text) {
+  const characters = Array.from(text.split(/\s+/).filter(Boolean).join(' '));
+  if (characters.length <= TITLE_LENGTH) return characters.join('');
+  return characters.slice(0, TITLE_LENGTH - 1).join('').trimEnd() + '…';
+}
+
+/**
+ * The prompts that wait, after one more event.
+ * @param {PromptQueued[]} queue
+ * @param {any} event
+ * @returns {PromptQueued[]} the same array when nothing changed
+ */
+export function queueAfter(queue, event) {
+  switch (event.type) {
+    case 'prompt_queued': return [...queue, event];
+    case 'prompt_sent':
+    case 'prompt_withdrawn': {
+      const rest = queue.filter((one) => one.prompt_id !== event.prompt_id);
+      return rest.length === queue.length ? queue : rest;
+    }
+    case 'prompt_edited':
+      return queue.map((one) => (one.prompt_id === event.prompt_id ? { ...one, text: event.text } : one));
+    case 'prompts_reordered': {
+      /** @param {PromptQueued} one */
+      const place = (one) => { const at = event.order.indexOf(one.prompt_id); return at < 0 ? event.order.length : at; };
+      return queue.map((one, n) => ({ one, n })).sort((a, b) => place(a.one) - place(b.one) || a.n - b.n).map(({ one }) => one);
+    }
+    default: return queue;
+  }
+}
+
+/**
+ * How a session ended, and which try to have a lost agent back comes next: what one more event changes of that.
+ * @param {any} event
+ * @returns {{end_reason?: string | null, end_message?: string | null, attempt?: number, attempts?: number}}
+ */
+export function endAfter(event) {
+  const none = { attempt: 0, attempts: 0 };
+  switch (event.type) {
+    case 'session_started': return { end_reason: null, end_message: null };
+    case 'session_ready': return none;
+    case 'reconnect_scheduled': return { attempt: event.attempt, attempts: event.attempts };
+    case 'session_ended':
+    case 'session_failed': return { end_reason: event.reason, end_message: event.message ?? null, ...(event.reason === 'disconnected' ? {} : none) };
+    default: return {};
+  }
+}

@@ -1,0 +1,20 @@
+/** An entry that can't be drawn, as the text it came as. */
+
+import { h } from '../js/dom.js';
+import { icon } from '../js/icons.js';
+import { visible } from '../js/visible.js';
+
+const MOST = 64 * 1024;
+
+/** @param {import('../js/types.d.ts').Entry[]} entries */
+export function rawEntries(entries) {
+  let text = '';
+  try {
+    text = entries.map((entry) => JSON.stringify(entry, null, 1)).join('\n');
+  } catch (error) {
+    text = `It can't be written out, either: ${/** @type {Error} */ (error).message}`;
+  }
+  return h('details', { class: 'ln1 errout' },
+    h('summary', null, icon('alert'), h('span', { class: 'v' }, 'This could not be drawn'), h('span', { class: 'w' }, 'Open it to see it raw'), h('span', { class: 'car' }, icon('right', 12))),
+    h('pre', { class: 'out', tabindex: 0 }, visible(text.slice(0, MOST))));
+}

@@ -1,0 +1,203 @@
+"""Names that every JavaScript object inherits, for everything an agent may name: words like any other."""
+
+import json
+
+import pytest
+from msgspec import Raw
+from playwright.async_api import Browser, expect
+from tests.hub.stage import Stage, append, until
+from tests.web.chrome import PHONE, needs_chromium, open_tab
+
+from bascule.model.commands import AnswerPermission, AnswerQuestion
+from bascule.model.events import (
+    AnyEvent,
+    EntryClosed,
+    EntryOpened,
+    ModeChanged,
+    ModelChanged,
+    PermissionOption,
+    PermissionRequested,
+    PlanChanged,
+    PlanItem,
+    PromptSent,
+    Question,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionOption,
+    SessionReady,
+    SessionStarted,
+    TextAppended,
+    ToolChanged,
+    ToolStarted,
+    TurnEnded,
+)
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+NAMES = ("constructor", "__proto__", "toString", "hasOwnProperty", "valueOf", "prototype", "isPrototypeOf")
+OPTIONS = (PermissionOption("once", "allow_once", "Allow once"), PermissionOption("deny", "deny", "Deny"))
+SHA = "b" * 64
+# An object whose text can't be had: `String(it)` throws.
+MUTE = {"toString": 1, "valueOf": 1}
+
+
+def raw(**fields: object) -> Raw:
+    return Raw(json.dumps(fields).encode())
+
+
+def wants(request: str, command: str = "ls") -> PermissionRequested:
+    return PermissionRequested(request, "Bash", "Bash", "execute", raw(command=command), SHA, OPTIONS)
+
+
+def named(name: str) -> list[AnyEvent]:
+    """A turn in which everything an agent may name is called so."""
+    return [
+        PromptSent(f"p-{name}", name, name),
+        EntryOpened(name, "assistant"),
+        TextAppended(name, "assistant", f"said by {name.upper().strip('_')}\n\n```{name}\ncode\n```"),
+        EntryClosed(name),
+        ToolStarted(name, name, name, "other", Raw(json.dumps({name: name}).encode())),
+        ToolChanged(name, "done", name),
+        ToolStarted(f"e-{name}", "Edit", name, "edit", raw(file_path=f"/tmp/{name}", content=name)),
+        ToolChanged(f"e-{name}", "done", name),
+        PlanChanged((PlanItem(name),)),
+        ModelChanged(name),
+        ModeChanged(name),
+        TurnEnded("end_turn"),
+    ]
+
+
+async def session_of(world: Stage, session: str, *events: AnyEvent, agent: str = "scripted") -> None:
+    started = SessionStarted(agent, "stream_json", "/tmp", "ana", "device-1")
+    await append(world.store, session, started, SessionReady("c1"), *events)
+
+
+def answered(world: Stage) -> list[AnswerQuestion]:
+    return [one for one in world.device.wishes if isinstance(one, AnswerQuestion)]
+
+
+async def test_s36_questions_with_inherited_names_are_shown_and_answered_exactly(
+    world: Stage, browser: Browser
+) -> None:
+    asked = [
+        QuestionAsked(
+            f"q-{name}",
+            (Question(name, name, (QuestionOption(name, name), QuestionOption("no"))),),
+            Raw(b"{}"),
+            SHA,
+        )
+        for name in NAMES
+    ]
+    await session_of(world, "s1", *asked, wants("r1"))
+    await session_of(world, "s2", wants("r2", "make other"))
+    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    for number, name in enumerate(NAMES):
+        await expect(tab.ask).to_contain_text(
+            f"1 of {len(NAMES) + 1 - number}" if number < len(NAMES) else ""
+        )
+        await expect(tab.ask.locator("h3")).to_have_text(name)
+        if number % 2:
+            await tab.ask.get_by_label("In your own words").fill(f"my {name}")
+        else:
+            await tab.ask.locator(".opt", has_text=name).first.click()
+        await tab.ask.locator(".pri:enabled").click()
+        await until(lambda number=number: len(answered(world)) == number + 1)
+        wish = answered(world)[-1]
+        assert (wish.request_id, wish.answers) == (f"q-{name}", {name: f"my {name}" if number % 2 else name})
+        await append(world.store, "s1", QuestionAnswered(wish.request_id, "owner", wish.answers))
+    await expect(tab.ask).to_contain_text("wants to run a command")
+    await tab.allow()
+    await until(lambda: any(isinstance(one, AnswerPermission) for one in world.device.wishes))
+    await expect(tab.well.locator("dd", has_text="my __proto__")).to_have_count(1)
+    assert tab.errors == []
+
+
+async def test_s36_the_inbox_shows_every_request_beside_such_a_question(
+    world: Stage, browser: Browser
+) -> None:
+    for number, name in enumerate(NAMES):
+        question = QuestionAsked(name, (Question(name),), Raw(b"{}"), SHA)
+        await session_of(world, f"s{number}", question, wants("behind"))
+    await session_of(world, "calm", wants("r1", "make calm"))
+    for size in ({"width": 1280, "height": 720}, PHONE):
+        tab = await open_tab(browser, world.url, world.tokens["owner"], path="/inbox", size=size)
+        await expect(tab.page.locator(".irow")).to_have_count(2 * len(NAMES) + 1)
+        for name in NAMES:
+            await expect(tab.page.locator(f".irow .l2:text-is({json.dumps(name)})")).to_have_count(1)
+        await tab.page.locator(".irow", has_text="make calm").click()
+        await expect(tab.ask).to_contain_text("make calm")
+        assert tab.errors == []
+
+
+async def test_s36_sessions_entries_tools_models_and_files_may_have_such_names(
+    world: Stage, browser: Browser
+) -> None:
+    for name in NAMES:
+        await session_of(world, name, *named(name), wants(name, name), agent=name)
+    tab = await open_tab(browser, world.url, world.tokens["owner"])
+    for name in NAMES:
+        await tab.turn_to(f"/sessions/{name}")
+        await tab.says(f"said by {name.upper().strip('_')}")
+        await expect(tab.ask.locator("pre.cmd")).to_contain_text(name)
+        await tab.page.locator(".ask .btn.danger").click()
+        await until(
+            lambda name=name: any(
+                isinstance(one, AnswerPermission) and one.session_id == one.request_id == name
+                for one in world.device.wishes
+            )
+        )
+        async with world.client(world.tokens["owner"]) as client:
+            page = await client.get(f"/api/sessions/{name}/entries")
+        assert {name} <= {one.get("tool_id") for one in page.json()["entries"]}
+    # One that is not there is said not to be, rather than found among what an object inherits.
+    await tab.turn_to("/sessions/propertyIsEnumerable")
+    await expect(tab.page.locator("#sbar")).to_contain_text("There is no such session here.")
+    assert tab.errors == []
+
+
+async def test_s36_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
+    world: Stage, browser: Browser
+) -> None:
+    bad = PermissionRequested("bad", "Edit", "Edit", "edit", raw(file_path=MUTE, content="x"), SHA, OPTIONS)
+    await session_of(world, "s1", bad, wants("good", "make good"))
+    await session_of(world, "s2", wants("r2", "make other"))
+    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1", size=PHONE)
+    await expect(tab.ask).to_contain_text("This request can’t be shown")
+    await tab.ask.get_by_text("Show it raw").click()
+    await expect(tab.ask.locator("pre")).to_contain_text('"toString": 1')
+    await expect(tab.ask.locator(".allow")).to_have_count(0)
+    await tab.page.set_viewport_size({"width": 1280, "height": 720})
+    await tab.turn_to("/inbox")
+    await expect(tab.page.locator(".irow")).to_have_count(3)
+    await tab.page.locator(".irow", has_text="make other").click()
+    await expect(tab.ask).to_contain_text("make other")
+    await tab.turn_to("/sessions/s1")
+    await tab.ask.get_by_role("button", name="Deny", exact=True).click()
+    await expect(tab.ask).to_contain_text("make good")
+    denied = next(one for one in world.device.wishes if isinstance(one, AnswerPermission))
+    assert (denied.request_id, denied.decision) == ("bad", "deny")
+    assert tab.errors == []
+
+
+async def test_s36_an_entry_that_cannot_be_drawn_is_shown_raw_among_the_others(
+    world: Stage, browser: Browser
+) -> None:
+    events: list[AnyEvent] = []
+    for number, path in enumerate(("/tmp/a", MUTE, "/tmp/c")):
+        events += [
+            EntryOpened(f"m{number}", "assistant"),
+            TextAppended(f"m{number}", "assistant", f"before {number}"),
+            EntryClosed(f"m{number}"),
+            ToolStarted(f"t{number}", "Edit", "Edit", "edit", raw(file_path=path, content="x")),
+            ToolChanged(f"t{number}", "done", "ok"),
+        ]
+    await session_of(world, "s1", PromptSent("p1", "go", "ana"), *events, TurnEnded("end_turn"))
+    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    for number in range(3):
+        await tab.says(f"before {number}")
+    lost = tab.well.locator("details", has_text="This could not be drawn")
+    await expect(lost).to_have_count(1)
+    await lost.locator("summary").click()
+    await expect(lost.locator("pre")).to_contain_text('"toString": 1')
+    await expect(tab.well.locator("details.tool")).to_have_count(2)
+    assert tab.errors == []

@@ -1,0 +1,94 @@
+"""Titles and other words of agents that would turn a line around: written out wherever they are shown."""
+
+import pytest
+from msgspec import Raw
+from playwright.async_api import Browser, expect
+from tests.hub.stage import Stage, append
+from tests.web.chrome import needs_chromium, open_tab
+from tests.web.test_page_names import OPTIONS, SHA, raw, wants
+
+from bascule.model.events import (
+    CommandsChanged,
+    ModelChanged,
+    ModelChoice,
+    ModelsChanged,
+    PermissionOption,
+    PermissionRequested,
+    PromptQueued,
+    Question,
+    QuestionAsked,
+    SessionFailed,
+    SessionReady,
+    SessionStarted,
+    SlashCommand,
+    TitleChanged,
+)
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+TURNED = "\u202egnp.exe\u2066 \u200f\x9b31m\x1b[2J"
+PLACES = (
+    "/",
+    "/sessions",
+    "/sessions/s1",
+    "/sessions/s2",
+    "/inbox",
+    "/search",
+    "/compare",
+    "/settings/browsers",
+)
+RAW = """() => {
+  const bad = new RegExp('[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c'
+    + '\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]');
+  const found = bad.test(document.title) ? ['title: ' + document.title] : [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const { data, parentElement } = walk.currentNode;
+    if (bad.test(data)) found.push(parentElement.className);
+  }
+  for (const one of document.querySelectorAll('[title], [aria-label]')) {
+    const words = one.title + (one.getAttribute('aria-label') ?? '');
+    if (bad.test(words)) found.push('attribute of ' + one.className);
+  }
+  return found;
+}"""
+
+
+async def test_s44_a_title_that_turns_a_line_around_is_written_out_everywhere(
+    world: Stage, browser: Browser
+) -> None:
+    """Also models, commands, queued messages, options, names and reasons: all outside the frames."""
+    command = SlashCommand(f"do{TURNED}", TURNED)
+    option = PermissionOption("always", "allow_always", TURNED, TURNED)
+    asked = PermissionRequested("r1", TURNED, TURNED, "other", raw(command=TURNED), SHA, (*OPTIONS, option))
+    started = SessionStarted("scripted", "stream_json", f"/tmp/{TURNED}", TURNED, "device-1")
+    await append(
+        world.store,
+        "s1",
+        started,
+        SessionReady("c1"),
+        TitleChanged(f"innocent {TURNED}"),
+        ModelsChanged((ModelChoice(TURNED, TURNED, TURNED), ModelChoice("b", "b"))),
+        ModelChanged(TURNED),
+        CommandsChanged((command,)),
+        PromptQueued("q1", TURNED, TURNED),
+        QuestionAsked("r0", (Question(TURNED, TURNED),), Raw(b"{}"), SHA),
+        asked,
+        wants("r2", TURNED),
+    )
+    await append(world.store, "s2", started, TitleChanged(TURNED), SessionFailed("exited_early", TURNED))
+    tab = await open_tab(browser, world.url, world.tokens["owner"])
+    for place in PLACES:
+        await tab.turn_to(place)
+        await expect(tab.page.locator("#side")).to_contain_text("\\u{202e}gnp.exe")
+        assert await tab.page.evaluate(RAW) == [], place
+    await tab.turn_to("/sessions/s1")
+    for _ in range(3):
+        await expect(tab.ask).to_be_visible()
+        assert await tab.page.evaluate(RAW) == []
+        await tab.page.get_by_role("button", name="The next one").click()
+    assert (
+        await tab.page.title()
+        == "(3) innocent \\u{202e}gnp.exe\\u{2066} \\u{200f}\\u{9b}31m\\u{1b}[2J · Bascule"
+    )
+    assert tab.errors == []

@@ -1,0 +1,59 @@
+"""What an agent runs without asking stands where it is chosen, listed, and at work."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.web import lantern as world_of
+from tests.web.chrome import needs_chromium, open_tab
+from tests.web.lantern import lantern
+
+from bascule.link.frames import AgentInfo
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+MCP = "This agent runs MCP tools without asking."
+PROJECT = "Settings in the project’s folder can let this agent run tools without asking."
+AGENTS = (
+    AgentInfo(
+        "claude-code",
+        "Claude Code",
+        True,
+        "2.1.4",
+        drivers=("acp", "stream_json"),
+        unasked={"acp": (MCP,), "stream_json": (PROJECT,)},
+    ),
+    AgentInfo("codex", "Codex", True, "0.61.0", drivers=("codex",)),
+    # A name that is a member of every object, and a sentence that would be markup.
+    AgentInfo("demo", "Demo agent", True, drivers=("constructor",), unasked={"other": ("<b>no</b>",)}),
+)
+
+
+async def test_what_runs_unasked_is_said_at_the_choice_in_the_settings_and_on_the_session(
+    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(world_of, "AGENTS", AGENTS)
+    async with lantern(tmp_path) as world:
+        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/inbox")
+        page = tab.page
+        await page.get_by_role("button", name="New session N").click()
+        lines = page.locator(".s-start .unasked li")
+        await expect(lines).to_have_text([MCP])  # of the way that is preferred
+        await page.locator(".s-start .k-agent").click()
+        await page.get_by_role("menuitemradio", name="Codex").click()
+        await expect(lines).to_have_count(0)
+        await page.locator(".s-start .k-agent").click()
+        await page.get_by_role("menuitemradio", name="Demo agent").click()
+        await expect(page.locator(".s-start .k-agent")).to_contain_text("Demo agent")
+        await expect(lines).to_have_count(0)
+        # The session is talked to in the other way.
+        await tab.go("/sessions/uploads")
+        chip = page.locator(".k-mode:visible")
+        shown = f"Every command and edit comes to you first.\n{PROJECT}"
+        await expect(chip).to_have_attribute("title", shown)
+        await expect(chip).to_contain_text(PROJECT)
+        await chip.click()
+        await expect(page.locator(".menu .unasked li")).to_have_text([PROJECT])
+        await page.keyboard.press("Escape")
+        await tab.go("/settings/agents")
+        await expect(page.locator(".ags .unasked li")).to_have_text([MCP])
+        assert not tab.errors
