@@ -13,14 +13,13 @@ from typing import Any, Self
 
 import httpx
 import msgspec
+from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 
 from bascule.model.codec import Logged, decode_logged
 from bascule.model.events import AnyEvent
 from bascule.state_folder import read_note
 
-START_SECONDS = 30.0
-WAIT_SECONDS = 30.0
 FAKES = Path(__file__).parent / "fakes"
 LIMITS = "[limits]\nsessions = 0\nspawns_per_minute = 100000\ninputs_per_minute = 100000\noutput_bytes = 0\n"
 
@@ -92,7 +91,7 @@ class LiveServer:
                 stderr=stderr,
             )
         assert self.process.stdout is not None
-        line = (await asyncio.wait_for(self.process.stdout.readline(), START_SECONDS)).decode().strip()
+        line = (await asyncio.wait_for(self.process.stdout.readline(), PATIENCE)).decode().strip()
         if "#token=" not in line:
             raise AssertionError(f"no link but {line!r}\n{self.stderr()}")
         self.output.append(line)
@@ -111,7 +110,7 @@ class LiveServer:
             stderr=asyncio.subprocess.STDOUT,
         )
         try:
-            said, _ = await asyncio.wait_for(process.communicate(), START_SECONDS)
+            said, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
         except TimeoutError:
             process.kill()
             await process.wait()
@@ -137,7 +136,7 @@ class LiveServer:
                 base_url=self.url,
                 headers={"authorization": f"Bearer {self.token}"},
                 trust_env=False,
-                timeout=WAIT_SECONDS,
+                timeout=PATIENCE,
             )
         return self._client
 
@@ -158,7 +157,7 @@ class LiveServer:
         assert self.process is not None
         if self.process.returncode is None:
             self.process.send_signal(sign)
-        return await asyncio.wait_for(self.process.wait(), 20)
+        return await asyncio.wait_for(self.process.wait(), PATIENCE)
 
     def keeper_pid(self) -> int | None:
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -178,7 +177,7 @@ class LiveServer:
             gone = loop.create_future()
             loop.add_reader(watch, lambda: gone.done() or gone.set_result(None))
             try:
-                await asyncio.wait_for(gone, 20)
+                await asyncio.wait_for(gone, PATIENCE)
             finally:
                 loop.remove_reader(watch)
                 os.close(watch)
@@ -278,7 +277,7 @@ class LiveServer:
         wanted: type[AnyEvent] | Callable[[AnyEvent], bool],
         after: int = 0,
         *,
-        seconds: float = WAIT_SECONDS,
+        seconds: float = PATIENCE,
     ) -> Logged:
         """The first row that is (of) what is wanted."""
         async with asyncio.timeout(seconds), contextlib.aclosing(self.follow(session, after)) as rows:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.live import LiveServer
+from tests.waiting import PATIENCE
 
 from bascule.model.codec import Logged
 from bascule.model.events import (
@@ -63,7 +64,7 @@ class Viewer:
 
     async def until(self, number_of_rows: int) -> None:
         """So many rows, or all there will be: on a slow machine a stream may end before the last kill."""
-        async with asyncio.timeout(60), self.changed:
+        async with asyncio.timeout(PATIENCE), self.changed:
             await self.changed.wait_for(lambda: len(self.rows) >= number_of_rows or self._ended())
 
     async def until_ended(self) -> None:

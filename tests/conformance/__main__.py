@@ -11,7 +11,16 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from tests.conformance import every_agent, feedback, report, report_all, report_terminals, terminals
+from tests.conformance import (
+    every_agent,
+    feedback,
+    matrix,
+    report,
+    report_all,
+    report_matrix,
+    report_terminals,
+    terminals,
+)
 from tests.conformance.candidates import CANDIDATES, Candidate
 from tests.conformance.environment import clean_environment, make_home
 from tests.conformance.install import Installed, install
@@ -21,6 +30,7 @@ from tests.conformance.scenario import SCENARIOS
 from tests.conformance.scenes_asking import ASKING
 from tests.conformance.scenes_found import FOUND_OF_CLAUDE
 from tests.conformance.scenes_living import FORBIDDEN, LIVING
+from tests.conformance.scenes_lost import LOST
 from tests.conformance.scenes_screen import SCREEN
 from tests.conformance.talk import Talk
 from tests.conformance.through import play
@@ -32,6 +42,7 @@ SCENES: dict[str, Scene] = {
     **{scenario.name: functools.partial(play, scenario) for scenario in SCENARIOS},
     **ASKING,
     **LIVING,
+    **LOST,
     **SCREEN,
     **FOUND_OF_CLAUDE,
 }
@@ -121,6 +132,21 @@ def _terminals(only: list[str], keep: bool) -> int:
     return _count(outcomes)
 
 
+def _matrix(only: list[str], keep: bool) -> int:
+    """`only` names agents or columns."""
+    agents = [one for one in matrix.ROWS if one.name in only] or list(matrix.ROWS)
+    columns = [one for one in only if one not in {row.name for row in matrix.ROWS}]
+    failed = 0
+    for candidate in agents:
+        sys.stdout.write(f"{candidate.name}\n")
+        row = asyncio.run(matrix.run(candidate, columns, keep))
+        failed += sum(cell.fault is not None for cell in row.cells)
+        if not columns:
+            report_matrix.write(row)
+    sys.stdout.write(f"{failed} cells failed\n")
+    return 1 if failed else 0
+
+
 def _feedback(_only: list[str], keep: bool) -> int:
     program, outcomes = asyncio.run(feedback.run(keep))
     sys.stdout.write(f"claude {program.version}\n")
@@ -139,6 +165,7 @@ def _count(outcomes: list[Outcome]) -> int:
 AGENTS: dict[str, Callable[[list[str], bool], int]] = {
     "claude-code": _claude_code,
     **{one.name: functools.partial(_candidate, one) for one in CANDIDATES},
+    "matrix": _matrix,
     "terminals": _terminals,
     "feedback": _feedback,
 }

@@ -19,13 +19,14 @@ from tests.conformance.scenes_acp import ACP
 from tests.conformance.scenes_any import ANY
 from tests.conformance.scenes_codex import CODEX
 from tests.conformance.scenes_found import FOUND
+from tests.conformance.scenes_lost import LOST_CODEX
 from tests.conformance.scenes_plain import PLAIN
 from tests.conformance.talk import Talk
 from tests.live import LIMITS, LiveServer
 from tests.modelapi.server import ScriptedModel, serve
 
 # By the driver.
-SCENES = {"plain": PLAIN, "codex": {**ANY, **CODEX}, "acp": {**ANY, **ACP}}
+SCENES = {"plain": PLAIN, "codex": {**ANY, **CODEX, **LOST_CODEX}, "acp": {**ANY, **ACP}}
 PATIENCE = 120.0  # some need six seconds to start, more on a busy machine
 QUIET = {
     "DISABLE_TELEMETRY": "1",
@@ -59,7 +60,7 @@ async def run(candidate: Candidate, only: list[str], keep: bool) -> Run:
     done = Run(candidate, program.version, [])
     async with serve(model) as url:
         live = LiveServer(folder, config=f'{LIMITS}[pass_on]\ncodex = ["{OTHER_KEY}"]\n')
-        live.env = _environment(candidate, program, live.home, url)
+        live.env = environment_of(candidate, program, live.home, url)
         try:
             async with live:
                 if candidate.driver == "acp":
@@ -87,7 +88,8 @@ def short_folder() -> str | None:
     return "/var/tmp" if Path("/var/tmp").is_dir() else None
 
 
-def _environment(candidate: Candidate, program: Program, home: Path, url: str) -> dict[str, str]:
+def environment_of(candidate: Candidate, program: Program, home: Path, url: str) -> dict[str, str]:
+    """The whole environment of the server, built from nothing; the agent's HOME is filled for it."""
     (home / "tmp").mkdir(parents=True, exist_ok=True)
     given = {candidate.start: f"'{program.path}'"} if candidate.start else {}
     return {

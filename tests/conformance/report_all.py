@@ -33,7 +33,7 @@ GREETING = [
 def write(done: Run) -> None:
     """Put the agent's row where its last one was; the others stay as they are."""
     row = [*_facts(done), *_results(done), *_times(done)]
-    _replace("agents", [*FACTS, *COLUMNS, *FIGURES], done.candidate.title, row)
+    replace_row("agents", [*FACTS, *COLUMNS, *FIGURES], row)
 
 
 def write_greeting(done: Run, told: Greeting) -> None:
@@ -48,16 +48,18 @@ def write_greeting(done: Run, told: Greeting) -> None:
         ", ".join(told.settings),
         "; ".join(told.sign_in),
     ]
-    _replace("greetings", GREETING, done.candidate.title, row)
+    replace_row("greetings", GREETING, row)
 
 
-def _replace(table: str, columns: list[str], title: str, row: list[str]) -> None:
+def replace_row(table: str, columns: list[str], row: list[str], order: list[str] | None = None) -> None:
+    """Put a row, known by its first cell, where the last one of that name was."""
+    title = row[0]
     begin, end = f"<!-- {table}: begin -->", f"<!-- {table}: end -->"
     before, rest = PAGE.read_text(encoding="utf-8").split(begin, 1)
     old, after = rest.split(end, 1)
     rows = {_first_cell(line): line for line in old.splitlines()[3:] if line.startswith("|")}
     rows[title] = _row(row)
-    order = [one.title for one in CANDIDATES]
+    order = order or [one.title for one in CANDIDATES]
     head = [_row(columns), _row("---" for _ in columns)]
     lines = [*head, *(rows[title] for title in order if title in rows)]
     PAGE.write_text(f"{before}{begin}\n" + "\n".join(lines) + f"\n{end}{after}", encoding="utf-8")

@@ -2,7 +2,8 @@
 
 The first word of a prompt says what it does: `count N MS`, `run WORDS`, `plan`, `ask`, `fail`, `think
 SECONDS` (in silence), `hang` (it reads nothing any more), `lonely` (it asks for something in no session's
-name), `call METHOD JSON` (a service of the client). Anything else is echoed.
+name), `call METHOD JSON` (a service of the client), `want JSON` (asks leave for that tool call, and does
+nothing). Anything else is echoed.
 
 `--store DIR` keeps conversations, `--log FILE` every line it got, `--mode NAME` is the mode it starts in.
 `--no-resume` leaves only `session/load` for coming back, `--no-load` leaves nothing, `--close` offers
@@ -176,6 +177,12 @@ class Agent:
                 self.say(
                     session, json.dumps(self.ask(method, **{"sessionId": session, **json.loads(params)}))
                 )
+            case "want":
+                call = {"toolCallId": f"call_{uuid.uuid4().hex[:8]}", **json.loads(rest)}
+                given = self.ask(
+                    "session/request_permission", sessionId=session, toolCall=call, options=OPTIONS
+                )
+                self.say(session, given["outcome"].get("optionId", "cancelled"))
             case "plan":
                 entries = [
                     {"content": one, "priority": "medium", "status": "pending"} for one in ("Look", "Leap")

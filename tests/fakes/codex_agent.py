@@ -1,11 +1,16 @@
-"""A scripted `codex app-server`: echoes, waits for an interrupt, asks before a command, dies. Stdlib only."""
+"""A scripted `codex app-server`: echoes, waits for an interrupt, asks before a command, dies. Stdlib only.
+
+With `--store DIR` it keeps its threads there, takes up only those it knows, and notes what it hears.
+"""
 
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 Message = dict[str, Any]
+STORE = next((Path(one[8:]) for one in sys.argv[1:] if one.startswith("--store=")), None)
 
 
 def send(**message: Any) -> None:
@@ -21,6 +26,9 @@ def receive() -> Message:
     line = sys.stdin.readline()
     if not line:
         sys.exit(0)
+    if STORE is not None:
+        with (STORE / "heard.jsonl").open("a") as log:
+            log.write(json.dumps({"pid": os.getpid(), "heard": json.loads(line)}) + "\n")
     return json.loads(line)
 
 
@@ -58,8 +66,32 @@ def leave_if(words: str) -> None:
         sys.exit(int(code))
 
 
+def remember(words: str) -> list[str]:
+    """What was said in this thread before, and from now on this as well."""
+    if STORE is None:
+        return []
+    kept = STORE / "thread-1"
+    before = kept.read_text().splitlines()
+    kept.write_text("\n".join([*before, words]) + "\n")
+    return before
+
+
+def open_thread(message: Message) -> None:
+    thread = message["params"].get("threadId", "thread-1")
+    if STORE is not None and message["method"] == "thread/start":
+        (STORE / thread).touch()
+    if STORE is not None and not (STORE / thread).exists():
+        send(id=message["id"], error={"code": -32600, "message": f"no rollout found for thread id {thread}"})
+    else:
+        send(id=message["id"], result={"thread": {"id": thread}, "model": "scripted"})
+
+
 def turn(words: str) -> str:
+    before = remember(words)
     leave_if(words)
+    if words == "recall":
+        say("before: " + ", ".join(before))
+        return "completed"
     if words.startswith("run "):
         return run(words[4:])
     if words == "wait":
@@ -81,13 +113,16 @@ def page(params: Message) -> Message:
 
 
 def main() -> None:
+    if STORE is not None and (STORE / "broken").exists():
+        sys.stderr.write("fatal: not logged in\n")
+        sys.exit(3)
     while True:
         message = receive()
         match message["method"]:
             case "initialize":
                 send(id=message["id"], result={"userAgent": "scripted/9.9.9"})
             case "thread/start" | "thread/resume":
-                send(id=message["id"], result={"thread": {"id": "thread-1"}, "model": "scripted"})
+                open_thread(message)
             case "turn/start":
                 send(id=message["id"], result={"turn": {"id": "turn-1"}})
                 status = turn(message["params"]["input"][0]["text"])

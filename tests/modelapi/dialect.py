@@ -5,18 +5,29 @@ from __future__ import annotations
 from typing import cast
 
 from tests.modelapi.request import Tool
-from tests.modelapi.script import Call
+from tests.modelapi.script import MCP, Call
 
 NAMES = {
     "Bash": ("exec_command", "shell_command", "shell", "run_shell_command", "bash"),
     "Write": ("write_file", "write", "create", "exec_command", "shell_command", "shell"),
     "Read": ("read_file", "read", "view", "exec_command", "shell_command", "shell"),
+    "WebFetch": ("web_fetch", "webfetch", "fetch"),
+    "Task": ("Agent", "agent", "task", "invoke_agent", "multi_agent_v1.spawn_agent"),
 }
 ALIASES = {
     "command": ("command", "cmd"),
     "description": ("description",),
     "file_path": ("file_path", "path", "filePath", "absolute_path"),
     "content": ("content", "file_text"),
+    "prompt": ("prompt", "message", "query", "objective"),
+    "subagent_type": ("subagent_type", "agent_type", "agent_name"),
+}
+# What an agent calls the sub-agent that may do anything, by the name of its tool.
+GENERAL = {"task": "general", "invoke_agent": "generalist"}
+# Agents that tell the model of a tool only when it searches for it take a call to it all the same.
+UNTOLD = {
+    "ToolSearch": {"WebFetch": "WebFetch"},
+    "tool_search": {"WebFetch": "web_fetch"},
 }
 # An agent in a sandbox asks only when the model wants to leave it.
 ESCALATION = {"sandbox_permissions": "require_escalated", "with_escalated_permissions": True}
@@ -24,17 +35,36 @@ SHELLS = ("exec_command", "shell_command", "shell")
 BLANKS: dict[str, object] = {"string": "scripted", "boolean": False, "number": 1, "integer": 1, "array": []}
 
 
-def fit(call: Call, tools: list[Tool]) -> Call:
-    """Return the call as this agent takes it, or as it is when the agent knows the tool by that name."""
+def fit(call: Call, tools: list[Tool]) -> Call | None:
+    """Return the call as this agent takes it, or nothing when it has no tool for the deed.
+
+    A tool that the script calls by an agent's own name is called so, offered or not.
+    """
     offered = {tool.name: tool for tool in tools}
-    if call.tool in offered:
+    if call.tool in offered and call.tool not in GENERAL:
         return call
-    name = next((one for one in NAMES.get(call.tool, ()) if one in offered), None)
+    if call.tool.startswith(MCP):
+        return _mcp(call, offered)
+    name = next((one for one in (call.tool, *NAMES.get(call.tool, ())) if one in offered), None)
     if name is None:
-        return call
+        untold = next(
+            (known[call.tool] for one, known in UNTOLD.items() if one in offered and call.tool in known), None
+        )
+        if untold is not None:
+            return Call(untold, call.arguments)
+        return None if call.tool in NAMES else call
     if name in SHELLS and call.tool != "Bash":
         call = Call("Bash", {"command": _by_shell(call), "description": call.tool})
     return Call(name, _arguments(call.arguments, offered[name]))
+
+
+def _mcp(call: Call, offered: dict[str, Tool]) -> Call | None:
+    """A tool of an MCP server: every agent joins the two names in its own way."""
+    server, tool = call.tool.removeprefix(MCP).split(" ")
+    name = next((one for one in offered if server in one and one.endswith(tool)), None)
+    if name is None and any(one in offered for one in UNTOLD):
+        name = f"mcp__{server}__{tool}"
+    return None if name is None else Call(name, call.arguments)
 
 
 def in_words(call: Call) -> str:
@@ -53,6 +83,11 @@ def _arguments(given: dict[str, object], tool: Tool) -> dict[str, object]:
         if name is not None:
             is_list = known[name].get("type") == "array"
             fitted[name] = ["bash", "-lc", value] if is_list else value
+    for name in ALIASES["subagent_type"]:
+        if name in fitted:
+            kinds = known[name].get("enum")
+            usual = GENERAL.get(tool.name, fitted[name])
+            fitted[name] = fitted[name] if isinstance(kinds, list) and fitted[name] in kinds else usual
     for name, value in ESCALATION.items():
         if name in known:
             fitted[name] = value

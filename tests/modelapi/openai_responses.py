@@ -30,14 +30,20 @@ def read(body: dict[str, Any]) -> MessagesRequest:
             messages.append(Message("user", _blocks(one.get("content"))))
         elif not messages or messages[-1].role != "assistant":
             messages.append(Message("assistant", []))
-    tools = [
-        Tool(str(one.get("name", "")), one.get("parameters") or {})
-        for one in body.get("tools") or []
-        if one.get("type") == "function"
-    ]
+    tools = list(_tools(body.get("tools") or []))
     return MessagesRequest(
         messages, str(body.get("model", "")), system, tools, stream=bool(body.get("stream"))
     )
+
+
+def _tools(offered: list[dict[str, Any]], within: str = "") -> Iterator[Tool]:
+    """The functions, also those of a namespace: `mcp__lamp.switch`."""
+    for one in offered:
+        name = f"{within}{one.get('name', '')}"
+        if one.get("type") == "function":
+            yield Tool(name, one.get("parameters") or {})
+        elif one.get("type") == "namespace":
+            yield from _tools(one.get("tools") or [], f"{name}.")
 
 
 def _blocks(content: object) -> list[Block]:
@@ -108,7 +114,9 @@ def _item(index: int, block: Any) -> Iterator[Timed]:
 
 def _begun(block: Any) -> Json:
     if isinstance(block, Call):
-        names = {"call_id": f"call_{uuid4().hex[:12]}", "name": block.tool, "arguments": ""}
+        within, _, name = block.tool.rpartition(".")
+        names: Json = {"call_id": f"call_{uuid4().hex[:12]}", "name": name, "arguments": ""}
+        names |= {"namespace": within} if within else {}
         return {"type": "function_call", "id": f"fc_{uuid4().hex[:12]}", **names, "status": "in_progress"}
     if isinstance(block, Think):
         return {"type": "reasoning", "id": f"rs_{uuid4().hex[:12]}", "summary": []}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 import msgspec
 from msgspec import Struct
 from tests.modelapi.dialect import fit, in_words
 from tests.modelapi.request import MessagesRequest
-from tests.modelapi.script import Call, Cut, Directive, Fail, PlanFile, Slow, Step, Text, Think, parse
+from tests.modelapi.script import Call, Cut, Directive, Fail, PlanFile, Slow, Step, Text, Think, Wait, parse
 
 SIDE_REPLY = '{"title": "Scripted conversation", "isNewTopic": false}'
 PATH_ARGUMENT = "file_path"
+NO_SUCH_TOOL = "There is no tool here for"
+AGENT_ID = re.compile(r'"agent_id"\s*:\s*"([^"]+)"')
+WAIT_MS = 10_000
 
 
 class Reply(Struct, frozen=True):
@@ -86,17 +90,31 @@ def _block(directive: Directive, request: MessagesRequest) -> Text | Think | Slo
             if path is None:
                 return Text("I was not told of a plan file: plan mode is off.")
             return Call("Write", {"file_path": path, "content": text + "\n"})
-        case Call(tool="Task", arguments=arguments) if not request.offers("Task") and request.offers("Agent"):
-            return Call("Agent", arguments)
+        case Wait():
+            return _wait(request)
         case Call(tool=tool, arguments=arguments) if PATH_ARGUMENT in arguments:
             path = _absolute(str(arguments[PATH_ARGUMENT]), request)
-            return fit(Call(tool, {**arguments, PATH_ARGUMENT: path}), request.tools)
+            return _fitted(Call(tool, {**arguments, PATH_ARGUMENT: path}), request)
         case Call():
-            return fit(directive, request.tools)
+            return _fitted(directive, request)
         case Text() | Think() | Slow():
             return directive
         case Fail() | Cut():
             raise AssertionError("failures are replies of their own, never blocks")
+
+
+def _fitted(call: Call, request: MessagesRequest) -> Text | Call:
+    offered = ", ".join(tool.name for tool in request.tools)
+    return fit(call, request.tools) or Text(f"{NO_SUCH_TOOL} {call.tool}. Offered: {offered}")
+
+
+def _wait(request: MessagesRequest) -> Text | Call:
+    """Some agents start a sub-agent and go on: then the model has to wait for it, by the name it was told."""
+    tool = next((one.name for one in request.tools if one.name.endswith("wait_agent")), None)
+    started = AGENT_ID.search(request.last_tool_result() or "")
+    if tool is None or started is None:
+        return Text("Nothing to wait for.")
+    return Call(tool, {"targets": [started[1]], "timeout_ms": WAIT_MS})
 
 
 def _absolute(path: str, request: MessagesRequest) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct
 FIRST_DIRECTIVE = re.compile(r"(?:^|\s)(::[a-z]+)")
 # Inside `::task` the sub-agent's own script is written with `,,` so that the outer split leaves it whole.
 NESTED_SEPARATOR = " ,, "
+MCP = "mcp "
 CUT_TEXT = "This answer will be cut off here."
 
 
@@ -61,7 +62,11 @@ class Cut(Struct, frozen=True):
     politely: bool
 
 
-Directive = Text | Think | Slow | Call | PlanFile | Fail | Cut
+class Wait(Struct, frozen=True):
+    """A wait for the sub-agent that was just started, where the agent does not wait by itself."""
+
+
+Directive = Text | Think | Slow | Call | PlanFile | Wait | Fail | Cut
 Step = tuple[Directive, ...]
 
 
@@ -153,6 +158,15 @@ def _tool(rest: str) -> Call:
     return Call(name, cast("dict[str, object]", decoded))
 
 
+def _mcp(rest: str) -> Call:
+    """A tool of an MCP server by the server's and the tool's own names: each agent joins them in its way."""
+    server, tool, arguments = rest.split(" ", 2)
+    decoded: object = json.loads(arguments)
+    if not isinstance(decoded, dict):
+        raise ValueError("the tool's input must be a JSON object")
+    return Call(f"{MCP}{server} {tool}", cast("dict[str, object]", decoded))
+
+
 def _error(rest: str) -> Fail:
     status, _, times = rest.partition(" ")
     return Fail(int(status), int(times) if times else None)
@@ -170,6 +184,9 @@ BUILDERS: dict[str, Callable[[str], Directive]] = {
     "::exitplan": lambda _rest: Call("ExitPlanMode", {}),
     "::task": _task,
     "::tool": _tool,
+    "::fetch": lambda rest: Call("WebFetch", {"url": rest, "prompt": f"Fetch {rest}"}),
+    "::mcp": _mcp,
+    "::wait": lambda _rest: Wait(),
     "::error": _error,
     "::cut": lambda rest: Cut(rest or CUT_TEXT, politely=False),
     "::endearly": lambda rest: Cut(rest or CUT_TEXT, politely=True),

@@ -297,6 +297,7 @@ async def test_s08_no_get_changes_anything(world: Stage) -> None:
         "ListComparisons",
         "ReadComparison",
         "ReadContestant",
+        "ListUnlogged",
     }
     assert {type(wish).__name__ for wish in world.device.wishes} <= looks
 

@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-import time
 
 import httpx
 import msgspec
 import pytest
 from tests.hub.stage import Stage, ask, rest_of, stage, until
 from tests.security.test_door import call, opened, ticket
+from tests.waiting import PATIENCE, within
 
 from bascule.hub.app import route_table
 from bascule.hub.hosts import check_bind
@@ -42,18 +42,17 @@ async def test_s13_revoking_closes_socket_and_stream_within_two_seconds(world: S
         async with client.stream("GET", "/api/sessions/s1/stream") as stream:
             lines = stream.aiter_lines()
             await anext(lines)
-            begun = time.monotonic()
-            await world.grants.revoke(world.grant["phone"].id)
-            rest = [line async for line in lines]
-            await rest_of(socket)
-            assert time.monotonic() - begun < 2
+            with within(2):
+                await world.grants.revoke(world.grant["phone"].id)
+                rest = [line async for line in lines]
+                await rest_of(socket)
         assert "event: revoked" in rest
         assert socket.close_code == 1008
         assert (await client.get("/api/sessions")).status_code == 401
 
 
 async def test_s13_a_grant_that_runs_out_closes_its_socket(world: Stage) -> None:
-    token = await world.trust("guest", "viewer", expires_in=0.5)
+    token = await world.trust("guest", "viewer", expires_in=2)
     async with world.socket(token) as socket:
         await rest_of(socket)
     assert socket.close_code == 1008
@@ -102,7 +101,7 @@ async def test_s14_a_sessions_token_reaches_no_other_session_by_the_socket(world
         assert (await ask(socket, "session:list", 3))["error"]["code"] == "FORBIDDEN"
         await world.session("s3")
         await world.say("s1", "x")
-        pushed = msgspec.json.decode(await asyncio.wait_for(socket.recv(), 5))
+        pushed = msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))
         assert pushed["sessionId"] == "s1"
 
 
@@ -155,7 +154,9 @@ async def test_s58_wrong_tokens_are_throttled_and_valid_ones_never(
 ) -> None:
     caplog.set_level(logging.WARNING, "bascule.access")
     limits = httpx.Limits(max_connections=20)
-    async with httpx.AsyncClient(base_url=world.url, limits=limits, trust_env=False, timeout=30) as client:
+    async with httpx.AsyncClient(
+        base_url=world.url, limits=limits, trust_env=False, timeout=PATIENCE
+    ) as client:
         seen: set[int] = set()
 
         async def guess(n: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 from tests.live import LiveServer
+from tests.waiting import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ async def stream(
     else:
         headers["authorization"] = f"Bearer {server.token}"
     async with (
-        httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=30) as client,
+        httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE) as client,
         client.stream("GET", f"/api/sessions/{session}/stream", headers=headers, params=query) as answer,
     ):
         assert answer.status_code == 200, answer.status_code
@@ -41,7 +42,7 @@ async def stream(
                 case "data":
                     data += value
                 case "id":
-                    place = int(value)
+                    place = int(value.partition("-")[0])
                 case "" if data:
                     yield Event(name, json.loads(data), place)
                     name, data, place = "message", "", None

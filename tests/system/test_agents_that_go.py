@@ -1,17 +1,24 @@
 """Agents of other protocols that leave: each session says once why it ended, and nothing stays open."""
 
+import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from tests.live import FAKES, LiveServer
 
 from bascule.model.events import (
+    AgentSpawned,
     PermissionRequested,
     PermissionWithdrawn,
+    ReconnectScheduled,
     SessionEnded,
     SessionFailed,
+    TextAppended,
     ToolChanged,
     ToolStarted,
+    TurnEnded,
 )
 
 pytestmark = pytest.mark.anyio
@@ -50,8 +57,9 @@ async def test_r33_however_it_goes_there_is_one_end_with_its_cause(
             ("run die 3", 3, None),
         ]:
             session = await server.create(words, agent="leaving")
-            await server.wait_for(session, SessionEnded)
-            events = [row.event for row in await server.log(session)]
+            last = await server.wait_for(session, SessionEnded)
+            # What can be resumed is started again after this; each run has one end.
+            events = [row.event for row in await server.log(session) if row.seq <= last.seq]
             (ended,) = [one for one in events if isinstance(one, SessionEnded | SessionFailed)]
             assert (ended.code, ended.signal) == (code, signal), words
             asked = [one.request_id for one in events if isinstance(one, PermissionRequested)]
@@ -66,3 +74,37 @@ async def test_r33_however_it_goes_there_is_one_end_with_its_cause(
         row = await server.wait_for(session, lambda one: isinstance(one, SessionFailed | SessionEnded))
         assert isinstance(row.event, SessionFailed), "it never said a word"
         assert (await server.http.get("/api/requests")).json()["requests"] == []
+
+
+@pytest.mark.parametrize(("driver", "script"), [("stream_json", "remembers.py"), ("codex", "codex_agent.py")])
+async def test_r01_kill_9_of_the_server_in_the_middle_of_the_ladder_goes_on_with_it(
+    driver: str, script: str, short_dir: Path
+) -> None:
+    server = LiveServer(short_dir)
+    kept = short_dir / "kept"
+    kept.mkdir()
+    add(server, "lost", driver, FAKES / script)
+    file = server.config / "agents" / "lost.toml"
+    resume = 'resume = ["--resume={value}"]\n' if driver == "stream_json" else ""
+    file.write_text(file.read_text().replace(f'{script}"]', f'{script}", "--store={kept}"]') + resume)
+    async with server:
+        session = await server.create("hello", agent="lost")
+        await server.wait_for(session, TurnEnded)
+        (kept / "broken").touch()
+        pids = [row.event.pid for row in await server.log(session) if isinstance(row.event, AgentSpawned)]
+        os.kill(pids[0], signal.SIGKILL)
+        await server.wait_for(session, lambda one: isinstance(one, ReconnectScheduled) and one.attempt == 3)
+        await server.kill()
+        (kept / "broken").unlink()
+        await server.start()
+        await server.send(session, "recall")
+        await server.wait_for(
+            session, lambda one: isinstance(one, TextAppended) and "before: hello" in one.text
+        )
+        events = [row.event for row in await server.log(session)]
+        attempts = [one.attempt for one in events if isinstance(one, ReconnectScheduled)]
+        assert attempts[:3] == [1, 2, 3]
+        assert attempts == sorted(attempts)
+        heard = [json.loads(line) for line in (kept / "heard.jsonl").read_text().splitlines()]
+        turns = [one for one in heard if '"hello"' in json.dumps(one)]
+        assert len(turns) == 1, turns

@@ -3,12 +3,15 @@
 import asyncio
 import contextlib
 import json
+import re
+import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 from tests.live import LiveServer
+from tests.waiting import PATIENCE
 
 from bascule.client.client import Client
 from bascule.model.events import PermissionRequested, TurnEnded
@@ -31,7 +34,7 @@ async def bascule(server: LiveServer, *words: str) -> tuple[int, str]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await asyncio.wait_for(process.communicate(), 30)
+    said, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
     return process.returncode or 0, said.decode()
 
 
@@ -82,3 +85,32 @@ async def test_x12_the_python_client_follows_a_session_of_the_running_server(ser
             if isinstance(row.event, TurnEnded):
                 break
     assert seen == list(range(1, len(seen) + 1))
+
+
+async def test_doctor_right_after_a_start_does_not_wait_for_an_agent_that_is_slow_to_tell_its_version(
+    make_server: Callable[..., LiveServer],
+):
+    server = make_server()
+    slow = server.folder / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o700)
+    server.add_agent("slow", "", argv0=str(slow))
+    await server.start()
+    code, said = await bascule(server, "doctor")
+    assert code == 0, said
+    assert f"ok    server: running at {server.url}" in said
+    assert "fail" not in said
+    assert "slow (still looking for its version)" in said
+
+
+async def test_doctor_says_why_when_a_server_does_not_answer(make_server: Callable[..., LiveServer]):
+    server = make_server()
+    await server.start()
+    assert server.process is not None
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        code, said = await bascule(server, "doctor")
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    assert code == 1
+    assert re.search(r"fail  server: \S", said), said

@@ -3,16 +3,16 @@
 import asyncio
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.live import LiveServer
+from tests.waiting import PATIENCE, within
 
 from bascule.model.events import AgentSpawned, SessionEnded, TextAppended, TurnEnded
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def small_disk(short_dir: Path) -> Iterator[Path]:
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a small file system is not allowed here")
+        pytest.skip("needs root: it mounts a small file system")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
@@ -50,7 +50,7 @@ async def test_r19_a_full_disk_holds_agents_back_serves_readers_and_goes_on_by_i
             (f"/api/sessions/{small}/title", {"title": "more"}),
             ("/api/sessions", start),
         ):
-            refused = await asyncio.wait_for(server.http.post(path, json=body), 10)
+            refused = await asyncio.wait_for(server.http.post(path, json=body), PATIENCE)
             assert refused.status_code == 507, refused.text
             assert refused.json()["error"]["code"] == "STORAGE_FULL"
         rows = await server.log(session)
@@ -90,11 +90,11 @@ async def test_r19_r20_an_agent_can_be_stopped_while_the_disk_is_full(
         gone = asyncio.Event()
         asyncio.get_running_loop().add_reader(watch, gone.set)
         if how == "close":
-            answer = await asyncio.wait_for(server.http.delete(f"/api/sessions/{session}"), 10)
+            answer = await asyncio.wait_for(server.http.delete(f"/api/sessions/{session}"), PATIENCE)
         else:
-            answer = await asyncio.wait_for(server.http.post("/api/kill-all", json={}), 10)
+            answer = await asyncio.wait_for(server.http.post("/api/kill-all", json={}), PATIENCE)
         assert answer.status_code == 200, answer.text
-        await asyncio.wait_for(gone.wait(), 15)
+        await asyncio.wait_for(gone.wait(), PATIENCE)
         asyncio.get_running_loop().remove_reader(watch)
         os.close(watch)
         await asyncio.to_thread(
@@ -119,9 +119,8 @@ async def test_r19_r35_a_server_stopped_on_a_full_disk_goes_on_where_it_was(
         session = await server.create("flood 300 65536")
         await _storage_problem(server, shown=True)
         if how == "term":
-            began = time.monotonic()
-            assert await server.stop() == 0
-            assert time.monotonic() - began < 10
+            with within(10):
+                assert await server.stop() == 0
         else:
             await server.kill()
         await asyncio.to_thread(
@@ -141,7 +140,7 @@ async def test_r19_r35_a_server_stopped_on_a_full_disk_goes_on_where_it_was(
 
 async def _storage_problem(server: LiveServer, *, shown: bool) -> str:
     """What the device's state says about its disk, once that is what we wait for."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while True:
             status = (await server.http.get("/api/daemon/status")).json()
             if bool(status["storage_problem"]) == shown:

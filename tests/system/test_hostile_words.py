@@ -17,7 +17,7 @@ from bascule.model.events import PromptSent, SessionStarted, TurnEnded
 
 AGENT_FILES = Path(bascule.agents.__file__).parent
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")

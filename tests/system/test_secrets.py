@@ -9,6 +9,7 @@ import pytest
 from tests.live import LiveServer
 from tests.system.processes import raw_environment, raw_words, tree
 from tests.system.sse import stream, until
+from tests.waiting import PATIENCE, within
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
@@ -33,7 +34,7 @@ async def test_s17_no_token_is_found_in_logs_arguments_environments_or_files(mak
     assert isinstance(asked, PermissionRequested)
     await until(server, session, "permission_request", token=own)
 
-    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE) as client:
         for secret in secrets:
             bearer = {"authorization": f"Bearer {secret}"}
             query = {"token": secret, "ticket": secret}
@@ -107,12 +108,12 @@ async def test_s13_revoking_a_grant_closes_its_open_streams_within_two_seconds(m
     url = server.url.replace("http", "ws", 1) + "/ws"
     async with asyncio.TaskGroup() as group, connect(url, additional_headers=headers, proxy=None) as socket:
         group.create_task(watch())
-        await asyncio.wait_for(begun.wait(), 10)
-        for grant in (made, own):
-            gone = await server.http.delete(f"/api/grants/{grant['grant']['id']}")
-            assert gone.json() == {"ok": True}
-        async with asyncio.timeout(2):
-            await socket.wait_closed()
+        await asyncio.wait_for(begun.wait(), PATIENCE)
+        with within(2):
+            for grant in (made, own):
+                gone = await server.http.delete(f"/api/grants/{grant['grant']['id']}")
+                assert gone.json() == {"ok": True}
+            await asyncio.wait_for(socket.wait_closed(), PATIENCE)
         assert socket.close_code == 1008
     assert names[-1] == "revoked"
     async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:

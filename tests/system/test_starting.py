@@ -6,12 +6,12 @@ import socket
 import sqlite3
 import stat
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.live import LIMITS, LiveServer
+from tests.waiting import within
 
 from bascule.model.events import TurnEnded
 
@@ -144,10 +144,9 @@ async def test_r22_r23_a_second_server_on_the_same_folder_is_told_which_one_runs
     await server.start()
     port = server.url.rsplit(":", 1)[1]
     for chosen in ("0", port):  # with the port taken by ourselves, the answer is the same
-        began = time.monotonic()
-        code, said = await server.refused("--port", chosen)
+        with within(5):
+            code, said = await server.refused("--port", chosen)
         assert code == 1
-        assert time.monotonic() - began < 5
         assert f"already runs at {server.url} (pid {server.pid})" in said
         assert len(said.splitlines()) == 1
     assert (await server.http.get("/health")).json() == {"status": "ok"}
@@ -160,9 +159,8 @@ async def test_r23_a_port_used_by_another_program_is_said_in_one_sentence(make_s
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        began = time.monotonic()
-        code, said = await server.refused("--port", str(port))
-    assert time.monotonic() - began < 5
+        with within(5):
+            code, said = await server.refused("--port", str(port))
     assert code == 1
     assert said.startswith(f"127.0.0.1 port {port} is in use; stop what uses it")
     assert len(said.splitlines()) == 1
@@ -198,7 +196,7 @@ async def test_r21_a_damaged_database_is_put_aside_and_said(make_server: Make, d
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     server.token = ""
     await server.start()
-    assert (await server.http.get("/api/sessions")).json() == {"sessions": []}
+    assert (await server.http.get("/api/sessions")).json() == {"sessions": [], "damaged": []}
     again = await server.create("count 3 1")
     await server.wait_for(again, TurnEnded)
 

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from tests.hub.stage import until
 from tests.live import LiveServer
 from tests.system.sse import stream
+from tests.waiting import PATIENCE, within
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -54,18 +54,17 @@ async def test_r35_a_signal_ends_the_server_politely_and_agents_live_on(
     url = server.url.replace("http", "ws", 1) + "/ws"
     headers = {"authorization": f"Bearer {server.token}"}
     async with connect(url, additional_headers=headers, proxy=None) as socket:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while "assistant_text" not in last_words:
                 await socket.send('{"id":1,"type":"ping"}')
                 await socket.recv()
-        began = time.monotonic()
-        assert await server.stop(sign) == 0
-        assert time.monotonic() - began < 10
+        with within(10):
+            assert await server.stop(sign) == 0
         with contextlib.suppress(ConnectionClosed):
             while await socket.recv():
                 pass
         assert socket.close_code == 1012
-    await asyncio.wait_for(watching, 10)
+    await asyncio.wait_for(watching, PATIENCE)
     assert last_words[-1] == "shutdown"
     os.kill(pid, 0)  # it is there
     assert not (server.data / "server.json").exists()
@@ -93,11 +92,10 @@ async def test_r35_a_second_signal_ends_it_at_once(make_server: Make):
     assert server.process is not None
     server.process.send_signal(signal.SIGTERM)
     await until(lambda: "stopping" in server.stderr())
-    server.process.send_signal(signal.SIGTERM)
-    began = time.monotonic()
-    code = await asyncio.wait_for(server.process.wait(), 10)
+    with within(3):
+        server.process.send_signal(signal.SIGTERM)
+        code = await asyncio.wait_for(server.process.wait(), PATIENCE)
     assert code == 130
-    assert time.monotonic() - began < 3
     writer.close()
     with contextlib.suppress(ConnectionError):
         await writer.wait_closed()

@@ -186,7 +186,7 @@ def can_trace() -> bool:
     return done.returncode == 0
 
 
-@pytest.mark.skipif(not can_trace(), reason="strace is not here, or may not trace")
+@pytest.mark.skipif(not can_trace(), reason="needs strace, and the right to trace")
 async def test_c5_s20_the_server_connects_nowhere_and_starts_no_shell(make_server: Make, tmp_path: Path):
     trace = tmp_path / "trace"
     tracer = (

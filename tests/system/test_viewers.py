@@ -11,12 +11,13 @@ import pytest
 from tests.live import LiveServer
 from tests.system.pulse import Pulse
 from tests.system.sse import stream, until
+from tests.waiting import MUCH_PATIENCE, PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from bascule.model.events import TextAppended, TurnEnded
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.anyio
 
 MB = 1024 * 1024
 
@@ -47,7 +48,7 @@ async def test_r04_a_stream_dropped_anywhere_goes_on_exactly_there(server: LiveS
     session = await server.create("count 1500 1")
     seen: list[int] = []
     drops = 0
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(MUCH_PATIENCE):
         while True:
             last = seen[-1] if seen else None
             left = dice.randrange(0, 40)
@@ -83,7 +84,7 @@ async def test_r06_a_hundred_viewers_that_come_during_a_burst_miss_and_double_no
                     return rows
         raise AssertionError("the stream ended early")
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(MUCH_PATIENCE):
         views = await asyncio.gather(*(view() for _ in range(100)))
     whole = [row.seq for row in await server.log(session)]
     assert len(whole) > 20
@@ -127,7 +128,7 @@ async def test_r09_viewers_that_stopped_reading_are_let_go_while_100_mb_flow(ser
 
         async def flow() -> int:
             await server.send(session, "flood 1600 65536")
-            ended = await server.wait_for(session, TurnEnded, seconds=90)
+            ended = await server.wait_for(session, TurnEnded, seconds=MUCH_PATIENCE)
             return ended.seq
 
         last = await pulse.undisturbed_by(flow())
@@ -137,7 +138,7 @@ async def test_r09_viewers_that_stopped_reading_are_let_go_while_100_mb_flow(ser
             frames: list[str] = []
             with contextlib.suppress(ConnectionClosed):
                 while True:
-                    frames.append(str(await asyncio.wait_for(socket.recv(), 10))[:200])
+                    frames.append(str(await asyncio.wait_for(socket.recv(), PATIENCE))[:200])
             assert socket.close_code in (4008, 1006)
             assert sum(len(one) for one in frames) < MB
             if socket.close_code == 4008:

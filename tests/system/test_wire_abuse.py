@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import struct
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,9 +14,10 @@ import pytest
 from tests.hub.stage import ask, raw_exchange, status_of
 from tests.live import LiveServer
 from tests.system.pulse import Pulse
+from tests.waiting import PATIENCE, within
 from websockets.asyncio.client import ClientConnection, connect
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.anyio
 
 MB = 1024 * 1024
 
@@ -95,7 +95,7 @@ async def test_s56_a_broken_frame_closes_its_own_socket_and_no_other(server: Liv
     async with open_socket(server) as socket, open_socket(server) as other:
         assert "sec-websocket-extensions" not in socket.response.headers  # no deflate, so no bomb in it
         socket.transport.write(data)
-        await asyncio.wait_for(socket.wait_closed(), 10)
+        await asyncio.wait_for(socket.wait_closed(), PATIENCE)
         assert socket.close_code == code
         assert "ok" in await ask(other, "ping")
     assert server.peak() - before < 64 * MB
@@ -131,7 +131,7 @@ BODIES = {
     "invalid utf-8": (b'{"text":"\xff"}', 400),
     "not an object": (b"[1]", 400),
     "9 MB": (b'{"text":"' + b"x" * 9 * MB + b'"}', 413),
-    "too long a text": (b'{"text":"' + b"x" * 1_048_577 + b'"}', 400),
+    "too long a text": (b'{"text":"' + b"x" * 1_048_577 + b'"}', 413),
 }
 
 
@@ -200,30 +200,18 @@ async def test_s57_slow_and_idle_strangers_leave_room_for_those_with_a_token(ser
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             closing.callback(writer.close)
             writer.write(b"GET /api/sessions HTTP/1.1\r\nHo")
-        # The rest of them got a 503 at once; those let in are dropped when their headers do not come.
-        async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=20) as client:
-            began = time.monotonic()
-            headers = {"authorization": f"Bearer {server.token}"}
+        # The first of them were dropped for the last, which are dropped when their headers do not come.
+        with within(5):
             answer = await server.http.get("/api/sessions")  # a connection that was known before
-            assert answer.status_code == 200
-            assert time.monotonic() - began < 5
-            with contextlib.suppress(ConnectionError):
-                last = await asyncio.wait_for(reader.read(100), 20)
-                assert last.startswith((b"HTTP/1.1 503", b"HTTP/1.1 408")) or last == b""
-            await _room_again(client, headers)
+        assert answer.status_code == 200
+        with contextlib.suppress(ConnectionError):
+            last = await asyncio.wait_for(reader.read(100), PATIENCE)
+            assert last.startswith(b"HTTP/1.1 408") or last == b""
     await _fds_below(server, fds + 20)
 
 
-async def _room_again(client: httpx.AsyncClient, headers: dict[str, str]) -> None:
-    async with asyncio.timeout(20):
-        while True:
-            if (await client.get("/api/sessions", headers=headers)).status_code == 200:
-                return
-            await asyncio.sleep(0.1)
-
-
 async def _fds_below(server: LiveServer, most: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while True:
             if len(os.listdir(f"/proc/{server.pid}/fd")) < most:
                 return
@@ -233,7 +221,9 @@ async def _fds_below(server: LiveServer, most: int) -> None:
 async def test_s58_wrong_tokens_are_throttled_while_right_ones_work(server: LiveServer):
     size = (server.data / "server.log").stat().st_size
     limits = httpx.Limits(max_connections=10)
-    async with httpx.AsyncClient(base_url=server.url, limits=limits, trust_env=False, timeout=30) as client:
+    async with httpx.AsyncClient(
+        base_url=server.url, limits=limits, trust_env=False, timeout=PATIENCE
+    ) as client:
         seen: set[int] = set()
 
         async def guess(n: int) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.live import LiveServer
 from tests.terminal.viewing import terminal, viewing
+from tests.waiting import PATIENCE
 
 from bascule.client.address import Address, Unreachable
 from bascule.client.terminal import Piece, TerminalLine
@@ -48,7 +49,7 @@ class Faithful:
         while len(self.data) < size:
             assert not self.task.done(), self.task
             self.news.clear()
-            await asyncio.wait_for(self.news.wait(), 60)
+            await asyncio.wait_for(self.news.wait(), PATIENCE)
 
 
 async def test_x1_p7_bytes_are_complete_and_in_order_over_kills_of_the_server(short_dir: Path):

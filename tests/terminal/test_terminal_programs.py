@@ -16,7 +16,9 @@ LIMITS = "[limits]\nsessions = 0\nspawns_per_minute = 100000\n"
 
 
 def needs(program: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
+    return pytest.mark.skipif(
+        shutil.which(program) is None, reason=f"needs {program}: sudo apt install {program}"
+    )
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Several viewers of one terminal: one size, one who answers, and none who slows another."""
 
-import asyncio
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,17 +11,30 @@ from tests.terminal.viewing import Viewer, terminal, viewing
 pytestmark = pytest.mark.anyio
 
 LIMITS = "[limits]\nsessions = 0\nspawns_per_minute = 100000\n"
-# Asks the terminal, then tells every byte that came in within a second, in hex.
-ASK = (
-    "stty raw -echo min 0 time 10; printf '%b' '{query}'; got=$(dd bs=4096 count=1 2>/dev/null; "
-    "dd bs=4096 count=1 2>/dev/null); stty sane; hex=$(printf '%s' \"$got\" | od -An -tx1 | tr -d ' \\n'); "
-    "printf 'got=<%s>\\n<>%s\\n' \"$hex\" over\r"
-)
+# Asks its terminal something, waits until each of these letters was typed, and tells in hex what else came.
+ASKER = r"""
+import os, sys, termios, tty
+letters, query = sys.argv[1].encode(), sys.argv[2].encode().decode("unicode_escape").encode()
+old = termios.tcgetattr(0)
+tty.setraw(0)
+os.write(1, query + b"asked.")
+got = b""
+while not all(one in got for one in letters):
+    got += os.read(0, 4096)
+termios.tcsetattr(0, termios.TCSADRAIN, old)
+print("got=<" + got.translate(None, letters).hex() + ">", "<>" + "over", sep="\n", flush=True)
+"""
+
+
+def ask(query: str, letters: str = "X") -> str:
+    """The line that asks; whoever is to answer types a letter after it, so that no clock decides."""
+    return f"{sys.executable} -S asker.py {letters} '{query}'\r"
 
 
 @pytest.fixture
 async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
     async with LiveServer(short_dir, config=LIMITS, env={"SHELL": "/bin/sh"}) as live:
+        (live.work / "asker.py").write_text(ASKER)
         yield live
 
 
@@ -83,11 +96,12 @@ async def test_s54_r38_three_viewers_answer_and_one_answer_arrives(server: LiveS
     ):
         everybody = (one, two, three)
         assert [v.said[-1].replies for v in everybody if await v.hears("size")].count(True) == 1
-        await one.type(ASK.format(query=r"\033[c\033[6n"))
-        for viewer in everybody:
+        await one.type(ask(r"\033[c\033[6n", "XYZ"))
+        for viewer, letter in zip(everybody, "XYZ", strict=True):
             await viewer.shows(b"\x1b[c\x1b[6n")
             await viewer.type(b"\x1b[?1;2c")
             await viewer.type(b"\x1b[5;7R")
+            await viewer.type(letter)
         await one.shows(b"<>over")
         assert b"got=<1b5b3f313b32631b5b353b3752>" in one.data
 
@@ -95,12 +109,13 @@ async def test_s54_r38_three_viewers_answer_and_one_answer_arrives(server: LiveS
 async def test_s54_attackers_words_never_come_back_as_keys(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as one:
-        await one.type(ASK.format(query=r"\033]0;touch pwned\007\033[21t\033]52;c;?\007\033P+q544e\033\134"))
+        await one.type(ask(r"\033]0;touch pwned\007\033[21t\033]52;c;?\007\033P+q544e\033\134"))
         await one.shows(b"\x1b[21t")
         assert b"\x1b]52" not in one.data
         await one.type(b"\x1b]ltouch pwned\x1b\\")
         await one.type(b"\x1b]52;c;cm0gLXJm\x07")
         await one.type(b"\x1bP1+r544e=78\x1b\\")
+        await one.type("X")
         await one.shows(b"<>over")
         assert b"got=<>" in one.data
 
@@ -108,10 +123,11 @@ async def test_s54_attackers_words_never_come_back_as_keys(server: LiveServer):
 async def test_s54_with_nobody_there_nothing_answers_and_a_late_viewer_is_not_asked_again(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as one:
-        await one.type("sleep 1; " + ASK.format(query=r"\033[c"))
+        await one.type("sleep 1; " + ask(r"\033[c"))
         await one.shows(b"sleep 1")
-    await asyncio.sleep(0)
     async with viewing(server, session) as late:
+        await late.shows(b"asked.")
+        await late.type("X")
         await late.shows(b"<>over")
         await late.leave()
     async with viewing(server, session) as later:
@@ -128,9 +144,10 @@ async def test_s54_the_one_who_answers_leaves_and_another_answers(server: LiveSe
         assert first is one
         await one.leave()
         await two.until(lambda v: v.said[-1].replies)
-        await two.type(ASK.format(query=r"\033[5n"))
+        await two.type(ask(r"\033[5n"))
         await two.shows(b"\x1b[5n")
         await two.type(b"\x1b[0n")
+        await two.type("X")
         await two.shows(b"got=<1b5b306e>")
 
 
@@ -140,7 +157,7 @@ async def test_r37_a_slow_viewer_skips_and_slows_nobody(server: LiveServer):
         # The slow one acks nothing more after this, so it is sent a window and waits.
         await slow.line.ack(0)
         await quick.type("seq 1 1000000; echo do''ne\r")
-        await quick.until(lambda v: b"done" in v.data[-200:], 60)
+        await quick.until(lambda v: b"done" in v.data[-200:])
         await slow.line.ack(slow.next)
         skipped = await slow.hears("skipped")
         assert skipped.to - skipped.skipped_from > 1_000_000
@@ -156,7 +173,7 @@ async def test_r37_every_byte_of_a_large_output_is_on_the_tape(server: LiveServe
         await viewer.type("PS1=; stty -echo -onlcr; echo be''gin\r")
         await viewer.shows(b"begin\n")
         await viewer.type("head -c 40000000 /dev/zero | tr '\\0' 'y'; echo e''nd\r")
-        await viewer.until(lambda v: b"end\n" in v.data[-20:], 60)
+        await viewer.until(lambda v: b"end\n" in v.data[-20:])
         body = bytes(viewer.data)
         start = body.index(b"begin\n") + 6
         assert body[start : start + 40_000_000] == b"y" * 40_000_000

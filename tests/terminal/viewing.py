@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from tests.live import LiveServer
+from tests.waiting import PATIENCE
 
 from bascule.client.address import Address, Unreachable
 from bascule.client.terminal import Piece, Said, TerminalLine
-
-WAIT_SECONDS = 30.0
 
 
 class Viewer:
@@ -50,7 +49,7 @@ class Viewer:
             if not self.leaving:
                 raise
 
-    async def until(self, wanted: Callable[["Viewer"], Any], seconds: float = WAIT_SECONDS) -> Any:
+    async def until(self, wanted: Callable[["Viewer"], Any], seconds: float = PATIENCE) -> Any:
         """Wait until `wanted` gives something true, and give it."""
         try:
             async with asyncio.timeout(seconds):
@@ -72,7 +71,7 @@ class Viewer:
         return (await self.until(lambda one: [s for s in one.said if s.type == kind][times - 1 :]))[0]
 
     async def over(self) -> None:
-        async with asyncio.timeout(WAIT_SECONDS):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.shield(self._task)
 
     async def type(self, text: str | bytes) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.live import LiveServer
+from tests.waiting import PATIENCE
 
 from bascule.model.events import TurnEnded
 
@@ -43,7 +44,7 @@ async def add(server: LiveServer, path: str) -> httpx.Response:
 
 async def search(server: LiveServer, words: str) -> dict[str, Any]:
     """Until the index has everything: it is filled in the moment after a message is finished."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while True:
             found = (await server.http.get("/api/search", params={"q": words})).json()
             if found["hits"] and not found["owed"]:

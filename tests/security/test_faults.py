@@ -1,0 +1,316 @@
+"""Faults of ours, forced and provoked: a short id and a sentence outside, everything else in the log only."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from tests.hub.stage import Stage, append, ask, raw_exchange, status_of
+from tests.waiting import PATIENCE
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from bascule.hub.app import route_table
+from bascule.hub.table import Row
+from bascule.model.events import SessionStarted
+
+pytestmark = pytest.mark.anyio
+
+ROWS = route_table().rows
+HTTP = [row for row in ROWS if row.method != "WS"]
+INSIDE = "canary-of-the-inside"
+FAULT = re.compile(r"fault ([0-9a-f]{8})")
+
+
+class Broken(Exception):
+    pass
+
+
+async def boom(*_: object, **__: object) -> Any:
+    raise Broken(INSIDE)
+
+
+@contextmanager
+def broken(world: Stage) -> Iterator[None]:
+    """Every handler of the running app raises."""
+    rows: list[Row] = list(world.app.state.table.rows)
+    kept = [row.serve for row in rows]
+    for row in rows:
+        object.__setattr__(row, "serve", boom)
+    try:
+        yield
+    finally:
+        for row, serve in zip(rows, kept, strict=True):
+            object.__setattr__(row, "serve", serve)
+
+
+def logged_faults(caplog: pytest.LogCaptureFixture) -> set[str]:
+    """The ids in the log, each in one record that has the traceback beside it."""
+    found = [(FAULT.search(one.getMessage()), one) for one in caplog.records]
+    faults = [match[1] for match, record in found if match is not None and record.exc_info]
+    assert len(faults) == len(set(faults))
+    return set(faults)
+
+
+def fault_in(words: str) -> str:
+    assert INSIDE not in words
+    assert "Broken" not in words
+    assert "Traceback" not in words
+    found = FAULT.search(words)
+    assert found, words
+    return found[1]
+
+
+async def test_s62_every_handler_that_breaks_answers_with_an_id_from_the_log(
+    world: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.session("s1")
+    told: set[str] = set()
+    with broken(world):
+        async with world.client(world.tokens["owner"]) as client:
+            for row in HTTP:
+                path = re.sub(r"\{\w+\}", "s1", row.path)
+                answer = await client.request(row.method, path, json=None if row.body else {})
+                if answer.status_code == 400:  # its body is looked at first
+                    continue
+                assert answer.status_code == 500, (row.path, answer.text)
+                error = answer.json()["error"]
+                assert set(error) == {"code", "message", "fault"}
+                assert error["code"] == "INTERNAL_ERROR"
+                told.add(fault_in(error["message"]))
+        for path in ("/ws", "/ws/terminal/s1"):
+            headers = {"authorization": f"Bearer {world.tokens['owner']}"}
+            with pytest.raises(InvalidStatus) as refused:
+                async with connect(
+                    f"ws://127.0.0.1:{world.port}{path}", additional_headers=headers, proxy=None
+                ):
+                    pass
+            assert refused.value.response.status_code == 500
+            told.add(fault_in((refused.value.response.body or b"").decode()))
+    assert len(told) > 30
+    assert told == logged_faults(caplog)
+
+
+async def test_s62_a_socket_message_that_breaks_is_answered_with_its_id_and_the_socket_goes_on(
+    world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.session("s1")
+    told: set[str] = set()
+    async with world.socket() as socket:
+        monkeypatch.setattr(world.store, "session", boom)
+        shown = await ask(socket, "session:show", sessionId="s1")
+        told.add(fault_in(shown["error"]["message"]))
+        monkeypatch.undo()
+        monkeypatch.setattr(world.store, "sessions", boom)
+        listed = await ask(socket, "session:list", 2)
+        assert listed["error"]["code"] == "INTERNAL_ERROR"
+        told.add(fault_in(listed["error"]["message"]))
+        monkeypatch.undo()
+        monkeypatch.setattr(world.store, "read", boom)
+        await socket.send('{"id":3,"type":"session:subscribe","sessionId":"s1","after":0}')
+        async with asyncio.timeout(PATIENCE):
+            while '"type":"error"' not in (said := str(await socket.recv())):
+                pass
+        told.add(fault_in(said))
+        monkeypatch.undo()
+        assert "ok" in await ask(socket, "ping", 4)
+    assert told == logged_faults(caplog)
+
+
+async def test_s62_a_stream_that_breaks_ends_with_an_error_and_its_id(
+    world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.session("s1")
+    monkeypatch.setattr(world.store, "read", boom)
+    async with (
+        world.client(world.tokens["owner"]) as client,
+        client.stream("GET", "/api/sessions/s1/stream") as stream,
+    ):
+        body = (await stream.aread()).decode()
+    assert "event: error" in body
+    assert {fault_in(body)} == logged_faults(caplog)
+
+
+async def test_s62_a_terminal_that_breaks_while_it_is_shown_says_its_id_and_closes(
+    world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun = SessionStarted(agent="shell", driver="terminal", cwd="/tmp", by="ana", cols=80, rows=24)
+    await append(world.store, "t1", begun)
+
+    class BrokenTape:
+        base = end = 0
+        over = False
+        tail = read = staticmethod(boom)
+
+        def close(self) -> None: ...
+
+    class Tapes:
+        async def open(self, *_: object) -> BrokenTape:
+            return BrokenTape()
+
+    monkeypatch.setattr(world.hub.switchboard, "tapes", lambda _: Tapes())
+    headers = {"authorization": f"Bearer {world.tokens['owner']}"}
+    url = f"ws://127.0.0.1:{world.port}/ws/terminal/t1?after=tail"
+    async with connect(url, additional_headers=headers, proxy=None) as socket:
+        told = fault_in(str(await asyncio.wait_for(socket.recv(), PATIENCE)))
+        await asyncio.wait_for(socket.wait_closed(), PATIENCE)
+        assert (socket.close_code, socket.close_reason) == (1011, f"fault {told}")
+    assert {told} == logged_faults(caplog)
+
+
+async def test_a_text_that_is_too_long_is_413_with_its_length_and_what_to_do(world: Stage) -> None:
+    session = await world.session("s1")
+    words = "The message is 2,000,000 characters long; at most 1,048,576 fit. Attach a file or split it."
+    async with world.client(world.tokens["owner"]) as client:
+        answer = await client.post(f"/api/sessions/{session}/send", json={"text": "x" * 2_000_000})
+        assert answer.status_code == 413
+        assert answer.json()["error"] == {"code": "BODY_TOO_LARGE", "message": words}
+        made = await client.post("/api/sessions", json={"prompt": "x" * 2_000_000})
+        assert (made.status_code, made.json()["error"]["message"]) == (413, words)
+        named = await client.post(f"/api/sessions/{session}/title", json={"title": "x" * 501})
+        assert named.json()["error"]["message"] == "`title` is 501 characters long; at most 500 fit."
+    async with world.socket() as socket:
+        sent = await ask(socket, "session:send", sessionId=session, text="x" * 2_000_000)
+        assert sent["error"]["message"] == words
+
+
+async def test_who_may_not_is_told_who_may(world: Stage) -> None:
+    await world.session("s1")
+    own = await world.trust("own", "session", session_id="s1")
+    guest = await world.trust("guest", "viewer", session_id="s1")
+    expected = [
+        (own, "/api/sessions/s1/resume", "the owner and operators", "one session's own"),
+        (guest, "/api/sessions/s1/send", "the session's own token", "a link to read one session"),
+        (world.tokens["viewer"], "/api/sessions/s1/send", "operators", "a viewer's"),
+        (world.tokens["operator"], "/api/grants", "Only the owner may", "an operator's"),
+    ]
+    for token, path, who, whose in expected:
+        async with world.client(token) as client:
+            answer = await client.post(path, json={})
+        assert answer.status_code == 403, (path, answer.text)
+        said = answer.json()["error"]["message"]
+        assert who in said
+        assert whose in said
+    async with world.socket(world.tokens["viewer"]) as socket:
+        said = (await ask(socket, "kill-all"))["error"]["message"]
+        assert said.startswith("Only the owner may do this; this token is a viewer's.")
+
+
+async def test_s62_a_fault_at_the_door_is_no_other(
+    world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken_door(*_: object) -> Any:
+        raise Broken(INSIDE)
+
+    monkeypatch.setattr(world.grants, "authenticate", broken_door)
+    async with world.client("anything") as client:
+        answer = await client.get("/api/sessions")
+    assert answer.status_code == 500
+    assert {fault_in(answer.text)} == logged_faults(caplog)
+
+
+QUERIES = [
+    "&".join(f"a{n}" for n in range(51)),
+    "&".join(f"a{n}=b" for n in range(2000)),
+    "%",
+    "%zz=%",
+    "%ff=%fe",
+    "%00",
+    "token",
+    "token=%",
+    "token=" + "a" * 7000,
+    "ticket=%ed%a0%80",
+    "token=a&token=b&ticket=c",
+    "after=-1&limit=x&q=%00",
+    "after=99999999999999999999999999",
+    "after=" + "9" * 5000,
+    ";" * 1000,
+    "a" * 7900,
+    "=&=&=",
+    "__proto__=1&constructor=2",
+]
+HEADERS = [
+    "Authorization: Bearer",
+    "Authorization: Bearer " + "x" * 5000,
+    "Authorization: Bearer \xff\xfe",
+    "Authorization: Basic Og==",
+    "Authorization: a\r\nAuthorization: b",
+    "Cookie: " + "a=b; " * 500,
+    "Cookie: \xff=\xfe; token=x",
+    "Content-Type: \xff",
+    "Content-Type: application/json; charset=\xff",
+    "Content-Type: multipart/form-data",
+    "Content-Type: text/plain",
+    "Content-Encoding: gzip",
+    "Accept-Encoding: gzip;q=x, \xff",
+    "If-None-Match: \xff",
+    "Range: bytes=5-1",
+    "Last-Event-ID: \xff",
+    "Last-Event-ID: -5",
+    "Idempotency-Key: \xff",
+    "Idempotency-Key: " + "k" * 500,
+    "User-Agent: " + "u" * 5000,
+    "Origin: null",
+    "Origin: \xff",
+    "Sec-WebSocket-Protocol: \xff",
+    "Expect: 100-continue",
+    "Content-Length: 2",
+]
+PATHS = [
+    "//",
+    "/..%2f",
+    "/%",
+    "/%00",
+    "/%ff",
+    "/assets/%2e%2e/x",
+    "/api/sessions/%ed%a0%80",
+    "/s/" + "a" * 5000,
+]
+
+
+async def test_f10_s62_nothing_sent_without_a_token_is_a_fault(
+    world: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    host = f"Host: 127.0.0.1:{world.port}"
+    upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+    upgrade += "Sec-WebSocket-Version: 13\r\n"
+    gate = asyncio.Semaphore(16)
+
+    async def send(method: str, target: str, line: str = "X: y", body: str = "") -> None:
+        close = "" if "Upgrade" in line else "Connection: close\r\n"
+        length = f"Content-Length: {len(body)}\r\n" if body else ""
+        request = f"{method} {target} HTTP/1.1\r\n{host}\r\n{line}\r\n{length}{close}\r\n{body}"
+        async with gate:
+            got = await raw_exchange(world.port, request.encode("latin-1"))
+        assert 0 < status_of(got) < 500, (method, target[:80], line[:80], got[:300])
+
+    wishes = []
+    for row in ROWS:
+        path = re.sub(r"\{\w+\}", "s1", row.path)
+        if row.method == "WS":
+            wishes += [send("GET", f"{path}?{query}", upgrade.removesuffix("\r\n")) for query in QUERIES[:12]]
+            continue
+        # Each odd thing meets each route once, the public ones all of them.
+        odd = row.need == "public"
+        for n, query in enumerate(QUERIES):
+            if odd or n % 3 == len(wishes) % 3 or n == 0:
+                wishes.append(send(row.method, f"{path}?{query}"))
+        for n, line in enumerate(HEADERS):
+            if odd or n % 5 == len(wishes) % 5:
+                body = "{}" if line == "Content-Length: 2" else ""
+                wishes.append(send(row.method, path, "X: y" if body else line, body))
+    wishes += [send(method, path) for path in PATHS for method in ("GET", "POST", "DELETE", "PUT", "HEAD")]
+    await asyncio.gather(*wishes)
+    assert not [one.getMessage() for one in caplog.records if one.exc_info or one.levelno >= logging.ERROR]
+
+
+async def test_f10_a_query_of_51_parameters_is_refused_in_words(world: Stage) -> None:
+    async with world.client() as client:
+        for path in ("/health", "/"):
+            answer = await client.get(f"{path}?{QUERIES[0]}")
+            assert answer.status_code == 400
+            assert answer.json()["error"]["message"] == "The address has more than 50 parameters."

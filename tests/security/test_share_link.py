@@ -1,0 +1,97 @@
+"""A share link against every route and every socket message: it reads one session, and opens nothing else."""
+
+import httpx
+import pytest
+from tests.hub.stage import Stage, ask
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from bascule.hub.app import route_table
+from bascule.hub.roles import allows
+from bascule.hub.socket_messages import KINDS
+
+pytestmark = pytest.mark.anyio
+
+ROWS = [row for row in route_table().rows if row.need != "public"]
+ONE = "/api/sessions/{id}"
+# docs/api.md: its record, entries, events, queue, stream and export, nothing else; a ticket to read along.
+READS = {
+    ("GET", ONE),
+    ("GET", f"{ONE}/entries"),
+    ("GET", f"{ONE}/events"),
+    ("GET", f"{ONE}/stream"),
+    ("GET", f"{ONE}/export"),
+    ("GET", f"{ONE}/queue"),
+    ("GET", "/openapi.json"),
+    ("POST", "/api/tickets"),
+    ("WS", "/ws"),
+}
+SAYS = {
+    "hello",
+    "ping",
+    "session:open",
+    "session:show",
+    "session:entries",
+    "session:events",
+    "session:subscribe",
+    "session:unsubscribe",
+}
+
+
+async def guest_of(world: Stage) -> str:
+    await world.session("s1")
+    return await world.trust("guest", "viewer", session_id="s1")
+
+
+async def answer(client: httpx.AsyncClient, method: str, path: str) -> int:
+    body = b"{}" if method in ("POST", "DELETE") else None
+    headers = {"content-type": "application/json"} if body else {}
+    async with client.stream(method, path, content=body, headers=headers) as got:
+        return got.status_code
+
+
+async def knock(world: Stage, token: str, path: str) -> int:
+    url = f"ws://127.0.0.1:{world.port}{path}"
+    try:
+        async with connect(url, additional_headers={"authorization": f"Bearer {token}"}, proxy=None):
+            return 101
+    except InvalidStatus as error:
+        return error.response.status_code
+
+
+async def test_f9_s61_a_share_link_reaches_what_the_docs_list_and_no_other_route(world: Stage) -> None:
+    token = await guest_of(world)
+    reached: set[tuple[str, str]] = set()
+    async with world.client(token) as client:
+        for row in ROWS:
+            path = row.path.replace("{id}", "s1")
+            known = (
+                await knock(world, token, path)
+                if row.method == "WS"
+                else await answer(client, row.method, path)
+            )
+            if known not in (401, 403):
+                reached.add((row.method, row.path))
+    assert reached == READS
+
+
+async def test_f9_s61_a_share_link_says_over_the_socket_what_reads_and_nothing_else(world: Stage) -> None:
+    token = await guest_of(world)
+    grant = world.grant["guest"]
+    assert {name for name, kind in KINDS.items() if allows(grant, kind.need)} == SAYS
+    said: set[str] = set()
+    for name, kind in KINDS.items():
+        async with world.socket(token) as socket:
+            told = await ask(socket, name, 1, **({"sessionId": "s1"} if kind.in_session else {}))
+            if "ok" in told:
+                said.add(name)
+    assert said == SAYS
+
+
+async def test_f9_s61_a_share_link_opens_no_terminal_by_token_or_by_ticket(world: Stage) -> None:
+    token = await guest_of(world)
+    assert await knock(world, token, "/ws/terminal/s1") == 403
+    async with world.client(token) as client:
+        told = await client.post("/api/tickets", json={"purpose": "terminal", "sessionId": "s1"})
+    assert told.status_code == 403
+    assert told.json()["error"]["message"] == "A share link does not open a terminal."

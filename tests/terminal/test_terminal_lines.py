@@ -1,0 +1,79 @@
+"""Keys for a terminal's program: none is cut off or left waiting in silence, by the API or by `attach`."""
+
+import hashlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.cli.test_cli_attach import Tty
+from tests.live import LiveServer
+from tests.terminal.viewing import terminal, viewing
+
+pytestmark = pytest.mark.anyio
+
+LONG = b"0123456789" * 600 + b"!"
+
+
+@pytest.fixture
+async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
+    async with LiveServer(short_dir, env={"SHELL": "/bin/sh"}) as live:
+        yield live
+
+
+async def test_r36_a_viewer_is_told_of_a_line_the_program_cannot_take(server: LiveServer) -> None:
+    session = await terminal(server)
+    async with viewing(server, session) as page:
+        await page.type("stty -echo; echo rea''dy; cat > taken; echo clo''sed\r")
+        await page.shows(b"ready")
+        await page.line.keys(LONG + b"\r")
+        told = await page.until(lambda one: next((said for said in one.said if said.type == "error"), None))
+        refusal = told.refusal().refusal()
+        assert refusal.code == "LINE_TOO_LONG"
+        assert "at most 4,095 bytes of a line. This line would have 6,001" in refusal.message
+        text = b"".join(b"%06d %s\r" % (number, b"x" * (number % 250)) for number in range(7800))
+        await page.line.keys(b"\x15")  # a person clears the line: what was refused is over
+        await page.line.keys(text)
+        await page.line.keys(b"\x04")
+        await page.shows(b"closed")
+    taken = (server.work / "taken").read_bytes()
+    assert hashlib.sha256(taken).digest() == hashlib.sha256(text.replace(b"\r", b"\n")).digest()
+
+
+async def test_r36_a_program_that_does_not_read_is_spoken_of_and_loses_nothing(server: LiveServer) -> None:
+    """It reads raw, so that everything is taken as it is; and not before a file is there."""
+    reader = server.work / "reader.py"
+    reader.write_text(
+        "import hashlib, os, time, tty\n"
+        "tty.setraw(0); os.write(1, b'DE' + b'AF')\n"
+        "while not os.path.exists('go'): time.sleep(0.02)\n"
+        "left, seen = 300_000, hashlib.sha256()\n"
+        "while left:\n"
+        "  data = os.read(0, 65536); seen.update(data); left -= len(data)\n"
+        "os.write(1, seen.hexdigest().encode())\n"
+    )
+    session = await terminal(server)
+    text = os.urandom(150_000).hex().encode()
+    async with viewing(server, session) as page:
+        await page.type("python3 reader.py\r")
+        await page.shows(b"DEAF")
+        await page.line.keys(text)
+        told = await page.until(lambda one: next((said for said in one.said if said.type == "unread"), None))
+        assert told.bytes == 300_000
+        (server.work / "go").touch()
+        await page.shows(hashlib.sha256(text).hexdigest().encode())
+        await page.until(lambda one: one.said[-1].type == "unread" and one.said[-1].bytes == 0)
+
+
+async def test_r36_attach_says_what_was_held_back(server: LiveServer) -> None:
+    session = await terminal(server)
+    async with Tty(server, "attach", session) as tty:
+        await tty.shows(b"\x1b[!p")
+        tty.type(b"stty -echo; echo rea''dy; cat > taken; echo clo''sed\r")
+        await tty.shows(b"ready")
+        tty.type(LONG[:3000])
+        tty.type(LONG[3000:])
+        await tty.shows(b"[bascule] The program reads line by line")
+        tty.type(b"\x1d")
+        assert await tty.ends() == 0
+        assert tty.data.count(b"[bascule]") == 1

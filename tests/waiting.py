@@ -1,0 +1,41 @@
+"""How long tests wait: one limit for whatever should come, and a fair one for what is promised in seconds."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+
+# The bound of every wait. It only ends a test that would hang: a busy machine must never reach it.
+PATIENCE = 120.0
+PATIENCE_MS = PATIENCE * 1000
+# The same for a whole piece of heavy work, such as 100 viewers of one burst.
+MUCH_PATIENCE = 3 * PATIENCE
+
+_PROBE_SECONDS = 0.1
+
+
+def stretch() -> float:
+    """Seconds that a second of work takes here now: 1 when a core is free, more when the machine is busy."""
+    began, worked = time.monotonic(), time.thread_time()
+    while time.thread_time() - worked < _PROBE_SECONDS:
+        pass
+    return max(1.0, (time.monotonic() - began) / (time.thread_time() - worked))
+
+
+class Limit:
+    """Seconds that something may take, and those it took; both are known when it is over."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.took = 0.0
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[Limit]:
+    """What is promised to take less than this, on a machine that has time for it."""
+    limit = Limit(seconds)
+    before = stretch()
+    began = time.monotonic()
+    yield limit
+    limit.took = time.monotonic() - began
+    limit.seconds = seconds * max(before, stretch())
+    assert limit.took < limit.seconds, f"took {limit.took:.1f} s, not {limit.seconds:.1f} s at most"
