@@ -1,15 +1,20 @@
 """What every test may lean on: one event loop, a home that is nobody's, and short paths for sockets."""
 
+import asyncio
+import functools
 import importlib.util
+import inspect
 import itertools
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.waiting import TEST_SECONDS
 
 # A busy machine is no defect: what an example finds counts, not how long it took.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -32,6 +37,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if len(places) == len(page):  # otherwise so few files were chosen that their order does not matter
         mixed = [one for n, group in enumerate([*others, []]) for one in [*places.get(n, []), *group]]
         items[:] = mixed
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Ends an async test that hangs, with a traceback; pytest-timeout can only end its whole worker."""
+    run = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(run):
+        return
+
+    @functools.wraps(run)
+    async def bounded(*args: Any, **kwargs: Any) -> None:
+        async with asyncio.timeout(TEST_SECONDS):
+            await run(*args, **kwargs)
+
+    pyfuncitem.obj = bounded
 
 
 @pytest.fixture(scope="session")

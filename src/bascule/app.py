@@ -87,6 +87,8 @@ async def _serve(
         server = HubServer(app, settings)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
         closing.push_async_callback(_stop_serving, server, serving)
+        # A probe that was being started when we stopped has nobody else who knows it.
+        closing.callback(sweep_probes, mark_of(folder))
         host = await _host(settings, store, switchboard)
         closing.push_async_callback(host.close)
         link = await _links(grants, folder, url)

@@ -98,3 +98,15 @@ def test_f8_the_user_at_the_other_end_is_known_on_this_machine_only(family: sock
                 assert peer_uid(asked[0], ("192.0.2.1", 5)) is None
                 assert peer_uid(asked[0], (host, 1)) is None
                 assert peer_uid(("", 0), ("", 0)) is None
+
+
+async def test_s57_when_all_places_are_taken_by_known_connections_a_stranger_is_refused():
+    census = Census(WireLimits(strangers_per_address=1, connections=3), by_name)
+    known = come(census, 3, None)
+    for line in known:
+        census.known(line)
+    stranger = Line(None)
+    assert not census.enter(stranger, "127.0.0.1")
+    census.leave(known[0])
+    assert census.enter(stranger, "127.0.0.1")
+    assert left(*known) == 3

@@ -92,7 +92,10 @@ async def deaf_reader(world: Stage, path: str) -> AsyncIterator[socket.socket]:
         sock.close()
 
 
-async def test_r09_a_deaf_stream_reader_is_let_go_and_others_hear_all(world: Stage) -> None:
+async def test_r09_a_deaf_stream_reader_is_let_go_and_others_hear_all(
+    world: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "BEHIND_SECONDS", 0.2)
     await world.session("s1")
     async with deaf_reader(world, "/api/sessions/s1/stream"), world.client(world.tokens["viewer"]) as client:
         await until(lambda: len(world.hub.presence) == 1)
@@ -124,7 +127,6 @@ async def test_a_stream_of_no_session_is_404_and_bad_numbers_are_400(world: Stag
         await world.session("s1")
         assert (await client.get("/api/sessions/s1/stream?after=-1")).status_code == 400
         assert (await client.get("/api/sessions/s1/stream?after=x")).status_code == 400
-        assert (await client.get("/api/sessions/s1/stream?after=2")).status_code == 400
 
 
 async def test_r35_shutdown_ends_every_stream_and_socket_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]

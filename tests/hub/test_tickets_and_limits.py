@@ -1,12 +1,10 @@
-"""Small parts by themselves: buckets per name, the throttle's report, the census of connections."""
+"""Small parts by themselves: buckets per name and the throttle's report."""
 
-import asyncio
 import logging
 
 import pytest
 
 from bascule.hub.buckets import Buckets
-from bascule.hub.census import Census, WireLimits
 from bascule.hub.throttle import BURST, Throttle
 
 
@@ -25,19 +23,3 @@ def test_s58_one_address_is_slowed_and_another_is_not(caplog: pytest.LogCaptureF
     assert [throttle.wrong("1.1.1.1") for _ in range(BURST + 1)] == [True] * BURST + [False]
     assert throttle.wrong("2.2.2.2")
     assert len(caplog.records) == 1
-
-
-def test_s57_a_known_connection_makes_room_for_a_stranger() -> None:
-    census = Census(WireLimits(strangers_per_address=1, connections=3))
-    one, two, three, four = (asyncio.BaseTransport() for _ in range(4))
-    assert census.enter(one, "a")
-    assert not census.enter(two, "a")
-    census.known(one)
-    census.known(one)
-    assert census.enter(two, "a")
-    assert census.enter(three, "b")
-    assert not census.enter(four, "c")
-    for transport in (one, two, three, four):
-        census.leave(transport)
-    assert len(census) == 0
-    assert census.enter(four, "a")

@@ -19,7 +19,12 @@ def _root_logger_as_it_was() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers = []
+    # A server that ran in this process before may have set a level of its own.
+    web = logging.getLogger("uvicorn.error")
+    web_level = web.level
+    web.setLevel(logging.NOTSET)
     yield
+    web.setLevel(web_level)
     for handler in root.handlers:
         handler.close()
     root.handlers, root.level = handlers, level

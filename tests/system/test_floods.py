@@ -13,7 +13,7 @@ import pytest
 from tests.hub.stage import ask
 from tests.live import LiveServer
 from tests.system.test_wire_abuse import frame, open_socket, port_of, upgrade
-from tests.waiting import MUCH_PATIENCE, PATIENCE, stretch, within
+from tests.waiting import MUCH_PATIENCE, PATIENCE, stretched, within
 
 from bascule.model.events import TurnEnded
 
@@ -74,13 +74,13 @@ async def flood(server: LiveServer, data: bytes) -> bytes:
 async def test_f11_s56_a_flood_of_frames_makes_nobody_wait(
     server: LiveServer, name: str, one: bytes, count: int
 ):
-    busy = stretch()
     quiet = await waits(server)
     before = server.memory()
-    flooding = asyncio.ensure_future(flood(server, one * count))
-    took = await waits(server, flooding)
-    said = await flooding
-    busy = max(busy, stretch())
+    with stretched() as seen:
+        flooding = asyncio.ensure_future(flood(server, one * count))
+        took = await waits(server, flooding)
+        said = await flooding
+    busy = max(seen)
     usual = 20 * quiet[len(quiet) // 2] + 0.25 * busy
     assert took[int(len(took) * 0.99) - 1] < usual, (busy, quiet[-3:], took[-3:])
     assert took[-1] < 1.5 * busy, (busy, took[-3:])

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.live import LiveServer
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -19,7 +20,7 @@ echo $$ >> {pids}
 sleep 600 &
 echo $! >> {pids}
 trap '' TERM HUP INT
-while :; do sleep 600; done
+exec sleep 600
 """
 
 
@@ -36,8 +37,8 @@ def running(pids: Path) -> list[psutil.Process]:
     return found
 
 
-async def until(done: Callable[[], bool], seconds: float = 20.0) -> None:
-    async with asyncio.timeout(seconds):
+async def until(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
         while not done():  # noqa: ASYNC110 - another program's file
             await asyncio.sleep(0.05)
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Browser, FrameLocator, Page, Request, async_playwright, expect
 from tests.waiting import PATIENCE_MS
 
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 CHROMIUM = next((found for found in map(shutil.which, NAMES) if found), None)
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: sudo apt install chromium")
 

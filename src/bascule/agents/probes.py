@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 MARK = "BASCULE_PROBE"
+MAX_LOOKS = 20
 
 
 def mark_of(folder: Path) -> str:
@@ -16,10 +17,17 @@ def mark_of(folder: Path) -> str:
 def sweep_probes(mark: str) -> int:
     """End every process that carries this mark. How many there were; none where there is no /proc.
 
-    Called at a start, by the only server of a state folder: whoever asked them is gone.
+    Called by the only server of a state folder when it starts, and when it stops. A probe may start another
+    process while we look, so this looks again until it finds none.
     """
     wanted = f"{MARK}={mark}".encode()
-    return sum(_end(pid, wanted) for pid in _all() if wanted in _environment(pid))
+    ended = 0
+    for _ in range(MAX_LOOKS):
+        found = sum(_end(pid, wanted) for pid in _all() if wanted in _environment(pid))
+        if not found:
+            break
+        ended += found
+    return ended
 
 
 def _all() -> list[int]:

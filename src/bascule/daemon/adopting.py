@@ -83,7 +83,11 @@ class Adopter:
         """
         await self._store.examine()
         owned: set[str] = set()
-        for record in await self._live_records():
+        records = await self._live_records()
+        # Before any session reads on: what its agent said last may be about a program beside it.
+        ours = {record.session_id for record in records}
+        beside = {name for name in kept if belongs(name, ours)}
+        for record in records:
             try:
                 owned.add(await self.adopt(record, kept))
             except StoreDamaged as error:
@@ -94,7 +98,7 @@ class Adopter:
         over = Over(await self._records())
         unknown: set[str] = set()
         for name, state in kept.items():
-            if name in owned or belongs(name, set(self._roster.live)):
+            if name in owned or (name in beside and name.partition(".")[0] in self._roster.live):
                 continue
             if over.knows(name):
                 log.info("the keeper holds %s, which is over: discarding it", name)
