@@ -166,10 +166,15 @@ class LiveServer:
         return None
 
     async def end_keeper(self) -> None:
-        """Stop the keeper, which ends its agents, and wait until it is gone."""
+        """Stop the keeper, which ends its agents, and wait until all of it is gone."""
         pid = self.keeper_pid()
-        if pid is None:
-            return
+        if pid is not None:
+            await self._end(pid)
+        # A tracer or a program left behind may still hold the server's output, and with it our loop's pipe.
+        if self.process is not None and self.process.returncode is not None and self.process.stdout:
+            await asyncio.wait_for(self.process.stdout.read(), PATIENCE)
+
+    async def _end(self, pid: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
             watch = os.pidfd_open(pid)

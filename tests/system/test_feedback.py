@@ -82,10 +82,10 @@ async def test_r23_a_message_written_while_claude_works_reaches_it_at_the_end_of
     claude.says("As you wish.")
     claude.ends_turn()
     claude.status("idle")
-    await server.wait_for(
+    row = await server.wait_for(
         session, lambda event: isinstance(event, TextAppended) and event.text == "As you wish."
     )
-    await server.wait_for(session, TurnEnded, (await server.log(session))[-2].seq)
+    await server.wait_for(session, TurnEnded, row.seq)
     log = [one.event for one in await server.log(session)]
     said = [one.text for one in log if isinstance(one, PromptSent | TextAppended)]
     assert said[-4:] == ["Count the wicks", "There are two.", HOSTILE, "As you wish."]
