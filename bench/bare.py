@@ -22,8 +22,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 CHUNK = 256 * 1024
-MOST_IN_A_COMMIT = 1000
-MOST_UNCOMMITTED = 4000
+MAX_IN_A_COMMIT = 1000
+MAX_UNCOMMITTED = 4000
 
 Row = tuple[str, int, bytes]
 
@@ -45,7 +45,7 @@ class Writer(threading.Thread):
         database.execute("CREATE TABLE events (session, seq, body, PRIMARY KEY (session, seq)) WITHOUT ROWID")
         while True:
             rows = [self.rows.get()]
-            while len(rows) < MOST_IN_A_COMMIT:
+            while len(rows) < MAX_IN_A_COMMIT:
                 try:
                     rows.append(self.rows.get_nowait())
                 except queue.Empty:
@@ -122,13 +122,13 @@ class Relay:
                     seq += 1
                     self._uncommitted += 1
                     self._writer.rows.put((session, seq, b'{"seq":%d,"event":%b}' % (seq, line)))
-            if self._uncommitted > MOST_UNCOMMITTED:
+            if self._uncommitted > MAX_UNCOMMITTED:
                 self._room.clear()
                 await self._room.wait()
 
     def _committed(self, rows: list[Row]) -> None:
         self._uncommitted -= len(rows)
-        if self._uncommitted <= MOST_UNCOMMITTED:
+        if self._uncommitted <= MAX_UNCOMMITTED:
             self._room.set()
         by_session: dict[str, list[bytes]] = {}
         for session, _, body in rows:

@@ -119,7 +119,7 @@ async def keys(tab: Tab, world: Stage) -> None:
 async def lost(tab: Tab, world: Stage) -> None:
     await tab.says("Parts are only")
     await tab.page.route("**/api/tickets", lambda route: route.abort())
-    world.hub.presence.shut_down()
+    world.hub.open_streams.shut_down()
     await tab.page.locator(".banner.warn").wait_for()
     await tab.page.locator("#message").fill("Then add a line to CHANGELOG under 2.5")
 

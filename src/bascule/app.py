@@ -16,8 +16,8 @@ from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.launching import Launcher, histories_of
 from bascule.hub.app import build_app
-from bascule.hub.server import HubServer, bind
 from bascule.hub.switchboard import Switchboard
+from bascule.hub.wire.server import HubServer, bind
 from bascule.lease_clock import LeaseClock
 from bascule.link.frames import AnyFrame
 from bascule.model.errors import AlreadyRunning

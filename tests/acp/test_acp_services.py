@@ -12,9 +12,9 @@ from tests.acp.sharing import PATIENT, add_agent, pid_of, told
 from tests.acp.test_acp_live import answer, said
 from tests.live import LiveServer
 
-from bascule.daemon.agent_services import AgentServices, ReadParams, WriteParams, relative
-from bascule.daemon.beneath import Beneath, FileForbidden
-from bascule.daemon.writing import write_file
+from bascule.daemon.files.confined import ConfinedFolder, FileForbidden
+from bascule.daemon.files.writing import write_file
+from bascule.daemon.processes.agent_services import AgentServices, ReadParams, WriteParams, relative
 from bascule.drivers.acp.services import command_line
 from bascule.model.events import PermissionRequested, PromptSent, TurnEnded
 from bascule.policy.shell import exact_argv
@@ -209,13 +209,13 @@ def test_s43_a_rule_covers_a_command_only_when_nothing_else_changes_what_it_does
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Callable[[], Beneath]:
+def own(tmp_path: Path) -> Callable[[], ConfinedFolder]:
     (tmp_path / "root").mkdir()
     (tmp_path / "data").mkdir()
-    return lambda: Beneath(str(tmp_path / "root"), (str(tmp_path / "data"),))
+    return lambda: ConfinedFolder(str(tmp_path / "root"), (str(tmp_path / "data"),))
 
 
-def test_s30_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, own: Callable[[], Beneath]):
+def test_s30_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, own: Callable[[], ConfinedFolder]):
     script = tmp_path / "root" / "run.sh"
     script.write_text("old")
     script.chmod(0o750)
@@ -225,13 +225,13 @@ def test_s30_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, own: Ca
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "", ".", "a/../../x", "x\0y", "~/x", "..\\x"])
-def test_s30_a_path_that_leads_elsewhere_is_not_written(path: str, own: Callable[[], Beneath]):
+def test_s30_a_path_that_leads_elsewhere_is_not_written(path: str, own: Callable[[], ConfinedFolder]):
     with pytest.raises(FileForbidden):
         write_file(own(), path, b"x")
 
 
 def test_s30_links_devices_folders_and_second_names_are_not_written(
-    tmp_path: Path, own: Callable[[], Beneath]
+    tmp_path: Path, own: Callable[[], ConfinedFolder]
 ):
     root, outside = tmp_path / "root", tmp_path / "outside.txt"
     outside.write_text("mine")

@@ -15,7 +15,7 @@ from tests.modelapi.reply import NO_SUCH_TOOL
 
 from bascule.model.events import PermissionRequested, TextAppended, TurnEnded
 
-MOST_ASKED = 12
+MAX_ASKED = 12
 # What only the call that starts a sub-agent holds: it is allowed, to see what becomes of the command in it.
 STARTS = {"subagent_type", "agent_type", "agent_name", "agentName", "prompt", "message"}
 
@@ -104,7 +104,7 @@ async def attempt(talk: Talk, deed: Deed, place: Place, decision: Literal["allow
     asked: list[PermissionRequested] = []
     hangs = ""
     try:
-        while len(asked) < MOST_ASKED:
+        while len(asked) < MAX_ASKED:
             row = await talk.until(lambda event: isinstance(event, PermissionRequested | TurnEnded), "end")
             if isinstance(row.event, TurnEnded):
                 break

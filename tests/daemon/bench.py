@@ -16,7 +16,7 @@ from tests.waiting import PATIENCE
 from bascule.daemon.device import Device
 from bascule.daemon.found.places import Place
 from bascule.daemon.host import Host
-from bascule.daemon.reconnecting import PAUSES
+from bascule.daemon.processes.reconnecting import PAUSES
 from bascule.link.frames import AnyFrame, Ask, Reply, Wish
 from bascule.model.codec import Logged, decode_logged
 from bascule.model.commands import Actor, StartSession
@@ -130,7 +130,7 @@ class World:
     async def over(self, session_id: str = "s1") -> None:
         """Wait until the host has let go of a session that ended."""
         async with asyncio.timeout(PATIENCE):
-            while session_id in self.host.roster.live:  # noqa: ASYNC110 - the roster tells nobody, by design
+            while session_id in self.host.sessions.live:  # noqa: ASYNC110 - the registry tells nobody, by design
                 await asyncio.sleep(0.005)
 
     def _heard(self, frame: AnyFrame) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from bascule.daemon.directories import check_directory
+from bascule.daemon.files.directories import check_directory
 from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import Driver, DriverLaunch
 from bascule.drivers.codex import CodexDriver

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bascule.daemon.beneath import Beneath
-from bascule.daemon.changes import read_changes
+from bascule.daemon.files.changes import read_changes
+from bascule.daemon.files.confined import ConfinedFolder
 from bascule.link.files import GitChanges
 
 
@@ -40,8 +40,8 @@ def repository(tmp_path: Path) -> Path:
 
 
 def changes(folder: Path, own: Path | None = None) -> GitChanges:
-    beneath = Beneath(str(folder), (str(own),) if own else ())
-    return read_changes(str(folder), beneath, os.environ["PATH"], str(folder.parent))
+    confined = ConfinedFolder(str(folder), (str(own),) if own else ())
+    return read_changes(str(folder), confined, os.environ["PATH"], str(folder.parent))
 
 
 def test_x9_changes_against_the_last_commit_with_their_patches(repository: Path) -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bascule.daemon.directories import check_directory
-from bascule.daemon.folders import complete
-from bascule.daemon.hidden_names import MOST_ENTRIES, hidden_in
+from bascule.daemon.files.directories import check_directory
+from bascule.daemon.files.folders import complete
+from bascule.daemon.files.hidden_names import MAX_ENTRIES, hidden_in
 from bascule.model.errors import BadDirectory
 
 
@@ -65,6 +65,6 @@ def test_f7_hidden_files_and_links_that_lead_out_are_found_at_any_depth(tmp_path
 
 
 def test_f7_a_folder_with_too_much_in_it_is_not_looked_through(tmp_path: Path):
-    for n in range(MOST_ENTRIES + 1):
+    for n in range(MAX_ENTRIES + 1):
         (tmp_path / str(n)).touch()
     assert hidden_in(str(tmp_path)) is None

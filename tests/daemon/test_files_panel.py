@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bascule.daemon.beneath import Beneath, FileForbidden, FileNotFound
-from bascule.daemon.files import list_files, read_file
-from bascule.daemon.folders import complete
+from bascule.daemon.files.confined import ConfinedFolder, FileForbidden, FileNotFound
+from bascule.daemon.files.folders import complete
+from bascule.daemon.files.listing import list_files, read_file
 from bascule.link.files import MAX_FILE
 
 SECRET = "canary-of-the-state-folder"
@@ -26,20 +26,22 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def beneath(place: Path) -> Beneath:
-    return Beneath(str(place), (str(place / "state"),))
+def confined(place: Path) -> ConfinedFolder:
+    return ConfinedFolder(str(place), (str(place / "state"),))
 
 
-def test_a_folder_lists_its_folders_first_and_a_file_reads_back(place: Path, beneath: Beneath) -> None:
+def test_a_folder_lists_its_folders_first_and_a_file_reads_back(
+    place: Path, confined: ConfinedFolder
+) -> None:
     (place / "link").symlink_to(place.parent / "outside.txt")
     os.mkfifo(place / "pipe")
-    listed = list_files(beneath, "")
+    listed = list_files(confined, "")
     assert [(item.name, item.kind) for item in listed.items] == [
         ("src", "folder"),
         ("link", "link"),
         ("pipe", "other"),
     ]
-    read = read_file(beneath, "src/a.py", MAX_FILE)
+    read = read_file(confined, "src/a.py", MAX_FILE)
     assert (read.text, read.binary, read.cut, read.size) == ("print('hä')\n", False, False, 13)
 
 
@@ -64,12 +66,12 @@ WAYS_OUT = [
 
 
 @pytest.mark.parametrize("path", WAYS_OUT, ids=range(len(WAYS_OUT)))
-def test_s30_no_way_leads_out(place: Path, beneath: Beneath, path: str) -> None:
+def test_s30_no_way_leads_out(place: Path, confined: ConfinedFolder, path: str) -> None:
     (place / "link").symlink_to(place.parent / "outside.txt")
     (place / "links").symlink_to(place.parent)
     os.mkfifo(place / "pipe")
     with pytest.raises((FileForbidden, FileNotFound)):
-        read_file(beneath, path, MAX_FILE)
+        read_file(confined, path, MAX_FILE)
 
 
 KERNEL = ["proc/self/environ", "proc/self/cwd/x", "dev/zero", "dev/null", "sys/kernel/version"]
@@ -78,24 +80,24 @@ KERNEL = ["proc/self/environ", "proc/self/cwd/x", "dev/zero", "dev/null", "sys/k
 @pytest.mark.parametrize("path", KERNEL)
 def test_s30_what_the_kernel_shows_as_files_is_not_shown(path: str) -> None:
     with pytest.raises((FileForbidden, FileNotFound)):
-        read_file(Beneath("/", ()), path, MAX_FILE)
+        read_file(ConfinedFolder("/", ()), path, MAX_FILE)
     with pytest.raises((FileForbidden, FileNotFound)):
-        read_file(Beneath("/", ()), f"proc/{os.getpid()}/environ", MAX_FILE)
+        read_file(ConfinedFolder("/", ()), f"proc/{os.getpid()}/environ", MAX_FILE)
 
 
-def test_s30_a_huge_file_is_cut_and_a_binary_one_is_not_text(place: Path, beneath: Beneath) -> None:
+def test_s30_a_huge_file_is_cut_and_a_binary_one_is_not_text(place: Path, confined: ConfinedFolder) -> None:
     with (place / "huge").open("wb") as file:
         file.write(b"text \xc3\xa4" * 10)
         file.truncate(10 * 1024**3)
     (place / "long.txt").write_text("ä" * MAX_FILE)
-    huge = read_file(beneath, "huge", 1 << 40)
+    huge = read_file(confined, "huge", 1 << 40)
     assert (huge.binary, huge.cut, huge.text, huge.size) == (True, True, "", 10 * 1024**3)
-    long = read_file(beneath, "long.txt", MAX_FILE)
+    long = read_file(confined, "long.txt", MAX_FILE)
     assert long.cut
     assert set(long.text) == {"ä"}
 
 
-def test_s30_swapping_a_link_in_a_thousand_times_wins_nothing(place: Path, beneath: Beneath) -> None:
+def test_s30_swapping_a_link_in_a_thousand_times_wins_nothing(place: Path, confined: ConfinedFolder) -> None:
     """A folder and a file on the way are swapped for links to the outside while they are read."""
     outside = place.parent / "elsewhere"
     (outside / "inner").mkdir(parents=True)
@@ -123,7 +125,7 @@ def test_s30_swapping_a_link_in_a_thousand_times_wins_nothing(place: Path, benea
     try:
         for _ in range(1000):
             try:
-                seen.add(read_file(beneath, "way/inner/f", MAX_FILE).text)
+                seen.add(read_file(confined, "way/inner/f", MAX_FILE).text)
             except (FileForbidden, FileNotFound):
                 seen.add("refused")
     finally:
@@ -133,30 +135,30 @@ def test_s30_swapping_a_link_in_a_thousand_times_wins_nothing(place: Path, benea
     assert "refused" in seen
 
 
-def test_s31_our_own_folders_are_not_shown_by_any_name(place: Path, beneath: Beneath) -> None:
+def test_s31_our_own_folders_are_not_shown_by_any_name(place: Path, confined: ConfinedFolder) -> None:
     os.link(place / "state" / "bascule.db", place / "src" / "notes.txt")
     (place / "src" / "state").symlink_to(place / "state")
     for path in ("state/bascule.db", "src/notes.txt", "src/state/bascule.db"):
         with pytest.raises(FileForbidden):
-            read_file(beneath, path, MAX_FILE)
+            read_file(confined, path, MAX_FILE)
     with pytest.raises(FileForbidden):
-        list_files(beneath, "state")
-    assert "state" not in [item.name for item in list_files(beneath, "").items]
+        list_files(confined, "state")
+    assert "state" not in [item.name for item in list_files(confined, "").items]
     os.rename(place / "state", place / "moved")
     with pytest.raises(FileForbidden):
-        read_file(beneath, "moved/bascule.db", MAX_FILE)
+        read_file(confined, "moved/bascule.db", MAX_FILE)
 
 
 def test_s31_a_session_inside_our_own_folder_shows_nothing(place: Path) -> None:
     (place / "state" / "work").mkdir()
     (place / "state" / "work" / "f").write_text("x")
     with pytest.raises(FileForbidden):
-        read_file(Beneath(str(place / "state" / "work"), (str(place / "state"),)), "f", MAX_FILE)
+        read_file(ConfinedFolder(str(place / "state" / "work"), (str(place / "state"),)), "f", MAX_FILE)
 
 
-def test_two_names_of_an_ordinary_file_are_fine(place: Path, beneath: Beneath) -> None:
+def test_two_names_of_an_ordinary_file_are_fine(place: Path, confined: ConfinedFolder) -> None:
     os.link(place / "src" / "a.py", place / "b.py")
-    assert read_file(beneath, "b.py", MAX_FILE).size == 13
+    assert read_file(confined, "b.py", MAX_FILE).size == 13
 
 
 def test_a4_completion_names_folders_below_the_roots_and_hidden_ones_last(place: Path) -> None:

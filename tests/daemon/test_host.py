@@ -331,7 +331,7 @@ async def test_r33_an_agent_that_exits_during_a_permission_withdraws_it(short_di
     async with world(short_dir) as here:
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
-        supervisor = here.host.roster.live["s1"]
+        supervisor = here.host.sessions.live["s1"]
         await supervisor._process.end()  # pyright: ignore - as if it went by itself
         await here.until(SessionEnded)
         assert await refused(here.ask(allow(request.request_id))) == "REQUEST_WITHDRAWN"

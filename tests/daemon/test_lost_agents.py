@@ -222,7 +222,7 @@ async def test_one_that_leaves_in_good_order_is_not_revived(short_dir: Path, wor
         if reason == "disconnected":
             await here.until(ReconnectScheduled)
         await here.over()
-        await here.host.roster.put_away("s1")
+        await here.host.sessions.put_away("s1")
         assert len(await here.events(ReconnectScheduled)) == (reason == "disconnected")
 
 

@@ -15,9 +15,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from bascule.hub.app import build_app
-from bascule.hub.census import WireLimits
-from bascule.hub.server import HubServer, bind
 from bascule.hub.switchboard import Switchboard
+from bascule.hub.wire.connections import WireLimits
+from bascule.hub.wire.server import HubServer, bind
 from bascule.link.comparisons import (
     Comparisons,
     ContestantChanges,

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from tests.hub.stage import Stage, append
 
-from bascule.hub.web_files import version
+from bascule.hub.page.web_files import version
 from bascule.model.commands import Interrupt, SendPrompt, StartSession
 from bascule.model.events import PromptQueued
 

@@ -8,7 +8,7 @@ import pytest
 from tests.hub.stage import Stage, append, ask, entries, rest_of, until
 from tests.waiting import PATIENCE
 
-from bascule.hub.feed import Delivery, Feed, Subscription
+from bascule.hub.live.feed import Delivery, Feed, Subscription
 from bascule.model.events import ArchivedChanged, TitleChanged
 from bascule.store.base import Row
 
@@ -112,7 +112,7 @@ async def test_r09_a_socket_that_never_reads_is_dropped_with_a_hint_and_others_h
             await world.say("s1", "x" * 50_000)
         rows = await listening
         assert [row["seq"] for row in rows] == list(range(2, 402))
-        await until(lambda: len(world.hub.feed.lobby) == 1)
+        await until(lambda: len(world.hub.feed.listeners) == 1)
         unsent = [c.transport.get_write_buffer_size() for c in world.server.server_state.connections]
         assert sum(unsent) < 3 * 1024 * 1024
         deaf.transport.resume_reading()  # type: ignore[attr-defined]

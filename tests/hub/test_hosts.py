@@ -2,7 +2,7 @@
 
 import pytest
 
-from bascule.hub.hosts import Doorway, check_host, check_origin, is_loopback
+from bascule.hub.door.hosts import Doorway, check_host, check_origin, is_loopback
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 

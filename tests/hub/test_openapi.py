@@ -13,8 +13,8 @@ from schemathesis.specs.openapi.checks import response_schema_conformance
 from tests.hub.stage import Stage, stage
 from tests.waiting import PATIENCE
 
+from bascule.hub.api.openapi import describe
 from bascule.hub.app import route_table
-from bascule.hub.openapi import describe
 
 DESCRIPTION = describe(route_table())
 

@@ -7,9 +7,9 @@ from posixpath import normpath
 import pytest
 from tests.hub.stage import Stage
 
-from bascule.hub.intake import takes_gzip
-from bascule.hub.page_links import closure, imports, linked
-from bascule.hub.web_files import assets, document, version
+from bascule.hub.api.intake import takes_gzip
+from bascule.hub.page.page_links import closure, imports, linked
+from bascule.hub.page.web_files import assets, document, version
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.hub.stage import Stage, answer, ask, until
 
-from bascule.hub.positions import Position, position_of
+from bascule.hub.live.positions import Position, position_of
 from bascule.model.errors import InvalidInput
 
 pytestmark = pytest.mark.anyio

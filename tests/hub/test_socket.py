@@ -8,8 +8,8 @@ import pytest
 from tests.hub.stage import Stage, answer, ask, entries, rest_of, until
 from tests.waiting import PATIENCE
 
-from bascule.hub.socket_answers import ANSWERS
-from bascule.hub.socket_messages import KINDS
+from bascule.hub.api.socket_answers import ANSWERS
+from bascule.hub.api.socket_messages import KINDS
 from bascule.model.codec import encode
 from bascule.model.commands import AnswerPermission, Interrupt, SendPrompt
 

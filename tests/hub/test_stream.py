@@ -11,8 +11,8 @@ import pytest
 from tests.hub.stage import Stage, rest_of, stage, until
 from tests.waiting import PATIENCE, within
 
-from bascule.hub import sse
-from bascule.hub.census import WireLimits
+from bascule.hub.live import sse
+from bascule.hub.wire.connections import WireLimits
 
 pytestmark = pytest.mark.anyio
 
@@ -98,13 +98,13 @@ async def test_r09_a_deaf_stream_reader_is_let_go_and_others_hear_all(
     monkeypatch.setattr(sse, "BEHIND_SECONDS", 0.2)
     await world.session("s1")
     async with deaf_reader(world, "/api/sessions/s1/stream"), world.client(world.tokens["viewer"]) as client:
-        await until(lambda: len(world.hub.presence) == 1)
+        await until(lambda: len(world.hub.open_streams) == 1)
         listening = asyncio.create_task(ids(client, 0, 201))
-        await until(lambda: len(world.hub.presence) == 2)
+        await until(lambda: len(world.hub.open_streams) == 2)
         for _ in range(200):
             await world.say("s1", "x" * 60_000)
         assert await asyncio.wait_for(listening, PATIENCE) == list(range(1, 202))
-        await until(lambda: len(world.hub.presence) == 0)
+        await until(lambda: len(world.hub.open_streams) == 0)
 
 
 async def test_c3_a_quiet_stream_says_that_it_is_still_there(
@@ -144,7 +144,7 @@ async def test_r35_shutdown_ends_every_stream_and_socket_at_once(tmp_path) -> No
 
         reading = asyncio.create_task(read())
         async with world.socket() as watching, deaf_reader(world, "/api/sessions/s1/stream"):
-            await until(lambda: len(world.hub.presence) == 3)
+            await until(lambda: len(world.hub.open_streams) == 3)
             with within(5):
                 world.server.stop()
                 said = await rest_of(watching)

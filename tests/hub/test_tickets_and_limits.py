@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from bascule.hub.buckets import Buckets
-from bascule.hub.throttle import BURST, Throttle
+from bascule.hub.door.buckets import Buckets
+from bascule.hub.door.throttle import BURST, Throttle
 
 
 def test_names_have_buckets_of_their_own_and_the_oldest_are_forgotten() -> None:

@@ -7,7 +7,7 @@ import pytest
 from msgspec import Raw
 from tests.policy.asking import DISK, LANTERN, answer, asked, bash, command, edit, recorded, rule
 
-from bascule.daemon.hidden_names import hidden_in
+from bascule.daemon.files.hidden_names import hidden_in
 from bascule.daemon.rules import real_path
 from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionRequested

@@ -9,7 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from bascule.hub.app import route_table
-from bascule.hub.hosts import Doorway
+from bascule.hub.door.hosts import Doorway
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 

@@ -13,8 +13,8 @@ from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from bascule.hub.api.table import Row
 from bascule.hub.app import route_table
-from bascule.hub.table import Row
 from bascule.model.events import SessionStarted
 
 pytestmark = pytest.mark.anyio

@@ -10,10 +10,10 @@ from tests.hub.stage import Stage, ask, rest_of, stage, until
 from tests.security.test_door import call, opened, ticket
 from tests.waiting import PATIENCE, within
 
+from bascule.hub.api.socket_messages import KINDS
 from bascule.hub.app import route_table
-from bascule.hub.hosts import check_bind
-from bascule.hub.roles import ALLOWED
-from bascule.hub.socket_messages import KINDS
+from bascule.hub.door.hosts import check_bind
+from bascule.hub.door.roles import ALLOWED
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 

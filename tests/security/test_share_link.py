@@ -6,9 +6,9 @@ from tests.hub.stage import Stage, ask
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from bascule.hub.api.socket_messages import KINDS
 from bascule.hub.app import route_table
-from bascule.hub.roles import allows
-from bascule.hub.socket_messages import KINDS
+from bascule.hub.door.roles import allows
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ import pytest
 from tests.hub.stage import Stage, ask, raw_exchange, stage, status_of, until
 from tests.waiting import PATIENCE
 
-from bascule.hub.census import WireLimits
+from bascule.hub.wire.connections import WireLimits
 
 pytestmark = pytest.mark.anyio
 
@@ -237,7 +237,7 @@ async def test_s56_a_ping_flood_that_never_reads_is_cut_off(world: Stage) -> Non
 
         with contextlib.suppress(ConnectionError):
             await asyncio.wait_for(pour(), PATIENCE)
-        await until(lambda: len(world.server.census) == 0)
+        await until(lambda: len(world.server.connections) == 0)
 
 
 async def test_s56_all_of_it_together_costs_little_memory(world: Stage) -> None:
@@ -312,7 +312,7 @@ async def test_s57_strangers_fill_only_their_own_room(tmp_path) -> None:  # type
         # This connection has shown a grant, so it is no stranger any more and stays open.
         assert (await client.get("/api/sessions")).status_code == 200
         idle = [await asyncio.open_connection("127.0.0.1", world.port) for _ in range(40)]
-        await until(lambda: len(world.server.census) == 41)
+        await until(lambda: len(world.server.connections) == 41)
         # A newcomer is served, and whoever was silent for longest goes.
         for _ in range(5):
             assert status_of(await raw_exchange(world.port, request(world, "Connection: close"))) == 200
@@ -321,12 +321,12 @@ async def test_s57_strangers_fill_only_their_own_room(tmp_path) -> None:  # type
         done, _ = await asyncio.wait(dropped, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
         assert all(one.result() for one in done)
         assert done
-        await until(lambda: len(world.server.census) <= 41)
+        await until(lambda: len(world.server.connections) <= 41)
         assert (await client.get("/api/sessions")).status_code == 200
         for _, writer in idle:
             writer.close()
         await asyncio.gather(*dropped)
-        await until(lambda: len(world.server.census) == 1)
+        await until(lambda: len(world.server.connections) == 1)
         assert status_of(await raw_exchange(world.port, request(world, "Connection: close"))) == 200
 
 
@@ -340,15 +340,15 @@ async def test_s57_hundreds_of_idle_connections_give_their_descriptors_back(tmp_
         await asyncio.gather(*(reader.read() for reader, _ in idle))
         for _, writer in idle:
             writer.close()
-        await until(lambda: len(world.server.census) == 0)
+        await until(lambda: len(world.server.connections) == 0)
         await until(lambda: psutil.Process().num_fds() <= before + 5)
 
 
 async def test_s57_a_socket_that_answers_no_ping_is_let_go(tmp_path) -> None:  # type: ignore[no-untyped-def]
     limits = WireLimits(ping_seconds=1, linger_seconds=0.2, body_seconds=0.1)
     async with stage(tmp_path, limits=limits) as world, raw_socket(world):
-        await until(lambda: len(world.hub.presence) == 1)
-        await until(lambda: len(world.hub.presence) == 0)
+        await until(lambda: len(world.hub.open_streams) == 1)
+        await until(lambda: len(world.hub.open_streams) == 0)
 
 
 async def test_s57_the_deadlines_of_requests_do_not_touch_an_open_socket(tmp_path) -> None:  # type: ignore[no-untyped-def]

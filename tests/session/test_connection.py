@@ -5,7 +5,7 @@ import pytest
 from bascule.drivers.acp.state import ID_RANGE, Greeting
 from bascule.model.records import Write
 from bascule.session.agent import Exit
-from bascule.session.connection import Connection, Seat
+from bascule.session.shared_process import SharedProcess, Slot
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +33,7 @@ class Process:
         pass
 
 
-class Sitter:
+class Occupant:
     def __init__(self, place: int, conversation: str | None = None) -> None:
         self.place = (place, False)
         self.conversation = conversation
@@ -46,9 +46,9 @@ class Sitter:
         self.exits.append(exit)
 
 
-def connection() -> tuple[Connection, Process, list[int]]:
+def connection() -> tuple[SharedProcess, Process, list[int]]:
     process, changes = Process(), []
-    made = Connection(
+    made = SharedProcess(
         "it-1",
         "it",
         "It",
@@ -59,9 +59,9 @@ def connection() -> tuple[Connection, Process, list[int]]:
     return made, process, changes
 
 
-def seated(at: Connection, session: str, place: int, conversation: str | None = None) -> Seat:
+def seated(at: SharedProcess, session: str, place: int, conversation: str | None = None) -> Slot:
     seat = at.sit(session, place, 0)
-    seat.sitter = Sitter(place, conversation)
+    seat.sitter = Occupant(place, conversation)
     return seat
 
 
@@ -148,5 +148,5 @@ async def test_a_process_that_is_given_up_is_stopped_once_and_tells_its_sessions
     assert process.done == ["kill"]
     assert at.failure == "it said nothing"
     at.exited(Exit(None, 9, 0, 0))
-    assert isinstance(seat.sitter, Sitter)
+    assert isinstance(seat.sitter, Occupant)
     assert seat.sitter.exits == [Exit(None, 9, 0, 0)]

@@ -1,6 +1,6 @@
 """How much of a tape is kept."""
 
-from bascule.session.retention import COME_BACK_SECONDS, MOST_TIMES, Retention
+from bascule.session.retention import COME_BACK_SECONDS, MAX_TIMES, Retention
 
 
 class Clock:
@@ -22,4 +22,4 @@ def test_the_last_bytes_are_always_kept_and_older_ones_for_half_a_minute():
 
 def test_a_flood_is_bounded_however_fast_it_is():
     retention = Retention(1000, 0, Clock())
-    assert retention.forgettable(100_000) == 100_000 - MOST_TIMES * 1000
+    assert retention.forgettable(100_000) == 100_000 - MAX_TIMES * 1000

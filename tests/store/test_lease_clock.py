@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bascule.hub.presence import Ending, Presence
+from bascule.hub.door.open_streams import Ending, OpenStreams
 from bascule.lease_clock import FILE_NAME, LeaseClock
 from bascule.store.grants import GrantBook
 from bascule.store.sqlite import SqliteStore
@@ -44,12 +44,12 @@ async def test_r25_a_grant_of_an_hour_lasts_an_hour_whatever_the_time_of_day(tmp
     grant = book.authenticate(secret)
     assert grant is not None  # a jump ahead ended nothing
     ended: list[Ending] = []
-    leave = Presence(book, book.clock).enter(grant, ended.append)
+    leave = OpenStreams(book, book.clock).enter(grant, ended.append)
     leave()
     assert ended == []
     machine.goes_on(2)
     assert book.authenticate(secret) is None  # a jump back lengthened nothing
-    Presence(book, book.clock).enter(grant, ended.append)()
+    OpenStreams(book, book.clock).enter(grant, ended.append)()
     assert Ending.EXPIRED in ended or Ending.REVOKED in ended
     await store.close()
 

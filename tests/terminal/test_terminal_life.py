@@ -258,18 +258,18 @@ async def test_an_ended_terminal_can_be_started_again_on_the_same_log(server: Li
 async def test_a_viewer_may_look_but_not_touch(server: LiveServer):
     session = await terminal(server)
     token = await grant(server, "viewer")
-    async with viewing(server, session) as owner, viewing(server, session, token=token) as guest:
-        assert (await guest.hears("begin")).read_only
-        await guest.type("echo intru''der\r")
-        assert (await guest.hears("error")).refusal().refusal().code == "FORBIDDEN"
-        await guest.line.resize(10, 10)
-        await guest.hears("error", times=2)
-        await guest.line.claim()
-        await guest.hears("error", times=3)
+    async with viewing(server, session) as owner, viewing(server, session, token=token) as viewer:
+        assert (await viewer.hears("begin")).read_only
+        await viewer.type("echo intru''der\r")
+        assert (await viewer.hears("error")).refusal().refusal().code == "FORBIDDEN"
+        await viewer.line.resize(10, 10)
+        await viewer.hears("error", times=2)
+        await viewer.line.claim()
+        await viewer.hears("error", times=3)
         await owner.type("echo own''er; stty size\r")
-        await guest.shows(b"owner")
-        await guest.shows(b"24 80")
-        assert b"intruder" not in guest.data
+        await viewer.shows(b"owner")
+        await viewer.shows(b"24 80")
+        assert b"intruder" not in viewer.data
 
 
 async def test_a_session_that_is_no_terminal_has_no_terminal_socket(server: LiveServer):

@@ -7,7 +7,7 @@ from playwright.async_api import Browser, expect
 from tests.web.chrome import needs_chromium, open_tab
 from tests.web.lantern import lantern
 
-from bascule.hub.web_files import document
+from bascule.hub.page.web_files import document
 
 FETCHED = """() => performance.getEntriesByType('resource')
   .filter((one) => one.transferSize > 0).map((one) => new URL(one.name).pathname)"""

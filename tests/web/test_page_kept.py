@@ -8,7 +8,7 @@ from playwright.async_api import Browser, expect
 from tests.web.chrome import Tab, needs_chromium, open_tab
 from tests.web.lantern import lantern
 
-from bascule.hub.web_files import version
+from bascule.hub.page.web_files import version
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 

@@ -11,12 +11,12 @@ from bascule.store.health import quarantined
 from bascule.store.reader import connect_read_only
 from bascule.store.schema import VERSION, version_of
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
     """`kept`: the keeper's names of what it holds."""
-    for moved in quarantined(database)[:MOST_NAMED]:
+    for moved in quarantined(database)[:MAX_NAMED]:
         yield Finding(
             "warn", f"log: a damaged database was put aside as {moved.name}", "keep it, or delete it"
         )
@@ -33,10 +33,10 @@ def log_findings(database: Path, kept: list[str]) -> Iterator[Finding]:
     except sqlite3.Error as error:
         yield Finding("fail", f"log: {database} can't be read ({error})", "start the server")
         return
-    for damage in damaged[:MOST_NAMED]:
+    for damage in damaged[:MAX_NAMED]:
         yield Finding("fail", f"log: {damage.message}", "keep a copy of the state folder; its agent goes on")
-    if len(damaged) > MOST_NAMED:
-        yield Finding("fail", f"log: {len(damaged) - MOST_NAMED} more sessions are damaged")
+    if len(damaged) > MAX_NAMED:
+        yield Finding("fail", f"log: {len(damaged) - MAX_NAMED} more sessions are damaged")
     if not damaged:
         yield Finding("ok", f"log: {len(known)} sessions can be read")
     unknown = [name for name in kept if not is_known(name, known)]
@@ -50,5 +50,5 @@ def is_known(name: str, known: dict[str, str]) -> bool:
 
 
 def _without_log(names: list[str]) -> Finding:
-    words = f"log: {len(names)} processes run and are not in it ({', '.join(names[:MOST_NAMED])})"
+    words = f"log: {len(names)} processes run and are not in it ({', '.join(names[:MAX_NAMED])})"
     return Finding("warn", words, "bascule sessions unlogged")

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Callable
 
-from bascule.daemon.connections import lost
 from bascule.daemon.device import Device
-from bascule.daemon.labels import with_label
 from bascule.daemon.launching import SHARED, TERMINAL, Launching
-from bascule.daemon.roster import Roster, process_name
+from bascule.daemon.live_sessions import LiveSessions, process_name
+from bascule.daemon.processes.connections import lost
+from bascule.daemon.processes.labels import with_label
 from bascule.drivers.acp import AcpDriver
 from bascule.model.codec import decode_logged
 from bascule.model.errors import BasculeError, StoreDamaged
@@ -23,11 +23,11 @@ from bascule.model.events import (
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import SessionRecord
 from bascule.session.agent import Exit, SpawnPlan
-from bascule.session.connection import MAX_WRITE_ID, on_the_line
 from bascule.session.ledger import Ledger
 from bascule.session.live import LiveSession
 from bascule.session.outbox import ANSWER
 from bascule.session.serving import Services
+from bascule.session.shared_process import MAX_WRITE_ID, on_the_line
 from bascule.store.base import EventStore, ResumePoint
 from bascule.transport.words import SessionState
 
@@ -60,14 +60,14 @@ class Adopter:
     def __init__(
         self,
         store: EventStore,
-        roster: Roster,
+        sessions: LiveSessions,
         launcher: Launching,
         device: Device,
         services: Services,
         clock: Callable[[], float],
     ) -> None:
         self._store = store
-        self._roster = roster
+        self._sessions = sessions
         self._launcher = launcher
         self._device = device
         self._services = services
@@ -98,11 +98,11 @@ class Adopter:
         over = Over(await self._records())
         unknown: set[str] = set()
         for name, state in kept.items():
-            if name in owned or (name in beside and name.partition(".")[0] in self._roster.live):
+            if name in owned or (name in beside and name.partition(".")[0] in self._sessions.live):
                 continue
             if over.knows(name):
                 log.info("the keeper holds %s, which is over: discarding it", name)
-                await self._roster.discard(state)
+                await self._sessions.discard(state)
             else:
                 unknown.add(name)
         return unknown
@@ -133,11 +133,11 @@ class Adopter:
         if started.driver == TERMINAL:
             base = kept[name].out_base if name in kept else 0
             screen = self._launcher.terminal(started, point.driver_state)
-            supervisor, process = self._roster.take_terminal(ledger, screen, point, base)
+            supervisor, process = self._sessions.take_terminal(ledger, screen, point, base)
         else:
             driver = self._launcher.driver(started, point.driver_state)
             revival = self._launcher.revival(started)
-            supervisor, process = self._roster.take(ledger, driver, point, revival)
+            supervisor, process = self._sessions.take(ledger, driver, point, revival)
         weaken(ledger)
         plan: SpawnPlan | None = None
         if name not in kept and record.spawned:
@@ -147,9 +147,9 @@ class Adopter:
                 plan = with_label(self._launcher.plan(started, name), record.session_id, started)
             except BasculeError as error:
                 ledger.log([SessionFailed("spawn_failed", error.message)], sync=True)
-                self._roster.live.pop(record.session_id, None)
+                self._sessions.live.pop(record.session_id, None)
                 return name
-        self._roster.run(supervisor, process, plan)
+        self._sessions.run(supervisor, process, plan)
         return name
 
     def _adopt_shared(
@@ -167,14 +167,14 @@ class Adopter:
             if not is_kept and not gone:
                 ledger.log([SessionFailed("spawn_failed", error.message)], sync=True)
                 return
-        at = self._roster.connections.adopt(started, self._launcher.title(started.agent), plan)
+        at = self._sessions.connections.adopt(started, self._launcher.title(started.agent), plan)
         driver = self._launcher.driver(started, point.driver_state)
         assert isinstance(driver, AcpDriver), "only this protocol carries several sessions"
-        supervisor = self._roster.take_shared(ledger, driver, point, at, self._services)
+        supervisor = self._sessions.take_shared(ledger, driver, point, at, self._services)
         weaken(ledger)
         if gone:
             at.exited(lost())
-        self._roster.run(supervisor, supervisor.seat, None if is_kept or gone else plan)
+        self._sessions.run(supervisor, supervisor.seat, None if is_kept or gone else plan)
 
     def _skip_what_is_gone(self, ledger: Ledger, point: ResumePoint, state: SessionState) -> None:
         """An older copy of the log may ask for output that was let go of since: go on where there is some."""
@@ -187,7 +187,7 @@ class Adopter:
 
     async def _withdraw_answered(self, ledger: Ledger, name: str, *, shared: bool) -> None:
         """Of requests that are open in an older copy: those whose answer the agent has can't be answered."""
-        connection = self._roster.hold.get()
+        connection = self._sessions.keeper.get()
         gone: list[AnyEvent] = []
         for one in ledger.open_requests():
             write_id = f"{ANSWER}{one.request_id}"

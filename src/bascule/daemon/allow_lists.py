@@ -4,8 +4,8 @@ import os
 
 import msgspec
 
-from bascule.daemon.beneath import Beneath, FileNotFound
-from bascule.daemon.files import read_bytes
+from bascule.daemon.files.confined import ConfinedFolder, FileNotFound
+from bascule.daemon.files.listing import read_bytes
 from bascule.link.rules import Proposal, Proposals
 from bascule.model.errors import CallerError
 from bascule.model.rules import RuleAnswer, RuleSpec
@@ -14,9 +14,9 @@ from bascule.policy.standing import words
 
 OWN_LIST = ".claude/settings.json"
 PROJECT_LISTS = (".claude/settings.json", ".claude/settings.local.json")
-MOST_BYTES = 1024 * 1024
-MOST_LINES = 500
-MOST_TEXT = 500
+MAX_BYTES = 1024 * 1024
+MAX_LINES = 500
+MAX_TEXT = 500
 
 
 class _Lists(msgspec.Struct):
@@ -61,12 +61,12 @@ def _take(found: Proposals, root: str, name: str, shown: str, origin: Origin, ow
     )
     for answer, lines in answers:
         for line in lines:
-            if len(found.proposals) < MOST_LINES:
+            if len(found.proposals) < MAX_LINES:
                 found.proposals.append(_proposal(line, answer, shown, origin))
 
 
 def _proposal(line: str, answer: RuleAnswer, shown: str, origin: Origin) -> Proposal:
-    text = line[:MOST_TEXT]
+    text = line[:MAX_TEXT]
     try:
         spec: RuleSpec = translated(line, answer, origin)
     except Untranslatable as why:
@@ -76,14 +76,14 @@ def _proposal(line: str, answer: RuleAnswer, shown: str, origin: Origin) -> Prop
 
 def _read_own(home: str, name: str) -> bytes:
     with open(os.path.join(home, name), "rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
         raise OSError("it is too large.")
     return data
 
 
 def _read_beneath(root: str, name: str, own: tuple[str, ...]) -> bytes:
-    with Beneath(root, own).file(name) as (descriptor, info):
-        if info.st_size > MOST_BYTES:
+    with ConfinedFolder(root, own).file(name) as (descriptor, info):
+        if info.st_size > MAX_BYTES:
             raise OSError("it is too large.")
-        return read_bytes(descriptor, MOST_BYTES)
+        return read_bytes(descriptor, MAX_BYTES)

@@ -10,28 +10,28 @@ from msgspec.structs import replace
 
 from bascule import __version__
 from bascule.daemon.adopting import Adopter
-from bascule.daemon.agent_services import AgentServices
-from bascule.daemon.agent_states import AgentStates
-from bascule.daemon.comparing import Comparing
 from bascule.daemon.device import Device
-from bascule.daemon.directories import check_directory
+from bascule.daemon.files.directories import check_directory
+from bascule.daemon.files.panel import Panel
 from bascule.daemon.found.opening import found_sessions
 from bascule.daemon.found.places import Place
 from bascule.daemon.found.sessions import NOT_HERE
-from bascule.daemon.labels import Labels
+from bascule.daemon.idempotency import IdempotencyKeys
 from bascule.daemon.launching import Launching
+from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.modes import checked_mode
-from bascule.daemon.once import Once
-from bascule.daemon.panel import Panel
-from bascule.daemon.reconnecting import PAUSES
-from bascule.daemon.roster import Roster
+from bascule.daemon.processes.agent_services import AgentServices
+from bascule.daemon.processes.agent_states import AgentStates
+from bascule.daemon.processes.labels import Labels
+from bascule.daemon.processes.reconnecting import PAUSES
 from bascule.daemon.rules import Rules
-from bascule.daemon.shelf import TapeShelf
 from bascule.daemon.starting import Starter, tidy_title
 from bascule.daemon.taking_up import TakingUp
+from bascule.daemon.tape_archive import TapeArchive
 from bascule.daemon.tapes import LocalTapes
 from bascule.daemon.trusted import TrustedFolders
 from bascule.daemon.unlogged import Unlogged
+from bascule.daemon.worktrees.comparisons import Comparing
 from bascule.link.comparisons import (
     KeepContestant,
     ListComparisons,
@@ -95,11 +95,11 @@ from bascule.model.events import ArchivedChanged, TitleChanged
 from bascule.model.faults import report
 from bascule.model.settings import Settings
 from bascule.session.answers import check_open
+from bascule.session.commands import carry_out
 from bascule.session.ending import STORE_SECONDS
 from bascule.session.ledger import Ledger
 from bascule.session.supervisor import Supervisor
 from bascule.session.terminal import TerminalSupervisor, use_terminal
-from bascule.session.wishes import carry_out
 from bascule.store.base import AuditRecord, EventStore
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.rules import RuleBook
@@ -125,33 +125,33 @@ class Host:
         self._trusted = TrustedFolders(folder)
         own = (settings.data_dir, settings.config_dir)
         self._rules = Rules(rules, lambda: launcher.roots, own, clock)
-        self.roster = Roster(
+        self.sessions = LiveSessions(
             folder / "keeper",
             settings.limits,
             settings.terminal,
             settings.acp,
-            TapeShelf(folder / "tapes", settings.terminal.shelf_bytes, log.info),
+            TapeArchive(folder / "tapes", settings.terminal.shelf_bytes, log.info),
             self._trusted.trusts,
             clock,
             steady,
             self._rules.verdict,
         )
-        self.tapes = LocalTapes(self.roster)
+        self.tapes = LocalTapes(self.sessions)
         self._store = store
         self._launcher = launcher
         self._device = device
         self._clock = clock
-        self._services = AgentServices(settings, self.roster)
-        self._starter = Starter(store, self.roster, launcher, settings, device, self._services, clock)
-        self._adopter = Adopter(store, self.roster, launcher, device, self._services, clock)
-        taking_up = TakingUp(store, self.roster, launcher, self._adopter, device, clock)
-        self._unlogged = Unlogged(store, self.roster, taking_up, folder, self._services.terminals.adopt)
-        self._labels = Labels(self.roster.hold, self.roster.live.get, self._adopter.started)
+        self._services = AgentServices(settings, self.sessions)
+        self._starter = Starter(store, self.sessions, launcher, settings, device, self._services, clock)
+        self._adopter = Adopter(store, self.sessions, launcher, device, self._services, clock)
+        taking_up = TakingUp(store, self.sessions, launcher, self._adopter, device, clock)
+        self._unlogged = Unlogged(store, self.sessions, taking_up, folder, self._services.terminals.adopt)
+        self._labels = Labels(self.sessions.keeper, self.sessions.live.get, self._adopter.started)
         # Sessions that are not running have no supervisor to keep their wishes in order; this does.
         self._one_at_a_time = asyncio.Lock()
         self._states = AgentStates(
             store,
-            self.roster,
+            self.sessions,
             self._starter,
             self._one_at_a_time,
             device,
@@ -161,8 +161,10 @@ class Host:
             steady,
             pauses,
         )
-        self._comparing = Comparing(store, comparisons, self.roster, self._starter, launcher, settings, clock)
-        self._once = Once(store)
+        self._comparing = Comparing(
+            store, comparisons, self.sessions, self._starter, launcher, settings, clock
+        )
+        self._once = IdempotencyKeys(store)
         self._panel = Panel(store, settings, lambda: launcher.roots)
         self._found = found_sessions(
             store, histories, settings, device, self._one_at_a_time, self._go_on, clock, steady
@@ -174,10 +176,10 @@ class Host:
 
     async def open(self) -> None:
         """Take up every session that was running when we were last here."""
-        kept = await self.roster.open()
+        kept = await self.sessions.open()
         self._stop_labels = self._store.listen(self._labels.committed)
         self._unlogged.keep(await self._adopter.adopt_all(kept, self._services.terminals.adopt))
-        await self.roster.watch()
+        await self.sessions.watch()
         await self._states.open()
         await self._found.open()
 
@@ -189,7 +191,7 @@ class Host:
         await self._labels.close()
         await self._states.close()
         await self._found.close()
-        await self.roster.close()
+        await self.sessions.close()
 
     def connect(self, send: Callable[[AnyFrame], None], epoch: int) -> None:
         """Say who we are on a new link; the agents' versions follow when they are known."""
@@ -290,7 +292,7 @@ class Host:
             case TypeKeys() | Resize() | Redraw() | EndSession():
                 return await self._touch_or_end(wish, body_sha256)
             case _:
-                match self.roster.live.get(wish.session_id):
+                match self.sessions.live.get(wish.session_id):
                     case None if self._found.has(wish.session_id):
                         return await self._found.carry_out(wish, body_sha256)
                     case None:
@@ -305,12 +307,12 @@ class Host:
     async def _at_rest(self, wish: AnyCommand, body_sha256: str) -> bytes:
         """Of a session without a process: a message waits for one that is being started again."""
         queued = await self._states.queue(wish, body_sha256) if isinstance(wish, SendPrompt) else None
-        if queued is None and wish.session_id in self.roster.live:  # it came back meanwhile
+        if queued is None and wish.session_id in self.sessions.live:  # it came back meanwhile
             return await self._carry_out(wish, body_sha256)
         return queued if queued is not None else await self._refuse_for_ended(wish)
 
     async def _touch_or_end(self, wish: TypeKeys | Resize | Redraw | EndSession, body_sha256: str) -> bytes:
-        live = self.roster.live.get(wish.session_id)
+        live = self.sessions.live.get(wish.session_id)
         if live is None and isinstance(wish, EndSession) and await self._states.end(wish):
             return b"{}"
         if live is None:
@@ -369,7 +371,7 @@ class Host:
         return b"{}"
 
     async def _ledger(self, session_id: str) -> Ledger:
-        supervisor = self.roster.live.get(session_id)
+        supervisor = self.sessions.live.get(session_id)
         if supervisor is not None:
             return supervisor.ledger
         point = await self._store.resume_point(session_id)
@@ -419,7 +421,7 @@ class Host:
 
     async def _end_all(self, wish: EndAll) -> bytes:
         """The panic button: everything is told to stop before anything is waited for."""
-        endings = [live.end("killed", wish.by) for live in list(self.roster.live.values())]
+        endings = [live.end("killed", wish.by) for live in list(self.sessions.live.values())]
         told = [ending for ending in endings if ending is not None]
         if told:  # the agents stop even when a full disk does not take the news
             await asyncio.wait(told, timeout=STORE_SECONDS)

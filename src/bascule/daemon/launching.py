@@ -17,7 +17,7 @@ from bascule.agents.locate import SEARCH_SECONDS, find, locate
 from bascule.agents.login import signed_in
 from bascule.agents.spec import AgentSpec, Found
 from bascule.agents.unasked import sentences
-from bascule.daemon.directories import check_directory
+from bascule.daemon.files.directories import check_directory
 from bascule.daemon.found.places import Place
 from bascule.daemon.trusted import TrustedFolders
 from bascule.drivers.acp import AcpDriver

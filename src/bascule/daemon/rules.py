@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from bascule.daemon.allow_lists import proposals_in
-from bascule.daemon.directories import check_directory
-from bascule.daemon.hidden_names import hidden_in
+from bascule.daemon.files.directories import check_directory
+from bascule.daemon.files.hidden_names import hidden_in
 from bascule.link.rules import (
     AddRule,
     DryRun,
@@ -39,9 +39,9 @@ from bascule.policy.subject import subject_of
 from bascule.policy.trying import overall, tried, typed_subject
 from bascule.store.rules import Past, RuleBook
 
-MOST_PAST = 2000  # requests a dry run looks at
-MOST_SHOWN = 50
-MOST_TEXT = 300
+MAX_PAST = 2000  # requests a dry run looks at
+MAX_SHOWN = 50
+MAX_TEXT = 300
 DAMAGED = "A rule can't be read, so until it is removed no rule allows anything. `bascule doctor` says more."
 
 
@@ -129,7 +129,7 @@ class Rules:
         return timestamp(moment.timestamp())
 
     async def _dry_run(self, spec: RuleSpec) -> DryRun:
-        past = await self._book.past(MOST_PAST)
+        past = await self._book.past(MAX_PAST)
         return await asyncio.to_thread(_dry_run, spec, past, timestamp(self._clock()))
 
     def _try_request(self, wish: TryRequest) -> object:
@@ -154,7 +154,7 @@ def _dry_run(spec: RuleSpec, past: Sequence[Past], now: str) -> DryRun:
     rule = StandingRule(**fields, id="new", created_at=now, created_by="")
     fits = [one for one in (_answered(rule, old) for old in past) if one is not None]
     differs = sum(one.then in ("allow", "deny") and one.then != one.now for one in fits)
-    return DryRun(words(spec), len(past), len(fits), differs, fits[:MOST_SHOWN], len(fits) > MOST_SHOWN)
+    return DryRun(words(spec), len(past), len(fits), differs, fits[:MAX_SHOWN], len(fits) > MAX_SHOWN)
 
 
 def _answered(rule: StandingRule, old: Past) -> PastAnswer | None:
@@ -172,7 +172,7 @@ def _answered(rule: StandingRule, old: Past) -> PastAnswer | None:
     if answer == "ask" and rule.answer == "allow":
         return None  # it covers only a part of a chain, so a person is asked as before
     then, by = _became(old.request)
-    text = (subject.text or asked.title)[:MOST_TEXT]
+    text = (subject.text or asked.title)[:MAX_TEXT]
     return PastAnswer(
         session.session_id,
         session.title,

@@ -8,10 +8,10 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from bascule.daemon.device import Device
-from bascule.daemon.directories import check_directory
-from bascule.daemon.labels import with_label
+from bascule.daemon.files.directories import check_directory
 from bascule.daemon.launching import SHARED, TERMINAL, Launching
-from bascule.daemon.roster import Roster, process_name
+from bascule.daemon.live_sessions import LiveSessions, process_name
+from bascule.daemon.processes.labels import with_label
 from bascule.drivers.acp import AcpDriver
 from bascule.model.codec import decode_logged, encode
 from bascule.model.commands import Actor, ResumeSession, StartSession
@@ -27,11 +27,11 @@ from bascule.model.lifecycle import Phase
 from bascule.model.records import SessionRecord, Write
 from bascule.model.settings import Settings
 from bascule.session.agent import SpawnPlan
+from bascule.session.commands import check_prompt
 from bascule.session.ledger import Ledger
 from bascule.session.reviving import COULD_NOT_CONNECT
 from bascule.session.serving import Services
 from bascule.session.supervisor import Supervisor, new_id
-from bascule.session.wishes import check_prompt
 from bascule.store.base import AuditRecord, EventStore, ResumePoint, StoredReply
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Starter:
     def __init__(
         self,
         store: EventStore,
-        roster: Roster,
+        sessions: LiveSessions,
         launcher: Launching,
         settings: Settings,
         device: Device,
@@ -53,7 +53,7 @@ class Starter:
     ) -> None:
         self._services = services
         self._store = store
-        self._roster = roster
+        self._sessions = sessions
         self._launcher = launcher
         self._settings = settings
         self._device = device
@@ -81,7 +81,7 @@ class Starter:
 
     async def check_all(self, wishes: Sequence[StartSession]) -> None:
         """Could all of these be started now? Raises for the first that could not; begins none."""
-        limit, running = self._settings.limits.sessions, self._roster.running()
+        limit, running = self._settings.limits.sessions, self._sessions.running()
         if 0 < limit < running + len(wishes):
             room = f"has room for {max(0, limit - running)} more" if running else f"runs {limit} at most"
             raise LimitReached(
@@ -100,9 +100,9 @@ class Starter:
 
         `keep_modes`: its process was lost a moment ago, and what a person had chosen still holds.
         """
-        await self._roster.put_away(wish.session_id)
+        await self._sessions.put_away(wish.session_id)
         point = await self._store.resume_point(wish.session_id)
-        if point is None or wish.session_id in self._roster.live:
+        if point is None or wish.session_id in self._sessions.live:
             raise InvalidInput("This session is running already.")
         record = point.record
         if record.agent_session_id is None and record.driver != TERMINAL and record.turns > 0:
@@ -158,7 +158,7 @@ class Starter:
     async def _checked(self, wanted: SessionStarted) -> SessionStarted:
         """Everything that can be refused before a session exists."""
         limit = self._settings.limits.sessions
-        if 0 < limit <= self._roster.running():
+        if 0 < limit <= self._sessions.running():
             raise LimitReached(
                 f"{self._device.name} already runs {limit} sessions. End one, or raise the limit in Settings."
             )
@@ -195,14 +195,14 @@ class Starter:
             reply=reply,
             sync=True,
         )
-        supervisor, process = self._roster.take(ledger, driver, fresh, self._launcher.revival(started))
+        supervisor, process = self._sessions.take(ledger, driver, fresh, self._launcher.revival(started))
         supervisor.deliver_after(committed, writes)
         try:
             await committed
         except BaseException:
-            self._roster.live.pop(record.session_id, None)
+            self._sessions.live.pop(record.session_id, None)
             raise
-        self._roster.run(supervisor, process, self._plan(record, started))
+        self._sessions.run(supervisor, process, self._plan(record, started))
 
     async def _launch_terminal(
         self,
@@ -224,13 +224,13 @@ class Starter:
             reply=reply,
             sync=True,
         )
-        terminal, process = self._roster.take_terminal(ledger, driver, fresh, 0)
+        terminal, process = self._sessions.take_terminal(ledger, driver, fresh, 0)
         try:
             await committed
         except BaseException:
-            self._roster.live.pop(record.session_id, None)
+            self._sessions.live.pop(record.session_id, None)
             raise
-        self._roster.run(terminal, process, self._plan(record, started))
+        self._sessions.run(terminal, process, self._plan(record, started))
 
     async def _launch_shared(
         self,
@@ -243,7 +243,7 @@ class Starter:
         """On the process that sessions started in the same way share. Nothing is awaited between choosing it
         and sitting down, so that it can't go away in between."""
         record, title = ledger.record, self._launcher.title(started.agent)
-        at = self._roster.connections.choose(started, title, self._launcher.plan(started, ""))
+        at = self._sessions.connections.choose(started, title, self._launcher.plan(started, ""))
         started = replace(started, process=at.name)
         plan = with_label(self._launcher.plan(started, at.name), record.session_id, started)
         joining, out, err = at.joining()
@@ -262,15 +262,15 @@ class Starter:
             sync=True,
         )
         fresh = ResumePoint(record, ledger.parked, out, err, None, [], [])
-        supervisor = self._roster.take_shared(ledger, driver, fresh, at, self._services)
+        supervisor = self._sessions.take_shared(ledger, driver, fresh, at, self._services)
         supervisor.deliver_after(committed, writes)
         try:
             await committed
         except BaseException:
-            self._roster.live.pop(record.session_id, None)
+            self._sessions.live.pop(record.session_id, None)
             await supervisor.seat.forget()
             raise
-        self._roster.run(supervisor, supervisor.seat, plan)
+        self._sessions.run(supervisor, supervisor.seat, plan)
 
     def _plan(self, record: SessionRecord, started: SessionStarted) -> SpawnPlan:
         plan = self._launcher.plan(started, process_name(record))
@@ -278,14 +278,14 @@ class Starter:
 
     async def bring_back(self, session_id: str, by: Actor, *, keep_modes: bool = False) -> Supervisor | None:
         """A session that lost its process, on a new one; None when it needs nothing any more."""
-        live = self._roster.live.get(session_id)
+        live = self._sessions.live.get(session_id)
         if live is not None and live.ledger.live:
             return live if isinstance(live, Supervisor) else None
         record = await self._store.session(session_id)
         if record is None or record.archived or not is_orphan(record):
             return None
         await self.resume(ResumeSession(session_id=session_id, by=by), keep_modes=keep_modes)
-        live = self._roster.live.get(session_id)
+        live = self._sessions.live.get(session_id)
         return live if isinstance(live, Supervisor) else None
 
 

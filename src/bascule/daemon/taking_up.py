@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from bascule.daemon.adopting import STRONG_MODES, Adopter
 from bascule.daemon.device import Device
-from bascule.daemon.labels import Label, Labelled
 from bascule.daemon.launching import SHARED, TERMINAL, Launching
-from bascule.daemon.roster import Roster
+from bascule.daemon.live_sessions import LiveSessions
+from bascule.daemon.processes.labels import Label, Labelled
 from bascule.model.commands import Actor
 from bascule.model.errors import NotSupported, StoreDamaged
 from bascule.model.events import AgentSpawned, AnyEvent, Note, SessionReady, TitleChanged
@@ -34,14 +34,14 @@ class TakingUp:
     def __init__(
         self,
         store: EventStore,
-        roster: Roster,
+        sessions: LiveSessions,
         launcher: Launching,
         adopter: Adopter,
         device: Device,
         clock: Callable[[], float],
     ) -> None:
         self._store = store
-        self._roster = roster
+        self._sessions = sessions
         self._launcher = launcher
         self._adopter = adopter
         self._device = device
@@ -62,7 +62,7 @@ class TakingUp:
         made = [
             await self._begin(session_id, one, state, about, by) for session_id, one in label.sessions.items()
         ]
-        heard = self._roster.by_kept_name.get(state.session)
+        heard = self._sessions.by_kept_name.get(state.session)
         if heard is not None and state.exit is not None:
             exit = state.exit
             heard.exited(Exit(exit.code, exit.signal, state.out_end, state.err_end, exit.lost))

@@ -3,8 +3,8 @@
 import os
 from collections.abc import Callable
 
-from bascule.daemon.roster import Roster, kept_name, process_name
-from bascule.daemon.shelf import Kept
+from bascule.daemon.live_sessions import LiveSessions, kept_name, process_name
+from bascule.daemon.tape_archive import ArchivedTape
 from bascule.drivers.terminal.modes import AT_START, prelude
 from bascule.link.tape import Tape, TapeCut, TapeTail
 from bascule.model.errors import SessionNotFound
@@ -15,16 +15,16 @@ from bascule.transport.spool import SpoolReader
 
 
 class LocalTapes:
-    def __init__(self, roster: Roster) -> None:
-        self._roster = roster
+    def __init__(self, sessions: LiveSessions) -> None:
+        self._sessions = sessions
 
     async def open(self, session_id: str, run: int, grew: Callable[[], None]) -> Tape:
         name = kept_name(session_id, run)
-        live = self._roster.terminal(session_id)
+        live = self._sessions.terminal(session_id)
         if live is not None and live.ledger.record.started_seq == run:
-            spool = self._roster.spool(process_name(live.ledger.record))
-            return LiveTape(live, spool, lambda: self._roster.shelf.find(name), grew)
-        kept = self._roster.shelf.find(name)
+            spool = self._sessions.spool(process_name(live.ledger.record))
+            return LiveTape(live, spool, lambda: self._sessions.shelf.find(name), grew)
+        kept = self._sessions.shelf.find(name)
         if kept is None:
             raise SessionNotFound(session_id)
         return ShelvedTape(kept)
@@ -35,7 +35,7 @@ class ShelvedTape:
 
     over = True
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: ArchivedTape) -> None:
         self.base, self.end = kept.start, kept.end
         self._file = open(kept.path, "rb")  # noqa: SIM115 - closed by `close`, when its viewer leaves
 
@@ -61,7 +61,7 @@ class LiveTape:
         self,
         live: TerminalSupervisor,
         spool: SpoolReader,
-        find: Callable[[], Kept | None],
+        find: Callable[[], ArchivedTape | None],
         grew: Callable[[], None],
     ) -> None:
         self._live = live

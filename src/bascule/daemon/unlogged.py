@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bascule.daemon.labels import Label, decode_label
-from bascule.daemon.roster import Roster
+from bascule.daemon.live_sessions import LiveSessions
+from bascule.daemon.processes.labels import Label, decode_label
 from bascule.daemon.taking_up import TakingUp
 from bascule.link.unlogged import (
     EndProcess,
@@ -49,14 +49,14 @@ class ProcessNotFound(CallerError):
 class _Ending:
     """Hears of one process while it is being ended."""
 
-    def __init__(self, roster: Roster, name: str) -> None:
-        self._roster = roster
+    def __init__(self, sessions: LiveSessions, name: str) -> None:
+        self._sessions = sessions
         self._name = name
         self.over = asyncio.Event()
 
     def output(self, end: int | None = None, err_end: int | None = None) -> None:
         """Nothing may hold it up on its way out; nothing of it is let go either."""
-        connection = self._roster.hold.connection
+        connection = self._sessions.keeper.connection
         if connection is not None:
             connection.post_position(self._name, Position(end or 0, err_end or 0, 0, 0))
 
@@ -70,13 +70,13 @@ class Unlogged:
     def __init__(
         self,
         store: EventStore,
-        roster: Roster,
+        sessions: LiveSessions,
         taking_up: TakingUp,
         data: Path,
         belongs: Callable[[str, set[str]], bool],
     ) -> None:
         self._store = store
-        self._roster = roster
+        self._sessions = sessions
         self._taking_up = taking_up
         self._aside = data / ASIDE
         self._belongs = belongs
@@ -112,14 +112,14 @@ class Unlogged:
         if not self._names:
             return {}
         try:
-            states = {one.session: one for one in await self._roster.hold.get().list()}
+            states = {one.session: one for one in await self._sessions.keeper.get().list()}
         except (KeeperError, KeeperGone) as error:
             raise AgentFailed(f"The keeper does not answer: {error}") from error
         self._names &= set(states)
         return {name: states[name] for name in sorted(self._names)}
 
     async def _about(self, name: str) -> tuple[About, Label]:
-        about = await self._roster.hold.get().about(name)
+        about = await self._sessions.keeper.get().about(name)
         return about, decode_label(about.label)
 
     async def _all(self) -> list[UnloggedProcess]:
@@ -159,7 +159,7 @@ class Unlogged:
         made = await self._taking_up.take_up(state, about, label, by)
         self._names.discard(name)
         for beside in [one for one in self._names if one.partition(".")[0] in made]:
-            if self._belongs(beside, set(self._roster.live)):
+            if self._belongs(beside, set(self._sessions.live)):
                 self._names.discard(beside)
         return made
 
@@ -170,18 +170,18 @@ class Unlogged:
         if state.exit is None:
             await self._await_end(state)
         folder = await asyncio.to_thread(
-            put_aside, self._roster.hold.folder, name, self._aside / f"{name}.{int(time.time())}"
+            put_aside, self._sessions.keeper.folder, name, self._aside / f"{name}.{int(time.time())}"
         )
         try:
-            await self._roster.hold.get().forget(name)
+            await self._sessions.keeper.get().forget(name)
         except (KeeperError, KeeperGone) as error:
             raise AgentFailed(f"It has ended; the keeper does not let go of it: {error}") from error
         self._names.discard(name)
         return folder
 
     async def _await_end(self, state: SessionState) -> None:
-        ending = _Ending(self._roster, state.session)
-        self._roster.by_kept_name[state.session] = ending
+        ending = _Ending(self._sessions, state.session)
+        self._sessions.by_kept_name[state.session] = ending
         try:
             ending.output(state.out_end, state.err_end)
             await self._tell_to_end(state.session)
@@ -190,10 +190,10 @@ class Unlogged:
         except TimeoutError:
             raise AgentFailed(f"It did not end within {END_SECONDS:.0f} s; try again.") from None
         finally:
-            del self._roster.by_kept_name[state.session]
+            del self._sessions.by_kept_name[state.session]
 
     async def _tell_to_end(self, name: str) -> None:
         try:
-            await self._roster.hold.get().end(name)
+            await self._sessions.keeper.get().end(name)
         except (KeeperError, KeeperGone) as error:
             raise AgentFailed(f"It could not be told to end: {error}") from error

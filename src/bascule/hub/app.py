@@ -6,26 +6,26 @@ from collections.abc import Callable
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from bascule.hub import browser_socket
-from bascule.hub.access import Access
-from bascule.hub.answers import error_object
-from bascule.hub.buckets import Buckets
-from bascule.hub.chat_events import sse_encoder
-from bascule.hub.company import Company
-from bascule.hub.endpoint import routes_of
-from bascule.hub.feed import Feed
-from bascule.hub.headers import SecurityHeaders
-from bascule.hub.hosts import Doorway
-from bascule.hub.openapi import description_row
-from bascule.hub.presence import Presence
-from bascule.hub.routes import comparisons, found, machine, pages, places, rules, sessions, unlogged
+from bascule.hub.api.endpoint import routes_of
+from bascule.hub.api.openapi import description_row
+from bascule.hub.api.responses import error_object
+from bascule.hub.api.routes import comparisons, found, machine, pages, places, rules, sessions, unlogged
+from bascule.hub.api.table import Row, Table
+from bascule.hub.door.access import Access
+from bascule.hub.door.buckets import Buckets
+from bascule.hub.door.hosts import Doorway
+from bascule.hub.door.open_streams import OpenStreams
+from bascule.hub.door.throttle import Throttle
+from bascule.hub.door.tickets import Tickets
+from bascule.hub.live import browser_socket
+from bascule.hub.live.chat_events import sse_encoder
+from bascule.hub.live.feed import Feed
+from bascule.hub.live.presence import SessionPresence
 from bascule.hub.services import Hub
 from bascule.hub.switchboard import Switchboard
-from bascule.hub.table import Row, Table
 from bascule.hub.terminal import viewer
-from bascule.hub.terminal.floor import Floors
-from bascule.hub.throttle import Throttle
-from bascule.hub.tickets import Tickets
+from bascule.hub.terminal.arbiter import Arbiters
+from bascule.hub.wire.headers import SecurityHeaders
 from bascule.link.frames import AgentProblem, AgentStatus
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
@@ -57,20 +57,20 @@ def build_app(
         store=store,
         grants=grants,
         projects=projects,
-        company=Company(steady),
+        presence=SessionPresence(steady),
         switchboard=switchboard,
         settings=settings,
         clock=clock,
         feed=Feed(store),
-        presence=Presence(grants, grants.clock),
+        open_streams=OpenStreams(grants, grants.clock),
         tickets=Tickets(grants, steady),
         spawns=Buckets(per_minute, per_minute, steady),
         doors=Doorway(settings),
-        floors=Floors(switchboard, settings.terminal, steady),
+        arbiters=Arbiters(switchboard, settings.terminal, steady),
         sse=sse_encoder(store.epoch),
         steady=steady,
     )
-    grants.on_revoked(hub.presence.revoked)
+    grants.on_revoked(hub.open_streams.revoked)
     switchboard.watch(lambda: _tell_devices(hub))
     switchboard.listen(lambda news: _tell_news(hub, news))
     table = route_table()
@@ -82,18 +82,18 @@ def build_app(
 
 
 def _tell_devices(hub: Hub) -> None:
-    if hub.feed.lobby:
+    if hub.feed.listeners:
         message = {"type": "agent:status", "devices": hub.switchboard.devices()}
-        hub.feed.announce(None, encode(message))
+        hub.feed.notify(None, encode(message))
 
 
 def _tell_news(hub: Hub, news: AgentStatus | AgentProblem) -> None:
     """An agent's state, or what went wrong with it, to everybody who looks."""
-    if not hub.feed.lobby:
+    if not hub.feed.listeners:
         return
     if isinstance(news, AgentProblem):
         problem = {"type": "error", "sessionId": news.session_id, "error": error_object(news.refusal)}
-        hub.feed.announce(news.session_id, encode(problem))
+        hub.feed.notify(news.session_id, encode(problem))
         return
     status = {"agent": news.agent, "cliType": news.agent, "status": news.status, "message": news.message}
-    hub.feed.announce(None, encode({"type": "agent:status", **status, "devices": hub.switchboard.devices()}))
+    hub.feed.notify(None, encode({"type": "agent:status", **status, "devices": hub.switchboard.devices()}))

@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bascule.hub.buckets import Buckets
-from bascule.hub.company import Company
-from bascule.hub.feed import Encoder, Feed
-from bascule.hub.hosts import Doorway
-from bascule.hub.presence import Presence
+from bascule.hub.door.buckets import Buckets
+from bascule.hub.door.hosts import Doorway
+from bascule.hub.door.open_streams import OpenStreams
+from bascule.hub.door.tickets import Tickets
+from bascule.hub.live.feed import Encoder, Feed
+from bascule.hub.live.presence import SessionPresence
 from bascule.hub.switchboard import Switchboard
-from bascule.hub.terminal.floor import Floors
-from bascule.hub.tickets import Tickets
+from bascule.hub.terminal.arbiter import Arbiters
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
@@ -27,13 +27,13 @@ class Hub:
     settings: Settings
     clock: Callable[[], float]
     feed: Feed
-    presence: Presence
-    company: Company
+    open_streams: OpenStreams
+    presence: SessionPresence
     projects: ProjectBook
     tickets: Tickets
     spawns: Buckets
     doors: Doorway
-    floors: Floors
+    arbiters: Arbiters
     sse: Encoder  # rows as server-sent events, made once for all readers
     steady: Callable[[], float] = field(default=time.monotonic)
     # Names this run of the server, so that a page that comes back can say that it was restarted.

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from bascule.keeper.layout import ABOUT
 
-_MOST_WORDS = 4096  # characters of a command line that are kept
+_MAX_WORDS = 4096  # characters of a command line that are kept
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class About:
 
 def describe(argv: list[bytes], cwd: bytes, label: str) -> About:
     words: list[str] = []
-    left = _MOST_WORDS
+    left = _MAX_WORDS
     for word in argv:
         words.append(os.fsdecode(word)[:left])
         left -= len(words[-1])

@@ -10,7 +10,7 @@ from types import FrameType
 from bascule.keeper import folder as place
 from bascule.keeper import procs
 from bascule.keeper.client import Client
-from bascule.keeper.courtesy import Courtesy
+from bascule.keeper.echo_priority import EchoPriority
 from bascule.keeper.frames import Message
 from bascule.keeper.launch import ChildSettings
 from bascule.keeper.layout import SPOOL
@@ -44,7 +44,7 @@ class Keeper:
         self._idle = idle
         self._handle = handle
         self._loop = Loop(log)
-        self._courtesy = Courtesy(self._loop.now)
+        self._courtesy = EchoPriority(self._loop.now)
         self._sweeper = Sweeper(self._loop, log, self._is_alone, self._swept)
         self._unreaped: dict[int, Session] = {}
         self._clients: set[Client] = set()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bascule.keeper import about, procs
-from bascule.keeper.courtesy import Courtesy
+from bascule.keeper.echo_priority import EchoPriority
 from bascule.keeper.input import Input
 from bascule.keeper.launch import ChildSettings, launch, set_size
 from bascule.keeper.loop import Loop
@@ -34,7 +34,7 @@ class Session:
         folder: str,
         request: SpawnRequest,
         settings: ChildSettings,
-        courtesy: Courtesy,
+        courtesy: EchoPriority,
         changed: Callable[["Session"], None],
     ) -> None:
         self.id = request.session
@@ -105,7 +105,7 @@ class Session:
             self._courtesy.typed(self)
 
     def _holds_back(self) -> bool:
-        return self._courtesy.is_owed_by(self)
+        return self._courtesy.defers(self)
 
     def poll_exit(self) -> bool:
         """Look whether the leader has ended, without reaping it; True the first time it has."""

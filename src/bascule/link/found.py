@@ -7,7 +7,7 @@ from msgspec import Struct
 from bascule.model.commands import Actor
 from bascule.model.events import snake
 
-MOST_LISTED = 5000
+MAX_LISTED = 5000
 
 
 class FoundWish(Struct, frozen=True, tag_field="type", tag=snake):
@@ -17,7 +17,7 @@ class FoundWish(Struct, frozen=True, tag_field="type", tag=snake):
 class ListFound(FoundWish, frozen=True):
     """The sessions that agents keep on this device. Looks for new ones; `wait` until that is done."""
 
-    limit: int = MOST_LISTED
+    limit: int = MAX_LISTED
     wait: bool = False
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-MOST_CONTESTANTS = 4
+MAX_CONTESTANTS = 4
 
 
 class Contestant(Struct, frozen=True, omit_defaults=True, rename="camel", kw_only=True):

@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-MOST_NAME = 60
+MAX_NAME = 60
 _HEAD = re.compile(r"Message from Bascule, written by (?P<by>[^\n]{1,60}) \((?P<id>[0-9a-f]{8,64})\):\n")
 _TAIL = "</system-reminder>"
 
@@ -19,7 +19,7 @@ class Handed(Struct, frozen=True):
 
 def in_words(handed: Handed) -> str:
     """Says first where it comes from: whoever sits at the terminal did not type it."""
-    name = " ".join(handed.by.split())[:MOST_NAME].strip() or "somebody"
+    name = " ".join(handed.by.split())[:MAX_NAME].strip() or "somebody"
     return f"Message from Bascule, written by {name} ({handed.prompt_id}):\n{handed.text}"
 
 

@@ -56,7 +56,7 @@ PASSING: frozenset[type[Event]] = frozenset(
 _PULL_REQUEST = re.compile(
     r"https://[a-z0-9.-]+/(?:[\w.-]+/)+(?:pull|pulls|merge_requests)/[1-9][0-9]{0,8}", re.ASCII
 )
-_MOST_URL = 300
+_MAX_URL = 300
 
 
 class Write(Struct, frozen=True):
@@ -234,7 +234,7 @@ def _count_work(record: SessionRecord, done: ToolChanged) -> None:
     for diff in done.diffs:
         record.added += diff.added
         record.removed += diff.removed
-    last = done.output[-_MOST_URL:].rstrip().rpartition("\n")[2].strip()
+    last = done.output[-_MAX_URL:].rstrip().rpartition("\n")[2].strip()
     if _PULL_REQUEST.fullmatch(last):
         record.pull_request = last
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from bascule.policy.directories import hidden_character
 
-MOST_STEPS = 100_000  # of comparing two patterns
+MAX_STEPS = 100_000  # of comparing two patterns
 
 
 def absolute(pattern: str, base: str) -> str:
@@ -46,13 +46,13 @@ def covers_all_below(pattern: str, folder: str) -> bool:
 def may_meet(one: str, other: str) -> bool:
     """Could one path fit both patterns? True when that is too much to work out."""
     first, second = one.split("/"), other.split("/")
-    if len(first) * len(second) > MOST_STEPS:
+    if len(first) * len(second) > MAX_STEPS:
         return True
     return _meet(first, second, "**", names_may_meet)
 
 
 def names_may_meet(one: str, other: str) -> bool:
-    if len(one) * len(other) > MOST_STEPS:
+    if len(one) * len(other) > MAX_STEPS:
         return True
     return _meet(list(one), list(other), "*", str.__eq__)
 

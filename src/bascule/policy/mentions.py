@@ -10,7 +10,7 @@ import re
 from bascule.policy import globs
 from bascule.policy.shell import Argv, is_plain_word
 
-MOST_WORDS = 300
+MAX_WORDS = 300
 _BETWEEN = re.compile(r"[/=:,+@%-]+")
 _SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "ash", "fish")
 # Programs that take a program's text as an argument, and the letters of the flags that say so.
@@ -86,7 +86,7 @@ def paths_in(said: str, cwd: str) -> list[str]:
     """What may be a path in a text, as patterns: quotes taken off, what a shell would fill in as a star."""
     text = _CHOICE.sub("*", _VARIABLE.sub("**", said.translate(_QUOTING)))
     found: list[str] = []
-    for word in _APART.split(text)[:MOST_WORDS]:
+    for word in _APART.split(text)[:MAX_WORDS]:
         named = _pattern(word, cwd)
         if named is not None:
             found.append(named)

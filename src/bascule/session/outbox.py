@@ -12,8 +12,8 @@ from bascule.session.deafness import Deafness
 from bascule.session.ledger import Ledger
 
 ANSWER = "answer:"
-MOST_BYTES = 32 * 1024 * 1024  # that wait for an agent: a few of the largest messages
-MOST_WRITES = 1000
+MAX_BYTES = 32 * 1024 * 1024  # that wait for an agent: a few of the largest messages
+MAX_WRITES = 1000
 
 
 class Outbox:
@@ -44,7 +44,7 @@ class Outbox:
     def check_room(self) -> None:
         """Raises while so much waits for the agent that more would only fill memory."""
         waiting = sum(self._undelivered.values())
-        if waiting > MOST_BYTES or len(self._undelivered) > MOST_WRITES:
+        if waiting > MAX_BYTES or len(self._undelivered) > MAX_WRITES:
             raise LimitReached(
                 f"The agent does not read what is sent to it, and {waiting} bytes wait already. Nothing was "
                 "taken. Wait until it reads, or end the session."

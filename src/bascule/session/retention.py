@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 
 COME_BACK_SECONDS = 30.0  # a viewer who was cut off finds what was written since
-MOST_TIMES = 16  # the tape's size that a flood may reach meanwhile
+MAX_TIMES = 16  # the tape's size that a flood may reach meanwhile
 
 
 class Retention:
@@ -27,5 +27,5 @@ class Retention:
         while len(self._marks) > 1 and now - self._marks[1][0] >= COME_BACK_SECONDS:
             self._marks.popleft()
         old = self._marks[0][1] if now - self._marks[0][0] >= COME_BACK_SECONDS else 0
-        wanted = max(min(reached - self._tape_bytes, old), reached - MOST_TIMES * self._tape_bytes)
+        wanted = max(min(reached - self._tape_bytes, old), reached - MAX_TIMES * self._tape_bytes)
         return max(0, wanted)

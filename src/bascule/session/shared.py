@@ -12,11 +12,11 @@ from bascule.model.records import Write
 from bascule.model.settings import AcpSettings, Limits
 from bascule.policy.decide import Ruling
 from bascule.session.agent import Exit, SpawnPlan
-from bascule.session.connection import Seat
 from bascule.session.ending import OVER, STORE_SECONDS, ended, how_it_went, spawn, stop
 from bascule.session.ledger import Ledger
 from bascule.session.reviving import COULD_NOT_CONNECT, REFUSALS, Revival
 from bascule.session.serving import Services, Serving
+from bascule.session.shared_process import Slot
 from bascule.session.silence import Silence
 from bascule.session.supervisor import Supervisor, new_id
 from bascule.store.base import ResumePoint
@@ -31,7 +31,7 @@ class SharedSupervisor(Supervisor):
     def __init__(
         self,
         ledger: Ledger,
-        seat: Seat,
+        seat: Slot,
         driver: AcpDriver,
         point: ResumePoint,
         limits: Limits,

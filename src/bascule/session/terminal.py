@@ -26,7 +26,7 @@ from bascule.session.deadlines import Deadlines
 from bascule.session.ending import OVER, ended, exit_words, seconds, spawn, stop, stop_after
 from bascule.session.ledger import Ledger
 from bascule.session.retention import Retention
-from bascule.session.trusting import Trusting
+from bascule.session.trust_prompt import Trusting
 from bascule.store.base import AuditRecord, ResumePoint
 
 CHUNK = 256 * 1024
@@ -35,8 +35,8 @@ POSITION_EVERY = 1024 * 1024
 NEWS_SECONDS = 1.0  # between two titles, or two bells, that become events
 CLIPBOARD_SECONDS = 60.0
 AUDIT_SECONDS = 600.0  # one record says that somebody types; not one a key
-MOST_KEYS = 1024 * 1024 + 1024  # a paste of 1 MiB, with the brackets around it
-MOST_SIDE = 1000
+MAX_KEYS = 1024 * 1024 + 1024  # a paste of 1 MiB, with the brackets around it
+MAX_SIDE = 1000
 REDRAW_SECONDS = 0.05
 CLIPBOARD = "The program tried to use the clipboard. That is off, so nothing was copied or read."
 
@@ -49,7 +49,7 @@ class Shelf:
 
 
 def clamped(side: int) -> int:
-    return min(max(1, side), MOST_SIDE)
+    return min(max(1, side), MAX_SIDE)
 
 
 class TerminalSupervisor:
@@ -264,7 +264,7 @@ class TerminalSupervisor:
     async def type_keys(self, data: bytes, by: Actor, *, reply: bool) -> None:
         """Returns once the bytes are in the program's input. They are not logged: nobody's password is."""
         self._check_running()
-        if len(data) > MOST_KEYS:
+        if len(data) > MAX_KEYS:
             raise InvalidInput("At most 1 MiB can be typed at once.")
         if not data:
             return

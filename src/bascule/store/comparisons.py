@@ -19,7 +19,7 @@ BY_KEY = "SELECT id, body, crc FROM comparisons WHERE key = ?"
 INSERT = "INSERT INTO comparisons (id, key, body, crc) VALUES (?, ?, ?, ?)"
 CHANGE = "UPDATE comparisons SET body = ?, crc = ? WHERE id = ?"
 REMOVE = "DELETE FROM comparisons WHERE id = ?"
-MOST_LISTED = 200
+MAX_LISTED = 200
 
 _decoder = msgspec.json.Decoder(Comparison)
 
@@ -83,7 +83,7 @@ class ComparisonBook:
 def _all(connection: sqlite3.Connection) -> tuple[list[Comparison], list[StoreDamaged]]:
     sound: list[Comparison] = []
     damaged: list[StoreDamaged] = []
-    for values in connection.execute(ALL, (MOST_LISTED,)):
+    for values in connection.execute(ALL, (MAX_LISTED,)):
         try:
             sound.append(_decoded(*values))
         except StoreDamaged as damage:

@@ -9,9 +9,9 @@ from bascule.store import reader
 from bascule.store.base import Edited
 from bascule.store.rows import decode_entry, entry_body
 
-MOST_FILES = 500
-MOST_PATCH = 64 * 1024  # characters for one file
-MOST_PATCHES = 1024 * 1024
+MAX_FILES = 500
+MAX_PATCH = 64 * 1024  # characters for one file
+MAX_PATCHES = 1024 * 1024
 
 KEEP = """
 INSERT OR REPLACE INTO edits (session_id, path, first_seq, added, removed) VALUES (?, ?, ?, ?, ?)
@@ -20,7 +20,7 @@ EDITS = """
 SELECT path, first_seq, added, removed FROM edits WHERE session_id = ? ORDER BY first_seq DESC LIMIT ?
 """
 ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first_seq = ?"
-MOST_EDITS = 5000
+MAX_EDITS = 5000
 
 
 def keep(connection: sqlite3.Connection, session_id: str, entry: AnyEntry) -> None:
@@ -40,10 +40,10 @@ def edited(connection: sqlite3.Connection, session_id: str) -> list[Edited]:
     for entry in fresh:
         for path, (added, removed) in _counted(entry).items():
             _add(files, path, entry.first_seq, added, removed)
-    for path, first_seq, added, removed in connection.execute(EDITS, (session_id, MOST_EDITS)).fetchall():
+    for path, first_seq, added, removed in connection.execute(EDITS, (session_id, MAX_EDITS)).fetchall():
         if path not in files or first_seq not in files[path].entries:
             _add(files, path, first_seq, added, removed)
-    found = list(files.values())[:MOST_FILES]
+    found = list(files.values())[:MAX_FILES]
     _put_patches(connection, session_id, found, {entry.first_seq: entry for entry in fresh})
     return found
 
@@ -72,7 +72,7 @@ def _add(files: dict[str, Edited], path: str, first_seq: int, added: int, remove
 def _put_patches(
     connection: sqlite3.Connection, session_id: str, files: list[Edited], known: dict[int, ToolEntry]
 ) -> None:
-    room = MOST_PATCHES
+    room = MAX_PATCHES
     for file in files:
         patches: list[str] = []
         size = 0
@@ -80,7 +80,7 @@ def _put_patches(
             entry = known.get(first_seq) or _entry(connection, session_id, first_seq)
             texts = [diff.patch for diff in entry.diffs if diff.path == file.path] if entry else []
             size += sum(map(len, texts))
-            if size > min(MOST_PATCH, room):
+            if size > min(MAX_PATCH, room):
                 file.cut = True
                 break
             patches = texts + patches  # oldest first, as they happened

@@ -22,7 +22,7 @@ STEP_SECONDS = 0.5
 NOTE_SECONDS = 5.0  # an agent that has just begun may not have noted its terminal yet
 LINGER_SECONDS = 10.0  # between two questions of the same hook
 FLUSH_SECONDS = 0.15  # agents write their files a moment later
-MOST_HANDED = 50
+MAX_HANDED = 50
 
 Conversation = tuple[str, str]
 NOTHING = TakenFeedback()
@@ -143,7 +143,7 @@ class Feedback:
         words = in_words(Handed(one.prompt_id, tame(one.by), tame(one.text)))
         taken = encode(TakenFeedback(one.prompt_id, words))
         noted = decode_noted(point.driver_state) or shown.noted
-        noted.handed = [*noted.handed, one.prompt_id][-MOST_HANDED:]
+        noted.handed = [*noted.handed, one.prompt_id][-MAX_HANDED:]
         said = f"{len(one.text)} characters, handed to the agent in its terminal (process {terminal.pid})"
         audit = AuditRecord(
             "input",

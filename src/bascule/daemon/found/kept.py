@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from bascule.daemon.beneath import Beneath
+from bascule.daemon.files.confined import ConfinedFolder
 from bascule.daemon.found import rows
 from bascule.daemon.found.places import Place, Spotted, spot
 from bascule.drivers.history import claude, codex, copilot, gemini
@@ -76,7 +76,7 @@ class Cabinet:
         )
 
     def _read(self, path: str) -> History:
-        with Beneath(self._home, self._own).file(path) as (descriptor, info):
+        with ConfinedFolder(self._home, self._own).file(path) as (descriptor, info):
             if info.st_size > MAX_FILE:
                 raise Unreadable(f"{path} is larger than {MAX_FILE >> 20} MiB.")
             return FORMATS[self.place.format](lambda: whole_lines(descriptor, info.st_size))

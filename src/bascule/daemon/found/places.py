@@ -10,11 +10,11 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from bascule.daemon.beneath import FOLDER
+from bascule.daemon.files.confined import FOLDER
 from bascule.policy.directories import hidden_character
 
-MOST_FILES = 20_000
-MOST_ENTRIES = 100_000  # of one folder
+MAX_FILES = 20_000
+MAX_ENTRIES = 100_000  # of one folder
 
 
 class Place(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Spotted(Struct, frozen=True):
 
 
 def spot(home: str, pattern: str) -> list[Spotted]:
-    """The files below `home` that fit, at most `MOST_FILES`; an absent folder has none."""
+    """The files below `home` that fit, at most `MAX_FILES`; an absent folder has none."""
     try:
         top = os.open(home, FOLDER)
     except OSError:
@@ -54,7 +54,7 @@ def spot(home: str, pattern: str) -> list[Spotted]:
     found: list[Spotted] = []
     for spotted in _walk(top, pattern.split("/"), ""):
         found.append(spotted)
-        if len(found) >= MOST_FILES:
+        if len(found) >= MAX_FILES:
             break
     return found
 
@@ -86,7 +86,7 @@ def _names(folder: int, pattern: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
             for n, entry in enumerate(entries):
-                if n >= MOST_ENTRIES:
+                if n >= MAX_ENTRIES:
                     break
                 hidden = entry.name.startswith(".") and not pattern.startswith(".")
                 # A name with a line break or half a character in it is nobody's session.

@@ -20,8 +20,8 @@ from bascule.drivers.history.telling import History
 from bascule.model.errors import HostError
 
 TABLES = frozenset({"session", "message", "part", "sqlite_master"})
-MOST_SESSIONS = 5000
-MOST_MESSAGES = 50_000
+MAX_SESSIONS = 5000
+MAX_MESSAGES = 50_000
 MAX_CELL = 16 * 1024 * 1024
 BUSY_SECONDS = 2.0
 
@@ -48,7 +48,7 @@ def stamp(home: str, spotted: Spotted) -> str:
 
 def sessions(home: str, spotted: Spotted) -> list[Listed]:
     with _open(home, spotted) as database:
-        found = database.execute(SESSIONS, (MOST_SESSIONS,)).fetchall()
+        found = database.execute(SESSIONS, (MAX_SESSIONS,)).fetchall()
     return [
         Listed(one, updated) for one, updated in found if isinstance(one, str) and isinstance(updated, int)
     ]
@@ -67,7 +67,7 @@ def read(home: str, spotted: Spotted, session_id: str) -> History:
 
 
 def _messages(database: sqlite3.Connection, session_id: str) -> Iterator[opencode.Row]:
-    for message_id, created, data in database.execute(MESSAGES, (session_id, MOST_MESSAGES)):
+    for message_id, created, data in database.execute(MESSAGES, (session_id, MAX_MESSAGES)):
         parts = tuple(
             (str(part_id), _bytes(part))
             for part_id, part in database.execute(PARTS, (message_id,)).fetchall()

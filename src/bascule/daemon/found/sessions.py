@@ -9,7 +9,7 @@ from bascule.daemon.found.catalogue import Shown, command_for
 from bascule.daemon.found.feedback import Feedback
 from bascule.daemon.found.scan import Scan
 from bascule.link.found import (
-    MOST_LISTED,
+    MAX_LISTED,
     AwaitFeedback,
     Followed,
     FollowFound,
@@ -36,8 +36,8 @@ from bascule.model.events import (
     PromptsReordered,
     PromptWithdrawn,
 )
+from bascule.session.commands import MAX_QUEUE, check_prompt
 from bascule.session.supervisor import new_id
-from bascule.session.wishes import MAX_QUEUE, check_prompt
 from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, StoredReply
 
 log = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class FoundSessions:
             await asyncio.wait([self._looking], timeout=WAIT_SECONDS)
         elif self._looking is not None:
             await asyncio.sleep(0)
-        known, limit = self._scan.known, max(0, min(wish.limit, MOST_LISTED))
+        known, limit = self._scan.known, max(0, min(wish.limit, MAX_LISTED))
         looking = self._scan.looking if self._looking is None else self._running()
         terminals = self._feedback.told(self._scan.terminals)
         return FoundList(known.listed(terminals, self._scan.commands, limit), len(known), looking)

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from bascule.daemon.beneath import Beneath
-from bascule.daemon.files import read_bytes
+from bascule.daemon.files.confined import ConfinedFolder
+from bascule.daemon.files.listing import read_bytes
 from bascule.daemon.found.places import spot
 from bascule.link.found import OpenTerminal, TerminalStatus
 from bascule.model.errors import BasculeError
@@ -52,7 +52,7 @@ def open_terminals(
 
 def _read(home: str, own: tuple[str, ...], path: str) -> _Note | None:
     try:
-        with Beneath(home, own).file(path) as (descriptor, _):
+        with ConfinedFolder(home, own).file(path) as (descriptor, _):
             return _note.decode(read_bytes(descriptor, MAX_NOTE))
     except (BasculeError, OSError, msgspec.MsgspecError, UnicodeError, RecursionError):
         return None  # it is being written, or it is no such note

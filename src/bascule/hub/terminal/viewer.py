@@ -4,18 +4,18 @@ import asyncio
 import logging
 from datetime import datetime
 
-from bascule.hub.answers import error_object
-from bascule.hub.bodies import TerminalQuery
-from bascule.hub.call import Call
-from bascule.hub.positions import WORDS, offset_of
-from bascule.hub.presence import Ending
-from bascule.hub.roles import Forbidden, allows
-from bascule.hub.table import Row
-from bascule.hub.terminal.floor import Floor, Size
+from bascule.hub.api.bodies import TerminalQuery
+from bascule.hub.api.call import Call
+from bascule.hub.api.responses import error_object
+from bascule.hub.api.session_commands import require_session
+from bascule.hub.api.table import Row
+from bascule.hub.door.open_streams import Ending
+from bascule.hub.door.roles import Forbidden, allows
+from bascule.hub.live.positions import WORDS, offset_of
+from bascule.hub.terminal.arbiter import Arbiter, Size
 from bascule.hub.terminal.messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
 from bascule.hub.terminal.unread import Unread
-from bascule.hub.wishes import require_session
-from bascule.hub.ws_protocol import BoundedSocket, tape_frame, text_frame
+from bascule.hub.wire.ws_protocol import BoundedSocket, tape_frame, text_frame
 from bascule.link.tape import Tape, TapeCut
 from bascule.model.codec import encode
 from bascule.model.commands import TypeKeys
@@ -31,9 +31,9 @@ log = logging.getLogger("bascule.hub")
 PIECE = 256 * 1024
 TAIL = 256 * 1024
 WINDOW = 1024 * 1024  # ahead of what a viewer has acked
-MOST_LAG = 2 * 1024 * 1024  # then it skips ahead
-MOST_KEYS = 1024 * 1024 + 1024  # in one message: a paste of 1 MiB is taken whole or not at all
-MOST_IN_FLIGHT = 256 * 1024  # keys the program has not read yet
+MAX_LAG = 2 * 1024 * 1024  # then it skips ahead
+MAX_KEYS = 1024 * 1024 + 1024  # in one message: a paste of 1 MiB is taken whole or not at all
+MAX_IN_FLIGHT = 256 * 1024  # keys the program has not read yet
 FRESH_SECONDS = 10.0
 BAD_PER_MINUTE, BAD_BURST = 60, 30
 DEFAULT_SIZE = (80, 24)
@@ -46,7 +46,7 @@ class TerminalViewer:
         self.line: BoundedSocket = call.scope["bascule.connection"]
         self._record = record
         self._wanted = offset_of(call.query.after)
-        self._most_lag = MOST_LAG if call.query.lag is None else call.query.lag
+        self._most_lag = MAX_LAG if call.query.lag is None else call.query.lag
         self._place = 0
         self._acked: int | None = None
         self._replies_from = 0
@@ -57,7 +57,7 @@ class TerminalViewer:
         self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
         self._arrangement: tuple[Size, bool, str, bool] | None = None
         self._tape: Tape
-        self._floor: Floor
+        self._arbiter: Arbiter
 
     async def run(self) -> None:
         record = self._record
@@ -73,7 +73,7 @@ class TerminalViewer:
             self._tape.close()
 
     async def _view(self) -> None:
-        leave = self.hub.presence.enter(self.call.holder, self._end)
+        leave = self.hub.open_streams.enter(self.call.holder, self._end)
         pump = asyncio.create_task(self._pump(), name=f"terminal {self._record.session_id}")
         try:
             await self._listen()
@@ -83,7 +83,7 @@ class TerminalViewer:
             pump.cancel()
             await asyncio.gather(pump, return_exceptions=True)
             if self._arrangement is not None:
-                self._floor.leave(self)
+                self._arbiter.leave(self)
 
     # Out
 
@@ -118,8 +118,10 @@ class TerminalViewer:
             self._place, prelude, at_tail = tail.offset, tail.prelude, True
         record = self._record
         size = (record.cols or DEFAULT_SIZE[0], record.rows or DEFAULT_SIZE[1])
-        # Nothing is awaited between finding the floor and entering it: an empty one is taken away.
-        self._floor = self.hub.floors.of(record.session_id, record.started_seq, record.device or None, size)
+        # Nothing is awaited between finding the arbiter and entering it: an empty one is taken away.
+        self._arbiter = self.hub.arbiters.of(
+            record.session_id, record.started_seq, record.device or None, size
+        )
         # A program that has just begun may be waiting for an answer nobody was there to give.
         self._screening = Screening(self._place if self._is_fresh() else tape.end)
         self._say(
@@ -138,13 +140,13 @@ class TerminalViewer:
             }
         )
         if not tape.over:
-            self._floor.enter(self)
+            self._arbiter.enter(self)
             if at_tail and tape.end:
-                self._floor.redraw(self)
+                self._arbiter.redraw(self)
 
     def _is_fresh(self) -> bool:
         age = self.hub.clock() - datetime.fromisoformat(self._record.started_at).timestamp()
-        first = self.may_write and self.hub.floors.first_to_answer(
+        first = self.may_write and self.hub.arbiters.first_to_answer(
             self._record.session_id, self._record.started_seq
         )
         return first and age < FRESH_SECONDS
@@ -202,7 +204,7 @@ class TerminalViewer:
         self._place = tail.offset
         self._acked = None if self._acked is None else max(self._acked, tail.offset)
         self._screening = Screening(self._tape.end)
-        self._floor.redraw(self)
+        self._arbiter.redraw(self)
 
     async def _say_ended(self) -> None:
         record = await require_session(self.hub, self._record.session_id)
@@ -214,7 +216,7 @@ class TerminalViewer:
     def arranged(self, size: Size, *, owner: bool, by: str, replies: bool) -> None:
         if self._arrangement != (size, owner, by, replies):
             self._arrangement = (size, owner, by, replies)
-            sides = {"cols": size[0], "rows": size[1], "owner": owner, "by": by, "rule": self._floor.rule}
+            sides = {"cols": size[0], "rows": size[1], "owner": owner, "by": by, "rule": self._arbiter.rule}
             self._say({"type": "size", **sides, "replies": replies})
 
     def told_typing(self, name: str) -> None:
@@ -260,26 +262,26 @@ class TerminalViewer:
                 self._acks.set()
             case ResizeMessage(cols=cols, rows=rows):
                 self._check_may_write()
-                self._floor.resized(self, cols, rows)
+                self._arbiter.resized(self, cols, rows)
             case ClaimMessage():
                 self._check_may_write()
-                self._floor.claim(self)
+                self._arbiter.claim(self)
 
     async def _typed(self, data: bytes) -> None:
         self._check_may_write()
-        if len(data) > MOST_KEYS:
+        if len(data) > MAX_KEYS:
             raise InvalidInput("Send at most 1 MiB of keys in one message.")
         spoken = take_apart(data)
         if spoken.replies and self._may_reply():
             self._type(spoken.replies, reply=True)
         if spoken.keys:
-            self._floor.typed(self)
+            self._arbiter.typed(self)
             self._type(spoken.keys, reply=False)
-        await self._unread.below(MOST_IN_FLIGHT)
+        await self._unread.below(MAX_IN_FLIGHT)
 
     def _may_reply(self) -> bool:
         seen = self._place if self._acked is None else self._acked
-        return self._floor.replier is self and seen >= self._replies_from
+        return self._arbiter.responder is self and seen >= self._replies_from
 
     def _type(self, data: bytes, *, reply: bool) -> None:
         wish = TypeKeys(session_id=self._record.session_id, by=self.actor, data=data, reply=reply)

@@ -1,0 +1,280 @@
+"""The live sessions of this machine and the keeper that holds their agents."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from bascule.daemon.processes.connections import Connections
+from bascule.daemon.processes.keeper_process import KeeperLink, KeeperProcess
+from bascule.daemon.tape_archive import TapeArchive
+from bascule.drivers.acp import AcpDriver
+from bascule.drivers.base import Driver
+from bascule.drivers.terminal import TerminalDriver
+from bascule.model.errors import HostError
+from bascule.model.events import SessionFailed
+from bascule.model.faults import report
+from bascule.model.lifecycle import LIVE, Phase
+from bascule.model.records import SessionRecord
+from bascule.model.settings import AcpSettings, Limits, TerminalSettings
+from bascule.policy.decide import Ruling, by_mode
+from bascule.session.agent import AgentProcess, Exit, SpawnPlan
+from bascule.session.ledger import Ledger
+from bascule.session.live import Hears, LiveSession
+from bascule.session.reviving import Revival
+from bascule.session.serving import Services
+from bascule.session.shared import SharedSupervisor
+from bascule.session.shared_process import SharedProcess
+from bascule.session.supervisor import Supervisor
+from bascule.session.terminal import Shelf, TerminalSupervisor
+from bascule.store.base import ResumePoint
+from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
+from bascule.transport.keeper import KeeperConnection, ensure_keeper
+from bascule.transport.spool import SpoolReader
+from bascule.transport.words import ExitNotice, Notice, OutputNotice, SessionState
+
+log = logging.getLogger(__name__)
+
+PUT_AWAY_SECONDS = 5.0
+RECONNECT_SECONDS = (0.0, 0.5, 1.0, 2.0, 5.0)
+
+
+def kept_name(session_id: str, started_seq: int) -> str:
+    """What the keeper calls one run of a session's agent. A resumed session is a new run."""
+    return f"{session_id}-{started_seq}"
+
+
+def process_name(record: SessionRecord) -> str:
+    """What the keeper calls the process of this run."""
+    return record.process or kept_name(record.session_id, record.started_seq)
+
+
+class LiveSessions:
+    def __init__(
+        self,
+        keeper_folder: Path,
+        limits: Limits,
+        terminal: TerminalSettings,
+        acp: AcpSettings,
+        shelf: TapeArchive,
+        trusts: Callable[[str], bool],
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+        ruling: Ruling = by_mode,
+    ) -> None:
+        self.live: dict[str, LiveSession] = {}
+        self.shelf = shelf
+        self._limits = limits
+        self._terminal = terminal
+        self._acp = acp
+        self._trusts = trusts
+        self._clock = clock
+        self._steady = steady
+        self._ruling = ruling
+        self.keeper = KeeperLink(keeper_folder)
+        self.connections = Connections(self.keeper, acp)
+        self.by_kept_name: dict[str, Hears] = {}
+        self.on_run: Callable[[Supervisor], None] = lambda _: (
+            None
+        )  # one with its own process began or is over
+        self._runs: dict[LiveSession, asyncio.Task[None]] = {}
+        self._watching: asyncio.Task[None] | None = None
+
+    async def open(self) -> dict[str, SessionState]:
+        """Reach the keeper, started if need be, and learn what it holds."""
+        await ensure_keeper(self.keeper.folder)
+        self.keeper.connection = await KeeperConnection.connect(self.keeper.folder)
+        return {one.session: one for one in await self.keeper.connection.list()}
+
+    async def watch(self) -> None:
+        """From now on output and exits reach their sessions, the present state first."""
+        await self.keeper.get().watch(self._notice)
+        self._watching = asyncio.create_task(self._keep_watching(), name="keeper watch")
+
+    async def close(self) -> None:
+        """Let go of everything. The agents go on."""
+        tasks = [*self._runs.values(), *([self._watching] if self._watching else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self.keeper.connection is not None:
+            await self.keeper.connection.aclose()
+
+    def take(
+        self, ledger: Ledger, driver: Driver, point: ResumePoint, revival: Revival
+    ) -> tuple[Supervisor, KeeperProcess]:
+        """Make a session live: from here on it answers wishes and gets its notices."""
+        record = ledger.record
+        process = KeeperProcess(self.keeper, process_name(record))
+        supervisor = Supervisor(
+            ledger, process, driver, point, self._limits, self._clock, self._steady, self._ruling, revival
+        )
+        self._enter(supervisor, process)
+        return supervisor, process
+
+    def take_shared(
+        self, ledger: Ledger, driver: AcpDriver, point: ResumePoint, at: SharedProcess, services: Services
+    ) -> SharedSupervisor:
+        """As `take`, on a process that others may use as well."""
+        record = ledger.record
+        leaving = record.phase is Phase.ENDING
+        seat = at.sit(record.session_id, point.out_offset, point.err_offset, leaving=leaving)
+        supervisor = SharedSupervisor(
+            ledger,
+            seat,
+            driver,
+            point,
+            self._limits,
+            self._clock,
+            self._steady,
+            self._ruling,
+            acp=self._acp,
+            services=services,
+        )
+        self.live[record.session_id] = supervisor
+        self.by_kept_name[at.name] = at
+        return supervisor
+
+    def take_terminal(
+        self, ledger: Ledger, driver: TerminalDriver, point: ResumePoint, base: int
+    ) -> tuple[TerminalSupervisor, KeeperProcess]:
+        """As `take`, of a terminal whose tape begins at `base`."""
+        record = ledger.record
+        name, kept_as = process_name(record), kept_name(record.session_id, record.started_seq)
+        # Its input has no end a program waits for, so nothing is gained by waiting before the signals.
+        process = KeeperProcess(self.keeper, name, grace_stdin=0.0)
+        supervisor = TerminalSupervisor(
+            ledger,
+            process,
+            driver,
+            point,
+            self._terminal,
+            self._clock,
+            self._steady,
+            shelf=Shelf(lambda start, end: self._shelve(name, kept_as, start, end)),
+            trusts=self._trusts,
+            base=base,
+        )
+        self._enter(supervisor, process)
+        return supervisor, process
+
+    def terminal(self, session_id: str) -> TerminalSupervisor | None:
+        found = self.live.get(session_id)
+        return found if isinstance(found, TerminalSupervisor) else None
+
+    def spool(self, name: str) -> SpoolReader:
+        """A viewer's own way to a live terminal's bytes."""
+        return SpoolReader(self.keeper.folder, name, "out")
+
+    def _enter(self, supervisor: LiveSession, process: KeeperProcess) -> None:
+        self.live[supervisor.ledger.record.session_id] = supervisor
+        self.by_kept_name[process.name] = supervisor
+
+    async def _shelve(self, name: str, kept_as: str, start: int, end: int) -> None:
+        await asyncio.to_thread(self.shelf.put, kept_as, start, end, self.spool(name))
+
+    def run(self, supervisor: LiveSession, process: AgentProcess, plan: SpawnPlan | None) -> None:
+        task = asyncio.create_task(
+            self._run(supervisor, process, plan), name=f"session {supervisor.ledger.record.session_id}"
+        )
+        self._runs[supervisor] = task
+        task.add_done_callback(lambda _: self._runs.pop(supervisor, None))
+        self._tell_run(supervisor)
+
+    def running(self) -> int:
+        """How many agents there are; those that have ended and are being put away do not count."""
+        return sum(one.ledger.record.phase in LIVE for one in self.live.values())
+
+    async def put_away(self, session_id: str) -> None:
+        """Wait for a run that is over to let go of its name. One that lives is left alone."""
+        supervisor = self.live.get(session_id)
+        if supervisor is None or supervisor.ledger.record.phase in LIVE or supervisor not in self._runs:
+            return
+        await asyncio.wait([self._runs[supervisor]], timeout=PUT_AWAY_SECONDS)
+
+    async def gone(self, session_id: str, seconds: float) -> None:
+        """Wait until a session that was told to end is over, or so long."""
+        run = self._runs.get(supervisor) if (supervisor := self.live.get(session_id)) is not None else None
+        if run is not None:
+            await asyncio.wait([run], timeout=seconds)
+
+    async def discard(self, state: SessionState) -> None:
+        """End and forget what the keeper holds of a session that is over."""
+        connection = self.keeper.get()
+        try:
+            if state.exit is None:
+                await connection.end(state.session)
+            else:
+                await connection.forget(state.session)
+        except (KeeperError, KeeperGone) as error:
+            log.warning("could not discard %s: %s", state.session, error)
+
+    async def _run(self, supervisor: LiveSession, process: AgentProcess, plan: SpawnPlan | None) -> None:
+        """One session's failure is an event of that session, never its siblings' trouble."""
+        record = supervisor.ledger.record
+        try:
+            await supervisor.run(plan)
+        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+            told = report(log, f"session {record.session_id}", error)
+            supervisor.ledger.log([SessionFailed("internal", told.message)], sync=True)
+            await self._stop(process)
+        finally:
+            self.live.pop(record.session_id, None)
+            for name in [one for one, who in self.by_kept_name.items() if who is supervisor]:
+                del self.by_kept_name[name]
+            self._tell_run(supervisor)
+
+    def _tell_run(self, supervisor: LiveSession) -> None:
+        if isinstance(supervisor, Supervisor) and not isinstance(supervisor, SharedSupervisor):
+            self.on_run(supervisor)
+
+    async def _stop(self, process: AgentProcess) -> None:
+        try:
+            await process.end()
+            await process.forget()
+        except HostError as error:
+            log.warning("%s", error.message)
+
+    def _notice(self, notice: Notice) -> None:
+        supervisor = self.by_kept_name.get(notice.session)
+        match notice:
+            case OutputNotice():
+                if supervisor is not None:
+                    supervisor.output(notice.out, notice.err)
+            case ExitNotice():
+                if supervisor is not None:
+                    supervisor.exited(Exit(notice.code, notice.signal, notice.out, notice.err, notice.lost))
+            case _:
+                log.warning("the spool of %s: %s", notice.session, notice.error or "written again")
+
+    async def _keep_watching(self) -> None:
+        """When the keeper dies its agents die with it: find that out, say so, and have a keeper again."""
+        while True:
+            await self.keeper.get().wait_closed()
+            self.keeper.connection = None
+            log.error("the keeper went away")
+            await self._reach_again()
+
+    async def _reach_again(self) -> None:
+        for pause in RECONNECT_SECONDS:
+            await asyncio.sleep(pause)
+            try:
+                kept = await self.open()
+                for name, supervisor in list(self.by_kept_name.items()):
+                    self._after_keeper_loss(name, supervisor, kept)
+                await self.keeper.get().watch(self._notice)
+            except (KeeperGone, KeeperError, KeeperNotStarted) as error:
+                log.error("the keeper can't be reached: %s", error)
+            else:
+                return
+        raise KeeperNotStarted("The keeper can't be started again; restart Bascule.")
+
+    def _after_keeper_loss(self, name: str, supervisor: Hears, kept: dict[str, SessionState]) -> None:
+        state = kept.get(name)
+        if state is None:
+            supervisor.exited(Exit(None, None, 0, 0, lost=True))
+        elif state.exit is not None:
+            exit = state.exit
+            supervisor.exited(Exit(exit.code, exit.signal, state.out_end, state.err_end, exit.lost))
+        else:
+            supervisor.output()

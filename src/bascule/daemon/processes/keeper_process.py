@@ -1,0 +1,116 @@
+"""An agent as a session sees it, held by the keeper."""
+
+from pathlib import Path
+
+from bascule.model.errors import AgentFailed, HostError, LineTooLong
+from bascule.model.records import Write
+from bascule.session.agent import ProcessUnreachable, SpawnPlan
+from bascule.transport.errors import KeeperError, KeeperGone
+from bascule.transport.keeper import KeeperConnection
+from bascule.transport.position import Position
+from bascule.transport.spool import SpoolReader
+from bascule.transport.words import PtySize
+
+KILL_SECONDS = 0.5  # between asking it to stop and stopping it
+
+
+class KeeperLink:
+    """The connection of the moment. It is replaced when the keeper had to be reached again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.connection: KeeperConnection | None = None
+
+    def get(self) -> KeeperConnection:
+        if self.connection is None:
+            raise ProcessUnreachable("The keeper does not answer.")
+        return self.connection
+
+
+class KeeperProcess:
+    """`AgentProcess`, spoken to the keeper under one name."""
+
+    def __init__(
+        self, keeper: KeeperLink, name: str, *, grace_stdin: float = 2.0, grace_term: float = 5.0
+    ) -> None:
+        self.name = name
+        self._grace_stdin = grace_stdin
+        self._grace_term = grace_term
+        self._keeper = keeper
+        self._out = SpoolReader(keeper.folder, name, "out")
+        self._err = SpoolReader(keeper.folder, name, "err")
+
+    async def spawn(self, plan: SpawnPlan) -> int:
+        try:
+            spawned = await self._keeper.get().spawn(
+                self.name,
+                plan.argv,
+                plan.env,
+                plan.cwd,
+                spawn_id=plan.spawn_id,
+                cwd_stat=plan.cwd_stat,
+                pty=PtySize(*plan.pty) if plan.pty else None,
+                label=plan.label,
+            )
+        except KeeperError as error:
+            raise AgentFailed(f"The agent did not start: {error.message}", reason=error.code) from error
+        except (KeeperGone, ProcessUnreachable) as error:
+            raise AgentFailed("The keeper went away while starting the agent. Try again.") from error
+        return spawned.pid
+
+    async def write(self, write: Write) -> None:
+        try:
+            await self._keeper.get().write(self.name, write.write_id, write.data)
+        except KeeperError as error:
+            if error.code == "line_too_long":
+                raise LineTooLong(error.message) from error
+            raise HostError(error.message, reason=error.code) from error
+        except KeeperGone as error:
+            raise ProcessUnreachable("The keeper went away.") from error
+
+    async def unread(self) -> int | None:
+        try:
+            return await self._keeper.get().unread(self.name)
+        except (KeeperError, KeeperGone) as error:
+            raise ProcessUnreachable(f"Nobody can tell: {error}") from error
+
+    async def resize(self, cols: int, rows: int) -> None:
+        try:
+            await self._keeper.get().resize(self.name, cols, rows)
+        except (KeeperError, KeeperGone) as error:
+            raise AgentFailed(f"The terminal could not be resized: {error}") from error
+
+    async def end(self) -> None:
+        try:
+            await self._keeper.get().end(
+                self.name, grace_stdin=self._grace_stdin, grace_term=self._grace_term
+            )
+        except (KeeperError, KeeperGone) as error:
+            raise AgentFailed(f"The agent could not be told to stop: {error}") from error
+
+    async def kill(self) -> None:
+        try:
+            await self._keeper.get().end(self.name, grace_stdin=0.0, grace_term=KILL_SECONDS)
+        except (KeeperError, KeeperGone) as error:
+            raise AgentFailed(f"The agent could not be stopped: {error}") from error
+
+    async def forget(self) -> None:
+        try:
+            await self._keeper.get().forget(self.name)
+        except (KeeperError, KeeperGone, ProcessUnreachable):
+            # The next start sweeps whatever the keeper holds of sessions that are over.
+            return
+
+    def read_out(self, offset: int, limit: int) -> bytes:
+        return self._out.read(offset, limit)
+
+    def read_err(self, offset: int, limit: int) -> bytes:
+        return self._err.read(offset, limit)
+
+    def position(self, *, out: int, err: int, trim_out: int, trim_err: int) -> None:
+        if self._keeper.connection is not None:
+            self._keeper.connection.post_position(self.name, Position(out, err, trim_out, trim_err))
+
+    def close(self) -> None:
+        self._out.close()
+        self._err.close()

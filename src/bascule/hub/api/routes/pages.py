@@ -1,0 +1,168 @@
+"""What needs no grant: the page and its files, and whether we are alive.
+
+The page is the same for everybody and holds no secret; what it shows it asks for with its grant.
+"""
+
+from starlette.responses import Response
+
+from bascule.hub.api.call import AnyCall
+from bascule.hub.api.intake import header, takes_gzip
+from bascule.hub.api.table import Row
+from bascule.hub.api.views import Health
+from bascule.hub.page.web_files import WebFile, assets, document, version
+from bascule.hub.wire.headers import PAGE_POLICY
+from bascule.model.errors import CallerError
+
+# No text becomes markup or code in the shell; its one policy names the one worker it registers.
+SHELL_POLICY = PAGE_POLICY + "; manifest-src 'self'; worker-src 'self'; trusted-types bascule-worker"
+# Agents' words are drawn here: no network, no origin of its own, and only the shell may hold it.
+PORTLET_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'none'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts; "
+    "require-trusted-types-for 'script'; trusted-types dompurify"
+)
+# A terminal needs no markup at all.
+TERMINAL_POLICY = PORTLET_POLICY.replace("trusted-types dompurify", "trusted-types 'none'")
+
+
+class NoSuchFile(CallerError):
+    code = "NOT_FOUND"
+
+
+async def shell(call: AnyCall) -> Response:
+    page = document("index.html")
+    return Response(page.body, headers={"content-security-policy": SHELL_POLICY}, media_type=page.media_type)
+
+
+async def portlet(call: AnyCall) -> Response:
+    return _frame("portlet.html", PORTLET_POLICY)
+
+
+async def terminal(call: AnyCall) -> Response:
+    return _frame("terminal.html", TERMINAL_POLICY)
+
+
+def _frame(name: str, policy: str) -> Response:
+    page = document(name)
+    headers = {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
+    return Response(page.body, headers=headers, media_type=page.media_type)
+
+
+async def worker(call: AnyCall) -> Response:
+    file = document("worker.js")
+    return Response(file.body, headers={"cache-control": "no-cache"}, media_type=file.media_type)
+
+
+async def manifest(call: AnyCall) -> Response:
+    file = document("manifest.webmanifest")
+    return Response(file.body, headers={"cache-control": "no-cache"}, media_type=file.media_type)
+
+
+async def asset(call: AnyCall) -> Response:
+    """A file by its plain address: kept by the browser, but asked about each time."""
+    return _asset(call, "no-cache")
+
+
+async def asset_of_version(call: AnyCall) -> Response:
+    """What pages name. An update has other addresses, so it can't mix with what came before."""
+    if call.params["version"] != version():
+        raise NoSuchFile("There is nothing here.")
+    return _asset(call, "public, max-age=31536000, immutable")
+
+
+def _asset(call: AnyCall, keep: str) -> Response:
+    file = assets().get((call.params["folder"], call.params["name"]))
+    if file is None:
+        raise NoSuchFile("There is nothing here.")
+    return _file(call, file, {"cache-control": keep, "access-control-allow-origin": "*"})
+
+
+def _file(call: AnyCall, file: WebFile, headers: dict[str, str]) -> Response:
+    """The file, packed for who takes that, or the word that it is the one they have."""
+    body, etag = file.body, f'"{file.digest}"'
+    headers = {**headers, "vary": "accept-encoding"}
+    if takes_gzip(header(call.scope["headers"], b"accept-encoding")) and file.packed:
+        body, etag = file.packed, f'"{file.digest}-gzip"'
+        headers["content-encoding"] = "gzip"
+    headers["etag"] = etag
+    known = header(call.scope["headers"], b"if-none-match") == etag
+    return Response(b"" if known else body, 304 if known else 200, headers, file.media_type)
+
+
+async def health(call: AnyCall) -> Health:
+    return Health(status="ok")
+
+
+async def healthz(call: AnyCall) -> Response:
+    return Response(b"ok", media_type="text/plain")
+
+
+def _page(path: str, summary: str) -> Row:
+    return Row(method="GET", path=path, need="public", serve=shell, summary=summary, described=False)
+
+
+ROWS = [
+    _page("/", "The page"),
+    _page("/compare", "The page, at what several agents were given"),
+    _page("/compare/{id}", "The page, at one prompt for several agents"),
+    _page("/inbox", "The page, at its inbox"),
+    _page("/s", "The page, at a session that was shared"),
+    _page("/s/{token}", "The page, at a session that was shared, the secret in the path"),
+    _page("/search", "The page, at its search"),
+    _page("/sessions", "The page, at its list of sessions"),
+    _page("/sessions/{id}", "The page, at one session"),
+    _page("/settings", "The page, at its settings"),
+    _page("/settings/{part}", "The page, at a part of its settings"),
+    Row(
+        method="GET",
+        path="/portlet",
+        need="public",
+        serve=portlet,
+        summary="The frame of a transcript",
+        described=False,
+    ),
+    Row(
+        method="GET",
+        path="/terminal",
+        need="public",
+        serve=terminal,
+        summary="The frame of a terminal",
+        described=False,
+    ),
+    Row(
+        method="GET",
+        path="/worker.js",
+        need="public",
+        serve=worker,
+        summary="What lets a browser keep the page's files",
+        described=False,
+    ),
+    Row(
+        method="GET",
+        path="/manifest.webmanifest",
+        need="public",
+        serve=manifest,
+        summary="What lets a browser install the page",
+        described=False,
+    ),
+    Row(
+        method="GET",
+        path="/assets/{folder}/{name}",
+        need="public",
+        serve=asset,
+        summary="A file of the page",
+        opaque_origin=True,
+        described=False,
+    ),
+    Row(
+        method="GET",
+        path="/assets/{version}/{folder}/{name}",
+        need="public",
+        serve=asset_of_version,
+        summary="A file of the page, as it is in one version",
+        opaque_origin=True,
+        described=False,
+    ),
+    Row(method="GET", path="/health", need="public", serve=health, summary="Alive?", answer=Health),
+    Row(method="GET", path="/healthz", need="public", serve=healthz, summary="Alive? In one word"),
+]

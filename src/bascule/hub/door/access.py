@@ -1,0 +1,176 @@
+"""The one door: Host, Origin, grant and role of every HTTP request and WebSocket, before any route runs."""
+
+import logging
+from dataclasses import dataclass
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bascule.hub.api.intake import ClientGone, header, read_body
+from bascule.hub.api.responses import error_answer, status_of
+from bascule.hub.api.table import Match, Row, Table
+from bascule.hub.door.credentials import Shown, take_credentials, token_in
+from bascule.hub.door.hosts import check_host, check_origin
+from bascule.hub.door.roles import allows, reaches
+from bascule.hub.door.throttle import Throttle
+from bascule.hub.door.who_may import forbidden
+from bascule.hub.services import Hub
+from bascule.model.errors import BasculeError, Refusal
+from bascule.model.faults import report
+from bascule.store.grants import Grant
+
+log = logging.getLogger("bascule.hub")
+
+
+class Turned(Exception):
+    """Turned away at the door. Without a refusal the answer has no body: it is not meant for the sender."""
+
+    def __init__(
+        self, status: int, refusal: Refusal | None = None, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(status)
+        self.status, self.refusal, self.headers = status, refusal, headers
+
+
+# Made anew each time: an exception that is raised again and again keeps every frame it ever passed.
+
+
+def no_grant() -> Turned:
+    words = "Show a valid token: Authorization: Bearer <token>."
+    return Turned(401, Refusal("UNAUTHENTICATED", words), {"www-authenticate": "Bearer"})
+
+
+def not_enough(grant: Grant, row: Row) -> Turned:
+    return Turned(403, forbidden(grant, row.need).refusal())
+
+
+def too_many() -> Turned:
+    words = "Too many wrong tokens; wait a minute."
+    return Turned(429, Refusal("TOO_MANY_ATTEMPTS", words), {"retry-after": "60"})
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """What the door found out about a request that may pass."""
+
+    row: Row
+    params: dict[str, str]
+    grant: Grant | None
+    body: bytes
+    address: str
+
+
+class Access:
+    """ASGI middleware. Nothing reaches a route but through `_admit`, and its default is no."""
+
+    def __init__(self, app: ASGIApp, hub: Hub, table: Table, throttle: Throttle) -> None:
+        self._app, self._hub, self._table = app, hub, table
+        self._throttle = throttle
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        try:
+            scope["bascule.admitted"] = await self._admit(scope, receive)
+        except Turned as no:
+            await _turn_away(no, scope, receive, send)
+        except BasculeError as error:
+            status = status_of(error.refusal().code)
+            await _turn_away(Turned(status, error.refusal()), scope, receive, send)
+        except ClientGone:
+            return
+        except Exception as error:  # noqa: BLE001 - whatever breaks at the door is told as any other fault
+            await _turn_away(Turned(500, report(log, "the door", error)), scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _admit(self, scope: Scope, receive: Receive) -> Admitted:
+        shown = take_credentials(scope)
+        status = check_host(self._hub.doors, scope["headers"])
+        if status is not None:
+            raise Turned(status)
+        socket = scope["type"] == "websocket"
+        match = self._table.find("WS" if socket else scope["method"], scope["path"])
+        opaque = match.row is not None and match.row.opaque_origin
+        if not check_origin(self._hub.doors, scope["headers"], scope["scheme"], opaque=opaque):
+            raise Turned(403)
+        address = scope["client"][0] if scope.get("client") else ""
+        if match.row is not None and match.row.need == "public":
+            return Admitted(match.row, match.params, None, b"", address)
+        if socket:
+            _check_socket(shown, scope)
+        grant, body = await self._identify(shown, match.row, scope, receive, address)
+        _tell_connection(scope)
+        row = _check_role(match, grant)
+        if body is None:
+            body = await _body_of(row, scope, receive)
+        return Admitted(row, match.params, grant, body, address)
+
+    async def _identify(
+        self, shown: Shown, row: Row | None, scope: Scope, receive: Receive, address: str
+    ) -> tuple[Grant, bytes | None]:
+        """The grant, and the body when it had to be read for the token in it."""
+        body: bytes | None = None
+        if shown.nothing and row is not None and row.token_in_body:
+            body = await _body_of(row, scope, receive)
+            shown = Shown(None, None, token_in(body))
+        if shown.nothing:
+            raise no_grant()
+        grant = self._look_up(shown, row, scope["path"])
+        if grant is None:
+            raise no_grant() if self._throttle.wrong(address) else too_many()
+        return grant, body
+
+    def _look_up(self, shown: Shown, row: Row | None, path: str) -> Grant | None:
+        if shown.bearer is not None:
+            return self._hub.grants.authenticate(shown.bearer)
+        if shown.ticket is not None:
+            return self._hub.tickets.redeem(shown.ticket, path) if row is not None and row.ticket else None
+        grant = self._hub.grants.authenticate(shown.token or "")
+        # Only a session's own token may travel in a query or a body.
+        return grant if grant is not None and grant.role == "session" else None
+
+
+def _check_role(match: Match, grant: Grant) -> Row:
+    row = match.row
+    if row is None and match.methods:
+        allow = ", ".join(sorted(set(match.methods)))
+        raise Turned(405, Refusal("METHOD_NOT_ALLOWED", f"Use {allow}."), {"allow": allow})
+    if row is None:
+        raise Turned(404, Refusal("NOT_FOUND", "There is nothing here."))
+    if not allows(grant, row.need):
+        raise not_enough(grant, row)
+    # For another session its token is not a valid one, whether that session exists or not.
+    if "id" in match.params and row.need.startswith("session") and not reaches(grant, match.params["id"]):
+        raise no_grant()
+    return row
+
+
+def _check_socket(shown: Shown, scope: Scope) -> None:
+    """A page can't send a header and a program needs no ticket: each has its own way, and only that."""
+    from_page = header(scope["headers"], b"origin") is not None
+    if from_page and (shown.bearer is not None or shown.nothing):
+        raise Turned(403)
+    if not from_page and shown.bearer is None:
+        raise Turned(403)
+
+
+async def _body_of(row: Row, scope: Scope, receive: Receive) -> bytes:
+    if scope["type"] == "websocket" or row.method == "GET":
+        return b""
+    return await read_body(scope["headers"], receive, row.most)
+
+
+def _tell_connection(scope: Scope) -> None:
+    connection = scope.get("bascule.connection")
+    if connection is not None:
+        connection.known()
+
+
+async def _turn_away(no: Turned, scope: Scope, receive: Receive, send: Send) -> None:
+    headers = {"connection": "close", **(no.headers or {})} if no.status in (413, 415) else no.headers
+    answer = error_answer(no.refusal, headers) if no.refusal else Response(b"", no.status, headers)
+    answer.status_code = no.status
+    # For a WebSocket, Starlette's Response speaks the denial extension by itself.
+    await answer(scope, receive, send)

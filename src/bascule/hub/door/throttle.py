@@ -1,0 +1,45 @@
+"""Slows down whoever shows wrong tokens; what can be repeated is said in the log once a minute."""
+
+import logging
+from collections.abc import Callable
+
+from bascule.hub.door.buckets import Buckets
+
+log = logging.getLogger("bascule.access")
+
+PER_MINUTE = 30
+BURST = 20
+REPORT_SECONDS = 60.0
+MAX_ADDRESSES = 1024
+
+
+class Tally:
+    """How often something happened, by address: one line in the log for each, at most once a minute."""
+
+    def __init__(self, what: str, steady: Callable[[], float]) -> None:
+        self._what, self._steady = what, steady
+        self._counts: dict[str, int] = {}
+        self._reported = steady() - REPORT_SECONDS
+
+    def add(self, address: str) -> None:
+        if len(self._counts) < MAX_ADDRESSES or address in self._counts:
+            self._counts[address] = self._counts.get(address, 0) + 1
+        if self._steady() - self._reported < REPORT_SECONDS:
+            return
+        self._reported = self._steady()
+        for one, count in self._counts.items():
+            log.warning("%d %s from %s", count, self._what, one)
+        self._counts = {}
+
+
+class Throttle:
+    """Counts wrong tokens by address. A right token is never held up: it is looked at first."""
+
+    def __init__(self, steady: Callable[[], float]) -> None:
+        self._buckets = Buckets(PER_MINUTE, BURST, steady)
+        self._wrong = Tally("request(s) with a wrong token", steady)
+
+    def wrong(self, address: str) -> bool:
+        """Note a wrong token. True: it may still be answered as one; False: too many, say so."""
+        self._wrong.add(address)
+        return self._buckets.of(address).take()

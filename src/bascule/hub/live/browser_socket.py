@@ -1,0 +1,230 @@
+"""The browser's socket: numbered messages with their answers, pushes, and the sessions it watches."""
+
+import asyncio
+import logging
+
+from bascule.hub.api.call import AnyCall
+from bascule.hub.api.responses import error_object
+from bascule.hub.api.session_commands import require_session
+from bascule.hub.api.socket_answers import answer_to
+from bascule.hub.api.socket_messages import BadMessage, Message, decode_message
+from bascule.hub.api.table import Row
+from bascule.hub.door.open_streams import Ending
+from bascule.hub.door.roles import Forbidden, allows, reaches
+from bascule.hub.door.who_may import forbidden
+from bascule.hub.live.feed import Delivery, Subscription, events_message
+from bascule.hub.live.positions import WORDS, Reason
+from bascule.hub.wire.ws_protocol import BoundedSocket, text_frame
+from bascule.model.codec import encode
+from bascule.model.errors import BasculeError, LimitReached
+from bascule.model.faults import report
+from bascule.model.records import SessionRecord
+from bascule.policy.limits import TokenBucket
+
+log = logging.getLogger("bascule.hub")
+
+MAX_UNSENT = 1024 * 1024
+MAX_ASKED = 16 * 1024 * 1024
+CATCH_UPS = 4
+MAX_SUBSCRIPTIONS = 256
+MAX_AT_WORK = 32
+BAD_PER_MINUTE, BAD_BURST = 60, 30
+FELL_BEHIND = 4008
+
+
+def events_frame(delivery: Delivery) -> bytes:
+    return text_frame(events_message(delivery))
+
+
+class _Watch:
+    """One subscription of one socket."""
+
+    def __init__(self, socket: "BrowserSocket", session_id: str, after: int) -> None:
+        self._socket = socket
+        self.after = after
+        self.subscription: Subscription = socket.hub.feed.subscribe(session_id, after, self)
+        self.task = asyncio.create_task(self._run(), name=f"socket catch-up {session_id}")
+
+    def deliver(self, delivery: Delivery) -> None:
+        if self._socket.write(delivery.form(events_frame), asked=not self.subscription.live):
+            self.after = delivery.last
+
+    async def ready(self) -> None:
+        await self._socket.line.ready()
+
+    async def _run(self) -> None:
+        try:
+            async with self._socket.catching_up:
+                await self.subscription.catch_up()
+        except BasculeError as error:
+            self._socket.send({"type": "error", "error": error_object(error.refusal())})
+        except Exception as error:  # noqa: BLE001 - the other subscriptions go on
+            refusal = report(log, "catching up", error)
+            self._socket.send({"type": "error", "error": error_object(refusal)})
+
+    def close(self) -> None:
+        self.subscription.close()
+        self.task.cancel()
+
+
+class BrowserSocket:
+    """One connected page or program. Its role is the grant's; what it says about itself changes nothing."""
+
+    def __init__(self, call: AnyCall) -> None:
+        self.hub, self.call, self.grant = call.hub, call, call.holder
+        self.line: BoundedSocket = call.scope["bascule.connection"]
+        self.watches: dict[str, _Watch] = {}
+        self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
+        self._work: set[asyncio.Task[None]] = set()
+        self._dropped = False
+        self._asked = 0  # unsent bytes that the peer itself asked for: no sign that it is slow
+        self.catching_up = asyncio.Semaphore(CATCH_UPS)
+
+    # Out
+
+    def send(self, message: object) -> None:
+        self.write(text_frame(encode(message)), asked=True)
+
+    def notify(self, session_id: str | None, message: bytes) -> None:
+        """News about all sessions, for those who may see them."""
+        own = session_id is not None and session_id == self.grant.session_id
+        if allows(self.grant, "viewer") or own:
+            self.write(text_frame(message))
+
+    def tell(self, message: bytes) -> None:
+        """News for those who watch a session."""
+        self.write(text_frame(message))
+
+    def write(self, frame: bytes, *, asked: bool = False) -> bool:
+        """Hand a frame to the transport, unless the peer has stopped reading: then it is let go."""
+        if self._dropped or self.line.gone:
+            return False
+        unsent = self.line.unsent
+        if unsent <= MAX_UNSENT:
+            self._asked = 0
+        if unsent > MAX_UNSENT + min(self._asked, MAX_ASKED):
+            self._fell_behind()
+            return False
+        if asked:
+            self._asked += len(frame)
+        self.line.write_frame(frame)
+        return True
+
+    def _fell_behind(self) -> None:
+        self._dropped = True
+        for session_id, watch in self.watches.items():
+            hint = {"type": "resync", "sessionId": session_id, "after": watch.after}
+            hint |= {"epoch": self.hub.store.epoch, "reason": "slow"}
+            self.line.write_frame(text_frame(encode(hint)))
+        # It has been sent more than it read, so it needs longer than others to get to these words.
+        patience = self.line.all_connections.limits.behind_seconds
+        words = "fell behind; subscribe again after the last seq you have"
+        self.line.end(FELL_BEHIND, words, seconds=patience)
+
+    def end(self, ending: Ending) -> None:
+        shutdown = ending is Ending.SHUTDOWN
+        self.line.write_frame(text_frame(encode({"type": ending.value})))
+        self.line.end(1012 if shutdown else 1008, ending.value)
+
+    # In
+
+    async def run(self) -> None:
+        await self.call.receive()
+        await self.call.send({"type": "websocket.accept"})
+        leave = self.hub.open_streams.enter(self.grant, self.end)
+        self.hub.feed.listeners.add(self)
+        try:
+            await self._listen()
+        finally:
+            self.hub.feed.listeners.discard(self)
+            leave()
+            await self._clean_up()
+
+    async def _listen(self) -> None:
+        while (message := await self.call.receive())["type"] == "websocket.receive":
+            await self._take(message.get("text") or message.get("bytes") or b"")
+
+    async def _take(self, text: str | bytes) -> None:
+        """Check one message and set its answer to work.
+
+        Messages are answered side by side, because a session that is slow to start must not hold up an
+        approval; but wishes leave for the device in the order they came.
+        """
+        number: int | None = None
+        try:
+            message = decode_message(text)
+            number = message.id
+            self._check(message)
+            record = await require_session(self.hub, message.session_id) if message.kind.in_session else None
+        except BadMessage as error:
+            self._misunderstood(error)
+        except BasculeError as error:
+            self.send({"id": number, "error": error_object(error.refusal())})
+        except Exception as error:  # noqa: BLE001 - one message's fault is not the socket's
+            self.send({"id": number, "error": error_object(report(log, "a socket message", error))})
+        else:
+            task = asyncio.create_task(self._answer(message, record), name=f"socket {message.kind.name}")
+            self._work.add(task)
+            task.add_done_callback(self._work.discard)
+            if len(self._work) >= MAX_AT_WORK:
+                await asyncio.wait(self._work, return_when=asyncio.FIRST_COMPLETED)
+
+    def _check(self, message: Message) -> None:
+        """The role, again for each message: the socket being open says nothing about what it may do."""
+        if not allows(self.grant, message.kind.need):
+            raise forbidden(self.grant, message.kind.need)
+        if message.kind.in_session and not reaches(self.grant, message.session_id):
+            raise Forbidden("This token opens another session.")
+
+    def _misunderstood(self, error: BadMessage) -> None:
+        self.send({"id": error.fields.pop("id", None), "error": error_object(error.refusal())})
+        if not self._bad.take():
+            self.line.end(1008, "too many messages that are not understood")
+
+    async def _answer(self, message: Message, record: SessionRecord | None) -> None:
+        try:
+            answer: object = {"id": message.id, "ok": await answer_to(self, message, record)}
+        except BasculeError as error:
+            answer = {"id": message.id, "error": error_object(error.refusal())}
+        except Exception as error:  # noqa: BLE001 - as above
+            answer = {"id": message.id, "error": error_object(report(log, message.kind.name, error))}
+        self.send(answer)
+
+    # Watching
+
+    def watch(self, session_id: str, after: int) -> None:
+        self.unwatch(session_id)
+        if len(self.watches) >= MAX_SUBSCRIPTIONS:
+            raise LimitReached(f"One socket watches at most {MAX_SUBSCRIPTIONS} sessions.")
+        self.watches[session_id] = _Watch(self, session_id, after)
+        self.hub.presence.enter(session_id, self, self.grant.name)
+
+    def resync(self, session_id: str, reason: Reason) -> None:
+        """Nobody can go on from where this one says it is: it starts over. Nothing is watched until then."""
+        self.unwatch(session_id)
+        told = {"type": "resync", "sessionId": session_id, "after": 0, "epoch": self.hub.store.epoch}
+        self.send({**told, "reason": reason, "message": WORDS[reason]})
+
+    def unwatch(self, session_id: str) -> None:
+        watch = self.watches.pop(session_id, None)
+        if watch is not None:
+            watch.close()
+            self.hub.presence.leave(session_id, self)
+
+    async def _clean_up(self) -> None:
+        for session_id in list(self.watches):
+            self.unwatch(session_id)
+        # Wishes already on their way are carried out; only their answers have nobody to go to.
+        if self._work:
+            await asyncio.wait(self._work, timeout=60)
+
+
+async def browser_socket(call: AnyCall) -> None:
+    await BrowserSocket(call).run()
+
+
+ROWS = [
+    Row(
+        method="WS", path="/ws", need="any", serve=browser_socket, summary="The browser's socket", ticket=True
+    )
+]

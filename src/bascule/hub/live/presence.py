@@ -1,0 +1,97 @@
+"""Presence: tells a session's viewers who else is viewing or typing, at most every 0.5 s."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+from bascule.model.codec import encode
+
+EVERY_SECONDS = 0.5  # at most one message for a session in this time
+TYPING_SECONDS = 6.0  # without another word that somebody still types
+MAX_NAMES = 50
+
+
+class Viewer(Protocol):
+    """A socket that shows sessions."""
+
+    def tell(self, message: bytes) -> None: ...
+
+
+class _SessionViewers:
+    def __init__(self) -> None:
+        self.viewers: dict[Viewer, str] = {}
+        self.typing: dict[str, float] = {}  # until when, by name
+        self.timer: asyncio.TimerHandle | None = None
+        self.due = 0.0  # when the timer fires; not every loop's handles can be asked
+        self.told = b""
+        self.told_at = float("-inf")
+
+
+class SessionPresence:
+    """`steady` is the clock its waits are measured by."""
+
+    def __init__(self, steady: Callable[[], float]) -> None:
+        self._steady = steady
+        self._rooms: dict[str, _SessionViewers] = {}
+
+    def enter(self, session_id: str, viewer: Viewer, name: str) -> None:
+        room = self._rooms.setdefault(session_id, _SessionViewers())
+        room.viewers[viewer] = name
+        room.told = b""  # the newcomer has been told nothing
+        self._soon(session_id, room)
+
+    def leave(self, session_id: str, viewer: Viewer) -> None:
+        room = self._rooms.get(session_id)
+        if room is None:
+            return
+        name = room.viewers.pop(viewer, None)
+        if name is not None and name not in room.viewers.values():
+            room.typing.pop(name, None)
+        if room.viewers:
+            self._soon(session_id, room)
+        else:
+            if room.timer is not None:
+                room.timer.cancel()
+            del self._rooms[session_id]
+
+    def types(self, session_id: str, name: str, typing: bool) -> None:
+        """Note that somebody types, or has stopped typing."""
+        room = self._rooms.get(session_id)
+        if room is None:
+            return
+        if typing:
+            room.typing[name] = self._steady() + TYPING_SECONDS
+        else:
+            room.typing.pop(name, None)
+        self._soon(session_id, room)
+
+    def _soon(self, session_id: str, room: _SessionViewers) -> None:
+        wait = max(0.0, room.told_at + EVERY_SECONDS - self._steady())
+        self._at(session_id, room, wait)
+
+    def _at(self, session_id: str, room: _SessionViewers, wait: float) -> None:
+        loop = asyncio.get_running_loop()
+        due = loop.time() + wait
+        if room.timer is not None:
+            if room.due <= due:
+                return
+            room.timer.cancel()
+        room.due = due
+        room.timer = loop.call_later(wait, self._tell, session_id, room)
+
+    def _tell(self, session_id: str, room: _SessionViewers) -> None:
+        room.timer = None
+        now = self._steady()
+        room.typing = {name: until for name, until in room.typing.items() if until > now}
+        names = sorted(Counter(room.viewers.values()))[:MAX_NAMES]
+        typing = sorted(room.typing)[:MAX_NAMES]
+        message = encode(
+            {"type": "session:presence", "sessionId": session_id, "viewers": names, "typing": typing}
+        )
+        if message != room.told:
+            room.told, room.told_at = message, now
+            for viewer in list(room.viewers):
+                viewer.tell(message)
+        if room.typing:  # somebody who goes silent stops typing by that
+            self._at(session_id, room, max(EVERY_SECONDS, min(room.typing.values()) - now + 0.01))

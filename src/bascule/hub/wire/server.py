@@ -1,0 +1,85 @@
+"""Runs the app: uvicorn with our bounded protocols, and an end that leaves nobody hanging."""
+
+import contextlib
+import socket
+from collections.abc import Generator
+
+import uvicorn
+from starlette.applications import Starlette
+
+from bascule.hub.door.hosts import check_bind
+from bascule.hub.services import Hub
+from bascule.hub.wire.connections import Connections, WireLimits
+from bascule.hub.wire.http_protocol import BoundedHttp
+from bascule.hub.wire.ws_protocol import BoundedSocket
+from bascule.model.settings import Settings
+
+GRACE_SECONDS = 5
+
+
+def bind(settings: Settings) -> socket.socket:
+    """The listening socket. Raises `InvalidInput` for an unsafe address and `OSError` when it is taken."""
+    check_bind(settings)
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # Named as TCP, or asyncio would not switch off Nagle's delay: 40 ms for an answer in two writes.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((settings.host, settings.port))
+        sock.listen(2048)
+        sock.setblocking(False)
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+class HubServer(uvicorn.Server):
+    """Serves on sockets that are handed in; whoever runs it handles signals and calls `stop`."""
+
+    def __init__(self, app: Starlette, settings: Settings, limits: WireLimits | None = None) -> None:
+        self.connections = Connections(limits or WireLimits())
+        self._hub: Hub = app.state.hub
+        super().__init__(_config(app, settings, self.connections))
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        for listening in sockets or []:
+            self._hub.doors.bound(listening.getsockname()[1])
+        await super().startup(sockets)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._hub.open_streams.shut_down()
+        await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:  # type: ignore[override]
+        yield
+
+
+def _config(app: Starlette, settings: Settings, connections: Connections) -> uvicorn.Config:
+    limits = connections.limits
+    http = type("Http", (BoundedHttp,), {"all_connections": connections})
+    ws = type("Ws", (BoundedSocket,), {"all_connections": connections})
+    return uvicorn.Config(
+        app,
+        http=http,
+        ws=ws,
+        ws_max_size=limits.message_bytes,
+        ws_per_message_deflate=False,
+        ws_ping_interval=limits.ping_seconds,
+        ws_ping_timeout=limits.ping_seconds,
+        timeout_keep_alive=limits.keep_alive_seconds,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        ssl_certfile=settings.tls_cert,
+        ssl_keyfile=settings.tls_key,
+    )
