@@ -156,8 +156,9 @@ async def test_tc_2_1a_2_1b_2_1c_2_2a_2_3a_2_4a_2_4c_2_5a_2_5b_3_7b_sessions_are
     ],
 )
 def test_a8_a_malformed_message_is_refused_by_its_own_code(text: str):
-    from bascule.hub.api.socket_messages import BadMessage, decode_message
+    from bascule.hub.api.messages import BadMessage, decode_message
+    from bascule.hub.app import operation_table
 
     with pytest.raises(BadMessage) as refused:
-        decode_message(text)
+        decode_message(operation_table(), text)
     assert refused.value.refusal().code == "INVALID_MESSAGE"

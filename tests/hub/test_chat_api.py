@@ -220,7 +220,7 @@ async def test_grants_are_made_listed_and_revoked_by_the_owner(world: Stage) -> 
 async def test_the_description_names_every_route_of_the_table(world: Stage) -> None:
     async with world.client(world.tokens["viewer"]) as client:
         described = (await client.get("/openapi.json")).json()
-    rows = [row for row in world.app.state.table.rows if row.method != "WS" and row.described]
+    rows = [row for row in world.app.state.table.routes if row.method != "WS" and row.described]
     assert described["openapi"] == "3.1.0"
     assert {(path, method) for path, ops in described["paths"].items() for method in ops} == {
         (row.path, row.method.lower()) for row in rows

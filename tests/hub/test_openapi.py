@@ -14,9 +14,9 @@ from tests.hub.stage import Stage, stage
 from tests.waiting import PATIENCE
 
 from bascule.hub.api.openapi import describe
-from bascule.hub.app import route_table
+from bascule.hub.app import operation_table
 
-DESCRIPTION = describe(route_table())
+DESCRIPTION = describe(operation_table())
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,19 @@ import pytest
 from tests.hub.stage import Stage, answer, ask, entries, rest_of, until
 from tests.waiting import PATIENCE
 
-from bascule.hub.api.socket_answers import ANSWERS
-from bascule.hub.api.socket_messages import KINDS
+from bascule.hub.app import operation_table
 from bascule.model.codec import encode
 from bascule.model.commands import AnswerPermission, Interrupt, SendPrompt
 
 pytestmark = pytest.mark.anyio
 
 
-def test_every_kind_of_message_has_an_answer() -> None:
-    assert {name for name, kind in KINDS.items() if kind.verb is None} == set(ANSWERS)
+def test_no_two_operations_have_one_route_or_one_message_type() -> None:
+    table = operation_table()
+    names = [name for operation in table.all for name in operation.names]
+    routes = [(operation.method, operation.path) for operation in table.routes]
+    assert len(names) == len(set(names)) == len(table.messages)
+    assert len(routes) == len(set(routes))
 
 
 async def test_a5_create_open_send_and_watch(world: Stage) -> None:

@@ -10,7 +10,7 @@ from tests.hub.stage import Stage, append, ask, rest_of
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
-from bascule.hub.app import route_table
+from bascule.hub.app import operation_table
 from bascule.model.events import (
     Diff,
     EntryClosed,
@@ -161,10 +161,10 @@ async def test_r12_a_shared_link_reads_one_session_and_can_do_nothing_else(world
     assert made["grant"]["expiresAt"] is not None
     readable: set[str] = set()
     async with world.client(made["token"]) as guest:
-        for row in route_table().rows:
+        for row in operation_table().routes:
             if row.method == "WS" or row.need == "public" or row.path.endswith("/stream"):
                 continue
-            path = row.path.replace("{id}", "s1")
+            path = row.path.replace("{session_id}", "s1")
             body = b"{}" if row.method != "GET" else None
             headers = {"content-type": "application/json"} if body else {}
             answer = await guest.request(row.method, path, content=body, headers=headers)
@@ -172,7 +172,7 @@ async def test_r12_a_shared_link_reads_one_session_and_can_do_nothing_else(world
                 readable.add(f"{row.method} {row.path}")
         for path in ("/api/sessions/s2", "/api/sessions/s2/entries", "/api/sessions/s2/export"):
             assert (await guest.get(path)).status_code == 401
-    one = "GET /api/sessions/{id}"
+    one = "GET /api/sessions/{session_id}"
     assert readable == {
         one,
         *(f"{one}/{part}" for part in ("entries", "events", "queue", "export")),

@@ -8,20 +8,20 @@ from tests.hub.stage import Stage, raw_exchange, stage, status_of
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bascule.hub.app import route_table
+from bascule.hub.app import operation_table
 from bascule.hub.door.hosts import Doorway
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 
 pytestmark = pytest.mark.anyio
 
-ROWS = route_table().rows
+ROWS = operation_table().routes
 CLOSED = [row for row in ROWS if row.need != "public"]
 HTTP = [row for row in ROWS if row.method != "WS"]
 
 
 def path_of(row, session: str = "s1") -> str:  # type: ignore[no-untyped-def]
-    return row.path.replace("{id}", session)
+    return row.path.replace("{session_id}", session)
 
 
 async def call(client: httpx.AsyncClient, row, **headers: str) -> httpx.Response:  # type: ignore[no-untyped-def]

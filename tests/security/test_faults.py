@@ -13,13 +13,13 @@ from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bascule.hub.api.table import Row
-from bascule.hub.app import route_table
+from bascule.hub.api.operation import Operation
+from bascule.hub.app import operation_table
 from bascule.model.events import SessionStarted
 
 pytestmark = pytest.mark.anyio
 
-ROWS = route_table().rows
+ROWS = operation_table().routes
 HTTP = [row for row in ROWS if row.method != "WS"]
 INSIDE = "canary-of-the-inside"
 FAULT = re.compile(r"fault ([0-9a-f]{8})")
@@ -36,15 +36,15 @@ async def boom(*_: object, **__: object) -> Any:
 @contextmanager
 def broken(world: Stage) -> Iterator[None]:
     """Every handler of the running app raises."""
-    rows: list[Row] = list(world.app.state.table.rows)
-    kept = [row.serve for row in rows]
-    for row in rows:
-        object.__setattr__(row, "serve", boom)
+    operations: list[Operation] = list(world.app.state.table.all)
+    kept = [operation.run for operation in operations]
+    for operation in operations:
+        object.__setattr__(operation, "run", boom)
     try:
         yield
     finally:
-        for row, serve in zip(rows, kept, strict=True):
-            object.__setattr__(row, "serve", serve)
+        for operation, run in zip(operations, kept, strict=True):
+            object.__setattr__(operation, "run", run)
 
 
 def logged_faults(caplog: pytest.LogCaptureFixture) -> set[str]:

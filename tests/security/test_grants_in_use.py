@@ -10,8 +10,7 @@ from tests.hub.stage import Stage, ask, rest_of, stage, until
 from tests.security.test_door import call, opened, ticket
 from tests.waiting import PATIENCE, within
 
-from bascule.hub.api.socket_messages import KINDS
-from bascule.hub.app import route_table
+from bascule.hub.app import operation_table
 from bascule.hub.door.hosts import check_bind
 from bascule.hub.door.roles import ALLOWED
 from bascule.model.errors import InvalidInput
@@ -20,6 +19,8 @@ from bascule.model.settings import Settings
 CLIENTS = ("httpx", "httpcore", "websockets.client")
 
 pytestmark = pytest.mark.anyio
+
+MESSAGES = operation_table().messages
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", ""])
@@ -63,7 +64,7 @@ async def test_s14_a_role_reaches_what_its_row_says_and_no_more(world: Stage, ro
     await world.session("s1")
     token = await world.trust("it", role, session_id="s1" if role == "session" else None)
     async with world.client(token) as client:
-        for row in route_table().rows:
+        for row in operation_table().routes:
             if row.method == "WS" or row.path.endswith("/stream"):
                 continue
             answer = await call(client, row, role="owner")
@@ -75,7 +76,7 @@ async def test_s14_a_role_reaches_what_its_row_says_and_no_more(world: Stage, ro
 
 async def test_s14_forged_roles_in_messages_change_nothing(world: Stage) -> None:
     await world.session("s1")
-    for kind in (one for one in KINDS.values() if one.need not in ALLOWED["viewer"]):
+    for kind in (one for one in MESSAGES.values() if one.need not in ALLOWED["viewer"]):
         forged = {"sessionId": "s1"} if kind.in_session else {}
         # A socket each: one that is misunderstood too often is closed.
         async with world.socket(world.tokens["viewer"]) as socket:

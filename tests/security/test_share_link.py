@@ -6,14 +6,15 @@ from tests.hub.stage import Stage, ask
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bascule.hub.api.socket_messages import KINDS
-from bascule.hub.app import route_table
+from bascule.hub.app import operation_table
 from bascule.hub.door.roles import allows
 
 pytestmark = pytest.mark.anyio
 
-ROWS = [row for row in route_table().rows if row.need != "public"]
-ONE = "/api/sessions/{id}"
+MESSAGES = operation_table().messages
+
+ROWS = [row for row in operation_table().routes if row.need != "public"]
+ONE = "/api/sessions/{session_id}"
 # docs/api.md: its record, entries, events, queue, stream and export, nothing else; a ticket to read along.
 READS = {
     ("GET", ONE),
@@ -64,7 +65,7 @@ async def test_f9_s61_a_share_link_reaches_what_the_docs_list_and_no_other_route
     reached: set[tuple[str, str]] = set()
     async with world.client(token) as client:
         for row in ROWS:
-            path = row.path.replace("{id}", "s1")
+            path = row.path.replace("{session_id}", "s1")
             known = (
                 await knock(world, token, path)
                 if row.method == "WS"
@@ -78,9 +79,9 @@ async def test_f9_s61_a_share_link_reaches_what_the_docs_list_and_no_other_route
 async def test_f9_s61_a_share_link_says_over_the_socket_what_reads_and_nothing_else(world: Stage) -> None:
     token = await guest_of(world)
     grant = world.grant["guest"]
-    assert {name for name, kind in KINDS.items() if allows(grant, kind.need)} == SAYS
+    assert {name for name, kind in MESSAGES.items() if allows(grant, kind.need)} == SAYS
     said: set[str] = set()
-    for name, kind in KINDS.items():
+    for name, kind in MESSAGES.items():
         async with world.socket(token) as socket:
             told = await ask(socket, name, 1, **({"sessionId": "s1"} if kind.in_session else {}))
             if "ok" in told:

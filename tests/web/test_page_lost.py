@@ -114,7 +114,7 @@ async def test_r11_a_device_that_goes_away_and_a_server_that_was_updated_are_sai
         await tab.says("It failed at run 61.")
         # Another version answers after a reconnect: the page offers to load itself again, and keeps the draft
         await page.locator("#message").fill("half a thought")
-        monkeypatch.setattr("bascule.hub.api.socket_answers.__version__", "9.9.9")
+        monkeypatch.setattr("bascule.hub.live.subscriptions.__version__", "9.9.9")
         world.hub.open_streams.shut_down()
         world.hub.open_streams.closing = False
         await page.evaluate("dispatchEvent(new Event('online'))")

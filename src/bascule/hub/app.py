@@ -6,21 +6,25 @@ from collections.abc import Callable
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
+from bascule.hub.api import comparisons, files, found, machine, rules, session_commands, sessions, unlogged
+from bascule.hub.api import grants as grants_api
+from bascule.hub.api import projects as projects_api
 from bascule.hub.api.endpoint import routes_of
-from bascule.hub.api.openapi import description_row
+from bascule.hub.api.openapi import description_of
+from bascule.hub.api.operation import Operation, Table
 from bascule.hub.api.responses import error_object
-from bascule.hub.api.routes import comparisons, found, machine, pages, places, rules, sessions, unlogged
-from bascule.hub.api.table import Row, Table
 from bascule.hub.door.access import Access
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.tickets import Tickets
-from bascule.hub.live import browser_socket
+from bascule.hub.live import subscriptions
+from bascule.hub.live.browser_socket import socket_operation
 from bascule.hub.live.chat_events import sse_encoder
 from bascule.hub.live.feed import Feed
 from bascule.hub.live.presence import SessionPresence
+from bascule.hub.page import pages
 from bascule.hub.services import Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal import viewer
@@ -34,11 +38,15 @@ from bascule.store.grants import GrantBook
 from bascule.store.projects import ProjectBook
 
 
-def route_table() -> Table:
-    rows: list[Row] = [*pages.ROWS, *sessions.ROWS, *machine.ROWS, *places.ROWS, *found.ROWS]
-    rows += [*rules.ROWS, *comparisons.ROWS, *unlogged.ROWS]
-    rows += [*browser_socket.ROWS, *viewer.ROWS]
-    return Table([*rows, description_row(rows)])
+def operation_table() -> Table:
+    """Every operation of the hub."""
+    operations: list[Operation] = [*pages.OPERATIONS, *sessions.OPERATIONS, *session_commands.OPERATIONS]
+    operations += [*machine.OPERATIONS, *grants_api.OPERATIONS, *projects_api.OPERATIONS, *files.OPERATIONS]
+    operations += [*found.OPERATIONS, *rules.OPERATIONS, *comparisons.OPERATIONS, *unlogged.OPERATIONS]
+    operations += [*subscriptions.OPERATIONS, *viewer.OPERATIONS]
+    operations.append(socket_operation(lambda: table))
+    table = Table([*operations, description_of(operations)])
+    return table
 
 
 def build_app(
@@ -73,7 +81,7 @@ def build_app(
     grants.on_revoked(hub.open_streams.revoked)
     switchboard.watch(lambda: _tell_devices(hub))
     switchboard.listen(lambda news: _tell_news(hub, news))
-    table = route_table()
+    table = operation_table()
     door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))
     app = Starlette(routes=routes_of(hub, table), middleware=[Middleware(SecurityHeaders), door])
     app.router.redirect_slashes = False

@@ -13,6 +13,7 @@ from bascule.hub.live.feed import Encoder, Feed
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal.arbiter import Arbiters
+from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
@@ -38,3 +39,8 @@ class Hub:
     steady: Callable[[], float] = field(default=time.monotonic)
     # Names this run of the server, so that a page that comes back can say that it was restarted.
     boot: str = field(default_factory=lambda: secrets.token_hex(4))
+
+    def push(self, message: object) -> None:
+        """Tell every socket that may see all sessions."""
+        if self.feed.listeners:
+            self.feed.notify(None, encode(message))

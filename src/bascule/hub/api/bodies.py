@@ -1,22 +1,13 @@
-"""What people may send, one struct a message. HTTP bodies and socket messages are the same structs."""
+"""The parameters of operations, a struct each: the same over HTTP and the socket."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from bascule.hub.api.intake import MAX_TEXT
 from bascule.model.comparisons import MAX_CONTESTANTS
 from bascule.model.events import PermissionMode
+from bascule.model.fields import Cells, DriverName, Epoch, Name, Seq, Sha256, Short, Text, Title
 from bascule.model.rules import RuleSpec, ToolClass
-
-Text = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
-Short = Annotated[str, Meta(max_length=4096)]
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
-Title = Annotated[str, Meta(min_length=1, max_length=500)]
-Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Side = Annotated[int, Meta(ge=-(2**53), le=2**53)]  # clamped where the terminal is
-Place = Annotated[int, Meta(ge=0, le=2**53)]  # in a log
-Epoch = Annotated[str, Meta(max_length=64)]  # which history a place is of
 
 
 class Body(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -24,21 +15,14 @@ class Body(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, fro
 
 
 class SessionBody(Body, kw_only=True, frozen=True):
-    """Of a session's own routes: the chat API lets its token come in the body."""
+    """Of an operation in one session, without further parameters."""
 
-    token: str | None = None
+    session_id: Name
 
 
 class ImageBody(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
     media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
     data: str  # base64
-
-
-class Nothing(SessionBody, kw_only=True, frozen=True):
-    """A wish that needs no words."""
-
-
-DriverName = Literal["stream_json", "acp", "codex", "plain", "terminal"]
 
 
 class CreateBody(Body, kw_only=True, frozen=True):
@@ -56,8 +40,8 @@ class CreateBody(Body, kw_only=True, frozen=True):
     fork: bool = False
     title: Title | None = None
     driver: DriverName | None = None  # one of the agent's ways to be talked to; its first unless said
-    cols: Side | None = None
-    rows: Side | None = None
+    cols: Cells | None = None
+    rows: Cells | None = None
     skip_permissions: bool = False  # the terminal's agent asks nothing; only ever for this session
     worktree: bool = False  # in a git work tree of its own
 
@@ -148,6 +132,10 @@ class TrustBody(Body, kw_only=True, frozen=True):
     trusted: bool = True
 
 
+class GrantNamed(Body, kw_only=True, frozen=True):
+    grant_id: Name
+
+
 class GrantBody(Body, kw_only=True, frozen=True):
     name: Name
     role: Literal["owner", "operator", "viewer", "session", "daemon"]
@@ -171,7 +159,11 @@ class ProjectAdd(Body, kw_only=True, frozen=True):
     name: Name | None = None
 
 
-class ProjectChange(Body, kw_only=True, frozen=True):
+class ProjectNamed(Body, kw_only=True, frozen=True):
+    project_id: Name
+
+
+class ProjectChange(ProjectNamed, kw_only=True, frozen=True):
     name: Name | None = None
     collapsed: bool | None = None
 
@@ -193,15 +185,23 @@ class CompareBody(Body, kw_only=True, frozen=True):
     title: Title | None = None
 
 
-class ContestantBody(Body, kw_only=True, frozen=True):
+class ComparisonNamed(Body, kw_only=True, frozen=True):
+    comparison_id: Name
+
+
+class ContestantBody(ComparisonNamed, kw_only=True, frozen=True):
     session_id: Name
 
 
-class RemoveTreesBody(Body, kw_only=True, frozen=True):
+class RemoveTreesBody(ComparisonNamed, kw_only=True, frozen=True):
     """`confirm` must be true: folders are removed, and with them what git ignores in them."""
 
     session_ids: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=MAX_CONTESTANTS)]
     confirm: bool = False
+
+
+class RuleNamed(Body, kw_only=True, frozen=True):
+    rule_id: Name
 
 
 class RuleBody(Body, kw_only=True, frozen=True):
@@ -223,47 +223,47 @@ class TryBody(Body, kw_only=True, frozen=True):
     request: TriedRequest | None = None
 
 
-class TypingBody(Body, kw_only=True, frozen=True):
+class TypingBody(SessionBody, kw_only=True, frozen=True):
     typing: bool = True
 
 
-# Queries
+# Parameters of questions
 
 
-class SearchQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class SearchQuery(Body, kw_only=True, frozen=True):
     q: Annotated[str, Meta(min_length=1, max_length=1000)]
     session: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-class FileQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class FileQuery(SessionBody, kw_only=True, frozen=True):
     path: Short = ""
 
 
-class ExportQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class ExportQuery(SessionBody, kw_only=True, frozen=True):
     format: Literal["markdown", "html", "json"] = "markdown"
 
 
-class PageQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class PageQuery(SessionBody, kw_only=True, frozen=True):
     """The newest entries; or those before, after or around the entry that begins at a number."""
 
-    before: Place | None = None
-    after: Place | None = None
-    around: Place | None = None
+    before: Seq | None = None
+    after: Seq | None = None
+    around: Seq | None = None
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
-class EventsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    after: Place = 0
+class EventsQuery(SessionBody, kw_only=True, frozen=True):
+    after: Seq = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 200
 
 
-class ListQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class ListQuery(Body, kw_only=True, frozen=True):
     archived: bool = False
     project_id: Name | None = None  # only those that run in this project's folder or below
 
 
-class FoundQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class FoundQuery(Body, kw_only=True, frozen=True):
     """`wait`: answer only once the look through the files is done, or 25 s have passed."""
 
     limit: Annotated[int, Meta(ge=1, le=5000)] = 1000
@@ -282,40 +282,52 @@ class TakeFeedbackBody(FeedbackBody, kw_only=True, frozen=True):
     idle: bool = False  # only while the agent is idle
 
 
-class StreamQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class StreamQuery(SessionBody, kw_only=True, frozen=True):
     """`after`: a number, or an `id:` of the stream as it was sent."""
 
     after: str | None = None
 
 
-class TerminalQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class TerminalQuery(SessionBody, kw_only=True, frozen=True):
     """`after`: an offset, or `tail`: about the last so many bytes (256 KiB unless `tail` says).
 
     `run`, `epoch`: which run of which epoch the offset is of. `lag`: bytes to be behind at most.
     """
 
     after: str = "tail"
-    run: Place | None = None
+    run: Seq | None = None
     epoch: Epoch | None = None
-    lag: Place | None = None
-    tail: Place | None = None
+    lag: Seq | None = None
+    tail: Seq | None = None
 
 
-class ContestantQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    session_id: Name
-
-
-class ImportQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class ImportQuery(Body, kw_only=True, frozen=True):
     folder: Short | None = None
 
 
-class AgentsQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class AgentsQuery(Body, kw_only=True, frozen=True):
     refresh: bool = False
 
 
-class DirectoryQuery(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+class DirectoryQuery(Body, kw_only=True, frozen=True):
     """`path` asks whether a folder can be used; `prefix` how a half-typed one goes on."""
 
     path: Short | None = None
     prefix: Short | None = None
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+class AuditQuery(Body, kw_only=True, frozen=True):
+    after: Seq = 0
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+
+
+class Subscribe(SessionBody, kw_only=True, frozen=True):
+    """`after`: a number, or a position with its epoch as one word, `42-9f3c…`. Or the epoch beside it."""
+
+    after: int | str = 0
+    epoch: Epoch | None = None
+
+
+class ProcessNamed(Body, kw_only=True, frozen=True):
+    name: Name

@@ -1,43 +1,60 @@
-"""One admitted request, as a route's function gets it."""
+"""One admitted request for an operation, over HTTP or the socket, as the operation's function gets it."""
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from starlette.types import Receive, Scope, Send
 
-from bascule.hub.api.table import Row
+from bascule.hub.api.operation import Operation
+from bascule.hub.live.positions import Reason
 from bascule.hub.services import Hub
 from bascule.model.commands import Actor
+from bascule.model.records import SessionRecord
 from bascule.store.grants import Grant
 
 B = TypeVar("B")
-Q = TypeVar("Q")
+
+
+class Subscriber(Protocol):
+    """The socket a call came by, for operations that change what it is sent."""
+
+    def watch(self, session_id: str, after: int) -> None: ...
+    def resync(self, session_id: str, reason: Reason) -> None: ...
+    def unwatch(self, session_id: str) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call(Generic[B, Q]):
-    """`grant` is None only on public routes; everything in it was checked before."""
+class Call(Generic[B]):
+    """Everything in it was checked before. `grant` is None only for public operations."""
 
     hub: Hub
-    row: Row
+    operation: Operation
+    grant: Grant | None
+    by: Actor
+    body: B
+    key: str | None  # the idempotency key; the device makes it the sender's own
     scope: Scope
     receive: Receive
     send: Send
-    grant: Grant | None
-    by: Actor
     params: dict[str, str]
-    query: Q
-    body: B
-    key: str | None  # the Idempotency-Key; the device makes it the sender's own
+    session: SessionRecord | None = None
+    socket: Subscriber | None = None
 
     @property
-    def session_id(self) -> str:
-        return self.params["id"]
+    def record(self) -> SessionRecord:
+        """Of the session it acts in."""
+        assert self.session is not None
+        return self.session
 
     @property
     def holder(self) -> Grant:
         assert self.grant is not None
         return self.grant
 
+    @property
+    def subscriber(self) -> Subscriber:
+        assert self.socket is not None
+        return self.socket
 
-AnyCall = Call[Any, Any]
+
+AnyCall = Call[Any]

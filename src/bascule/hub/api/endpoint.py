@@ -1,15 +1,19 @@
-"""Joins a row of the table to the router: decodes what came, runs the route, encodes what it gives."""
+"""Serves an operation over HTTP: decodes what came, runs it, encodes what it gives."""
 
 import logging
+from typing import Any
 
+from msgspec import Struct
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Message, Receive, Scope, Send
 
 from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.intake import decode_json, decode_query, header
+from bascule.hub.api.intake import convert, header, json_object, query_object
+from bascule.hub.api.operation import Operation, Table
+from bascule.hub.api.records import require_session
 from bascule.hub.api.responses import JsonAnswer, error_answer
-from bascule.hub.api.table import Row, Table
+from bascule.hub.api.views import Done, http_done
 from bascule.hub.door.access import Admitted
 from bascule.hub.services import Hub
 from bascule.model.commands import Actor
@@ -22,14 +26,14 @@ KEY_LENGTH = 200
 
 
 class Endpoint:
-    """An ASGI app for one row. It runs only for a request the door admitted to this very row."""
+    """An ASGI app for one operation. It runs only for a request the door admitted to this very one."""
 
-    def __init__(self, hub: Hub, row: Row) -> None:
-        self._hub, self._row = hub, row
+    def __init__(self, hub: Hub, operation: Operation) -> None:
+        self._hub, self._operation = hub, operation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         admitted: Admitted = scope["bascule.admitted"]
-        if admitted.row is not self._row:
+        if admitted.operation is not self._operation:
             raise RuntimeError("The router and the door disagree about a route.")
         begun = False
 
@@ -50,42 +54,60 @@ class Endpoint:
         self, admitted: Admitted, scope: Scope, receive: Receive, send: Send
     ) -> Response | None:
         try:
-            call = self._call(admitted, scope, receive, send)
-            result = await self._row.serve(call)
+            result = await self._operation.run(await self._call(admitted, scope, receive, send))
             if result is None or isinstance(result, Response):
                 return result
-            return JsonAnswer(result, self._row.status)
+            return JsonAnswer(http_done(result) if isinstance(result, Done) else result)
         except BasculeError as error:
             return error_answer(error, _retry(error))
         except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
-            return error_answer(report(log, f"{self._row.method} {self._row.path}", error))
+            return error_answer(report(log, f"{self._operation.method} {self._operation.path}", error))
 
-    def _call(self, admitted: Admitted, scope: Scope, receive: Receive, send: Send) -> AnyCall:
-        row = self._row
-        return Call(
+    async def _call(self, admitted: Admitted, scope: Scope, receive: Receive, send: Send) -> AnyCall:
+        operation = self._operation
+        body = _body(operation, admitted, scope)
+        session = await require_session(self._hub, body.session_id) if operation.in_session else None  # type: ignore[attr-defined]
+        return Call[Any](
             hub=self._hub,
-            row=row,
+            operation=operation,
+            grant=admitted.grant,
+            by=_actor(admitted, scope),
+            body=body,
+            key=_key(header(scope["headers"], b"idempotency-key")),
             scope=scope,
             receive=receive,
             send=send,
-            grant=admitted.grant,
-            by=_actor(admitted, scope),
             params=admitted.params,
-            query=decode_query(scope["query_string"], row.query),
-            body=decode_json(admitted.body, row.body) if row.body is not None else None,
-            key=_key(header(scope["headers"], b"idempotency-key")),
+            session=session,
         )
 
 
 def routes_of(hub: Hub, table: Table) -> list[BaseRoute]:
     routes: list[BaseRoute] = []
-    for row in table.rows:
-        endpoint = Endpoint(hub, row)
-        if row.method == "WS":
-            routes.append(WebSocketRoute(row.path, endpoint))
+    for operation in table.routes:
+        endpoint = Endpoint(hub, operation)
+        if operation.method == "WS":
+            routes.append(WebSocketRoute(operation.path, endpoint))
         else:
-            routes.append(Route(row.path, endpoint, methods=[row.method]))
+            routes.append(Route(operation.path, endpoint, methods=[operation.method]))
     return routes
+
+
+def _body(operation: Operation, admitted: Admitted, scope: Scope) -> Struct:
+    """All parameters of the operation: of the path, and of the query or the JSON body."""
+    named = {
+        operation.fields[name]: value for name, value in admitted.params.items() if name in operation.fields
+    }
+    query = query_object(scope["query_string"])
+    if operation.method in ("GET", "WS"):
+        takes_query = len(operation.fields) > len(named)
+        return convert({**(query if takes_query else {}), **named}, operation.body, in_address=True)
+    given = json_object(admitted.body)
+    if operation.in_session:
+        given.pop("token", None)  # the chat API lets a session's token come in the body
+    for name in named.keys() & given.keys():
+        raise InvalidInput(f"{name} stands in the address; leave it out of the body.")
+    return convert({**given, **named}, operation.body)
 
 
 def _actor(admitted: Admitted, scope: Scope) -> Actor:

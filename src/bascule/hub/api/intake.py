@@ -3,22 +3,23 @@
 import asyncio
 import contextlib
 import re
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.types import Receive
 
 from bascule.model.errors import CallerError, InvalidInput
+from bascule.model.fields import MAX_TEXT
 from bascule.model.validation import in_words, too_long
 
 T = TypeVar("T")
+_objects = msgspec.json.Decoder(dict[str, Any])
 Headers = list[tuple[bytes, bytes]]
 
 SMALL = 64 * 1024
 LARGE = 8 * 1024 * 1024
 MAX_PARAMETERS = 50
-MAX_TEXT = 1_048_576  # characters of one message to an agent
 DISCARD_SECONDS = 2.0  # for what is left of a body that is too large
 
 
@@ -128,14 +129,26 @@ def _refused(error: msgspec.ValidationError, value: object) -> CallerError:
     return TooLarge(f"The message {size}; at most {long.limit:,} fit. Attach a file or split it.")
 
 
-def decode_query(query: bytes, kind: type[T]) -> T:
+def json_object(data: bytes | str) -> dict[str, Any]:
+    """The fields of a message, not looked at yet."""
+    return decode_with(data, _objects)
+
+
+def query_object(query: bytes) -> dict[str, Any]:
     try:
         pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=MAX_PARAMETERS)
     except ValueError:
         raise InvalidInput(f"The address has more than {MAX_PARAMETERS} parameters.") from None
+    return dict(pairs)
+
+
+def convert(fields: dict[str, Any], kind: type[T], *, in_address: bool = False) -> T:
+    """Make a struct of a message's fields. Those of an address are all text."""
     try:
-        return msgspec.convert(dict(pairs), type=kind, strict=False)
+        return msgspec.convert(fields, type=kind, strict=not in_address)
     except msgspec.ValidationError as error:
-        raise InvalidInput(f"In the address: {in_words(error, dict(pairs))}") from None
+        if in_address:
+            raise InvalidInput(f"In the address: {in_words(error, fields)}") from None
+        raise _refused(error, fields) from None
     except UnicodeError:
         raise InvalidInput("The address is not UTF-8.") from None

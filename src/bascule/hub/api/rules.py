@@ -1,10 +1,11 @@
-"""Lasting rules as people ask for them, for HTTP and the socket alike. The device keeps and applies them."""
+"""Lasting rules: what is answered without asking, tried out before it counts. The device keeps them."""
 
 import msgspec
 
-from bascule.hub.api.bodies import RuleBody, TryBody
-from bascule.hub.api.views import RuleTrial
-from bascule.hub.services import Hub
+from bascule.hub.api.bodies import ImportQuery, RuleBody, RuleNamed, TryBody
+from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.operation import Operation
+from bascule.hub.api.views import Done, RuleTrial
 from bascule.link.rules import (
     AddRule,
     DryRun,
@@ -17,44 +18,96 @@ from bascule.link.rules import (
     TryRequest,
     TryRule,
 )
-from bascule.model.codec import encode
-from bascule.model.commands import Actor
 from bascule.model.errors import InvalidInput
 from bascule.policy.trying import Tried
 
-
-async def rule_list(hub: Hub) -> RuleViews:
-    return msgspec.json.decode(await hub.switchboard.ask(ListRules()), type=RuleViews)
+CHANGED = {"type": "rules:changed"}
 
 
-async def add_rule(hub: Hub, by: Actor, body: RuleBody) -> RuleView:
-    wish = AddRule(body.rule, by, body.replaces)
-    rule = msgspec.json.decode(await hub.switchboard.ask(wish), type=RuleView)
-    _tell(hub)
+async def list_rules(call: AnyCall) -> RuleViews:
+    return msgspec.json.decode(await call.hub.switchboard.ask(ListRules()), type=RuleViews)
+
+
+async def add(call: Call[RuleBody]) -> RuleView:
+    command = AddRule(call.body.rule, call.by, call.body.replaces)
+    rule = msgspec.json.decode(await call.hub.switchboard.ask(command), type=RuleView)
+    call.hub.push(CHANGED)
     return rule
 
 
-async def remove_rule(hub: Hub, by: Actor, rule_id: str) -> None:
-    await hub.switchboard.ask(RemoveRule(rule_id, by))
-    _tell(hub)
+async def remove(call: Call[RuleNamed]) -> Done:
+    await call.hub.switchboard.ask(RemoveRule(call.body.rule_id, call.by))
+    call.hub.push(CHANGED)
+    return Done()
 
 
-async def try_out(hub: Hub, body: TryBody) -> RuleTrial:
+async def try_out(call: Call[TryBody]) -> RuleTrial:
+    body, board = call.body, call.hub.switchboard
     if (body.rule is None) == (body.request is None):
         raise InvalidInput("Give either rule or request.")
     if body.rule is not None:
-        answer = await hub.switchboard.ask(TryRule(body.rule))
+        answer = await board.ask(TryRule(body.rule))
         return RuleTrial(dry_run=msgspec.json.decode(answer, type=DryRun))
     assert body.request is not None
-    one = body.request
-    answer = await hub.switchboard.ask(TryRequest(one.tool_class, one.text, one.folder, one.agent))
+    tried = body.request
+    answer = await board.ask(TryRequest(tried.tool_class, tried.text, tried.folder, tried.agent))
     return RuleTrial(tried=msgspec.json.decode(answer, type=Tried))
 
 
-async def proposals(hub: Hub, folder: str | None) -> Proposals:
-    return msgspec.json.decode(await hub.switchboard.ask(ProposeRules(folder)), type=Proposals)
+async def proposals(call: Call[ImportQuery]) -> Proposals:
+    answer = await call.hub.switchboard.ask(ProposeRules(call.body.folder))
+    return msgspec.json.decode(answer, type=Proposals)
 
 
-def _tell(hub: Hub) -> None:
-    if hub.feed.listeners:
-        hub.feed.notify(None, encode({"type": "rules:changed"}))
+OPERATIONS = (
+    Operation(
+        name="rules:list",
+        method="GET",
+        path="/api/rules",
+        need="viewer",
+        answer=RuleViews,
+        run=list_rules,
+        summary="The lasting rules: what is answered without asking",
+    ),
+    Operation(
+        name="rules:add",
+        method="POST",
+        path="/api/rules",
+        need="owner",
+        body=RuleBody,
+        answer=RuleView,
+        answer_key="rule",
+        run=add,
+        summary="Add a lasting rule, or replace one",
+    ),
+    Operation(
+        name="rules:remove",
+        method="DELETE",
+        path="/api/rules/{rule_id}",
+        need="owner",
+        body=RuleNamed,
+        answer=Done,
+        run=remove,
+        summary="Remove a lasting rule",
+    ),
+    Operation(
+        name="rules:try",
+        method="POST",
+        path="/api/rules/try",
+        need="operator",
+        body=TryBody,
+        answer=RuleTrial,
+        run=try_out,
+        summary="What a rule would have answered, or how the rules would answer a request",
+    ),
+    Operation(
+        name="rules:import",
+        method="GET",
+        path="/api/rules/import",
+        need="owner",
+        body=ImportQuery,
+        answer=Proposals,
+        run=proposals,
+        summary="An agent's own permission lists, as rules to look at one by one",
+    ),
+)

@@ -1,9 +1,16 @@
-"""Sessions as people ask for them, for HTTP and the socket alike."""
+"""Sessions: start one, list them, read one's transcript, queue and events."""
 
+import os
+import secrets
+
+import msgspec
 from msgspec import Raw
 
-from bascule.hub.api.bodies import CreateBody, EventsQuery, ListQuery, PageQuery
-from bascule.hub.api.session_commands import start
+from bascule.hub.api.bodies import CreateBody, EventsQuery, ListQuery, PageQuery, SessionBody, SpawnBody
+from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.intake import LARGE
+from bascule.hub.api.operation import Operation
+from bascule.hub.api.session_commands import images_of, take_spawn
 from bascule.hub.api.views import (
     Created,
     DamagedSession,
@@ -11,22 +18,33 @@ from bascule.hub.api.views import (
     EventsPage,
     Queue,
     SessionList,
+    SessionOpened,
+    SessionView,
+    Spawned,
     session_view,
 )
 from bascule.hub.services import Hub
 from bascule.model.codec import timestamp
-from bascule.model.commands import Actor
-from bascule.model.errors import InvalidInput
+from bascule.model.commands import Actor, StartSession
+from bascule.model.errors import InvalidInput, UnknownAgent
 from bascule.policy.directories import inside
 from bascule.store.grants import Grant
 
+# Starting
 
-async def create_session(hub: Hub, grant: Grant, by: Actor, key: str | None, body: CreateBody) -> Created:
+
+class Started(msgspec.Struct, frozen=True):
+    session_id: str
+    seq: int = 0
+
+
+async def create(call: Call[CreateBody]) -> Created:
     """Start one, and make the token that opens it alone."""
-    started, _ = await start(hub, grant, by, key, body)
+    hub, body = call.hub, call.body
+    started, _ = await start(hub, call.holder, call.by, call.key, body)
     record = await hub.store.session(started.session_id)
     name = f"session {started.session_id}"
-    _, token = await hub.grants.create(name, "session", session_id=started.session_id, by=by.name)
+    _, token = await hub.grants.create(name, "session", session_id=started.session_id, by=call.by.name)
     return Created(
         id=started.session_id,
         session_id=started.session_id,
@@ -37,33 +55,229 @@ async def create_session(hub: Hub, grant: Grant, by: Actor, key: str | None, bod
     )
 
 
-async def session_list(hub: Hub, query: ListQuery) -> SessionList:
+async def spawn(call: Call[SpawnBody]) -> Spawned:
+    body = call.body
+    wanted = CreateBody(
+        prompt=body.prompt,
+        cwd=body.cwd,
+        agent=body.harness,
+        model=body.model,
+        permission_mode=body.permission_mode,
+        resume=body.resume_session_id,
+    )
+    started, agent = await start(call.hub, call.holder, call.by, call.key, wanted)
+    return Spawned(session_id=started.session_id, status="starting", harness=agent)
+
+
+async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: CreateBody) -> tuple[Started, str]:
+    """Start a session; gives also the agent that was chosen."""
+    agent = body.agent or default_agent(hub)
+    folder, device = await where(hub, body.project_id, body.cwd, body.device)
+    take_spawn(hub, grant.id)
+    command = StartSession(
+        session_id=secrets.token_hex(8),
+        by=by,
+        key=key,
+        agent=agent,
+        cwd=folder,
+        model=body.model or (hub.settings.default_model or None if body.agent is None else None),
+        permission_mode=body.permission_mode,
+        mode=body.mode,
+        prompt=body.prompt,
+        images=images_of(body.images),
+        client_message_id=body.client_message_id,
+        resume=body.resume,
+        fork=body.fork,
+        title=body.title,
+        driver=body.driver,
+        cols=body.cols,
+        rows=body.rows,
+        skip_permissions=body.skip_permissions,
+        worktree=body.worktree,
+    )
+    result = await hub.switchboard.ask(
+        command, device=device, timeout=hub.settings.limits.start_seconds + (90 if body.worktree else 15)
+    )
+    return msgspec.json.decode(result, type=Started), agent
+
+
+async def where(
+    hub: Hub, project_id: str | None, cwd: str | None, device: str | None = None
+) -> tuple[str, str | None]:
+    """The folder, and the device when the request or its project names one."""
+    if project_id is None:
+        known = {one.device for one in hub.switchboard.devices()}
+        if device is not None and known and device not in known:
+            raise InvalidInput(f"There is no device {device[:80]!r}. `GET /api/daemon/status` lists them.")
+        return cwd or default_directory(hub), device
+    if cwd is not None:
+        raise InvalidInput("Give either cwd or projectId.")
+    project = await hub.projects.get(project_id)
+    return project.path, project.device or None
+
+
+def default_agent(hub: Hub) -> str:
+    """The setting, else the first installed agent, else the demo."""
+    if hub.settings.default_agent:
+        return hub.settings.default_agent
+    agents = [agent for device in hub.switchboard.devices() if device.online for agent in device.agents]
+    # One that can only be typed to takes no prompt, so nobody gets it without asking for it.
+    usable = [agent for agent in agents if agent.available and agent.drivers != ("terminal",)]
+    chosen = next((agent for agent in usable if not agent.demo), None) or next(iter(usable), None)
+    if chosen is None:
+        raise UnknownAgent("No agent is installed here; name one with `agent`.")
+    return chosen.name
+
+
+def default_directory(hub: Hub) -> str:
+    return hub.settings.roots[0] if hub.settings.roots else os.path.expanduser("~")
+
+
+# Reading
+
+
+async def list_sessions(call: Call[ListQuery]) -> SessionList:
     """The newest activity first; of all projects, or of one."""
+    hub, query = call.hub, call.body
     records = await hub.store.sessions(archived=query.archived)
     if query.project_id is not None:
         folder = (await hub.projects.get(query.project_id)).path
-        records = [one for one in records if inside(one.cwd, [folder])]
+        records = [record for record in records if inside(record.cwd, [folder])]
     damaged = [
         DamagedSession(session_id=name, message=what) for name, what in hub.store.damaged_sessions.items()
     ]
-    return SessionList(sessions=[session_view(one) for one in records], damaged=damaged)
+    return SessionList(sessions=[session_view(record) for record in records], damaged=damaged)
 
 
-async def waiting_prompts(hub: Hub, session_id: str) -> Queue:
-    point = await hub.store.resume_point(session_id)
+async def show(call: Call[SessionBody]) -> SessionView:
+    return session_view(call.record)
+
+
+async def queue(call: AnyCall) -> Queue:
+    point = await call.hub.store.resume_point(call.record.session_id)
     return Queue(queue=point.parked.queue if point else [])
 
 
-async def entries_page(hub: Hub, session_id: str, query: PageQuery) -> EntriesPage:
+async def entries(call: Call[PageQuery]) -> EntriesPage:
+    hub, query = call.hub, call.body
     if sum(place is not None for place in (query.before, query.after, query.around)) > 1:
         raise InvalidInput("Give one of before, after and around.")
-    page = await hub.store.page(session_id, query.limit, query.before, after=query.after, around=query.around)
-    entries = [Raw(entry) for entry in page.entries]
+    page = await hub.store.page(
+        query.session_id, query.limit, query.before, after=query.after, around=query.around
+    )
     return EntriesPage(
-        seq=page.seq, entries=entries, before=page.before, after=page.after, epoch=hub.store.epoch
+        seq=page.seq,
+        entries=[Raw(entry) for entry in page.entries],
+        before=page.before,
+        after=page.after,
+        epoch=hub.store.epoch,
     )
 
 
-async def events_page(hub: Hub, session_id: str, query: EventsQuery) -> EventsPage:
-    rows = await hub.store.read(session_id, query.after, query.limit)
+async def open_session(call: Call[PageQuery]) -> SessionOpened:
+    page = await entries(call)
+    waiting = await queue(call)
+    return SessionOpened(
+        session=session_view(call.record),
+        seq=page.seq,
+        epoch=page.epoch,
+        entries=page.entries,
+        before=page.before,
+        after=page.after,
+        queue=waiting.queue,
+    )
+
+
+async def events(call: Call[EventsQuery]) -> EventsPage:
+    query = call.body
+    rows = await call.hub.store.read(query.session_id, query.after, query.limit)
     return EventsPage(events=[Raw(row.body) for row in rows], last=rows[-1].seq if rows else query.after)
+
+
+ONE = "/api/sessions/{session_id}"
+OPERATIONS = (
+    Operation(
+        name="session:create",
+        method="POST",
+        path="/api/sessions",
+        need="operator",
+        body=CreateBody,
+        answer=Created,
+        run=create,
+        summary="Start a session",
+        max_bytes=LARGE,
+    ),
+    Operation(
+        method="POST",
+        path="/api/sessions/spawn",
+        need="operator",
+        body=SpawnBody,
+        answer=Spawned,
+        run=spawn,
+        summary="Start a session, in the remote API's words",
+        max_bytes=LARGE,
+    ),
+    Operation(
+        name="session:list",
+        method="GET",
+        path="/api/sessions",
+        need="viewer",
+        body=ListQuery,
+        answer=SessionList,
+        run=list_sessions,
+        summary="All sessions, the latest activity first",
+    ),
+    Operation(
+        name="session:show",
+        method="GET",
+        path=ONE,
+        need="session_read",
+        body=SessionBody,
+        answer=SessionView,
+        answer_key="session",
+        run=show,
+        summary="One session",
+        in_session=True,
+    ),
+    Operation(
+        name="session:open",
+        need="session_read",
+        body=PageQuery,
+        answer=SessionOpened,
+        run=open_session,
+        summary="One session with a page of its transcript and its queue",
+        in_session=True,
+    ),
+    Operation(
+        name="session:entries",
+        method="GET",
+        path=ONE + "/entries",
+        need="session_read",
+        body=PageQuery,
+        answer=EntriesPage,
+        run=entries,
+        summary="A page of the transcript, the newest last",
+        in_session=True,
+    ),
+    Operation(
+        method="GET",
+        path=ONE + "/queue",
+        need="session_read",
+        body=SessionBody,
+        answer=Queue,
+        run=queue,
+        summary="The prompts that wait",
+        in_session=True,
+    ),
+    Operation(
+        name="session:events",
+        method="GET",
+        path=ONE + "/events",
+        need="session_read",
+        body=EventsQuery,
+        answer=EventsPage,
+        run=events,
+        summary="Rows of the log after a number",
+        in_session=True,
+    ),
+)

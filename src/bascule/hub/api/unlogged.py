@@ -1,8 +1,10 @@
-"""Processes that run without a log, as people ask for them, for HTTP and the socket alike."""
+"""Processes that run without a log: list them, take one up, end one."""
 
 import msgspec
 
-from bascule.hub.services import Hub
+from bascule.hub.api.bodies import ProcessNamed
+from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.operation import Operation
 from bascule.link.unlogged import (
     EndProcess,
     ListUnlogged,
@@ -11,27 +13,55 @@ from bascule.link.unlogged import (
     TakeUpProcess,
     UnloggedList,
 )
-from bascule.model.codec import encode
-from bascule.model.commands import Actor
 
 END_SECONDS = 45.0  # stdin closes, TERM, KILL, and what it wrote is put aside
+CHANGED = {"type": "unlogged:changed"}
 
 
-async def unlogged_list(hub: Hub) -> UnloggedList:
-    return msgspec.json.decode(await hub.switchboard.ask(ListUnlogged()), type=UnloggedList)
+async def unlogged_list(call: AnyCall) -> UnloggedList:
+    return msgspec.json.decode(await call.hub.switchboard.ask(ListUnlogged()), type=UnloggedList)
 
 
-async def take_up(hub: Hub, by: Actor, name: str) -> TakenUp:
-    taken = msgspec.json.decode(await hub.switchboard.ask(TakeUpProcess(name, by)), type=TakenUp)
-    _changed(hub)
-    return taken
+async def take_up(call: Call[ProcessNamed]) -> TakenUp:
+    answer = await call.hub.switchboard.ask(TakeUpProcess(call.body.name, call.by))
+    call.hub.push(CHANGED)
+    return msgspec.json.decode(answer, type=TakenUp)
 
 
-async def end_process(hub: Hub, by: Actor, name: str) -> PutAside:
-    answer = await hub.switchboard.ask(EndProcess(name, by), timeout=END_SECONDS)
-    _changed(hub)
+async def end_process(call: Call[ProcessNamed]) -> PutAside:
+    answer = await call.hub.switchboard.ask(EndProcess(call.body.name, call.by), timeout=END_SECONDS)
+    call.hub.push(CHANGED)
     return msgspec.json.decode(answer, type=PutAside)
 
 
-def _changed(hub: Hub) -> None:
-    hub.feed.notify(None, encode({"type": "unlogged:changed"}))
+OPERATIONS = (
+    Operation(
+        name="unlogged:list",
+        method="GET",
+        path="/api/unlogged",
+        need="operator",
+        answer=UnloggedList,
+        run=unlogged_list,
+        summary="Processes that run and are not in the log",
+    ),
+    Operation(
+        name="unlogged:take-up",
+        method="POST",
+        path="/api/unlogged/{name}/take-up",
+        need="operator",
+        body=ProcessNamed,
+        answer=TakenUp,
+        run=take_up,
+        summary="Begin a log for such a process from what was kept of its output",
+    ),
+    Operation(
+        name="unlogged:end",
+        method="POST",
+        path="/api/unlogged/{name}/end",
+        need="operator",
+        body=ProcessNamed,
+        answer=PutAside,
+        run=end_process,
+        summary="End such a process and put what was kept of its output aside",
+    ),
+)

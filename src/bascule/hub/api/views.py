@@ -63,11 +63,59 @@ class Spawned(Struct, frozen=True, kw_only=True):
 
 
 class Done(View, frozen=True, omit_defaults=True, kw_only=True):
-    """`{"ok": true}`; a sent prompt also says its id and whether it waits in the queue."""
+    """It was done; a sent prompt also says its id and whether it waits in the queue."""
 
-    ok: bool
     prompt_id: str | None = None
     state: str | None = None
+
+
+class HttpDone(Done, frozen=True, omit_defaults=True, kw_only=True):
+    """The same over HTTP, where the chat API has `{"ok": true}`."""
+
+    ok: bool
+
+
+def http_done(done: Done) -> HttpDone:
+    return HttpDone(ok=True, prompt_id=done.prompt_id, state=done.state)
+
+
+class SessionOpened(View, frozen=True, kw_only=True):
+    """A page of the transcript and where the log stands: subscribe after `seq` and nothing is missing."""
+
+    session: SessionView
+    seq: int
+    epoch: str
+    entries: list[Raw]
+    before: int | None
+    after: int | None
+    queue: list[PromptQueued]
+
+
+class Subscribed(View, frozen=True, kw_only=True):
+    seq: int
+    epoch: str
+
+
+class Waits(View, frozen=True, kw_only=True):
+    """Seconds that a request waits before it is answered with no."""
+
+    permission: int
+    question: int
+
+
+class Hello(View, frozen=True, kw_only=True):
+    """Who the socket's grant says it is, and which Bascule answers."""
+
+    name: str
+    role: str
+    session_id: str | None
+    grant_id: str
+    made_by: str
+    expires_at: str | None
+    version: str
+    waits: Waits
+    boot: str  # names this run of the server
+    epoch: str
 
 
 class EntriesPage(View, frozen=True, kw_only=True):

@@ -7,8 +7,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bascule.hub.api.intake import ClientGone, header, read_body
+from bascule.hub.api.operation import Match, Operation, Table
 from bascule.hub.api.responses import error_answer, status_of
-from bascule.hub.api.table import Match, Row, Table
 from bascule.hub.door.credentials import Shown, take_credentials, token_in
 from bascule.hub.door.hosts import check_host, check_origin
 from bascule.hub.door.roles import allows, reaches
@@ -40,8 +40,8 @@ def no_grant() -> Turned:
     return Turned(401, Refusal("UNAUTHENTICATED", words), {"www-authenticate": "Bearer"})
 
 
-def not_enough(grant: Grant, row: Row) -> Turned:
-    return Turned(403, forbidden(grant, row.need).refusal())
+def not_enough(grant: Grant, operation: Operation) -> Turned:
+    return Turned(403, forbidden(grant, operation.need).refusal())
 
 
 def too_many() -> Turned:
@@ -53,7 +53,7 @@ def too_many() -> Turned:
 class Admitted:
     """What the door found out about a request that may pass."""
 
-    row: Row
+    operation: Operation
     params: dict[str, str]
     grant: Grant | None
     body: bytes
@@ -92,59 +92,63 @@ class Access:
             raise Turned(status)
         socket = scope["type"] == "websocket"
         match = self._table.find("WS" if socket else scope["method"], scope["path"])
-        opaque = match.row is not None and match.row.opaque_origin
+        opaque = match.operation is not None and match.operation.opaque_origin
         if not check_origin(self._hub.doors, scope["headers"], scope["scheme"], opaque=opaque):
             raise Turned(403)
         address = scope["client"][0] if scope.get("client") else ""
-        if match.row is not None and match.row.need == "public":
-            return Admitted(match.row, match.params, None, b"", address)
+        if match.operation is not None and match.operation.need == "public":
+            return Admitted(match.operation, match.params, None, b"", address)
         if socket:
             _check_socket(shown, scope)
-        grant, body = await self._identify(shown, match.row, scope, receive, address)
+        grant, body = await self._identify(shown, match.operation, scope, receive, address)
         _tell_connection(scope)
-        row = _check_role(match, grant)
+        operation = _check_role(match, grant)
         if body is None:
-            body = await _body_of(row, scope, receive)
-        return Admitted(row, match.params, grant, body, address)
+            body = await _body_of(operation, scope, receive)
+        return Admitted(operation, match.params, grant, body, address)
 
     async def _identify(
-        self, shown: Shown, row: Row | None, scope: Scope, receive: Receive, address: str
+        self, shown: Shown, operation: Operation | None, scope: Scope, receive: Receive, address: str
     ) -> tuple[Grant, bytes | None]:
         """The grant, and the body when it had to be read for the token in it."""
         body: bytes | None = None
-        if shown.nothing and row is not None and row.token_in_body:
-            body = await _body_of(row, scope, receive)
+        if shown.nothing and operation is not None and operation.token_in_body:
+            body = await _body_of(operation, scope, receive)
             shown = Shown(None, None, token_in(body))
         if shown.nothing:
             raise no_grant()
-        grant = self._look_up(shown, row, scope["path"])
+        grant = self._look_up(shown, operation, scope["path"])
         if grant is None:
             raise no_grant() if self._throttle.wrong(address) else too_many()
         return grant, body
 
-    def _look_up(self, shown: Shown, row: Row | None, path: str) -> Grant | None:
+    def _look_up(self, shown: Shown, operation: Operation | None, path: str) -> Grant | None:
         if shown.bearer is not None:
             return self._hub.grants.authenticate(shown.bearer)
         if shown.ticket is not None:
-            return self._hub.tickets.redeem(shown.ticket, path) if row is not None and row.ticket else None
+            return (
+                self._hub.tickets.redeem(shown.ticket, path)
+                if operation is not None and operation.ticket
+                else None
+            )
         grant = self._hub.grants.authenticate(shown.token or "")
         # Only a session's own token may travel in a query or a body.
         return grant if grant is not None and grant.role == "session" else None
 
 
-def _check_role(match: Match, grant: Grant) -> Row:
-    row = match.row
-    if row is None and match.methods:
+def _check_role(match: Match, grant: Grant) -> Operation:
+    operation = match.operation
+    if operation is None and match.methods:
         allow = ", ".join(sorted(set(match.methods)))
         raise Turned(405, Refusal("METHOD_NOT_ALLOWED", f"Use {allow}."), {"allow": allow})
-    if row is None:
+    if operation is None:
         raise Turned(404, Refusal("NOT_FOUND", "There is nothing here."))
-    if not allows(grant, row.need):
-        raise not_enough(grant, row)
+    if not allows(grant, operation.need):
+        raise not_enough(grant, operation)
     # For another session its token is not a valid one, whether that session exists or not.
-    if "id" in match.params and row.need.startswith("session") and not reaches(grant, match.params["id"]):
+    if operation.need.startswith("session") and not reaches(grant, match.params["session_id"]):
         raise no_grant()
-    return row
+    return operation
 
 
 def _check_socket(shown: Shown, scope: Scope) -> None:
@@ -156,10 +160,10 @@ def _check_socket(shown: Shown, scope: Scope) -> None:
         raise Turned(403)
 
 
-async def _body_of(row: Row, scope: Scope, receive: Receive) -> bytes:
-    if scope["type"] == "websocket" or row.method == "GET":
+async def _body_of(operation: Operation, scope: Scope, receive: Receive) -> bytes:
+    if scope["type"] == "websocket" or operation.method == "GET":
         return b""
-    return await read_body(scope["headers"], receive, row.most)
+    return await read_body(scope["headers"], receive, operation.max_bytes)
 
 
 def _tell_connection(scope: Scope) -> None:

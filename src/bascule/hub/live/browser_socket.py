@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
+from dataclasses import replace
 
 from bascule.hub.api.call import AnyCall
+from bascule.hub.api.messages import BadMessage, SocketMessage, decode_message, socket_answer
+from bascule.hub.api.operation import Operation, Table
+from bascule.hub.api.records import require_session
 from bascule.hub.api.responses import error_object
-from bascule.hub.api.session_commands import require_session
-from bascule.hub.api.socket_answers import answer_to
-from bascule.hub.api.socket_messages import BadMessage, Message, decode_message
-from bascule.hub.api.table import Row
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows, reaches
 from bascule.hub.door.who_may import forbidden
@@ -70,8 +71,9 @@ class _Watch:
 class BrowserSocket:
     """One connected page or program. Its role is the grant's; what it says about itself changes nothing."""
 
-    def __init__(self, call: AnyCall) -> None:
+    def __init__(self, call: AnyCall, table: Table) -> None:
         self.hub, self.call, self.grant = call.hub, call, call.holder
+        self._table = table
         self.line: BoundedSocket = call.scope["bascule.connection"]
         self.watches: dict[str, _Watch] = {}
         self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
@@ -152,10 +154,11 @@ class BrowserSocket:
         """
         number: int | None = None
         try:
-            message = decode_message(text)
+            message = decode_message(self._table, text)
             number = message.id
             self._check(message)
-            record = await require_session(self.hub, message.session_id) if message.kind.in_session else None
+            in_session = message.operation.in_session
+            record = await require_session(self.hub, message.session_id) if in_session else None
         except BadMessage as error:
             self._misunderstood(error)
         except BasculeError as error:
@@ -163,17 +166,17 @@ class BrowserSocket:
         except Exception as error:  # noqa: BLE001 - one message's fault is not the socket's
             self.send({"id": number, "error": error_object(report(log, "a socket message", error))})
         else:
-            task = asyncio.create_task(self._answer(message, record), name=f"socket {message.kind.name}")
+            task = asyncio.create_task(self._answer(message, record), name=f"socket {message.name}")
             self._work.add(task)
             task.add_done_callback(self._work.discard)
             if len(self._work) >= MAX_AT_WORK:
                 await asyncio.wait(self._work, return_when=asyncio.FIRST_COMPLETED)
 
-    def _check(self, message: Message) -> None:
+    def _check(self, message: SocketMessage) -> None:
         """The role, again for each message: the socket being open says nothing about what it may do."""
-        if not allows(self.grant, message.kind.need):
-            raise forbidden(self.grant, message.kind.need)
-        if message.kind.in_session and not reaches(self.grant, message.session_id):
+        if not allows(self.grant, message.operation.need):
+            raise forbidden(self.grant, message.operation.need)
+        if message.operation.in_session and not reaches(self.grant, message.session_id):
             raise Forbidden("This token opens another session.")
 
     def _misunderstood(self, error: BadMessage) -> None:
@@ -181,13 +184,22 @@ class BrowserSocket:
         if not self._bad.take():
             self.line.end(1008, "too many messages that are not understood")
 
-    async def _answer(self, message: Message, record: SessionRecord | None) -> None:
+    async def _answer(self, message: SocketMessage, record: SessionRecord | None) -> None:
+        call = replace(
+            self.call,
+            operation=message.operation,
+            body=message.body,
+            key=message.key,
+            session=record,
+            socket=self,
+        )
         try:
-            answer: object = {"id": message.id, "ok": await answer_to(self, message, record)}
+            result = await message.operation.run(call)
+            answer: object = {"id": message.id, "ok": socket_answer(message.operation, result)}
         except BasculeError as error:
             answer = {"id": message.id, "error": error_object(error.refusal())}
         except Exception as error:  # noqa: BLE001 - as above
-            answer = {"id": message.id, "error": error_object(report(log, message.kind.name, error))}
+            answer = {"id": message.id, "error": error_object(report(log, message.name, error))}
         self.send(answer)
 
     # Watching
@@ -219,12 +231,12 @@ class BrowserSocket:
             await asyncio.wait(self._work, timeout=60)
 
 
-async def browser_socket(call: AnyCall) -> None:
-    await BrowserSocket(call).run()
+def socket_operation(table: Callable[[], Table]) -> Operation:
+    """The socket itself, which serves the operations of `table`."""
 
+    async def run(call: AnyCall) -> None:
+        await BrowserSocket(call, table()).run()
 
-ROWS = [
-    Row(
-        method="WS", path="/ws", need="any", serve=browser_socket, summary="The browser's socket", ticket=True
+    return Operation(
+        method="WS", path="/ws", need="any", run=run, summary="The browser's socket", ticket=True
     )
-]

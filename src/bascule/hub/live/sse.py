@@ -92,14 +92,14 @@ async def stream_session(call: AnyCall, record: SessionRecord, place: Position) 
     after = 0 if lost else place.seq
     reader = _Reader(after, epoch, call.hub.sse)
     leave = call.hub.open_streams.enter(call.holder, reader.end)
-    subscription = call.hub.feed.subscribe(call.session_id, after, reader)
+    subscription = call.hub.feed.subscribe(record.session_id, after, reader)
     await call.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
     reader.put(b"retry: 1000\n\n" + (resync_message(lost, epoch) if lost else b"") + status_now(record))
     tasks = [
-        asyncio.create_task(_catch_up(subscription, reader), name=f"sse catch-up {call.session_id}"),
-        asyncio.create_task(_write(call, reader), name=f"sse writer {call.session_id}"),
-        asyncio.create_task(_until_gone(call), name=f"sse listener {call.session_id}"),
-        asyncio.create_task(_until_over(reader), name=f"sse stop {call.session_id}"),
+        asyncio.create_task(_catch_up(subscription, reader), name=f"sse catch-up {record.session_id}"),
+        asyncio.create_task(_write(call, reader), name=f"sse writer {record.session_id}"),
+        asyncio.create_task(_until_gone(call), name=f"sse listener {record.session_id}"),
+        asyncio.create_task(_until_over(reader), name=f"sse stop {record.session_id}"),
     ]
     try:
         await _run(call, reader, tasks)
@@ -110,7 +110,7 @@ async def stream_session(call: AnyCall, record: SessionRecord, place: Position) 
             task.cancel()
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, Exception):
-                log.error("A stream of session %s broke", call.session_id, exc_info=outcome)
+                log.error("A stream of session %s broke", record.session_id, exc_info=outcome)
 
 
 async def _catch_up(subscription: Subscription, reader: _Reader) -> None:

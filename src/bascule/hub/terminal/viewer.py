@@ -6,9 +6,9 @@ from datetime import datetime
 
 from bascule.hub.api.bodies import TerminalQuery
 from bascule.hub.api.call import Call
+from bascule.hub.api.operation import Operation
+from bascule.hub.api.records import require_session
 from bascule.hub.api.responses import error_object
-from bascule.hub.api.session_commands import require_session
-from bascule.hub.api.table import Row
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows
 from bascule.hub.live.positions import WORDS, offset_of
@@ -40,13 +40,13 @@ DEFAULT_SIZE = (80, 24)
 
 
 class TerminalViewer:
-    def __init__(self, call: Call[None, TerminalQuery], record: SessionRecord) -> None:
+    def __init__(self, call: Call[TerminalQuery], record: SessionRecord) -> None:
         self.call, self.hub, self.actor = call, call.hub, call.by
         self.may_write = allows(call.holder, "session_write")
         self.line: BoundedSocket = call.scope["bascule.connection"]
         self._record = record
-        self._wanted = offset_of(call.query.after)
-        self._most_lag = MAX_LAG if call.query.lag is None else call.query.lag
+        self._wanted = offset_of(call.body.after)
+        self._most_lag = MAX_LAG if call.body.lag is None else call.body.lag
         self._place = 0
         self._acked: int | None = None
         self._replies_from = 0
@@ -105,7 +105,7 @@ class TerminalViewer:
         self.line.end(1011, f"fault {refusal.fields['fault']}")
 
     async def _begin(self) -> None:
-        tape, query, epoch = self._tape, self.call.query, self.hub.store.epoch
+        tape, query, epoch = self._tape, self.call.body, self.hub.store.epoch
         mine = query.run in (None, self._record.started_seq) and query.epoch in (None, epoch)
         prelude, at_tail = b"", False
         if self._wanted is not None and mine and tape.base <= self._wanted <= tape.end:
@@ -306,21 +306,21 @@ class TerminalViewer:
             raise InvalidInput("Wait for `begin`; nothing is taken before it, nor after the end.")
 
 
-async def view_terminal(call: Call[None, TerminalQuery]) -> None:
-    record = await require_session(call.hub, call.session_id)
-    if record.driver != "terminal":
+async def view_terminal(call: Call[TerminalQuery]) -> None:
+    if call.record.driver != "terminal":
         raise NotSupported("This session is not a terminal.")
-    await TerminalViewer(call, record).run()
+    await TerminalViewer(call, call.record).run()
 
 
-ROWS = [
-    Row(
+OPERATIONS = (
+    Operation(
         method="WS",
-        path="/ws/terminal/{id}",
+        path="/ws/terminal/{session_id}",
         need="session_terminal",
-        serve=view_terminal,
+        body=TerminalQuery,
+        run=view_terminal,
         summary="A terminal's bytes, keys and size",
-        query=TerminalQuery,
+        in_session=True,
         ticket=True,
-    )
-]
+    ),
+)

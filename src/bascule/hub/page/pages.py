@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header, takes_gzip
-from bascule.hub.api.table import Row
+from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import Health
 from bascule.hub.page.web_files import WebFile, assets, document, version
 from bascule.hub.wire.headers import PAGE_POLICY
@@ -97,11 +97,11 @@ async def healthz(call: AnyCall) -> Response:
     return Response(b"ok", media_type="text/plain")
 
 
-def _page(path: str, summary: str) -> Row:
-    return Row(method="GET", path=path, need="public", serve=shell, summary=summary, described=False)
+def _page(path: str, summary: str) -> Operation:
+    return Operation(method="GET", path=path, need="public", run=shell, summary=summary, described=False)
 
 
-ROWS = [
+OPERATIONS = (
     _page("/", "The page"),
     _page("/compare", "The page, at what several agents were given"),
     _page("/compare/{id}", "The page, at one prompt for several agents"),
@@ -113,56 +113,56 @@ ROWS = [
     _page("/sessions/{id}", "The page, at one session"),
     _page("/settings", "The page, at its settings"),
     _page("/settings/{part}", "The page, at a part of its settings"),
-    Row(
+    Operation(
         method="GET",
         path="/portlet",
         need="public",
-        serve=portlet,
+        run=portlet,
         summary="The frame of a transcript",
         described=False,
     ),
-    Row(
+    Operation(
         method="GET",
         path="/terminal",
         need="public",
-        serve=terminal,
+        run=terminal,
         summary="The frame of a terminal",
         described=False,
     ),
-    Row(
+    Operation(
         method="GET",
         path="/worker.js",
         need="public",
-        serve=worker,
+        run=worker,
         summary="What lets a browser keep the page's files",
         described=False,
     ),
-    Row(
+    Operation(
         method="GET",
         path="/manifest.webmanifest",
         need="public",
-        serve=manifest,
+        run=manifest,
         summary="What lets a browser install the page",
         described=False,
     ),
-    Row(
+    Operation(
         method="GET",
         path="/assets/{folder}/{name}",
         need="public",
-        serve=asset,
+        run=asset,
         summary="A file of the page",
         opaque_origin=True,
         described=False,
     ),
-    Row(
+    Operation(
         method="GET",
         path="/assets/{version}/{folder}/{name}",
         need="public",
-        serve=asset_of_version,
+        run=asset_of_version,
         summary="A file of the page, as it is in one version",
         opaque_origin=True,
         described=False,
     ),
-    Row(method="GET", path="/health", need="public", serve=health, summary="Alive?", answer=Health),
-    Row(method="GET", path="/healthz", need="public", serve=healthz, summary="Alive? In one word"),
-]
+    Operation(method="GET", path="/health", need="public", run=health, summary="Alive?", answer=Health),
+    Operation(method="GET", path="/healthz", need="public", run=healthz, summary="Alive? In one word"),
+)

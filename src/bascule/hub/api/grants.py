@@ -1,0 +1,177 @@
+"""Access: grants, share links, QR codes, tickets for sockets and streams, and the audit log."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from msgspec import Raw
+
+from bascule.hub.api.bodies import AuditQuery, GrantBody, GrantNamed, QrBody, ShareBody, TicketBody
+from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.operation import Operation
+from bascule.hub.api.views import (
+    AuditPage,
+    AuditVerdict,
+    Done,
+    GrantList,
+    GrantMade,
+    QrCode,
+    TicketMade,
+    grant_view,
+)
+from bascule.hub.door.roles import Forbidden, allows, reaches
+from bascule.model.errors import CallerError, InvalidInput, SessionNotFound
+
+
+class GrantNotFound(CallerError):
+    code = "GRANT_NOT_FOUND"
+
+
+async def list_grants(call: AnyCall) -> GrantList:
+    return GrantList(grants=[grant_view(grant) for grant in call.hub.grants.list()])
+
+
+async def create(call: Call[GrantBody]) -> GrantMade:
+    hub, body = call.hub, call.body
+    if body.session_id is not None and await hub.store.session(body.session_id) is None:
+        raise InvalidInput("There is no such session.")
+    grant, secret = await hub.grants.create(
+        body.name, body.role, session_id=body.session_id, expires_in=body.expires_in, by=call.by.name
+    )
+    return GrantMade(grant=grant_view(grant), token=secret, link=f"{hub.doors.url}/#token={secret}")
+
+
+async def revoke(call: Call[GrantNamed]) -> Done:
+    grants = call.hub.grants
+    if all(grant.id != call.body.grant_id for grant in grants.list()):
+        raise GrantNotFound("There is no such grant.")
+    await grants.revoke(call.body.grant_id, by=call.by.name)
+    return Done()
+
+
+async def share(call: Call[ShareBody]) -> GrantMade:
+    """The secret stands behind the `#`, which browsers do not send: it is in no server's log."""
+    hub, record = call.hub, call.record
+    name = call.body.name or f"share of {record.title or record.session_id}"[:100]
+    name = "".join(letter for letter in name if letter.isprintable()) or "share"
+    grant, secret = await hub.grants.create(
+        name, "viewer", session_id=record.session_id, expires_in=call.body.expires_in, by=call.by.name
+    )
+    return GrantMade(grant=grant_view(grant), token=secret, link=f"{hub.doors.url}/s#token={secret}")
+
+
+async def qr(call: Call[QrBody]) -> QrCode:
+    """A link as a square of dots, for a phone's camera. The page draws it: it may not take any markup."""
+    import segno  # noqa: PLC0415 - slow to load: only those who show a link pay for it
+
+    matrix = cast("Sequence[bytes]", segno.make(call.body.text, micro=False, error="m").matrix)
+    return QrCode(rows=["".join("1" if dark else "0" for dark in row) for row in matrix])
+
+
+async def ticket(call: Call[TicketBody]) -> TicketMade:
+    body, tickets = call.body, call.hub.tickets
+    path = "/ws"
+    if body.purpose != "socket":
+        if body.session_id is None:
+            raise InvalidInput("A ticket for a stream or a terminal names its sessionId.")
+        if not reaches(call.holder, body.session_id):
+            raise SessionNotFound(body.session_id)
+        if body.purpose == "terminal" and not allows(call.holder, "session_terminal"):
+            raise Forbidden("A share link does not open a terminal.")
+        stream = body.purpose == "stream"
+        path = f"/api/sessions/{body.session_id}/stream" if stream else f"/ws/terminal/{body.session_id}"
+    return TicketMade(ticket=tickets.issue(call.holder, path), expires_in=tickets.lifetime)
+
+
+async def audit(call: Call[AuditQuery]) -> AuditPage:
+    after, limit = call.body.after, call.body.limit
+    lines = await call.hub.store.audit_lines(after, limit)
+    return AuditPage(records=[Raw(line) for line in lines], last=after + len(lines))
+
+
+async def verify_audit(call: AnyCall) -> AuditVerdict:
+    check = await call.hub.store.verify_audit()
+    return AuditVerdict(
+        ok=check.bad is None and not check.fault, count=check.checked, problem=check.fault or None
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="grants:list",
+        method="GET",
+        path="/api/grants",
+        need="owner",
+        answer=GrantList,
+        run=list_grants,
+        summary="List grants",
+    ),
+    Operation(
+        name="grants:create",
+        method="POST",
+        path="/api/grants",
+        need="owner",
+        body=GrantBody,
+        answer=GrantMade,
+        run=create,
+        summary="Create a grant",
+    ),
+    Operation(
+        name="grants:revoke",
+        method="DELETE",
+        path="/api/grants/{grant_id}",
+        need="owner",
+        body=GrantNamed,
+        answer=Done,
+        run=revoke,
+        summary="Revoke a grant",
+    ),
+    Operation(
+        name="session:share",
+        method="POST",
+        path="/api/sessions/{session_id}/share",
+        need="owner",
+        body=ShareBody,
+        answer=GrantMade,
+        run=share,
+        summary="Create a read-only link to this session",
+        in_session=True,
+    ),
+    Operation(
+        name="qr",
+        method="POST",
+        path="/api/qr",
+        need="owner",
+        body=QrBody,
+        answer=QrCode,
+        run=qr,
+        summary="A link as a QR code, row by row",
+    ),
+    Operation(
+        method="POST",
+        path="/api/tickets",
+        need="any",
+        body=TicketBody,
+        answer=TicketMade,
+        run=ticket,
+        summary="A single-use ticket for a socket or a stream",
+    ),
+    Operation(
+        name="audit:list",
+        method="GET",
+        path="/api/audit",
+        need="owner",
+        body=AuditQuery,
+        answer=AuditPage,
+        run=audit,
+        summary="The audit log, as chained records",
+    ),
+    Operation(
+        name="audit:verify",
+        method="GET",
+        path="/api/audit/verify",
+        need="owner",
+        answer=AuditVerdict,
+        run=verify_audit,
+        summary="Verify the audit chain",
+    ),
+)

@@ -1,0 +1,147 @@
+"""Projects, the folders in the sidebar; recent folders; search over all sessions."""
+
+import os
+
+import msgspec
+
+from bascule.hub.api.bodies import ProjectAdd, ProjectChange, ProjectNamed, SearchQuery
+from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.operation import Operation
+from bascule.hub.api.views import Done, ProjectList, RecentDirectories, SearchAnswer, SearchHitView
+from bascule.link.frames import CheckDirectory
+from bascule.model.errors import CallerError, Refused
+from bascule.store.projects import Project
+
+MAX_RECENT = 20
+
+
+class ProjectPathInvalid(CallerError):
+    code = "PROJECT_PATH_INVALID"
+
+
+class _Real(msgspec.Struct):
+    path: str
+
+
+async def list_projects(call: AnyCall) -> ProjectList:
+    return ProjectList(projects=await call.hub.projects.list())
+
+
+async def add(call: Call[ProjectAdd]) -> Project:
+    """The device says whether the folder is real and allowed, and what its one true path is."""
+    hub, body = call.hub, call.body
+    device = hub.switchboard.default_device()
+    try:
+        answer = await hub.switchboard.ask(CheckDirectory(body.path), device=device)
+    except Refused as refused:
+        if refused.refusal().code != "INVALID_DIRECTORY":
+            raise
+        raise ProjectPathInvalid(refused.message) from None
+    path = msgspec.json.decode(answer, type=_Real).path
+    name = body.name or os.path.basename(path) or path
+    project = await hub.projects.add(device, path, name, call.by.name)
+    hub.push({"type": "project:added", "project": project})
+    return project
+
+
+async def change(call: Call[ProjectChange]) -> Project:
+    project = await call.hub.projects.change(call.body.project_id, call.body.name, call.body.collapsed)
+    call.hub.push({"type": "project:changed", "project": project})
+    return project
+
+
+async def remove(call: Call[ProjectNamed]) -> Done:
+    await call.hub.projects.remove(call.body.project_id)
+    call.hub.push({"type": "project:removed", "projectId": call.body.project_id})
+    return Done()
+
+
+async def recent_directories(call: AnyCall) -> RecentDirectories:
+    """Where sessions ran, the latest first."""
+    store = call.hub.store
+    records = await store.sessions() + await store.sessions(archived=True)
+    records.sort(key=lambda record: record.updated_at, reverse=True)
+    found = dict.fromkeys(record.worktree_of or record.cwd for record in records if record.cwd)
+    return RecentDirectories(directories=list(found)[:MAX_RECENT])
+
+
+async def search(call: Call[SearchQuery]) -> SearchAnswer:
+    query = call.body
+    found = await call.hub.store.search(query.q, limit=query.limit, session_id=query.session)
+    hits = [
+        SearchHitView(
+            session_id=hit.session_id,
+            title=hit.title,
+            first_seq=hit.first_seq,
+            snippet=list(hit.snippet),
+            at=hit.at,
+            kind=hit.kind,
+            archived=hit.archived,
+            found=hit.found,
+        )
+        for hit in found.hits
+    ]
+    return SearchAnswer(hits=hits, owed=found.owed)
+
+
+OPERATIONS = (
+    Operation(
+        name="search",
+        method="GET",
+        path="/api/search",
+        need="viewer",
+        body=SearchQuery,
+        answer=SearchAnswer,
+        run=search,
+        summary="Messages and titles that hold all these words",
+    ),
+    Operation(
+        name="project:list",
+        method="GET",
+        path="/api/projects",
+        need="viewer",
+        answer=ProjectList,
+        run=list_projects,
+        summary="The projects in the sidebar",
+    ),
+    Operation(
+        name="project:add",
+        method="POST",
+        path="/api/projects",
+        need="operator",
+        body=ProjectAdd,
+        answer=Project,
+        answer_key="project",
+        run=add,
+        summary="Add a folder to the sidebar",
+    ),
+    Operation(
+        name="project:change",
+        method="POST",
+        path="/api/projects/{project_id}",
+        need="operator",
+        body=ProjectChange,
+        answer=Project,
+        answer_key="project",
+        run=change,
+        summary="Rename or collapse a project",
+    ),
+    Operation(
+        name="project:remove",
+        method="DELETE",
+        path="/api/projects/{project_id}",
+        need="operator",
+        body=ProjectNamed,
+        answer=Done,
+        run=remove,
+        summary="Remove a folder from the sidebar; its sessions stay",
+    ),
+    Operation(
+        method="GET",
+        path="/api/directories/recent",
+        need="operator",
+        answer=RecentDirectories,
+        run=recent_directories,
+        summary="Folders in which sessions ran lately",
+    ),
+)

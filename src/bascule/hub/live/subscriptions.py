@@ -1,0 +1,110 @@
+"""What a socket says about itself: hello, which sessions it watches, that somebody types; and SSE streams."""
+
+from bascule import __version__
+from bascule.hub.api.bodies import SessionBody, StreamQuery, Subscribe, TypingBody
+from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.intake import header
+from bascule.hub.api.operation import Operation
+from bascule.hub.api.views import Done, Hello, Subscribed, Waits
+from bascule.hub.live.positions import Position, position_of
+from bascule.hub.live.sse import stream_session
+from bascule.model.codec import timestamp
+
+
+async def hello(call: AnyCall) -> Hello:
+    grant, limits = call.holder, call.hub.settings.limits
+    return Hello(
+        name=grant.name,
+        role=grant.role,
+        session_id=grant.session_id,
+        grant_id=grant.id,
+        made_by=grant.by,
+        expires_at=None if grant.expires_at is None else timestamp(grant.expires_at),
+        version=__version__,
+        waits=Waits(permission=limits.permission_seconds, question=limits.question_seconds),
+        boot=call.hub.boot,
+        epoch=call.hub.store.epoch,
+    )
+
+
+async def ping(call: AnyCall) -> Done:
+    return Done()
+
+
+async def subscribe(call: Call[Subscribe]) -> Subscribed:
+    record, epoch = call.record, call.hub.store.epoch
+    place = position_of(str(call.body.after), "after")
+    place = Position(place.seq, call.body.epoch or place.epoch)
+    lost = place.lost(epoch, record.seq)
+    if lost is None:
+        call.subscriber.watch(record.session_id, place.seq)
+    else:
+        call.subscriber.resync(record.session_id, lost)
+    return Subscribed(seq=record.seq, epoch=epoch)
+
+
+async def unsubscribe(call: Call[SessionBody]) -> Done:
+    call.subscriber.unwatch(call.body.session_id)
+    return Done()
+
+
+async def typing(call: Call[TypingBody]) -> Done:
+    call.hub.presence.types(call.body.session_id, call.holder.name, call.body.typing)
+    return Done()
+
+
+async def stream(call: Call[StreamQuery]) -> None:
+    last = header(call.scope["headers"], b"last-event-id")
+    if last:  # a browser that comes back says this, and its address still says where it began
+        await stream_session(call, call.record, position_of(last, "Last-Event-ID"))
+    else:
+        await stream_session(call, call.record, position_of(call.body.after or "0", "after"))
+
+
+OPERATIONS = (
+    Operation(
+        name="hello",
+        need="any",
+        answer=Hello,
+        run=hello,
+        summary="Who this grant is, and which Bascule answers",
+    ),
+    Operation(name="ping", need="any", answer=Done, run=ping, summary="Nothing but an answer"),
+    Operation(
+        name="session:subscribe",
+        need="session_read",
+        body=Subscribe,
+        answer=Subscribed,
+        run=subscribe,
+        summary="Be sent a session's events after a position",
+        in_session=True,
+    ),
+    Operation(
+        name="session:unsubscribe",
+        need="session_read",
+        body=SessionBody,
+        answer=Done,
+        run=unsubscribe,
+        summary="Be sent a session's events no longer",
+        in_session=True,
+    ),
+    Operation(
+        name="session:typing",
+        need="session_write",
+        body=TypingBody,
+        answer=Done,
+        run=typing,
+        summary="Tell the session's other viewers that somebody types",
+        in_session=True,
+    ),
+    Operation(
+        method="GET",
+        path="/api/sessions/{session_id}/stream",
+        need="session_read",
+        body=StreamQuery,
+        run=stream,
+        summary="The session's events as they happen (SSE)",
+        in_session=True,
+        ticket=True,
+    ),
+)
