@@ -40,7 +40,7 @@ def our_id(raw: Raw) -> int | None:
         return None
 
 
-class Pen:
+class Writer:
     """Writes messages, with or without the version field, which one protocol leaves out."""
 
     def __init__(self, *, version: bool = True) -> None:

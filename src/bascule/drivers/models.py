@@ -5,14 +5,14 @@ from collections.abc import Collection
 from bascule.model.errors import InvalidInput
 from bascule.model.events import Note
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 
 
 def check_offered(model: str, offered: Collection[str]) -> None:
     """For protocols in which the agent lists every model that it can be switched to."""
     if offered and model not in offered:
-        names = ", ".join(list(offered)[:MOST_NAMED])
-        more = f" and {len(offered) - MOST_NAMED} more" if len(offered) > MOST_NAMED else ""
+        names = ", ".join(list(offered)[:MAX_NAMED])
+        more = f" and {len(offered) - MAX_NAMED} more" if len(offered) > MAX_NAMED else ""
         told = f"This agent has no model {model[:80]!r}. It offers {names}{more}."
         raise InvalidInput(told, field="model")
 

@@ -9,7 +9,7 @@ from bascule.daemon.beneath import Beneath
 from bascule.daemon.found import rows
 from bascule.daemon.found.places import Place, Spotted, spot
 from bascule.drivers.history import claude, codex, copilot, gemini
-from bascule.drivers.history.telling import History
+from bascule.drivers.history.builder import History
 from bascule.drivers.lines import LineSplitter, Oversize
 from bascule.model.errors import HostError
 

@@ -5,19 +5,19 @@ from typing import Self
 
 import msgspec
 
-from bascule.drivers.acp.asking import FAILED, Asking
+from bascule.drivers.acp.agent_info import AgentInfoReader
 from bascule.drivers.acp.decode import Decoder
-from bascule.drivers.acp.encode import PEN, form_answer, permission_outcome
-from bascule.drivers.acp.facts import About
-from bascule.drivers.acp.opening import Opening
+from bascule.drivers.acp.encode import WRITER, form_answer, permission_outcome
+from bascule.drivers.acp.handshake import AcpHandshake
+from bascule.drivers.acp.requests import FAILED, AcpRequests
 from bascule.drivers.acp.services import HostCall
 from bascule.drivers.acp.state import DriverState, Greeting, Joining
 from bascule.drivers.acp.tools import Tools
 from bascule.drivers.base import DriverLaunch
+from bascule.drivers.event_buffer import EventBuffer
+from bascule.drivers.line_reader import LineReader
 from bascule.drivers.listing import Listing
 from bascule.drivers.models import check_offered
-from bascule.drivers.outlet import Outlet
-from bascule.drivers.reading import LineReader
 from bascule.model.errors import RequestWithdrawn
 from bascule.model.events import (
     AnyEvent,
@@ -47,14 +47,14 @@ class AcpDriver:
         state: DriverState | None = None,
     ) -> None:
         self._state = state or _fresh(launch or DriverLaunch(), joining)
-        self._out = Outlet()
+        self._out = EventBuffer()
         self._replies: list[Write] = []
         self._settled: list[AnyEvent] = []
-        about = About(self._state, self._out)
+        agent_info = AgentInfoReader(self._state, self._out)
         tools = Tools(self._state, self._out)
-        self._asking = Asking(self._state, self._out, self._replies, tools)
-        self._opening = Opening(self._state, self._out, self._replies, about)
-        self._decoder = Decoder(self._state, self._out, self._opening, self._asking, about, tools)
+        self._requests = AcpRequests(self._state, self._out, self._replies, tools)
+        self._handshake = AcpHandshake(self._state, self._out, self._replies, agent_info)
+        self._decoder = Decoder(self._state, self._out, self._handshake, self._requests, agent_info, tools)
         self._reader = LineReader(self._out, self._decoder.line, skipping=self._state.skipping)
 
     @property
@@ -66,7 +66,7 @@ class AcpDriver:
         return True  # whoever holds the connection sees to it
 
     def start(self) -> list[Write]:
-        return self._opening.begin()
+        return self._handshake.begin()
 
     def receive(self, chunk: bytes) -> list[AnyEvent]:
         self._reader.feed(chunk)
@@ -79,16 +79,16 @@ class AcpDriver:
 
     @property
     def owes(self) -> bool:
-        return bool(self._replies) or self._asking.fresh_calls or self._decoder.listing is not None
+        return bool(self._replies) or self._requests.fresh_calls or self._decoder.listing is not None
 
     def data_to_send(self) -> list[Write]:
         owed = list(self._replies)
         self._replies.clear()
-        self._asking.fresh_calls = False
+        self._requests.fresh_calls = False
         return owed
 
     def prompt(self, sent: PromptSent) -> Write:
-        return self._opening.prompt(sent)
+        return self._handshake.prompt(sent)
 
     def interrupt(self, write_id: str) -> Write:
         """Stop the turn, and answer what it waits for. What was not sent yet never is."""
@@ -100,10 +100,10 @@ class AcpDriver:
         if state.turn is None:
             return Write(write_id, b"")
         state.cancelling = True
-        answers, gone = self._asking.cancel_all()
+        answers, gone = self._requests.cancel_all()
         self._settled += gone
         return Write(
-            write_id, PEN.notification("session/cancel", {"sessionId": state.facts.session_id}) + answers
+            write_id, WRITER.notification("session/cancel", {"sessionId": state.info.session_id}) + answers
         )
 
     def settled(self) -> list[AnyEvent]:
@@ -131,18 +131,18 @@ class AcpDriver:
             self._state.calls[call_id].due = True
             return Write(f"answer:{request_id}", b"")
         call = self._state.calls.pop(call_id)
-        told = PEN.error(call.rpc_id, FAILED, f"Denied: {answered.message or 'the user said no.'}")
+        told = WRITER.error(call.rpc_id, FAILED, f"Denied: {answered.message or 'the user said no.'}")
         return Write(f"answer:{request_id}", told)
 
     def calls_due(self) -> list[HostCall]:
-        return self._asking.due()
+        return self._requests.due()
 
     def answer_call(self, call_id: str, result: object, error: str = "", code: int = FAILED) -> list[Write]:
         """What became of a call: a result, or words on why there is none. Nothing if it is not awaited."""
         call = self._state.calls.pop(call_id, None)
         if call is None:
             return []
-        line = PEN.error(call.rpc_id, code, error[:2000]) if error else PEN.result(call.rpc_id, result)
+        line = WRITER.error(call.rpc_id, code, error[:2000]) if error else WRITER.result(call.rpc_id, result)
         return [Write(f"answer:{call.request_id}" if call.request_id else f"reply:{call_id}", line)]
 
     # A process that others may share -----------------------------------------------------------------------
@@ -150,17 +150,17 @@ class AcpDriver:
     @property
     def greeting(self) -> Greeting | None:
         """What the agent answered to the first words, once it has."""
-        facts = self._state.facts
-        if not facts.greeted:
+        info = self._state.info
+        if not info.greeted:
             return None
         return Greeting(
-            facts.version,
-            facts.images,
-            facts.loads,
-            facts.resumes,
-            facts.closes,
-            facts.lists,
-            facts.logins,
+            info.version,
+            info.images,
+            info.loads,
+            info.resumes,
+            info.closes,
+            info.lists,
+            info.logins,
         )
 
     @property
@@ -171,7 +171,7 @@ class AcpDriver:
     @property
     def session_id(self) -> str | None:
         """The agent's name for the conversation, once it is known."""
-        return self._state.facts.session_id or self._state.launch.resume
+        return self._state.info.session_id or self._state.launch.resume
 
     @property
     def heard(self) -> int:
@@ -191,10 +191,10 @@ class AcpDriver:
 
     @property
     def lists(self) -> bool:
-        return self._state.facts.lists
+        return self._state.info.lists
 
     def list_conversations(self, write_id: str) -> Write:
-        return Write(write_id, self._opening.list_conversations())
+        return Write(write_id, self._handshake.list_conversations())
 
     def take_listing(self) -> Listing | None:
         listing, self._decoder.listing = self._decoder.listing, None
@@ -202,7 +202,7 @@ class AcpDriver:
 
     def probe(self, write_id: str) -> Write:
         """Ask whether it is there. Only that an answer comes matters."""
-        return Write(write_id, self._opening.probe())
+        return Write(write_id, self._handshake.probe())
 
     def leave(self, write_id: str) -> list[Write]:
         """The session ends while the process goes on: stop its turn, let go of it."""
@@ -210,7 +210,7 @@ class AcpDriver:
         self._state.leaving = True
         self._settled.clear()
         if self._state.stage != "opening":
-            self._opening.close()
+            self._handshake.close()
         return [cancel, *self.data_to_send()]
 
     @property
@@ -221,20 +221,20 @@ class AcpDriver:
 
     @property
     def offered_modes(self) -> tuple[str, ...]:
-        return self._state.facts.modes
+        return self._state.info.modes
 
     def set_mode(self, write_id: str, mode: str) -> Write:
         if self._state.stage != "ready":
             self._state.launch = msgspec.structs.replace(self._state.launch, mode=mode)
             return Write(write_id, b"")
-        return Write(write_id, self._opening.set_mode(mode))
+        return Write(write_id, self._handshake.set_mode(mode))
 
     def set_model(self, write_id: str, model: str) -> Write:
-        check_offered(model, self._state.facts.offered)
+        check_offered(model, self._state.info.offered)
         if self._state.stage in ("new", "opening", "failed"):
             self._state.launch = msgspec.structs.replace(self._state.launch, model=model)
             return Write(write_id, b"")
-        return Write(write_id, self._opening.set_model(model))
+        return Write(write_id, self._handshake.set_model(model))
 
     def state(self) -> bytes:
         self._state.skipping = self._reader.skipping
@@ -249,7 +249,7 @@ class AcpDriver:
         if request is None:
             raise RequestWithdrawn(request_id, reason="interrupted")
         del self._state.requests[request_id]
-        return Write(f"answer:{request_id}", PEN.result(request.rpc_id, result))
+        return Write(f"answer:{request_id}", WRITER.result(request.rpc_id, result))
 
 
 def _fresh(launch: DriverLaunch, joining: Joining | None) -> DriverState:
@@ -257,9 +257,9 @@ def _fresh(launch: DriverLaunch, joining: Joining | None) -> DriverState:
     if joining is not None:
         state.shared, state.id_base, state.skipping = True, joining.id_base, joining.skipping
         if joining.greeting is not None:
-            told, facts = joining.greeting, state.facts
-            facts.version, facts.images, facts.logins = told.version, told.images, told.logins
-            facts.loads, facts.resumes = told.loads, told.resumes
-            facts.closes, facts.lists = told.closes, told.lists
-            facts.greeted = True
+            told, info = joining.greeting, state.info
+            info.version, info.images, info.logins = told.version, told.images, told.logins
+            info.loads, info.resumes = told.loads, told.resumes
+            info.closes, info.lists = told.closes, told.lists
+            info.greeted = True
     return state

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Raw
 
 from bascule.drivers.acp.forms import content_of
-from bascule.drivers.jsonrpc import Pen
+from bascule.drivers.jsonrpc import Writer
 from bascule.drivers.lenient import loosely
 from bascule.model.errors import UnknownOption
 from bascule.model.events import (
@@ -17,7 +17,7 @@ from bascule.model.events import (
     QuestionAsked,
 )
 
-PEN = Pen()
+WRITER = Writer()
 CANCEL = "bascule:cancel"  # our own way to say no to a request that offers none
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}

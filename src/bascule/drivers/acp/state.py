@@ -17,7 +17,7 @@ MAX_EARLY_SESSIONS = 16
 NOTHING = Raw(b"null")
 ID_RANGE = 1_000_000  # ids one driver may use; others on the same connection have theirs
 
-# new: told nothing yet; opening: the session was asked for; moded: it exists, but must change its mode before
+# new: nothing sent yet; opening: the session was asked for; moded: it exists, but must change its mode before
 # it may be spoken to; ready; failed: it could not be had, and the next prompt tries again.
 Stage = Literal["new", "opening", "moded", "ready", "failed"]
 Asked = Literal["initialize", "open", "prompt", "mode", "model", "start_mode", "close", "probe", "list"]
@@ -70,7 +70,7 @@ class OpenText(Struct, omit_defaults=True):
     head: str = ""  # its beginning, if that may be an error in disguise
 
 
-class Facts(Struct, omit_defaults=True):
+class AgentInfo(Struct, omit_defaults=True):
     """What the agent last said about itself."""
 
     session_id: str | None = None
@@ -155,7 +155,7 @@ class DriverState(Struct, omit_defaults=True):
     own_words: str = ""  # the last thing said, if it may be the agent's own and not the model's
     last_said: str = ""  # the whole of the last thing said, if it may be an error in disguise
     history: History = msgspec.field(default_factory=History)
-    facts: Facts = msgspec.field(default_factory=Facts)
+    info: AgentInfo = msgspec.field(default_factory=AgentInfo, name="facts")
 
     def new_id(self, pending: Pending) -> int:
         number = self.id_base + self.next_id

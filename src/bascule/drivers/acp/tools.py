@@ -7,6 +7,7 @@ from msgspec import Raw, Struct
 
 from bascule.drivers.acp.naming import MCP, derived_name, only_repeats, told_name
 from bascule.drivers.acp.state import NOTHING, DriverState, Tool
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import (
     DECODE_ERRORS,
     Id,
@@ -19,7 +20,6 @@ from bascule.drivers.lenient import (
     text,
     whole,
 )
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.patch import diff_of
 from bascule.model.events import (
     EMPTY_OBJECT,
@@ -85,7 +85,7 @@ def read_call(raw: Raw) -> ToolCall:
 
 
 class Tools:
-    def __init__(self, state: DriverState, out: Outlet) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer) -> None:
         self._state = state
         self._out = out
 

@@ -2,11 +2,11 @@
 
 import re
 
-from bascule.drivers.acp.opening import error_words
+from bascule.drivers.acp.handshake import error_words
 from bascule.drivers.acp.state import DriverState
 from bascule.drivers.base import STOPPED_BY_ITSELF
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import JsonObject, clip, mapping, text, whole
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import StopReason, TurnEnded, Usage
 
 _STOPS: dict[str, StopReason] = {
@@ -19,7 +19,7 @@ _MORE = {"max_turn_requests": "The agent reached the number of requests it may m
 _ERROR_IN_DISGUISE = re.compile(r'(?:^|\n\n)\s*(?:Error: |API Error|\{"error":)')
 
 
-def end_turn(state: DriverState, out: Outlet, answer: JsonObject, error: JsonObject | None) -> None:
+def end_turn(state: DriverState, out: EventBuffer, answer: JsonObject, error: JsonObject | None) -> None:
     stop = text(answer, "stopReason") or ""
     reason, message = _STOPS.get(stop, "other"), _MORE.get(stop)
     if error is not None:
@@ -32,7 +32,7 @@ def end_turn(state: DriverState, out: Outlet, answer: JsonObject, error: JsonObj
         failure = _failure_in_words(state, answer)
         if failure:
             reason, message = "error", clip(failure, 4096)
-    out.put(TurnEnded(reason, _usage(mapping(answer, "usage")), state.facts.cost_usd, None, message))
+    out.put(TurnEnded(reason, _usage(mapping(answer, "usage")), state.info.cost_usd, None, message))
 
 
 def _failure_in_words(state: DriverState, answer: JsonObject) -> str:

@@ -6,13 +6,13 @@ from msgspec import UNSET, Raw
 
 from bascule.drivers import jsonrpc
 from bascule.drivers.base import STOPPED_BY_ITSELF
-from bascule.drivers.codex.asking import Asking
+from bascule.drivers.codex.handshake import CodexHandshake
 from bascule.drivers.codex.items import Items
 from bascule.drivers.codex.listing import Threads
-from bascule.drivers.codex.opening import Opening
+from bascule.drivers.codex.requests import CodexRequests
 from bascule.drivers.codex.state import MAX_WARNINGS, Asked, DriverState
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import JsonObject, loosely, mapping, objects, text, true, whole, words
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import (
     ModelChanged,
     Note,
@@ -26,7 +26,7 @@ from bascule.model.events import (
 )
 
 _STOPS: dict[str, StopReason] = {"completed": "end_turn", "interrupted": "interrupted", "failed": "error"}
-# Said for other kinds of clients, or said better elsewhere.
+# TextProgress for other kinds of clients, or said better elsewhere.
 _SILENT = frozenset(
     {
         "thread/started",
@@ -86,16 +86,16 @@ class Decoder:
     def __init__(
         self,
         state: DriverState,
-        out: Outlet,
-        opening: Opening,
-        asking: Asking,
+        out: EventBuffer,
+        handshake: CodexHandshake,
+        requests: CodexRequests,
         items: Items,
         threads: Threads,
     ) -> None:
         self._state = state
         self._out = out
-        self._opening = opening
-        self._asking = asking
+        self._handshake = handshake
+        self._requests = requests
         self._items = items
         self._threads = threads
 
@@ -109,7 +109,7 @@ class Decoder:
         if thread is not None and self._state.thread_id is not None and thread != self._state.thread_id:
             return self._beside(message, params)
         if message.id is not UNSET:
-            return self._asking.request(message.id, message.method, message.params)
+            return self._requests.request(message.id, message.method, message.params)
         return self._notification(message.method, message.params, params)
 
     def _beside(self, message: jsonrpc.Message, params: JsonObject) -> str | None:
@@ -117,7 +117,7 @@ class Decoder:
         if message.method is UNSET:
             return None
         if message.id is not UNSET:
-            return self._asking.request(message.id, message.method, message.params, beside=True)
+            return self._requests.request(message.id, message.method, message.params, beside=True)
         match message.method:
             case "item/started":
                 return self._items.begin(jsonrpc.item_in(message.params), beside=True)
@@ -126,7 +126,7 @@ class Decoder:
             case "item/commandExecution/outputDelta":
                 self._items.printed((text(params, "itemId") or "")[:256], text(params, "delta") or "")
             case "serverRequest/resolved":
-                self._asking.resolved(jsonrpc.request_id_in(message.params))
+                self._requests.resolved(jsonrpc.request_id_in(message.params))
             case _:
                 pass
         return None
@@ -151,13 +151,13 @@ class Decoder:
         if asked == "list":
             self._threads.answered(answer)
         else:
-            self._opening.answered(asked, answer)
+            self._handshake.answered(asked, answer)
 
     def _refused(self, asked: Asked, told: str) -> None:
         if asked == "list":
             self._threads.refused(told)
         else:
-            self._opening.refused(asked, told)
+            self._handshake.refused(asked, told)
 
     def _notification(self, method: str, raw: Raw, params: JsonObject) -> str | None:
         item_id = (text(params, "itemId") or "")[:256]
@@ -175,9 +175,9 @@ class Decoder:
             case "item/completed":
                 return self._items.complete(jsonrpc.item_in(raw))
             case "serverRequest/resolved":
-                self._asking.resolved(jsonrpc.request_id_in(raw))
+                self._requests.resolved(jsonrpc.request_id_in(raw))
             case "turn/started":
-                self._opening.turn_named(text(mapping(params, "turn"), "id"))
+                self._handshake.turn_named(text(mapping(params, "turn"), "id"))
             case "turn/completed":
                 self._turn_ended(mapping(params, "turn"))
             case "turn/plan/updated":
@@ -208,7 +208,7 @@ class Decoder:
     def _turn_ended(self, turn: JsonObject) -> None:
         state = self._state
         status = text(turn, "status") or ""
-        self._asking.forget_open("interrupted" if status == "interrupted" else "agent")
+        self._requests.forget_open("interrupted" if status == "interrupted" else "agent")
         self._items.end_all("The turn ended before this tool reported back.", beside=status == "interrupted")
         reason = _STOPS.get(status, "other")
         message = words(mapping(turn, "error"), "message") if reason == "error" else None
@@ -220,7 +220,7 @@ class Decoder:
         usage = Usage(*state.usage) if any(state.usage) else None
         self._out.put(TurnEnded(reason, usage, None, whole(turn, "durationMs"), message))
         state.usage = (0, 0, 0, 0)
-        self._opening.turn_over()
+        self._handshake.turn_over()
 
     def _usage(self, usage: JsonObject) -> None:
         state, last = self._state, mapping(usage, "last")

@@ -5,18 +5,18 @@ from typing import Self
 import msgspec
 
 from bascule.drivers.base import DriverLaunch
-from bascule.drivers.codex.asking import Asking
 from bascule.drivers.codex.decode import Decoder
-from bascule.drivers.codex.encode import PEN, permission_answer
+from bascule.drivers.codex.encode import WRITER, permission_answer
+from bascule.drivers.codex.handshake import CodexHandshake
 from bascule.drivers.codex.items import Items
 from bascule.drivers.codex.listing import Threads
-from bascule.drivers.codex.opening import Opening
 from bascule.drivers.codex.questions import question_answer
+from bascule.drivers.codex.requests import CodexRequests
 from bascule.drivers.codex.state import DriverState
+from bascule.drivers.event_buffer import EventBuffer
+from bascule.drivers.line_reader import LineReader
 from bascule.drivers.listing import Listing
 from bascule.drivers.models import unlisted
-from bascule.drivers.outlet import Outlet
-from bascule.drivers.reading import LineReader
 from bascule.model.errors import RequestWithdrawn
 from bascule.model.events import (
     AnyEvent,
@@ -38,14 +38,14 @@ class CodexDriver:
 
     def __init__(self, launch: DriverLaunch | None = None, *, state: DriverState | None = None) -> None:
         self._state = state or DriverState(launch or DriverLaunch())
-        self._out = Outlet()
+        self._out = EventBuffer()
         self._replies: list[Write] = []
         self._settled: list[AnyEvent] = []
-        self._asking = Asking(self._state, self._out, self._replies)
-        self._opening = Opening(self._state, self._out, self._replies)
+        self._requests = CodexRequests(self._state, self._out, self._replies)
+        self._handshake = CodexHandshake(self._state, self._out, self._replies)
         self._threads = Threads(self._state, self._replies)
         items = Items(self._state, self._out)
-        self._decoder = Decoder(self._state, self._out, self._opening, self._asking, items, self._threads)
+        self._decoder = Decoder(self._state, self._out, self._handshake, self._requests, items, self._threads)
         self._reader = LineReader(self._out, self._decoder.line, skipping=self._state.skipping)
 
     @property
@@ -57,7 +57,7 @@ class CodexDriver:
         return self._state.stage != "new" and "initialize" not in self._state.pending.values()
 
     def start(self) -> list[Write]:
-        return [self._opening.initialize()]
+        return [self._handshake.initialize()]
 
     def receive(self, chunk: bytes) -> list[AnyEvent]:
         self._reader.feed(chunk)
@@ -78,7 +78,7 @@ class CodexDriver:
         return owed
 
     def prompt(self, sent: PromptSent) -> Write:
-        return self._opening.prompt(sent)
+        return self._handshake.prompt(sent)
 
     def interrupt(self, write_id: str) -> Write:
         """Stop the turn, and refuse what it waits for. What was not sent yet never is."""
@@ -90,9 +90,9 @@ class CodexDriver:
         if not state.turning:
             return Write(write_id, b"")
         state.stopped = True
-        answers, gone = self._asking.cancel_all()
+        answers, gone = self._requests.cancel_all()
         self._settled += gone
-        return Write(write_id, self._opening.interrupt_line() + answers)
+        return Write(write_id, self._handshake.interrupt_line() + answers)
 
     def settled(self) -> list[AnyEvent]:
         ended, self._settled = [*self._settled, *self._out.take()], []
@@ -107,21 +107,21 @@ class CodexDriver:
         item = self._state.items.get(request.item_id)
         if item is not None and answered.decision == "deny":
             item.denied = True
-        return Write(f"answer:{asked.request_id}", PEN.result(request.rpc_id, answer))
+        return Write(f"answer:{asked.request_id}", WRITER.result(request.rpc_id, answer))
 
     def answer_question(self, asked: QuestionAsked, answered: QuestionAnswered) -> Write:
         answer = question_answer(asked, answered)
         request = self._state.requests.pop(asked.request_id, None)
         if request is None:
             raise RequestWithdrawn(asked.request_id, reason="interrupted")
-        return Write(f"answer:{asked.request_id}", PEN.result(request.rpc_id, answer))
+        return Write(f"answer:{asked.request_id}", WRITER.result(request.rpc_id, answer))
 
     @property
     def offered_modes(self) -> tuple[str, ...]:
         return ()
 
     def set_mode(self, write_id: str, mode: str) -> Write:
-        self._opening.set_mode(mode)
+        self._handshake.set_mode(mode)
         return Write(write_id, b"")
 
     def set_model(self, write_id: str, model: str) -> Write:

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.drivers.jsonrpc import Pen
+from bascule.drivers.jsonrpc import Writer
 from bascule.model.errors import UnknownOption
 from bascule.model.events import PermissionAnswered, PermissionRequested, PromptSent
 
-PEN = Pen(version=False)
+WRITER = Writer(version=False)
 
 ACCEPT, ACCEPT_FOR_SESSION, AMENDMENT = "accept", "acceptForSession", "amendment"
 DECLINE, CANCEL = "decline", "cancel"

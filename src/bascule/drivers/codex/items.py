@@ -5,8 +5,8 @@ from msgspec import Raw, Struct
 
 from bascule.drivers.codex.encode import MCP
 from bascule.drivers.codex.state import MAX_CHANGES, NOTHING, DriverState, Item
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import Id, JsonObject, clip, items, loosely, mapping, objects, text
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.patch import counted, diff_of, whole_file
 from bascule.model.events import (
     Diff,
@@ -51,7 +51,7 @@ _list = msgspec.json.Decoder(list[dict[str, object]])
 
 
 class Items:
-    def __init__(self, state: DriverState, out: Outlet) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer) -> None:
         self._state = state
         self._out = out
 

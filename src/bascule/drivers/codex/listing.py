@@ -1,6 +1,6 @@
 """The threads an agent knows of this folder, asked for page by page."""
 
-from bascule.drivers.codex.encode import PEN
+from bascule.drivers.codex.encode import WRITER
 from bascule.drivers.codex.state import DriverState
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, objects, text, true, whole, words
 from bascule.drivers.listing import MAX_LISTED, Conversation, Listing
@@ -77,7 +77,7 @@ class Threads:
         }
         if cursor is not None:
             params["cursor"] = cursor
-        return PEN.request(self._state.new_id("list"), "thread/list", params)
+        return WRITER.request(self._state.new_id("list"), "thread/list", params)
 
 
 def _conversation(thread: JsonObject) -> Conversation | None:

@@ -43,7 +43,7 @@ class Item(Struct, omit_defaults=True):
     changes: Raw = NOTHING
 
 
-class Said(Struct, omit_defaults=True):
+class TextProgress(Struct, omit_defaults=True):
     """A text that is being said, by the length that has been told."""
 
     length: int = 0
@@ -80,7 +80,7 @@ class DriverState(Struct, omit_defaults=True):
     pending: dict[int, Asked] = {}
     requests: dict[str, Request] = {}
     items: dict[str, Item] = {}
-    texts: dict[str, Said] = {}
+    texts: dict[str, TextProgress] = {}
     warned: list[int] = []  # checksums
     failed_because: str = ""
 
@@ -103,7 +103,7 @@ class DriverState(Struct, omit_defaults=True):
         self.requests[request_id] = request
         forget_oldest(self.requests, MAX_OPEN)
 
-    def remember_text(self, item_id: str) -> Said:
-        said = self.texts.setdefault(item_id, Said())
+    def remember_text(self, item_id: str) -> TextProgress:
+        said = self.texts.setdefault(item_id, TextProgress())
         forget_oldest(self.texts, MAX_OPEN)
         return said

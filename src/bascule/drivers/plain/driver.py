@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Raw
 
 from bascule.drivers.base import Cue, DriverLaunch
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import clip
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.plain.cues import Cues, decoded, readable
 from bascule.drivers.plain.state import MAX_FAILURE, MAX_HELD_BACK, PlainState, Probing
 from bascule.drivers.plain.subject import UNREAD, subject_in
@@ -58,7 +58,7 @@ class PlainDriver:
         self._state = state or PlainState(launch or DriverLaunch())
         self._cues = Cues(self._state.launch)
         self._nonce = nonce
-        self._out = Outlet()
+        self._out = EventBuffer()
         self._replies: list[Write] = []
         self._tail = b""
         self.consumed = 0

@@ -5,6 +5,7 @@ import hashlib
 import msgspec
 from msgspec import Struct
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import (
     DECODE_ERRORS,
     MAX_ID,
@@ -17,12 +18,11 @@ from bascule.drivers.lenient import (
     words,
 )
 from bascule.drivers.lines import Oversize
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import turns
-from bascule.drivers.stream_json.asking import Asking, ControlRequest
 from bascule.drivers.stream_json.encode import our_subtype
 from bascule.drivers.stream_json.messages import Assistant, Messages, StreamEvent
+from bascule.drivers.stream_json.requests import ControlRequest, StreamJsonRequests
 from bascule.drivers.stream_json.state import DriverState
 from bascule.model.events import (
     CommandsChanged,
@@ -68,11 +68,11 @@ _object = msgspec.json.Decoder(dict[str, object])
 
 
 class Decoder:
-    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: list[Write]) -> None:
         self._state = state
         self._out = out
         self._messages = Messages(state, out)
-        self._asking = Asking(state, out, replies)
+        self._requests = StreamJsonRequests(state, out, replies)
 
     def line(self, line: bytes) -> None:
         if not line or line.isspace():
@@ -127,14 +127,14 @@ class Decoder:
                     self._keep(bytes(raw), why)
                 return None
             case "control_request":
-                return self._asking.request(_control_request.decode(line))
+                return self._requests.request(_control_request.decode(line))
             case _:
                 return self._other(kind, _object.decode(line))
 
     def _other(self, kind: str, said: JsonObject) -> str | None:
         match kind:
             case "user":
-                return turns.hear_user(self._state, self._out, said, self._asking.settled_by_tool)
+                return turns.hear_user(self._state, self._out, said, self._requests.settled_by_tool)
             case "result":
                 self._messages.close_open(sub_agents=False)
                 turns.end_turn(self._state, self._out, said)
@@ -143,7 +143,7 @@ class Decoder:
             case "control_response":
                 return self._reply(mapping(said, "response"))
             case "control_cancel_request":
-                return self._asking.withdraw(text(said, "request_id") or "")
+                return self._requests.withdraw(text(said, "request_id") or "")
             case "rate_limit_event":
                 turns.note_rate_limit(self._out, said)
             case _ if kind in _SILENT:
@@ -184,7 +184,7 @@ class Decoder:
         return None
 
     def _init(self, said: JsonObject) -> None:
-        self._state.facts.tried = self._state.facts.trying
+        self._state.info.tried = self._state.info.trying
         self._ready(
             agent_session_id=text(said, "session_id"),
             model=self._known_model(text(said, "model")),
@@ -192,21 +192,21 @@ class Decoder:
             mode=text(said, "permissionMode"),
         )
         names = [one for one in items(said, "slash_commands")[:MAX_LISTED] if isinstance(one, str)]
-        known = self._state.facts.commands
+        known = self._state.info.commands
         if known is None or not set(names) <= set(known):
-            self._state.facts.commands = names
+            self._state.info.commands = names
             self._out.put(CommandsChanged(tuple(SlashCommand(one[:200]) for one in names)))
 
     def _ready(self, *, first: bool = False, **news: str | None) -> None:
         """Say who the agent is, when that is not what was said before, or it says its first word."""
-        facts = self._state.facts
+        info = self._state.info
         changed = first
         for name, value in news.items():
-            if value is not None and len(value) <= MAX_ID and value != getattr(facts, name):
-                setattr(facts, name, value)
+            if value is not None and len(value) <= MAX_ID and value != getattr(info, name):
+                setattr(info, name, value)
                 changed = True
         if changed:
-            self._out.put(SessionReady(facts.agent_session_id, facts.model, facts.version, facts.mode))
+            self._out.put(SessionReady(info.agent_session_id, info.model, info.version, info.mode))
 
     def _status(self, said: JsonObject) -> None:
         if text(said, "status") == "compacting":
@@ -217,8 +217,8 @@ class Decoder:
         self._mode(text(said, "permissionMode"))
 
     def _mode(self, mode: str | None) -> None:
-        if mode is not None and len(mode) <= MAX_ID and mode != self._state.facts.mode:
-            self._state.facts.mode = mode
+        if mode is not None and len(mode) <= MAX_ID and mode != self._state.info.mode:
+            self._state.info.mode = mode
             self._out.put(ModeChanged(mode))
 
     # Answers to our own requests ------------------------------------------------------------------------
@@ -248,8 +248,8 @@ class Decoder:
                 self._mode(text(answer, "mode"))
             case "set_model":
                 model = self._known_model(text(answer, "model"))
-                if model is not None and len(model) <= MAX_ID and model != self._state.facts.model:
-                    self._state.facts.model = model
+                if model is not None and len(model) <= MAX_ID and model != self._state.info.model:
+                    self._state.info.model = model
                     self._out.put(ModelChanged(model))
             case _:
                 pass
@@ -264,7 +264,7 @@ class Decoder:
             for one in objects(answer, "commands")[:MAX_LISTED]
         )
         if commands:
-            self._state.facts.commands = [one.name for one in commands]
+            self._state.info.commands = [one.name for one in commands]
             self._out.put(CommandsChanged(commands))
         models = tuple(
             ModelChoice(
@@ -273,12 +273,12 @@ class Decoder:
             for one in objects(answer, "models")[:MAX_LISTED]
         )
         if models:
-            self._state.facts.offered = [one.value for one in models]
+            self._state.info.offered = [one.value for one in models]
             self._out.put(ModelsChanged(models))
 
     def _known_model(self, model: str | None) -> str | None:
         """None for one that it repeats because it was told so: it takes any word for a model."""
-        return None if model is not None and model == self._state.facts.trying else model
+        return None if model is not None and model == self._state.info.trying else model
 
 
 def _reason(error: Exception) -> str:

@@ -4,9 +4,9 @@ from typing import Self
 
 import msgspec
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lines import LineSplitter, Oversize
 from bascule.drivers.models import unlisted
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.stream_json import encode
 from bascule.drivers.stream_json.decode import Decoder
 from bascule.drivers.stream_json.state import DriverState
@@ -27,7 +27,7 @@ class StreamJsonDriver:
     def __init__(self, state: DriverState | None = None) -> None:
         self._state = state or DriverState()
         self._lines = LineSplitter(skipping=self._state.skipping)
-        self._out = Outlet()
+        self._out = EventBuffer()
         self._replies: list[Write] = []
         self._decoder = Decoder(self._state, self._out, self._replies)
 
@@ -83,10 +83,10 @@ class StreamJsonDriver:
         return encode.set_mode(write_id, mode)
 
     def set_model(self, write_id: str, model: str) -> Write:
-        facts = self._state.facts
-        known = {*facts.offered, facts.model, "", "default"}
-        facts.trying = model if facts.offered and model not in known else ""
-        if facts.trying:
+        info = self._state.info
+        known = {*info.offered, info.model, "", "default"}
+        info.trying = model if info.offered and model not in known else ""
+        if info.trying:
             self._out.put(unlisted(model))
         return encode.set_model(write_id, model)
 

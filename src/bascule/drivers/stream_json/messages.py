@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import DECODE_ERRORS, Id, JsonObject, clip, loosely, text, whole
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, Block, BlockKind, DriverState, Message, OpenTool
 from bascule.drivers.stream_json.tools import kind_of, plan_in, title_of
@@ -93,7 +93,7 @@ _KNOWN_DELTAS = frozenset({"input_json_delta", "signature_delta", "citations_del
 class Messages:
     """Follows every message being said, by its id, and every block of it, by its number."""
 
-    def __init__(self, state: DriverState, out: Outlet) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer) -> None:
         self._state = state
         self._out = out
 
@@ -271,9 +271,9 @@ class Messages:
         if parent is not None:
             return
         used = context_tokens(loosely(body.usage))
-        if used and used != self._state.facts.used:
-            self._state.facts.used = used
-            self._out.put(UsageChanged(used, self._state.facts.size, self._state.facts.cost_usd))
+        if used and used != self._state.info.used:
+            self._state.info.used = used
+            self._out.put(UsageChanged(used, self._state.info.size, self._state.info.cost_usd))
 
     # Blocks -----------------------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class Request(Struct, omit_defaults=True):
     foreign_id: str | None = None  # the agent's own name for it, where we use another
 
 
-class Facts(Struct, omit_defaults=True):
+class AgentInfo(Struct, omit_defaults=True):
     """What the agent last said about itself."""
 
     agent_session_id: str | None = None
@@ -71,7 +71,7 @@ class DriverState(Struct, omit_defaults=True):
     spoken: bool = False  # something it said was understood
     interrupted: bool = False  # the agent said so in this turn
     failure: str = ""  # an API error the agent reported in this turn; its result will say it again
-    facts: Facts = msgspec.field(default_factory=Facts)
+    info: AgentInfo = msgspec.field(default_factory=AgentInfo, name="facts")
     messages: list[Message] = []
     streams: dict[str, str] = {}  # the message being streamed, by the tool call of the sub-agent ("" is none)
     tools: dict[str, OpenTool] = {}

@@ -10,7 +10,7 @@ from msgspec import Struct
 from bascule.drivers.terminal.modes import ModeTracker, prelude
 from bascule.drivers.terminal.screen import Screen
 from bascule.drivers.terminal.strings import Found, StringScanner, Unfinished, is_only_csi
-from bascule.drivers.terminal.trust import MAX_TRIES, TrustQuestion, TrustWatch, look
+from bascule.drivers.terminal.trust_prompt import MAX_TRIES, TrustPrompt, TrustWatch, look
 
 CHECKPOINT_BYTES = 128 * 1024
 CHECKPOINTS = 96
@@ -31,7 +31,7 @@ class Tail(Struct, frozen=True):
     prelude: bytes
 
 
-class Beside(Struct, frozen=True):
+class Signals(Struct, frozen=True):
     """What a piece of output said beside its text."""
 
     bells: int = 0
@@ -51,7 +51,7 @@ class _State(Struct):
 class TerminalDriver:
     """Never raises, whatever the bytes; may be put down anywhere (`state`) and taken up again."""
 
-    def __init__(self, cols: int, rows: int, question: TrustQuestion | None = None) -> None:
+    def __init__(self, cols: int, rows: int, question: TrustPrompt | None = None) -> None:
         self.consumed = 0
         self._strings = StringScanner()
         self._modes = ModeTracker()
@@ -64,7 +64,7 @@ class TerminalDriver:
     def full_screen(self) -> bool:
         return self._modes.alternate
 
-    def receive(self, chunk: bytes) -> Beside:
+    def receive(self, chunk: bytes) -> Signals:
         if self.consumed + len(chunk) - self._checkpoints[-1].offset >= CHECKPOINT_BYTES:
             cut = chunk.rfind(b"\n") + 1 or len(chunk)
             found = self._scan(chunk[:cut])
@@ -73,7 +73,7 @@ class TerminalDriver:
         else:
             found = self._scan(chunk)
         asked = self._watch_for_question(chunk)
-        return Beside(found.bells, found.title, found.clipboard, asked)
+        return Signals(found.bells, found.title, found.clipboard, asked)
 
     def resized(self, cols: int, rows: int) -> None:
         if self._screen is not None:

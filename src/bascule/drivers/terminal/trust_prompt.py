@@ -11,7 +11,7 @@ MAX_TRIES = 5  # key presses on the way to the choice; a menu that does not foll
 _FRAME = re.compile(r"[│┃|╭╮╰╯─━]+")
 
 
-class TrustQuestion(Struct, frozen=True):
+class TrustPrompt(Struct, frozen=True):
     """From the agent's file: the question's words, the choice that says yes, the mark before the choice."""
 
     text: str
@@ -32,7 +32,7 @@ class TrustWatch(Struct):
     tries: int = 0
 
 
-def look(lines: list[str], question: TrustQuestion) -> Asked | None:
+def look(lines: list[str], question: TrustPrompt) -> Asked | None:
     """The question on this screen, if it is there with its choices."""
     plain = [_FRAME.sub(" ", line).strip() for line in lines]
     if _words(question.text) not in _words(" ".join(plain)):

@@ -4,11 +4,11 @@ import re
 
 from bascule import __version__
 from bascule.drivers.codex import encode
-from bascule.drivers.codex.encode import PEN
-from bascule.drivers.codex.history import tell
+from bascule.drivers.codex.encode import WRITER
+from bascule.drivers.codex.replay import tell
 from bascule.drivers.codex.state import DriverState, Step
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, objects, text, words
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import (
     ModeChanged,
     ModelChoice,
@@ -24,8 +24,8 @@ INITIALIZE_ID = 0
 MAX_MODELS = 200
 
 
-class Opening:
-    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+class CodexHandshake:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: list[Write]) -> None:
         self._state = state
         self._out = out
         self._replies = replies
@@ -35,7 +35,7 @@ class Opening:
         self._state.pending[INITIALIZE_ID] = "initialize"
         client = {"name": "bascule", "title": "Bascule", "version": __version__}
         params = {"clientInfo": client, "capabilities": {"experimentalApi": True}}
-        return Write("start:1", PEN.request(INITIALIZE_ID, "initialize", params))
+        return Write("start:1", WRITER.request(INITIALIZE_ID, "initialize", params))
 
     # Answers ---------------------------------------------------------------------------------------------
 
@@ -69,7 +69,7 @@ class Opening:
     def _initialized(self, answer: JsonObject) -> None:
         found = re.search(r"/(\d+\.\d+[\w.-]*)", text(answer, "userAgent") or "")
         self._state.version = found.group(1)[:80] if found else None
-        self._send("start", PEN.notification("initialized") + self._open())
+        self._send("start", WRITER.notification("initialized") + self._open())
 
     def _open(self) -> bytes:
         state = self._state
@@ -78,11 +78,11 @@ class Opening:
         state.mode_changed = True  # the first turn says all of it
         number = state.new_id("open")
         if state.launch.resume is None:
-            return PEN.request(number, "thread/start", {"cwd": state.launch.cwd, **settings})
+            return WRITER.request(number, "thread/start", {"cwd": state.launch.cwd, **settings})
         params: dict[str, object] = {"threadId": state.launch.resume, **settings}
         if not state.launch.history:
             params["excludeTurns"] = True
-        return PEN.request(number, "thread/fork" if state.launch.fork else "thread/resume", params)
+        return WRITER.request(number, "thread/fork" if state.launch.fork else "thread/resume", params)
 
     def _opened(self, answer: JsonObject) -> None:
         state, thread = self._state, mapping(answer, "thread")
@@ -100,7 +100,7 @@ class Opening:
             tell(self._out, state.launch.run, objects(thread, "turns"))
         self._out.put(SessionReady(thread_id, state.model, state.version, state.mode))
         state.stage = "ready"
-        self._send("models", PEN.request(state.new_id("models"), "model/list", {}))
+        self._send("models", WRITER.request(state.new_id("models"), "model/list", {}))
         self.send_held()
 
     def _tell_models(self, answer: JsonObject) -> None:
@@ -152,7 +152,7 @@ class Opening:
             state.stopping = True
             return b""
         params = {"threadId": state.thread_id, "turnId": state.turn_id}
-        return PEN.request(state.new_id("interrupt"), "turn/interrupt", params)
+        return WRITER.request(state.new_id("interrupt"), "turn/interrupt", params)
 
     def set_mode(self, mode: str) -> None:
         """It holds from the next turn on: that is when the agent can be told."""
@@ -178,7 +178,7 @@ class Opening:
             changed |= encode.collaboration(planning=planning, model=model)
             state.planning = planning
         params = {"threadId": state.thread_id, "input": encode.prompt_input(sent), **changed}
-        return PEN.request(state.new_id("turn"), "turn/start", params)
+        return WRITER.request(state.new_id("turn"), "turn/start", params)
 
     def _send(self, what: str, line: bytes) -> None:
         self._replies.append(Write(self._state.new_write(what), line))

@@ -6,14 +6,14 @@ import msgspec
 from msgspec import Raw, Struct
 
 from bascule.drivers.codex import encode
-from bascule.drivers.codex.encode import PEN
+from bascule.drivers.codex.encode import WRITER
 from bascule.drivers.codex.items import paths_in, title_of_changes
 from bascule.drivers.codex.questions import asks_for_secret, declined, questions_in, reach_in_words
 from bascule.drivers.codex.servers import ServerTool, is_tool_approval, server_tool
 from bascule.drivers.codex.state import NOTHING, DriverState, Request, RequestKind
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc import MAX_RPC_ID, METHOD_NOT_FOUND
 from bascule.drivers.lenient import MAX_ID, Id, JsonObject, clip, items, loosely, mapping, text, words
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import (
     Note,
     PermissionOption,
@@ -37,8 +37,8 @@ _approval = msgspec.json.Decoder(Approval)
 _json = msgspec.json.Encoder()
 
 
-class Asking:
-    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+class CodexRequests:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: list[Write]) -> None:
         self._state = state
         self._out = out
         self._replies = replies
@@ -182,11 +182,11 @@ class Asking:
                 "The agent asked for a secret. Bascule keeps no secrets: give it in the agent's own terminal."
             )
             self._out.put(Note("secret_refused", told, "warning"))
-            self._reply(PEN.result(rpc_id, declined(about)))
+            self._reply(WRITER.result(rpc_id, declined(about)))
             return None
         questions = questions_in(about)
         if not questions:
-            self._reply(PEN.result(rpc_id, declined(about)))
+            self._reply(WRITER.result(rpc_id, declined(about)))
             return "a question without words"
         item_id = (text(about, "itemId") or "")[:MAX_ID]
         kept = Raw(bytes(params))
@@ -210,11 +210,11 @@ class Asking:
         for request_id, request in self._state.requests.items():
             match request.kind:
                 case "approval":
-                    lines += PEN.result(request.rpc_id, {"decision": encode.CANCEL})
+                    lines += WRITER.result(request.rpc_id, {"decision": encode.CANCEL})
                 case "reach":
-                    lines += PEN.result(request.rpc_id, encode.NO_REACH)
+                    lines += WRITER.result(request.rpc_id, encode.NO_REACH)
                 case "server":
-                    lines += PEN.result(request.rpc_id, {"action": "cancel"})
+                    lines += WRITER.result(request.rpc_id, {"action": "cancel"})
                 case "question":  # the end of the turn takes it back
                     pass
             gone.append(_withdrawn(request_id, request, "interrupted"))
@@ -236,7 +236,7 @@ class Asking:
         return request_id
 
     def _refuse(self, rpc_id: Raw, code: int, message: str) -> None:
-        self._reply(PEN.error(rpc_id, code, message[:500]))
+        self._reply(WRITER.error(rpc_id, code, message[:500]))
 
     def _reply(self, line: bytes) -> None:
         self._replies.append(Write(self._state.new_write("reply"), line))

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import msgspec
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import DECODE_ERRORS, without_lone_surrogates
 from bascule.drivers.lines import LineSplitter, Oversize
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import Unrecognised
 
 MAX_RAW = 16 * 1024
@@ -17,7 +17,7 @@ class LineReader:
     """`understand` takes one line and returns what about it was not understood."""
 
     def __init__(
-        self, out: Outlet, understand: Callable[[bytes], str | None], *, skipping: bool = False
+        self, out: EventBuffer, understand: Callable[[bytes], str | None], *, skipping: bool = False
     ) -> None:
         self._out = out
         self._understand = understand
@@ -71,7 +71,7 @@ class LineReader:
             return self._understand(repaired)
 
 
-def keep(out: Outlet, line: bytes, why: str) -> None:
+def keep(out: EventBuffer, line: bytes, why: str) -> None:
     """What was not understood, kept and bounded."""
     head = line[:MAX_RAW].decode("utf-8", "replace")
     if len(line) <= MAX_RAW:

@@ -46,7 +46,7 @@ SOMEBODY = "terminal"
 _json = msgspec.json.Decoder()
 
 
-class Said(Struct, frozen=True):
+class TimedEvent(Struct, frozen=True):
     """One fact, and when it was."""
 
     at: str
@@ -66,14 +66,14 @@ class History(Struct):
     messages: int = 0
     skipped: int = 0  # lines that were not understood
     aside: bool = False
-    said: list[Said] = []
+    events: list[TimedEvent] = []
 
     @property
     def ended_at(self) -> str:
-        return max(self.said[-1].at if self.said else EPOCH, self.started_at or EPOCH)
+        return max(self.events[-1].at if self.events else EPOCH, self.started_at or EPOCH)
 
 
-class Teller:
+class HistoryBuilder:
     """Puts facts down in the order of the file. Whatever is repeated or unfinished in it is handled here."""
 
     def __init__(self) -> None:
@@ -194,11 +194,11 @@ class Teller:
             self.history.started_at = self.history.started_at or at
 
     def _put(self, event: AnyEvent) -> None:
-        self.history.said.append(Said(self.at, event))
+        self.history.events.append(TimedEvent(self.at, event))
 
 
 def read_lines(
-    teller: Teller, lines: Iterable[bytes], understand: Callable[[JsonObject], str | None]
+    builder: HistoryBuilder, lines: Iterable[bytes], understand: Callable[[JsonObject], str | None]
 ) -> History:
     """Each line is an object for `understand`, which says what about it was not understood. None raises."""
     for line in lines:
@@ -211,8 +211,8 @@ def read_lines(
         except Exception as error:  # noqa: BLE001 - the promise is that no bytes ever raise
             why = f"reader fault: {type(error).__name__}"
         if why is not None:
-            teller.unrecognised(line, why)
-    return teller.history
+            builder.unrecognised(line, why)
+    return builder.history
 
 
 def _object(line: bytes) -> JsonObject:

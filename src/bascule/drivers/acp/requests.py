@@ -5,16 +5,16 @@ import hashlib
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.drivers.acp.encode import CANCEL, CANCELLED, PEN
+from bascule.drivers.acp.encode import CANCEL, CANCELLED, WRITER
 from bascule.drivers.acp.forms import fields_of
 from bascule.drivers.acp.naming import only_repeats, unnamed
 from bascule.drivers.acp.services import MAX_PARAMS, OPTIONS, SERVICES, HostCall, subject_of
 from bascule.drivers.acp.state import MAX_OPEN, Call, DriverState, Request, Tool
 from bascule.drivers.acp.tools import ToolCall, Tools, content_text, is_empty, read_call
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc import INVALID_PARAMS, MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
 from bascule.drivers.lenient import JsonObject, clip, loosely, text, words
-from bascule.drivers.outlet import Outlet
-from bascule.drivers.writing import FOR_ALL
+from bascule.drivers.writes import FOR_ALL
 from bascule.model.events import (
     Note,
     OptionKind,
@@ -56,11 +56,11 @@ class PermissionParams(Struct, rename="camel"):
 _permission = msgspec.json.Decoder(PermissionParams)
 
 
-class Asking:
+class AcpRequests:
     def __init__(
         self,
         state: DriverState,
-        out: Outlet,
+        out: EventBuffer,
         replies: list[Write],
         tools: Tools,
     ) -> None:
@@ -93,7 +93,7 @@ class Asking:
         known = method in ("session/request_permission", "elicitation/create") or method in SERVICES
         code, told = (INVALID_PARAMS, "Name the session") if known else (METHOD_NOT_FOUND, "Method not found")
         write_id = f"{FOR_ALL}refuse:{hashlib.sha256(line).hexdigest()[:32]}"
-        self._replies.append(Write(write_id, PEN.error(rpc_id, code, f"{told}: {method[:200]}")))
+        self._replies.append(Write(write_id, WRITER.error(rpc_id, code, f"{told}: {method[:200]}")))
         return f"a request of no session: {method[:80]!r}"
 
     def _serve(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
@@ -113,7 +113,7 @@ class Asking:
 
     def _permission(self, rpc_id: Raw, asked: PermissionParams) -> None:
         if self._state.leaving:
-            self._reply(PEN.result(rpc_id, CANCELLED))
+            self._reply(WRITER.result(rpc_id, CANCELLED))
             return
         call = read_call(asked.tool_call)
         tool = self._tools.ask_about(call)
@@ -165,10 +165,10 @@ class Asking:
         asked = loosely(params)
         fields = fields_of(asked)
         if self._state.leaving:
-            self._reply(PEN.result(rpc_id, {"action": "cancel"}))
+            self._reply(WRITER.result(rpc_id, {"action": "cancel"}))
             return
         if text(asked, "mode") not in (None, "form") or not fields:
-            self._reply(PEN.result(rpc_id, {"action": "decline"}))
+            self._reply(WRITER.result(rpc_id, {"action": "decline"}))
             self._out.put(Note("declined_form", _why_declined(asked), "warning"))
             return
         kept = Raw(bytes(params))
@@ -235,13 +235,13 @@ class Asking:
         for request_id, request in self._state.requests.items():
             if request.kind == "permission":
                 if request.call is None:
-                    lines += PEN.result(request.rpc_id, CANCELLED)
+                    lines += WRITER.result(request.rpc_id, CANCELLED)
                 else:
                     del self._state.calls[request.call]
-                    lines += PEN.error(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
+                    lines += WRITER.error(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
                 gone.append(PermissionWithdrawn(request_id, "interrupted"))
             else:
-                lines += PEN.result(request.rpc_id, {"action": "cancel"})
+                lines += WRITER.result(request.rpc_id, {"action": "cancel"})
                 gone.append(QuestionWithdrawn(request_id, "interrupted"))
         self._state.requests.clear()
         return lines, gone
@@ -262,7 +262,7 @@ class Asking:
         return request_id
 
     def _refuse(self, rpc_id: Raw, code: int, message: str) -> None:
-        self._reply(PEN.error(rpc_id, code, message[:500]))
+        self._reply(WRITER.error(rpc_id, code, message[:500]))
 
     def _reply(self, line: bytes) -> None:
         self._replies.append(Write(self._state.new_write("reply"), line))

@@ -3,7 +3,7 @@
 from bascule.model.events import AnyEvent, TextAppended, TextKind
 
 
-class Outlet:
+class EventBuffer:
     def __init__(self) -> None:
         self._events: list[AnyEvent] = []
         self._entry_id = ""

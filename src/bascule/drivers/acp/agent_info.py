@@ -5,8 +5,8 @@ import zlib
 import msgspec
 
 from bascule.drivers.acp.state import DriverState
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, number, objects, text, whole, words
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import (
     CommandsChanged,
     ModeChanged,
@@ -25,51 +25,51 @@ MAX_LISTED = 500
 MAX_PLAN = 200
 
 
-class About:
-    def __init__(self, state: DriverState, out: Outlet) -> None:
-        self._facts = state.facts
+class AgentInfoReader:
+    def __init__(self, state: DriverState, out: EventBuffer) -> None:
+        self._info = state.info
         self._out = out
 
     def initialized(self, answer: JsonObject) -> None:
-        facts, can = self._facts, mapping(answer, "agentCapabilities")
-        facts.greeted = True
-        facts.version = _short(text(mapping(answer, "agentInfo"), "version"))
-        facts.images = mapping(can, "promptCapabilities").get("image") is True
-        facts.loads = can.get("loadSession") is True
-        facts.resumes = isinstance(mapping(can, "sessionCapabilities").get("resume"), dict)
-        facts.closes = isinstance(mapping(can, "sessionCapabilities").get("close"), dict)
-        facts.lists = isinstance(mapping(can, "sessionCapabilities").get("list"), dict)
+        info, can = self._info, mapping(answer, "agentCapabilities")
+        info.greeted = True
+        info.version = _short(text(mapping(answer, "agentInfo"), "version"))
+        info.images = mapping(can, "promptCapabilities").get("image") is True
+        info.loads = can.get("loadSession") is True
+        info.resumes = isinstance(mapping(can, "sessionCapabilities").get("resume"), dict)
+        info.closes = isinstance(mapping(can, "sessionCapabilities").get("close"), dict)
+        info.lists = isinstance(mapping(can, "sessionCapabilities").get("list"), dict)
         ways = [text(one, "description") or text(one, "name") or "" for one in objects(answer, "authMethods")]
-        facts.logins = clip("; ".join(filter(None, ways)), 1000)
+        info.logins = clip("; ".join(filter(None, ways)), 1000)
 
     def opened(self, session_id: str, answer: JsonObject) -> None:
         """The session exists."""
-        facts = self._facts
-        facts.session_id = session_id
+        info = self._info
+        info.session_id = session_id
         models = self._read_settings(answer)
-        self._out.put(SessionReady(session_id, facts.model, facts.version, facts.mode))
+        self._out.put(SessionReady(session_id, info.model, info.version, info.mode))
         self._tell_models(models)
 
     def settings(self, answer: JsonObject) -> None:
         """Modes, models and options as they are now; whatever changed is told."""
-        facts = self._facts
-        mode, model = facts.mode, facts.model
+        info = self._info
+        mode, model = info.mode, info.model
         models = self._read_settings(answer)
-        if facts.mode is not None and facts.mode != mode:
-            self._out.put(ModeChanged(facts.mode))
-        if facts.model is not None and facts.model != model:
-            self._out.put(ModelChanged(facts.model))
+        if info.mode is not None and info.mode != mode:
+            self._out.put(ModeChanged(info.mode))
+        if info.model is not None and info.model != model:
+            self._out.put(ModelChanged(info.model))
         self._tell_models(models)
 
     def mode(self, mode: str | None) -> None:
         mode = _short(mode)
-        if mode is not None and mode != self._facts.mode:
-            self._facts.mode = mode
+        if mode is not None and mode != self._info.mode:
+            self._info.mode = mode
             self._out.put(ModeChanged(mode))
 
     def model(self, model: str) -> None:
-        if model != self._facts.model:
-            self._facts.model = model
+        if model != self._info.model:
+            self._info.model = model
             self._out.put(ModelChanged(model))
 
     def commands(self, update: JsonObject) -> None:
@@ -81,26 +81,26 @@ class About:
             if (name := text(one, "name")) is not None
         )
         shown = zlib.crc32(msgspec.json.encode(commands))
-        if shown != self._facts.commands:
-            self._facts.commands = shown
+        if shown != self._info.commands:
+            self._info.commands = shown
             self._out.put(CommandsChanged(commands))
 
     def title(self, title: str | None) -> None:
         title = clip(" ".join((title or "").split()), 200)
-        if title and title != self._facts.title:
-            self._facts.title = title
+        if title and title != self._info.title:
+            self._info.title = title
             self._out.put(TitleChanged(title))
 
     def usage(self, update: JsonObject) -> None:
-        facts = self._facts
-        before = (facts.used, facts.size, facts.cost_usd)
-        facts.used = whole(update, "used") if "used" in update else facts.used
-        facts.size = whole(update, "size") or facts.size
+        info = self._info
+        before = (info.used, info.size, info.cost_usd)
+        info.used = whole(update, "used") if "used" in update else info.used
+        info.size = whole(update, "size") or info.size
         cost = mapping(update, "cost")
         if text(cost, "currency") == "USD":
-            facts.cost_usd = number(cost, "amount")
-        if (facts.used, facts.size, facts.cost_usd) != before:
-            self._out.put(UsageChanged(facts.used, facts.size, facts.cost_usd))
+            info.cost_usd = number(cost, "amount")
+        if (info.used, info.size, info.cost_usd) != before:
+            self._out.put(UsageChanged(info.used, info.size, info.cost_usd))
 
     def plan(self, told: JsonObject) -> None:
         """A plan, as a list or as one text; told without either it is gone."""
@@ -109,39 +109,39 @@ class About:
         self._out.put(PlanChanged(items or ((PlanItem(whole_text),) if whole_text else ())))
 
     def _read_settings(self, answer: JsonObject) -> tuple[ModelChoice, ...]:
-        facts = self._facts
+        info = self._info
         models: tuple[ModelChoice, ...] = ()
         offered: list[str] = []  # two lists may name the same models in two ways
         for option in objects(answer, "configOptions"):
             now, option_id = _short(text(option, "currentValue")), _short(text(option, "id"))
             match text(option, "category"):
                 case "mode" if option_id is not None:
-                    facts.mode_option, facts.mode = option_id, now or facts.mode
-                    facts.modes = tuple(one.value for one in _choices(option, "options", "value"))
+                    info.mode_option, info.mode = option_id, now or info.mode
+                    info.modes = tuple(one.value for one in _choices(option, "options", "value"))
                 case "model" if option_id is not None:
-                    facts.model_option = option_id
+                    info.model_option = option_id
                     offered += [one.value for one in _choices(option, "options", "value")]
-                    if not facts.has_models:
-                        facts.model = now or facts.model
+                    if not info.has_models:
+                        info.model = now or info.model
                         models = _choices(option, "options", "value")
                 case _:
                     pass
         if mode := _short(text(mapping(answer, "modes"), "currentModeId")):
-            facts.has_modes, facts.mode = True, mode
+            info.has_modes, info.mode = True, mode
             told = objects(mapping(answer, "modes"), "availableModes")[:MAX_LISTED]
-            facts.modes = tuple(one for one in (_short(text(mode, "id")) for mode in told) if one is not None)
+            info.modes = tuple(one for one in (_short(text(mode, "id")) for mode in told) if one is not None)
         if "models" in answer and (told := mapping(answer, "models")):
-            facts.has_models = True
-            facts.model = _short(text(told, "currentModelId")) or facts.model
+            info.has_models = True
+            info.model = _short(text(told, "currentModelId")) or info.model
             models = _choices(told, "availableModels", "modelId")
             offered += [one.value for one in models]
-        facts.offered = list(dict.fromkeys([*offered, *facts.offered]))[:MAX_LISTED]
+        info.offered = list(dict.fromkeys([*offered, *info.offered]))[:MAX_LISTED]
         return models
 
     def _tell_models(self, models: tuple[ModelChoice, ...]) -> None:
         shown = zlib.crc32(msgspec.json.encode(models))
-        if models and shown != self._facts.models:
-            self._facts.models = shown
+        if models and shown != self._info.models:
+            self._info.models = shown
             self._out.put(ModelsChanged(models))
 
 

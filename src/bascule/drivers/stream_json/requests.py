@@ -5,6 +5,7 @@ import hashlib
 import msgspec
 from msgspec import Raw, Struct
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import (
     DECODE_ERRORS,
     Id,
@@ -15,7 +16,6 @@ from bascule.drivers.lenient import (
     true,
     words,
 )
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import encode
 from bascule.drivers.stream_json.state import DriverState, Request
@@ -58,8 +58,8 @@ _subtype = msgspec.json.Decoder(Subtype)
 _can_use_tool = msgspec.json.Decoder(CanUseTool)
 
 
-class Asking:
-    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+class StreamJsonRequests:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: list[Write]) -> None:
         self._state = state
         self._out = out
         self._replies = replies

@@ -4,8 +4,8 @@ import re
 
 from bascule.drivers.acp.state import DriverState, OpenText
 from bascule.drivers.acp.tools import Tools
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import JsonObject, clip, mapping, text
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import EntryClosed, EntryOpened, Note, PromptSent, TextKind, TurnEnded
 
 MAX_HISTORY_PROMPT = 64 * 1024
@@ -18,8 +18,8 @@ _RETRY = re.compile(r"(?:Info|Warning): [^\n]{1,500}[Rr]etrying(?:\.{3}|…)?\s*
 _SYNTHETIC = ("[Request interrupted by user", "<session_context>", "[Function Response:", "<system-reminder>")
 
 
-class Speech:
-    def __init__(self, state: DriverState, out: Outlet, tools: Tools) -> None:
+class TextBuilder:
+    def __init__(self, state: DriverState, out: EventBuffer, tools: Tools) -> None:
         self._state = state
         self._out = out
         self._tools = tools
