@@ -20,6 +20,7 @@ from bascule.drivers.lenient import clip
 from bascule.drivers.plain.cues import Cues, decoded, readable
 from bascule.drivers.plain.state import MAX_FAILURE, MAX_HELD_BACK, PlainState, Probing
 from bascule.drivers.plain.subject import UNREAD, subject_in
+from bascule.drivers.writes import Replies
 from bascule.model.errors import RequestWithdrawn, UnknownOption
 from bascule.model.events import (
     AnyEvent,
@@ -59,7 +60,7 @@ class PlainDriver:
         self._cues = Cues(self._state.launch)
         self._nonce = nonce
         self._out = EventBuffer()
-        self._replies: list[Write] = []
+        self._replies = Replies()
         self._tail = b""
         self.consumed = 0
 
@@ -93,9 +94,7 @@ class PlainDriver:
         return bool(self._replies)
 
     def data_to_send(self) -> list[Write]:
-        owed = list(self._replies)
-        self._replies.clear()
-        return owed
+        return self._replies.take()
 
     def prompt(self, sent: PromptSent) -> Write:
         state = self._state
@@ -249,7 +248,7 @@ class PlainDriver:
             nonce = self._nonce()
             self._state.probing = Probing(nonce)
             words = self._cues.probe.send.replace("{nonce}", nonce)
-            self._replies.append(Write(self._state.new_write("probe"), _line(words)))
+            self._replies.add(Write(self._state.new_write("probe"), _line(words)))
 
     def _goes_on_unanswered(self) -> None:
         """It prints though it asked: it does not wait for this answer, which must not reach another question.
@@ -322,7 +321,7 @@ class PlainDriver:
         state.forget_text()
         if state.held:
             sent = state.held.pop(0)
-            self._replies.append(Write(f"prompt:{sent.prompt_id}", self._turn(sent)))
+            self._replies.add(Write(f"prompt:{sent.prompt_id}", self._turn(sent)))
 
     # What it is told ---------------------------------------------------------------------------------------
 

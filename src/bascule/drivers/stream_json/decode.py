@@ -1,29 +1,26 @@
 """One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
 
-import hashlib
-
 import msgspec
 from msgspec import Struct
 
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import (
-    DECODE_ERRORS,
     MAX_ID,
     JsonObject,
     items,
     mapping,
     objects,
     text,
-    without_lone_surrogates,
     words,
 )
-from bascule.drivers.lines import Oversize
+from bascule.drivers.line_reader import keep
 from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import turns
 from bascule.drivers.stream_json.encode import our_subtype
 from bascule.drivers.stream_json.messages import Assistant, Messages, StreamEvent
 from bascule.drivers.stream_json.requests import ControlRequest, StreamJsonRequests
 from bascule.drivers.stream_json.state import DriverState
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
     CommandsChanged,
     ModeChanged,
@@ -34,11 +31,8 @@ from bascule.model.events import (
     SessionReady,
     SlashCommand,
     ToolChanged,
-    Unrecognised,
 )
-from bascule.model.records import Write
 
-MAX_RAW = 16 * 1024
 MAX_LISTED = 500  # commands or models
 
 # Said for others, or said better elsewhere.
@@ -68,34 +62,17 @@ _object = msgspec.json.Decoder(dict[str, object])
 
 
 class Decoder:
-    def __init__(self, state: DriverState, out: EventBuffer, replies: list[Write]) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: Replies) -> None:
         self._state = state
         self._out = out
         self._messages = Messages(state, out)
         self._requests = StreamJsonRequests(state, out, replies)
 
-    def line(self, line: bytes) -> None:
-        if not line or line.isspace():
-            return
-        try:
-            try:
-                why = self._understand(line)
-            except msgspec.DecodeError:
-                repaired = without_lone_surrogates(line)
-                if repaired == line:
-                    raise
-                why = self._understand(repaired)
-        except DECODE_ERRORS as error:
-            why = _reason(error)
-        if why is not None:
-            self._keep(line, why)
-        else:
-            self._state.spoken = True
-
-    def oversize(self, line: Oversize) -> None:
-        why = "a line longer than 16 MiB" if line.ended else "a line longer than 256 MiB, the rest is skipped"
-        head = line.head[:MAX_RAW].decode("utf-8", "replace")
-        self._out.put(Unrecognised(head, why, line.length, line.sha256))
+    def line(self, line: bytes) -> str | None:
+        """Turn one message into events. Returns what about it was not understood."""
+        why = self._understand(line)
+        self._state.spoken = self._state.spoken or why is None
+        return why
 
     def finish(self) -> None:
         self._messages.close_open(sub_agents=True)
@@ -104,19 +81,7 @@ class Decoder:
             self._out.put(ToolChanged(tool_id, "failed", "The agent went before this tool reported back."))
         self._state.tools.clear()
 
-    def keep_broken(self, line: bytes, error: Exception) -> None:
-        """A fault of our own must not stop the stream: the line is kept and the fault named."""
-        self._keep(line, f"driver fault: {type(error).__name__}")
-
-    def _keep(self, line: bytes, why: str) -> None:
-        head = line[:MAX_RAW].decode("utf-8", "replace")
-        if len(line) <= MAX_RAW:
-            self._out.put(Unrecognised(head, why))
-        else:
-            self._out.put(Unrecognised(head, why, len(line), hashlib.sha256(line).hexdigest()))
-
     def _understand(self, line: bytes) -> str | None:
-        """Decodes and handles one message. Returns what about it was not understood."""
         kind = _probe.decode(line).type
         if kind == "stream_event":
             return self._messages.stream(_stream_event.decode(line))
@@ -124,7 +89,7 @@ class Decoder:
         match kind:
             case "assistant":
                 for raw, why in self._messages.complete(_assistant.decode(line)):
-                    self._keep(bytes(raw), why)
+                    keep(self._out, bytes(raw), why)
                 return None
             case "control_request":
                 return self._requests.request(_control_request.decode(line))
@@ -279,15 +244,3 @@ class Decoder:
     def _known_model(self, model: str | None) -> str | None:
         """None for one that it repeats because it was told so: it takes any word for a model."""
         return None if model is not None and model == self._state.info.trying else model
-
-
-def _reason(error: Exception) -> str:
-    match error:
-        case msgspec.ValidationError():
-            return f"not as expected: {error}"[:500]
-        case RecursionError():
-            return "nested too deeply"
-        case UnicodeError():
-            return "not UTF-8"
-        case _:
-            return f"not JSON: {error}"[:500]

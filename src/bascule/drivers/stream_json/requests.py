@@ -20,6 +20,7 @@ from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import encode
 from bascule.drivers.stream_json.state import DriverState, Request
 from bascule.drivers.stream_json.tools import kind_of, rule_words, title_of
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
     EMPTY_OBJECT,
     Note,
@@ -31,7 +32,6 @@ from bascule.model.events import (
     QuestionOption,
     QuestionWithdrawn,
 )
-from bascule.model.records import Write
 
 MAX_SUGGESTIONS = 20
 
@@ -59,7 +59,7 @@ _can_use_tool = msgspec.json.Decoder(CanUseTool)
 
 
 class StreamJsonRequests:
-    def __init__(self, state: DriverState, out: EventBuffer, replies: list[Write]) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: Replies) -> None:
         self._state = state
         self._out = out
         self._replies = replies
@@ -84,7 +84,7 @@ class StreamJsonRequests:
         # Whoever waits for an answer must get one, even if it is that nobody understood.
         self._state.remember_request(request_id, Request("refused", foreign_id=foreign))
         refused = encode.refuse_request(request_id, f"Not supported: {why}", to=asked.request_id)
-        self._replies.append(refused)
+        self._replies.add(refused)
         return why
 
     def withdraw(self, foreign_id: str) -> str | None:

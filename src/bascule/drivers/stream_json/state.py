@@ -1,10 +1,11 @@
 """What the driver must remember between two lines, small enough to be stored with every commit."""
 
-from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
+
+from bascule.drivers.bounded import forget_oldest
 
 BlockKind = Literal["assistant", "thinking", "tool", "other"]
 
@@ -12,8 +13,6 @@ MAX_MESSAGES = 8
 MAX_SETTLED = 32  # requests that are over, kept only to know a repeated id by
 MAX_FAILURE = 4096
 MAX_OPEN = 200  # requests or tools; more than an agent ever has at once
-
-T = TypeVar("T")
 
 
 class Block(Struct, omit_defaults=True):
@@ -90,8 +89,8 @@ class DriverState(Struct, omit_defaults=True):
 
     def remember_request(self, request_id: str, request: Request) -> None:
         self.requests[request_id] = request
-        _forget_oldest(self.requests, MAX_OPEN, lambda one: one.open)
-        _forget_oldest(self.requests, MAX_SETTLED, lambda one: not one.open)
+        forget_oldest(self.requests, MAX_OPEN, lambda request: request.open)
+        forget_oldest(self.requests, MAX_SETTLED, lambda request: not request.open)
 
     def foreign_id(self, request_id: str) -> str:
         """The id by which the agent knows a request of ours."""
@@ -100,10 +99,4 @@ class DriverState(Struct, omit_defaults=True):
 
     def remember_tool(self, tool_id: str, tool: OpenTool) -> None:
         self.tools[tool_id] = tool
-        _forget_oldest(self.tools, MAX_OPEN, lambda _: True)
-
-
-def _forget_oldest(known: dict[str, T], limit: int, counts: Callable[[T], bool]) -> None:
-    counted = [key for key, value in known.items() if counts(value)]
-    for key in counted[: max(0, len(counted) - limit)]:
-        del known[key]
+        forget_oldest(self.tools, MAX_OPEN)
