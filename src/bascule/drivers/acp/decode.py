@@ -3,10 +3,9 @@
 import msgspec
 from msgspec import UNSET, Raw
 
-from bascule.drivers import jsonrpc
 from bascule.drivers.acp.agent_info import AgentInfoReader
 from bascule.drivers.acp.handshake import AcpHandshake, error_words
-from bascule.drivers.acp.listing import read_listing
+from bascule.drivers.acp.listing import Sessions
 from bascule.drivers.acp.requests import AcpRequests
 from bascule.drivers.acp.state import (
     ID_RANGE,
@@ -21,8 +20,8 @@ from bascule.drivers.acp.tools import Tools, read_call
 from bascule.drivers.acp.turns import end_turn
 from bascule.drivers.bounded import forget_oldest
 from bascule.drivers.event_buffer import EventBuffer
+from bascule.drivers.jsonrpc import message as rpc
 from bascule.drivers.lenient import MAX_ID, JsonObject, loosely, mapping, text
-from bascule.drivers.listing import Listing
 from bascule.model.events import Note
 
 # Extensions that tell nothing a session needs. Qwen Code names its own without the underscore.
@@ -63,6 +62,7 @@ class Decoder:
         requests: AcpRequests,
         agent_info: AgentInfoReader,
         tools: Tools,
+        sessions: Sessions,
     ) -> None:
         self._state = state
         self._out = out
@@ -71,14 +71,14 @@ class Decoder:
         self._agent_info = agent_info
         self._tools = tools
         self._text = TextBuilder(state, out, tools)
-        self.listing: Listing | None = None  # until it is taken
+        self._sessions = sessions
 
     def line(self, line: bytes) -> str | None:
         """One message. Returns what about it was not understood."""
-        message = jsonrpc.read(line)
+        message = rpc.read(line)
         if message.method is UNSET:
             return self._answer(message, len(line))
-        session_id = jsonrpc.session_in(message.params)
+        session_id = rpc.session_in(message.params)
         if session_id is not None and session_id != self._state.info.session_id:
             self._keep_early(session_id, line)
             return None
@@ -90,13 +90,13 @@ class Decoder:
         self._something_else()
         return self._requests.request(message.id, message.method, message.params)
 
-    def _to_nobody(self, message: jsonrpc.Message, line: bytes) -> str | None:
+    def _to_nobody(self, message: rpc.Message, line: bytes) -> str | None:
         """It names no session, so every session of this process hears it. It is answered once: all of them
         owe the same reply under the same id, and an id is written once."""
         assert message.method is not UNSET
         if message.id is UNSET:
             if message.method == "$/cancel_request":
-                self._requests.withdraw(bytes(jsonrpc.request_id_in(message.params)))
+                self._requests.withdraw(bytes(rpc.request_id_in(message.params)))
                 return None
             if message.method == "session/update":
                 return "an update of no session"
@@ -109,7 +109,7 @@ class Decoder:
     def _is_about_ours(self, params: Raw) -> bool:
         """Some requests name the request they belong to instead of its session."""
         try:
-            return jsonrpc.our_id(jsonrpc.request_id_in(params)) in self._state.pending
+            return rpc.our_id(rpc.request_id_in(params)) in self._state.pending
         except msgspec.MsgspecError:
             return False
 
@@ -131,8 +131,8 @@ class Decoder:
 
     # Answers to our own requests ---------------------------------------------------------------------------
 
-    def _answer(self, message: jsonrpc.Message, size: int) -> str | None:
-        number = jsonrpc.our_id(message.id) if message.id is not UNSET else None
+    def _answer(self, message: rpc.Message, size: int) -> str | None:
+        number = rpc.our_id(message.id) if message.id is not UNSET else None
         if number is None:
             return "an answer without an id" if message.id is UNSET else "an answer to nothing that was asked"
         pending = self._state.pending.pop(number, None)
@@ -163,7 +163,7 @@ class Decoder:
                 self._agent_info.settings(answer)
                 self._agent_info.model(pending.value)
             case "list":
-                self.listing = read_listing(answer)
+                self._sessions.answered(answer)
             case "close" | "probe":
                 pass  # that it came is all there is to know
 
@@ -182,7 +182,7 @@ class Decoder:
                 told = f"The agent did not switch to {pending.value[:80]!r}: {error_words(error)}"
                 self._out.put(Note(f"{pending.asked}_refused", told, "warning"))
             case "list":
-                self.listing = Listing(problem=error_words(error))
+                self._sessions.refused(error_words(error))
             case "close" | "probe":
                 pass
 
@@ -212,7 +212,7 @@ class Decoder:
             case "session/update":
                 return self._update(raw, mapping(loosely(raw), "update"))
             case "$/cancel_request":
-                return self._requests.withdraw(bytes(jsonrpc.request_id_in(raw)))
+                return self._requests.withdraw(bytes(rpc.request_id_in(raw)))
             case "qwen/notify/session/mode-update":
                 self._agent_info.mode(text(loosely(raw), "currentModeId"))
                 return None
@@ -262,7 +262,7 @@ class Decoder:
             return None  # otherwise an echo of what was just sent
         self._text.end_earlier_prompt()
         if kind in ("tool_call", "tool_call_update"):
-            call = read_call(jsonrpc.update_in(raw))
+            call = read_call(rpc.update_in(raw))
             self._text.close()
             state.own_words = ""
             self._tools.begin_drafts(besides=call.tool_call_id)

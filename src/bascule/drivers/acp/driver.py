@@ -1,6 +1,5 @@
 """The Agent Client Protocol as a driver: bytes in, events out; wishes in, bytes out."""
 
-from collections.abc import Mapping
 from typing import Self
 
 import msgspec
@@ -9,31 +8,29 @@ from bascule.drivers.acp.agent_info import AgentInfoReader
 from bascule.drivers.acp.decode import Decoder
 from bascule.drivers.acp.encode import WRITER, form_answer, permission_outcome
 from bascule.drivers.acp.handshake import AcpHandshake
+from bascule.drivers.acp.listing import Sessions
 from bascule.drivers.acp.requests import FAILED, AcpRequests
 from bascule.drivers.acp.services import HostCall
 from bascule.drivers.acp.state import DriverState, Greeting, Joining
 from bascule.drivers.acp.tools import Tools
 from bascule.drivers.base import DriverLaunch
 from bascule.drivers.event_buffer import EventBuffer
-from bascule.drivers.line_reader import LineReader
+from bascule.drivers.jsonrpc.driver import JsonRpcDriver
 from bascule.drivers.listing import Listing
 from bascule.drivers.models import check_offered
-from bascule.model.errors import RequestWithdrawn
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
-    AnyEvent,
     PermissionAnswered,
     PermissionRequested,
-    PromptSent,
     QuestionAnswered,
     QuestionAsked,
-    TurnEnded,
 )
 from bascule.model.records import Write
 
 _state = msgspec.json.Decoder(DriverState)
 
 
-class AcpDriver:
+class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
     """One session on a connection that may carry others: `id_base` keeps their request ids apart.
 
     Without services the agent reads, writes and runs by itself, and asks for permission to.
@@ -46,69 +43,34 @@ class AcpDriver:
         joining: Joining | None = None,
         state: DriverState | None = None,
     ) -> None:
-        self._state = state or _fresh(launch or DriverLaunch(), joining)
-        self._out = EventBuffer()
-        self._replies: list[Write] = []
-        self._settled: list[AnyEvent] = []
-        agent_info = AgentInfoReader(self._state, self._out)
-        tools = Tools(self._state, self._out)
-        self._requests = AcpRequests(self._state, self._out, self._replies, tools)
-        self._handshake = AcpHandshake(self._state, self._out, self._replies, agent_info)
-        self._decoder = Decoder(self._state, self._out, self._handshake, self._requests, agent_info, tools)
-        self._reader = LineReader(self._out, self._decoder.line, skipping=self._state.skipping)
-
-    @property
-    def consumed(self) -> int:
-        return self._reader.consumed
+        state = state or _fresh(launch or DriverLaunch(), joining)
+        out, replies = EventBuffer(), Replies()
+        agent_info, tools = AgentInfoReader(state, out), Tools(state, out)
+        requests = AcpRequests(state, out, replies, tools)
+        handshake = AcpHandshake(state, out, replies, agent_info)
+        self._sessions = Sessions()
+        decoder = Decoder(state, out, handshake, requests, agent_info, tools, self._sessions)
+        super().__init__(state, out, replies, decoder, handshake, requests)
 
     @property
     def spoken(self) -> bool:
-        return True  # whoever holds the connection sees to it
-
-    def start(self) -> list[Write]:
-        return self._handshake.begin()
-
-    def receive(self, chunk: bytes) -> list[AnyEvent]:
-        self._reader.feed(chunk)
-        return self._out.take()
-
-    def finish(self) -> list[AnyEvent]:
-        self._reader.finish()
-        self._decoder.finish()
-        return self._out.take()
+        return True  # the connection waits for the first message itself
 
     @property
     def owes(self) -> bool:
-        return bool(self._replies) or self._requests.fresh_calls or self._decoder.listing is not None
+        return super().owes or self._requests.fresh_calls or self._sessions.told
 
     def data_to_send(self) -> list[Write]:
-        owed = list(self._replies)
-        self._replies.clear()
         self._requests.fresh_calls = False
-        return owed
+        return super().data_to_send()
 
-    def prompt(self, sent: PromptSent) -> Write:
-        return self._handshake.prompt(sent)
+    @property
+    def _is_turning(self) -> bool:
+        return self._state.turn is not None
 
-    def interrupt(self, write_id: str) -> Write:
-        """Stop the turn, and answer what it waits for. What was not sent yet never is."""
-        state = self._state
-        if state.held:
-            state.held = []
-            if state.turn is None:
-                self._settled.append(TurnEnded("interrupted"))
-        if state.turn is None:
-            return Write(write_id, b"")
-        state.cancelling = True
-        answers, gone = self._requests.cancel_all()
-        self._settled += gone
-        return Write(
-            write_id, WRITER.notification("session/cancel", {"sessionId": state.info.session_id}) + answers
-        )
-
-    def settled(self) -> list[AnyEvent]:
-        ended, self._settled = [*self._settled, *self._out.take()], []
-        return ended
+    def _stop_turn(self) -> bytes:
+        self._state.cancelling = True
+        return WRITER.notification("session/cancel", {"sessionId": self._state.info.session_id})
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
         request = self._state.requests.get(asked.request_id)
@@ -119,10 +81,10 @@ class AcpDriver:
         tool = self._state.tools.get(asked.tool_id or "")
         if tool is not None and answered.decision == "deny":
             tool.denied = True
-        return self._answer(asked.request_id, outcome)
+        return self._requests.answer(asked.request_id, outcome)
 
     def answer_question(self, asked: QuestionAsked, answered: QuestionAnswered) -> Write:
-        return self._answer(asked.request_id, form_answer(asked, answered))
+        return self._requests.answer(asked.request_id, form_answer(asked, answered))
 
     def _decide_call(self, request_id: str, call_id: str, answered: PermissionAnswered) -> Write:
         """Allowed, the call becomes due, and its reply carries the answer; denied, it is over."""
@@ -180,7 +142,7 @@ class AcpDriver:
 
     @property
     def skipping(self) -> bool:
-        return self._reader.skipping
+        return self._lines.skipping
 
     @property
     def works_alone(self) -> bool:
@@ -197,8 +159,7 @@ class AcpDriver:
         return Write(write_id, self._handshake.list_conversations())
 
     def take_listing(self) -> Listing | None:
-        listing, self._decoder.listing = self._decoder.listing, None
-        return listing
+        return self._sessions.take()
 
     def probe(self, write_id: str) -> Write:
         """Ask whether it is there. Only that an answer comes matters."""
@@ -236,20 +197,9 @@ class AcpDriver:
             return Write(write_id, b"")
         return Write(write_id, self._handshake.set_model(model))
 
-    def state(self) -> bytes:
-        self._state.skipping = self._reader.skipping
-        return msgspec.json.encode(self._state)
-
     @classmethod
     def restore(cls, state: bytes) -> Self:
         return cls(state=_state.decode(state))
-
-    def _answer(self, request_id: str, result: Mapping[str, object]) -> Write:
-        request = self._state.requests.get(request_id)
-        if request is None:
-            raise RequestWithdrawn(request_id, reason="interrupted")
-        del self._state.requests[request_id]
-        return Write(f"answer:{request_id}", WRITER.result(request.rpc_id, result))
 
 
 def _fresh(launch: DriverLaunch, joining: Joining | None) -> DriverState:

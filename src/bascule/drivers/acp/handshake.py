@@ -9,7 +9,7 @@ from bascule.drivers.acp.services import offered
 from bascule.drivers.acp.state import DriverState, Pending
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, text, words
-from bascule.drivers.writes import FOR_ALL
+from bascule.drivers.writes import FOR_ALL, Replies
 from bascule.model.events import Note, PromptSent, TurnEnded
 from bascule.model.records import Write
 
@@ -20,7 +20,7 @@ INITIALIZE_ID = 0
 
 class AcpHandshake:
     def __init__(
-        self, state: DriverState, out: EventBuffer, replies: list[Write], agent_info: AgentInfoReader
+        self, state: DriverState, out: EventBuffer, replies: Replies, agent_info: AgentInfoReader
     ) -> None:
         self._state = state
         self._out = out
@@ -170,7 +170,7 @@ class AcpHandshake:
         state = self._state
         if state.held and state.stage == "ready" and state.turn is None:
             sent = state.held.pop(0)
-            self._replies.append(Write(f"prompt:{sent.prompt_id}", self._prompt_line(sent)))
+            self._replies.add(Write(f"prompt:{sent.prompt_id}", self._prompt_line(sent)))
 
     def _prompt_line(self, sent: PromptSent) -> bytes:
         state = self._state
@@ -228,7 +228,7 @@ class AcpHandshake:
         return WRITER.request(self._state.new_id(Pending("open")), method, params)
 
     def _send(self, what: str, line: bytes) -> None:
-        self._replies.append(Write(self._state.new_write(what), line))
+        self._replies.add(Write(self._state.new_write(what), line))
 
     def _is_pending(self, asked: str) -> bool:
         return any(one.asked == asked for one in self._state.pending.values())

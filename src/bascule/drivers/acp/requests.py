@@ -12,17 +12,16 @@ from bascule.drivers.acp.services import MAX_PARAMS, OPTIONS, SERVICES, HostCall
 from bascule.drivers.acp.state import MAX_OPEN, Call, DriverState, Request, Tool
 from bascule.drivers.acp.tools import ToolCall, Tools, content_text, is_empty, read_call
 from bascule.drivers.event_buffer import EventBuffer
-from bascule.drivers.jsonrpc import INVALID_PARAMS, MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
+from bascule.drivers.jsonrpc.message import INVALID_PARAMS, MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
+from bascule.drivers.jsonrpc.requests import ENDLESS_ID, AgentRequests, withdrawn
 from bascule.drivers.lenient import JsonObject, clip, loosely, text, words
-from bascule.drivers.writes import FOR_ALL
+from bascule.drivers.writes import FOR_ALL, Replies
 from bascule.model.events import (
     Note,
     OptionKind,
     PermissionOption,
     PermissionRequested,
-    PermissionWithdrawn,
     QuestionAsked,
-    QuestionWithdrawn,
 )
 from bascule.model.records import Write
 
@@ -56,44 +55,27 @@ class PermissionParams(Struct, rename="camel"):
 _permission = msgspec.json.Decoder(PermissionParams)
 
 
-class AcpRequests:
+class AcpRequests(AgentRequests[Request]):
     def __init__(
         self,
         state: DriverState,
         out: EventBuffer,
-        replies: list[Write],
+        replies: Replies,
         tools: Tools,
     ) -> None:
+        super().__init__(state, out, replies, WRITER)
         self._state = state
-        self._out = out
-        self._replies = replies
         self._tools = tools
         self.fresh_calls = False  # a call has come that is due, and whose state is not stored yet
-
-    def request(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
-        """A request of the agent. Returns what about it was not understood."""
-        rpc_id = Raw(bytes(rpc_id))
-        if len(bytes(rpc_id)) > MAX_RPC_ID:
-            return "a request with an endless id"
-        if any(bytes(one.rpc_id) == bytes(rpc_id) for one in self._state.requests.values()):
-            told = "The agent repeated a request; it stands once."
-            self._out.put(Note("duplicate_request", told, "warning"))
-            return None
-        try:
-            return self._serve(rpc_id, method, params)
-        except msgspec.MsgspecError as error:
-            # Whoever waits for an answer must get one, even if it is that nobody understood.
-            self._refuse(rpc_id, INVALID_PARAMS, f"Invalid params: {error}")
-            return f"broken {method[:80]}: {error}"
 
     def refuse_for_all(self, rpc_id: Raw, method: str, line: bytes) -> str | None:
         """A request that names no session: each session of the process owes the same refusal."""
         if len(bytes(rpc_id)) > MAX_RPC_ID:
-            return "a request with an endless id"
+            return ENDLESS_ID
         known = method in ("session/request_permission", "elicitation/create") or method in SERVICES
         code, told = (INVALID_PARAMS, "Name the session") if known else (METHOD_NOT_FOUND, "Method not found")
         write_id = f"{FOR_ALL}refuse:{hashlib.sha256(line).hexdigest()[:32]}"
-        self._replies.append(Write(write_id, WRITER.error(rpc_id, code, f"{told}: {method[:200]}")))
+        self._replies.add(Write(write_id, WRITER.error(rpc_id, code, f"{told}: {method[:200]}")))
         return f"a request of no session: {method[:80]!r}"
 
     def _serve(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
@@ -120,7 +102,7 @@ class AcpRequests:
         judged = self._judged(asked.tool_call, call, tool)
         title = (None if only_repeats(call.title, call.raw_input) else call.title) or tool.title
         name = tool.name or (tool.kind if tool.kind != "other" else unnamed(title))
-        request_id = self._remember(Request(rpc_id, "permission", call.tool_call_id))
+        request_id = self._state.remember_request(Request(rpc_id, "permission", call.tool_call_id))
         self._out.put(
             PermissionRequested(
                 request_id,
@@ -173,7 +155,7 @@ class AcpRequests:
             return
         kept = Raw(bytes(params))
         tool_id = text(asked, "toolCallId")
-        request_id = self._remember(Request(rpc_id, "question", tool_id))
+        request_id = self._state.remember_request(Request(rpc_id, "question", tool_id))
         sha256 = hashlib.sha256(bytes(kept)).hexdigest()
         questions = tuple(field.question for field in fields)
         self._out.put(QuestionAsked(request_id, questions, kept, sha256, tool_id))
@@ -193,7 +175,7 @@ class AcpRequests:
         subject = subject_of(method, call.params, state.launch.cwd)
         if subject is not None:
             call.due = False
-            call.request_id = self._remember(Request(rpc_id, "permission", call=call_id))
+            call.request_id = self._state.remember_request(Request(rpc_id, "permission", call=call_id))
             sha256 = hashlib.sha256(bytes(subject.judged)).hexdigest()
             self._out.put(
                 PermissionRequested(
@@ -223,49 +205,25 @@ class AcpRequests:
                 del self._state.requests[request_id]
                 self._state.calls.pop(request.call or "", None)
                 self._refuse(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
-                gone = PermissionWithdrawn if request.kind == "permission" else QuestionWithdrawn
-                self._out.put(gone(request_id, "agent"))
+                self._out.put(withdrawn(request_id, request, "agent"))
                 return None
         return "takes back a request that is not open"
 
-    def cancel_all(self) -> tuple[bytes, list[PermissionWithdrawn | QuestionWithdrawn]]:
-        """The turn is being stopped: every open request is answered so, and no person is asked any more."""
-        lines = b""
-        gone: list[PermissionWithdrawn | QuestionWithdrawn] = []
-        for request_id, request in self._state.requests.items():
-            if request.kind == "permission":
-                if request.call is None:
-                    lines += WRITER.result(request.rpc_id, CANCELLED)
-                else:
-                    del self._state.calls[request.call]
-                    lines += WRITER.error(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
-                gone.append(PermissionWithdrawn(request_id, "interrupted"))
-            else:
-                lines += WRITER.result(request.rpc_id, {"action": "cancel"})
-                gone.append(QuestionWithdrawn(request_id, "interrupted"))
-        self._state.requests.clear()
-        return lines, gone
+    def _cancelled(self, request: Request) -> bytes:
+        if request.kind == "question":
+            return WRITER.result(request.rpc_id, {"action": "cancel"})
+        if request.call is None:
+            return WRITER.result(request.rpc_id, CANCELLED)
+        del self._state.calls[request.call]
+        return WRITER.error(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
 
     def forget_open(self) -> None:
         """The turn is over, and with it whatever was asked during it."""
         reason = "interrupted" if self._state.cancelling else "agent"
         for request_id, request in self._state.requests.items():
             self._state.calls.pop(request.call or "", None)
-            gone = PermissionWithdrawn if request.kind == "permission" else QuestionWithdrawn
-            self._out.put(gone(request_id, reason))
+            self._out.put(withdrawn(request_id, request, reason))
         self._state.requests.clear()
-
-    def _remember(self, request: Request) -> str:
-        self._state.asked += 1
-        request_id = f"{self._state.launch.run}:{self._state.asked}"
-        self._state.remember_request(request_id, request)
-        return request_id
-
-    def _refuse(self, rpc_id: Raw, code: int, message: str) -> None:
-        self._reply(WRITER.error(rpc_id, code, message[:500]))
-
-    def _reply(self, line: bytes) -> None:
-        self._replies.append(Write(self._state.new_write("reply"), line))
 
 
 def _note(call: ToolCall, judged: Raw) -> str:

@@ -2,14 +2,12 @@
 
 from typing import Literal
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
-from bascule.drivers.base import DriverLaunch
 from bascule.drivers.bounded import forget_oldest
-from bascule.model.events import PromptSent, TextKind, ToolKind
+from bascule.drivers.jsonrpc.state import MAX_OPEN, RpcState
+from bascule.model.events import TextKind, ToolKind
 
-MAX_OPEN = 200  # requests or tools; more than an agent ever has at once
 MAX_FINISHED = 64  # tools that are over, kept to know a late word about them by
 MAX_EARLY = 8  # messages of a session that may turn out to be ours
 MAX_EARLY_BYTES = 64 * 1024  # of one such session
@@ -127,26 +125,16 @@ class History(Struct, omit_defaults=True):
     skipped: bool = False  # it was said that the rest is left out
 
 
-class DriverState(Struct, omit_defaults=True):
-    launch: DriverLaunch = DriverLaunch()
+class DriverState(RpcState[Pending, Request], Struct, omit_defaults=True):
     shared: bool = False  # others speak on the same line: what is not addressed to us may be theirs
-    id_base: int = 0
     stage: Stage = "new"
-    skipping: bool = False
     leaving: bool = False  # the session ends: nobody is asked anything any more
     refused: str = ""  # why the agent would not be greeted
     heard: int = 0  # bytes of the lines that were ours
-    next_id: int = 1
-    written: int = 0  # counts writes of our own making, for their ids
-    entries: int = 0
-    asked: int = 0
     replaying: bool = False
     cancelling: bool = False
     denying: bool = False  # a person refused something in this turn, which may end it
     turn: int | None = None  # the request of the prompt that is being worked on
-    held: list[PromptSent] = []
-    pending: dict[int, Pending] = {}
-    requests: dict[str, Request] = {}
     tools: dict[str, Tool] = {}
     finished: list[str] = []
     calls: dict[str, Call] = {}
@@ -154,23 +142,11 @@ class DriverState(Struct, omit_defaults=True):
     text: OpenText | None = None
     own_words: str = ""  # the last thing said, if it may be the agent's own and not the model's
     last_said: str = ""  # the whole of the last thing said, if it may be an error in disguise
-    history: History = msgspec.field(default_factory=History)
-    info: AgentInfo = msgspec.field(default_factory=AgentInfo, name="facts")
+    history: History = field(default_factory=History)
+    info: AgentInfo = field(default_factory=AgentInfo, name="facts")
 
-    def new_id(self, pending: Pending) -> int:
-        number = self.id_base + self.next_id
-        self.next_id += 1
-        self.pending[number] = pending
-        forget_oldest(self.pending, MAX_OPEN, lambda one: one.asked not in ("open", "prompt"))
-        return number
-
-    def new_write(self, what: str) -> str:
-        self.written += 1
-        return f"{what}:{self.launch.run}:{self.written}"
-
-    def remember_request(self, request_id: str, request: Request) -> None:
-        self.requests[request_id] = request
-        forget_oldest(self.requests, MAX_OPEN)
+    def may_forget(self, pending: Pending) -> bool:
+        return pending.asked not in ("open", "prompt")
 
     def remember_tool(self, tool_id: str, tool: Tool) -> None:
         self.tools[tool_id] = tool

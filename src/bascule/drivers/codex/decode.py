@@ -4,7 +4,6 @@ import zlib
 
 from msgspec import UNSET, Raw
 
-from bascule.drivers import jsonrpc
 from bascule.drivers.base import STOPPED_BY_ITSELF
 from bascule.drivers.codex.handshake import CodexHandshake
 from bascule.drivers.codex.items import Items
@@ -12,6 +11,7 @@ from bascule.drivers.codex.listing import Threads
 from bascule.drivers.codex.requests import CodexRequests
 from bascule.drivers.codex.state import MAX_WARNINGS, Asked, DriverState
 from bascule.drivers.event_buffer import EventBuffer
+from bascule.drivers.jsonrpc import message as rpc
 from bascule.drivers.lenient import JsonObject, loosely, mapping, objects, text, true, whole, words
 from bascule.model.events import (
     ModelChanged,
@@ -101,7 +101,7 @@ class Decoder:
 
     def line(self, line: bytes) -> str | None:
         """One message. Returns what about it was not understood."""
-        message = jsonrpc.read(line)
+        message = rpc.read(line)
         if message.method is UNSET:
             return self._answer(message)
         params = loosely(message.params)
@@ -112,7 +112,7 @@ class Decoder:
             return self._requests.request(message.id, message.method, message.params)
         return self._notification(message.method, message.params, params)
 
-    def _beside(self, message: jsonrpc.Message, params: JsonObject) -> str | None:
+    def _beside(self, message: rpc.Message, params: JsonObject) -> str | None:
         """A sub-agent has a thread of its own: its tools and what it asks for are shown, not its words."""
         if message.method is UNSET:
             return None
@@ -120,13 +120,13 @@ class Decoder:
             return self._requests.request(message.id, message.method, message.params, beside=True)
         match message.method:
             case "item/started":
-                return self._items.begin(jsonrpc.item_in(message.params), beside=True)
+                return self._items.begin(rpc.item_in(message.params), beside=True)
             case "item/completed":
-                return self._items.complete(jsonrpc.item_in(message.params), beside=True)
+                return self._items.complete(rpc.item_in(message.params), beside=True)
             case "item/commandExecution/outputDelta":
                 self._items.printed((text(params, "itemId") or "")[:256], text(params, "delta") or "")
             case "serverRequest/resolved":
-                self._requests.resolved(jsonrpc.request_id_in(message.params))
+                self._requests.resolved(rpc.request_id_in(message.params))
             case _:
                 pass
         return None
@@ -134,8 +134,8 @@ class Decoder:
     def finish(self) -> None:
         self._items.end_all("The agent went before this tool reported back.")
 
-    def _answer(self, message: jsonrpc.Message) -> str | None:
-        number = jsonrpc.our_id(message.id) if message.id is not UNSET else None
+    def _answer(self, message: rpc.Message) -> str | None:
+        number = rpc.our_id(message.id) if message.id is not UNSET else None
         asked = self._state.pending.pop(number, None) if number is not None else None
         if asked is None:
             return "an answer to nothing that was asked"
@@ -171,11 +171,11 @@ class Decoder:
             case "item/commandExecution/outputDelta":
                 self._items.printed(item_id, text(params, "delta") or "")
             case "item/started":
-                return self._items.begin(jsonrpc.item_in(raw))
+                return self._items.begin(rpc.item_in(raw))
             case "item/completed":
-                return self._items.complete(jsonrpc.item_in(raw))
+                return self._items.complete(rpc.item_in(raw))
             case "serverRequest/resolved":
-                self._requests.resolved(jsonrpc.request_id_in(raw))
+                self._requests.resolved(rpc.request_id_in(raw))
             case "turn/started":
                 self._handshake.turn_named(text(mapping(params, "turn"), "id"))
             case "turn/completed":

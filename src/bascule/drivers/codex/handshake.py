@@ -9,6 +9,7 @@ from bascule.drivers.codex.replay import tell
 from bascule.drivers.codex.state import DriverState, Step
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, objects, text, words
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
     ModeChanged,
     ModelChoice,
@@ -25,17 +26,17 @@ MAX_MODELS = 200
 
 
 class CodexHandshake:
-    def __init__(self, state: DriverState, out: EventBuffer, replies: list[Write]) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: Replies) -> None:
         self._state = state
         self._out = out
         self._replies = replies
 
-    def initialize(self) -> Write:
+    def begin(self) -> list[Write]:
         self._state.stage = "opening"
         self._state.pending[INITIALIZE_ID] = "initialize"
         client = {"name": "bascule", "title": "Bascule", "version": __version__}
         params = {"clientInfo": client, "capabilities": {"experimentalApi": True}}
-        return Write("start:1", WRITER.request(INITIALIZE_ID, "initialize", params))
+        return [Write("start:1", WRITER.request(INITIALIZE_ID, "initialize", params))]
 
     # Answers ---------------------------------------------------------------------------------------------
 
@@ -129,7 +130,7 @@ class CodexHandshake:
         state = self._state
         if state.held and state.stage == "ready" and not state.turning:
             sent = state.held.pop(0)
-            self._replies.append(Write(f"prompt:{sent.prompt_id}", self._turn_line(sent)))
+            self._replies.add(Write(f"prompt:{sent.prompt_id}", self._turn_line(sent)))
 
     def turn_named(self, turn_id: str | None) -> None:
         state = self._state
@@ -181,4 +182,4 @@ class CodexHandshake:
         return WRITER.request(state.new_id("turn"), "turn/start", params)
 
     def _send(self, what: str, line: bytes) -> None:
-        self._replies.append(Write(self._state.new_write(what), line))
+        self._replies.add(Write(self._state.new_write(what), line))

@@ -4,6 +4,7 @@ from bascule.drivers.codex.encode import WRITER
 from bascule.drivers.codex.state import DriverState
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, objects, text, true, whole, words
 from bascule.drivers.listing import MAX_LISTED, Conversation, Listing
+from bascule.drivers.writes import Replies
 from bascule.model.codec import timestamp
 from bascule.model.records import Write
 
@@ -18,7 +19,7 @@ KINDS = ("cli", "vscode", "exec", "appServer")
 class Threads:
     """What was gathered is not kept with the driver's state: whoever asked is gone after a restart."""
 
-    def __init__(self, state: DriverState, replies: list[Write]) -> None:
+    def __init__(self, state: DriverState, replies: Replies) -> None:
         self._state = state
         self._replies = replies
         self._found: dict[str, Conversation] | None = None  # None: nobody asked
@@ -50,7 +51,7 @@ class Threads:
             self._over(more=cursor is not None or len(self._found) > MAX_LISTED)
             return
         self._cursors.add(cursor)
-        self._replies.append(Write(self._state.new_write("list"), self._request(cursor)))
+        self._replies.add(Write(self._state.new_write("list"), self._request(cursor)))
 
     def refused(self, told: str) -> None:
         """What came before counts; the first page has nothing before it."""

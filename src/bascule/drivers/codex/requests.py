@@ -1,6 +1,7 @@
 """What the agent asks for: leave to run a command, change files or reach further; answers to questions."""
 
 import hashlib
+from typing import assert_never
 
 import msgspec
 from msgspec import Raw, Struct
@@ -12,18 +13,17 @@ from bascule.drivers.codex.questions import asks_for_secret, declined, questions
 from bascule.drivers.codex.servers import ServerTool, is_tool_approval, server_tool
 from bascule.drivers.codex.state import NOTHING, DriverState, Request, RequestKind
 from bascule.drivers.event_buffer import EventBuffer
-from bascule.drivers.jsonrpc import MAX_RPC_ID, METHOD_NOT_FOUND
+from bascule.drivers.jsonrpc.message import METHOD_NOT_FOUND
+from bascule.drivers.jsonrpc.requests import AgentRequests, withdrawn
 from bascule.drivers.lenient import MAX_ID, Id, JsonObject, clip, items, loosely, mapping, text, words
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
     Note,
     PermissionOption,
     PermissionRequested,
-    PermissionWithdrawn,
     QuestionAsked,
-    QuestionWithdrawn,
     ToolKind,
 )
-from bascule.model.records import Write
 
 
 class Approval(Struct, rename="camel"):
@@ -37,41 +37,32 @@ _approval = msgspec.json.Decoder(Approval)
 _json = msgspec.json.Encoder()
 
 
-class CodexRequests:
-    def __init__(self, state: DriverState, out: EventBuffer, replies: list[Write]) -> None:
+class CodexRequests(AgentRequests[Request]):
+    def __init__(self, state: DriverState, out: EventBuffer, replies: Replies) -> None:
+        super().__init__(state, out, replies, WRITER)
         self._state = state
-        self._out = out
-        self._replies = replies
         self._beside = False
 
     def request(self, rpc_id: Raw, method: str, params: Raw, *, beside: bool = False) -> str | None:
-        """A request of the agent, or of a sub-agent `beside` it. Returns what about it was not understood."""
+        """`beside`: a sub-agent asks."""
         self._beside = beside
-        rpc_id = Raw(bytes(rpc_id))
-        if len(bytes(rpc_id)) > MAX_RPC_ID:
-            return "a request with an endless id"
-        if any(bytes(one.rpc_id) == bytes(rpc_id) for one in self._state.requests.values()):
-            told = "The agent repeated a request; it stands once."
-            self._out.put(Note("duplicate_request", told, "warning"))
-            return None
-        try:
-            match method:
-                case "item/commandExecution/requestApproval":
-                    self._command(rpc_id, params)
-                case "item/fileChange/requestApproval":
-                    self._files(rpc_id, params)
-                case "item/permissions/requestApproval":
-                    self._reach(rpc_id, params)
-                case "mcpServer/elicitation/request" if is_tool_approval(loosely(params)):
-                    self._server_tool(rpc_id, params)
-                case "item/tool/requestUserInput" | "mcpServer/elicitation/request":
-                    return self._questions(rpc_id, params)
-                case _:
-                    self._refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
-                    return f"unknown request {method[:80]!r}"
-        except msgspec.MsgspecError as error:
-            self._refuse(rpc_id, -32602, f"Invalid params: {error}")
-            return f"broken {method[:80]}: {error}"
+        return super().request(rpc_id, method, params)
+
+    def _serve(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
+        match method:
+            case "item/commandExecution/requestApproval":
+                self._command(rpc_id, params)
+            case "item/fileChange/requestApproval":
+                self._files(rpc_id, params)
+            case "item/permissions/requestApproval":
+                self._reach(rpc_id, params)
+            case "mcpServer/elicitation/request" if is_tool_approval(loosely(params)):
+                self._server_tool(rpc_id, params)
+            case "item/tool/requestUserInput" | "mcpServer/elicitation/request":
+                return self._questions(rpc_id, params)
+            case _:
+                self._refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+                return f"unknown request {method[:80]!r}"
         return None
 
     def _command(self, rpc_id: Raw, params: Raw) -> None:
@@ -202,49 +193,31 @@ class CodexRequests:
         for request_id, request in list(self._state.requests.items()):
             if bytes(request.rpc_id) == bytes(rpc_id):
                 del self._state.requests[request_id]
-                self._out.put(_withdrawn(request_id, request, "agent"))
+                self._out.put(withdrawn(request_id, request, "agent"))
 
-    def cancel_all(self) -> tuple[bytes, list[PermissionWithdrawn | QuestionWithdrawn]]:
-        lines = b""
-        gone: list[PermissionWithdrawn | QuestionWithdrawn] = []
-        for request_id, request in self._state.requests.items():
-            match request.kind:
-                case "approval":
-                    lines += WRITER.result(request.rpc_id, {"decision": encode.CANCEL})
-                case "reach":
-                    lines += WRITER.result(request.rpc_id, encode.NO_REACH)
-                case "server":
-                    lines += WRITER.result(request.rpc_id, {"action": "cancel"})
-                case "question":  # the end of the turn takes it back
-                    pass
-            gone.append(_withdrawn(request_id, request, "interrupted"))
-        self._state.requests.clear()
-        return lines, gone
+    def _cancelled(self, request: Request) -> bytes:
+        match request.kind:
+            case "approval":
+                return WRITER.result(request.rpc_id, {"decision": encode.CANCEL})
+            case "reach":
+                return WRITER.result(request.rpc_id, encode.NO_REACH)
+            case "server":
+                return WRITER.result(request.rpc_id, {"action": "cancel"})
+            case "question":  # the end of the turn takes it back
+                return b""
+            case _:
+                assert_never(request.kind)
 
     def forget_open(self, reason: str) -> None:
         """The turn is over. A sub-agent may go on, and wait for its answer."""
         for request_id, request in list(self._state.requests.items()):
             if request.beside and reason != "interrupted":
                 continue
-            self._out.put(_withdrawn(request_id, request, reason))
+            self._out.put(withdrawn(request_id, request, reason))
             del self._state.requests[request_id]
 
     def _remember(self, rpc_id: Raw, item_id: str, kind: RequestKind = "approval") -> str:
-        self._state.asked += 1
-        request_id = f"{self._state.launch.run}:{self._state.asked}"
-        self._state.remember_request(request_id, Request(rpc_id, item_id, kind, self._beside))
-        return request_id
-
-    def _refuse(self, rpc_id: Raw, code: int, message: str) -> None:
-        self._reply(WRITER.error(rpc_id, code, message[:500]))
-
-    def _reply(self, line: bytes) -> None:
-        self._replies.append(Write(self._state.new_write("reply"), line))
-
-
-def _withdrawn(request_id: str, request: Request, reason: str) -> PermissionWithdrawn | QuestionWithdrawn:
-    fact = QuestionWithdrawn if request.kind == "question" else PermissionWithdrawn
-    return fact(request_id, reason)
+        return self._state.remember_request(Request(rpc_id, item_id, kind, self._beside))
 
 
 _NO = (

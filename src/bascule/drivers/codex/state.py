@@ -4,11 +4,9 @@ from typing import Literal
 
 from msgspec import Raw, Struct
 
-from bascule.drivers.base import DriverLaunch
 from bascule.drivers.bounded import forget_oldest
-from bascule.model.events import PromptSent
+from bascule.drivers.jsonrpc.state import MAX_OPEN, RpcState
 
-MAX_OPEN = 200
 MAX_WARNINGS = 32  # remembered, because some are repeated every turn
 MAX_CHANGES = 1024 * 1024  # of a file change that is kept for the question about it
 NOTHING = Raw(b"null")
@@ -50,14 +48,8 @@ class TextProgress(Struct, omit_defaults=True):
     opened: bool = False
 
 
-class DriverState(Struct, omit_defaults=True):
-    launch: DriverLaunch = DriverLaunch()
+class DriverState(RpcState[Asked, Request], Struct, omit_defaults=True):
     stage: Stage = "new"
-    skipping: bool = False
-    next_id: int = 1
-    written: int = 0
-    asked: int = 0
-    entries: int = 0
     thread_id: str | None = None
     turn_id: str | None = None
     turning: bool = False  # a turn was asked for and has not ended
@@ -76,32 +68,14 @@ class DriverState(Struct, omit_defaults=True):
     used: int | None = None
     size: int | None = None
     usage: tuple[int, ...] = (0, 0, 0, 0)  # of this turn: input, output, cache read, cache written
-    held: list[PromptSent] = []
-    pending: dict[int, Asked] = {}
-    requests: dict[str, Request] = {}
     items: dict[str, Item] = {}
     texts: dict[str, TextProgress] = {}
     warned: list[int] = []  # checksums
     failed_because: str = ""
 
-    def new_id(self, asked: Asked) -> int:
-        number = self.next_id
-        self.next_id += 1
-        self.pending[number] = asked
-        forget_oldest(self.pending, MAX_OPEN)
-        return number
-
-    def new_write(self, what: str) -> str:
-        self.written += 1
-        return f"{what}:{self.launch.run}:{self.written}"
-
     def remember_item(self, item_id: str, item: Item) -> None:
         self.items[item_id] = item
         forget_oldest(self.items, MAX_OPEN)
-
-    def remember_request(self, request_id: str, request: Request) -> None:
-        self.requests[request_id] = request
-        forget_oldest(self.requests, MAX_OPEN)
 
     def remember_text(self, item_id: str) -> TextProgress:
         said = self.texts.setdefault(item_id, TextProgress())

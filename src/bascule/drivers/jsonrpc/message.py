@@ -1,6 +1,4 @@
-"""JSON-RPC over lines: what a message is, and how ours are written. Knows no method."""
-
-from collections.abc import Mapping
+"""Reads JSON-RPC messages, one per line, and the few fields of their parameters that both protocols share."""
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -24,7 +22,6 @@ class Message(Struct):
 
 _message = msgspec.json.Decoder(Message)
 _whole = msgspec.json.Decoder(int)
-_json = msgspec.json.Encoder()
 
 
 def read(line: bytes) -> Message:
@@ -38,31 +35,6 @@ def our_id(raw: Raw) -> int | None:
         return _whole.decode(raw)
     except msgspec.MsgspecError:
         return None
-
-
-class Writer:
-    """Writes messages, with or without the version field, which one protocol leaves out."""
-
-    def __init__(self, *, version: bool = True) -> None:
-        self._head: dict[str, object] = {"jsonrpc": "2.0"} if version else {}
-
-    def request(self, number: int, method: str, params: Mapping[str, object]) -> bytes:
-        return self._line({**self._head, "id": number, "method": method, "params": params})
-
-    def notification(self, method: str, params: Mapping[str, object] | None = None) -> bytes:
-        said: dict[str, object] = {**self._head, "method": method}
-        if params is not None:
-            said["params"] = params
-        return self._line(said)
-
-    def result(self, rpc_id: Raw, result: object) -> bytes:
-        return self._line({**self._head, "id": rpc_id, "result": result})
-
-    def error(self, rpc_id: Raw, code: int, message: str) -> bytes:
-        return self._line({**self._head, "id": rpc_id, "error": {"code": code, "message": message}})
-
-    def _line(self, message: Mapping[str, object]) -> bytes:
-        return _json.encode(message) + b"\n"
 
 
 class _Fields(Struct):
