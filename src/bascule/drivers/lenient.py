@@ -76,7 +76,7 @@ def items(source: JsonObject, key: str) -> list[object]:
 
 
 def objects(source: JsonObject, key: str) -> list[JsonObject]:
-    return [cast(JsonObject, one) for one in items(source, key) if isinstance(one, dict)]
+    return [cast(JsonObject, item) for item in items(source, key) if isinstance(item, dict)]
 
 
 def without_lone_surrogates(line: bytes) -> bytes:

@@ -70,7 +70,7 @@ def _groups(old: list[str], new: list[str]) -> list[list[_Opcode]]:
             ("replace", head - start, len(a) - after, head - start, len(b) - after),
             ("equal", len(a) - after, len(a), len(b) - after, len(b)),
         ]
-        groups = [[one for one in codes if one[1] != one[2] or one[3] != one[4]]]
+        groups = [[code for code in codes if code[1] != code[2] or code[3] != code[4]]]
     else:
         groups = [list(group) for group in SequenceMatcher(None, a, b).get_grouped_opcodes(CONTEXT)]
     return [
@@ -79,9 +79,9 @@ def _groups(old: list[str], new: list[str]) -> list[list[_Opcode]]:
     ]
 
 
-def _common(one: list[str], other: list[str]) -> int:
+def _common(old: list[str], new: list[str]) -> int:
     count = 0
-    for left, right in zip(one, other, strict=False):
+    for left, right in zip(old, new, strict=False):
         if left != right:
             break
         count += 1

@@ -39,7 +39,10 @@ class AgentInfoReader:
         info.resumes = isinstance(mapping(can, "sessionCapabilities").get("resume"), dict)
         info.closes = isinstance(mapping(can, "sessionCapabilities").get("close"), dict)
         info.lists = isinstance(mapping(can, "sessionCapabilities").get("list"), dict)
-        ways = [text(one, "description") or text(one, "name") or "" for one in objects(answer, "authMethods")]
+        ways = [
+            text(method, "description") or text(method, "name") or ""
+            for method in objects(answer, "authMethods")
+        ]
         info.logins = clip("; ".join(filter(None, ways)), 1000)
 
     def opened(self, session_id: str, answer: JsonObject) -> None:
@@ -75,10 +78,10 @@ class AgentInfoReader:
     def commands(self, update: JsonObject) -> None:
         commands = tuple(
             SlashCommand(
-                name[:200], words(one, "description", 500), words(mapping(one, "input"), "hint", 200)
+                name[:200], words(command, "description", 500), words(mapping(command, "input"), "hint", 200)
             )
-            for one in objects(update, "availableCommands")[:MAX_LISTED]
-            if (name := text(one, "name")) is not None
+            for command in objects(update, "availableCommands")[:MAX_LISTED]
+            if (name := text(command, "name")) is not None
         )
         shown = zlib.crc32(msgspec.json.encode(commands))
         if shown != self._info.commands:
@@ -105,7 +108,7 @@ class AgentInfoReader:
     def plan(self, told: JsonObject) -> None:
         """A plan, as a list or as one text; told without either it is gone."""
         whole_text = words(told, "content", 20_000)
-        items = tuple(_plan_item(one) for one in objects(told, "entries")[:MAX_PLAN])
+        items = tuple(_plan_item(entry) for entry in objects(told, "entries")[:MAX_PLAN])
         self._out.put(PlanChanged(items or ((PlanItem(whole_text),) if whole_text else ())))
 
     def _read_settings(self, answer: JsonObject) -> tuple[ModelChoice, ...]:
@@ -117,10 +120,10 @@ class AgentInfoReader:
             match text(option, "category"):
                 case "mode" if option_id is not None:
                     info.mode_option, info.mode = option_id, now or info.mode
-                    info.modes = tuple(one.value for one in _choices(option, "options", "value"))
+                    info.modes = tuple(choice.value for choice in _choices(option, "options", "value"))
                 case "model" if option_id is not None:
                     info.model_option = option_id
-                    offered += [one.value for one in _choices(option, "options", "value")]
+                    offered += [choice.value for choice in _choices(option, "options", "value")]
                     if not info.has_models:
                         info.model = now or info.model
                         models = _choices(option, "options", "value")
@@ -129,12 +132,13 @@ class AgentInfoReader:
         if mode := _short(text(mapping(answer, "modes"), "currentModeId")):
             info.has_modes, info.mode = True, mode
             told = objects(mapping(answer, "modes"), "availableModes")[:MAX_LISTED]
-            info.modes = tuple(one for one in (_short(text(mode, "id")) for mode in told) if one is not None)
+            mode_ids = (_short(text(offered_mode, "id")) for offered_mode in told)
+            info.modes = tuple(mode_id for mode_id in mode_ids if mode_id is not None)
         if "models" in answer and (told := mapping(answer, "models")):
             info.has_models = True
             info.model = _short(text(told, "currentModelId")) or info.model
             models = _choices(told, "availableModels", "modelId")
-            offered += [one.value for one in models]
+            offered += [model.value for model in models]
         info.offered = list(dict.fromkeys([*offered, *info.offered]))[:MAX_LISTED]
         return models
 
@@ -152,12 +156,14 @@ def _short(value: str | None) -> str | None:
 def _choices(source: JsonObject, key: str, value_key: str) -> tuple[ModelChoice, ...]:
     """Choices may come in groups, each with its own list."""
     found: list[ModelChoice] = []
-    for one in objects(source, key)[:MAX_LISTED]:
-        value = text(one, value_key)
+    for choice in objects(source, key)[:MAX_LISTED]:
+        value = text(choice, value_key)
         if value is not None:
-            found.append(ModelChoice(value[:200], words(one, "name", 200), words(one, "description", 500)))
+            found.append(
+                ModelChoice(value[:200], words(choice, "name", 200), words(choice, "description", 500))
+            )
         else:
-            found += _choices(one, key, value_key) if key in one else ()
+            found += _choices(choice, key, value_key) if key in choice else ()
     return tuple(found[:MAX_LISTED])
 
 

@@ -149,7 +149,7 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
         """A turn runs, and only the agent has anything to do: no person, no tool, no service of ours."""
         state = self._state
         asked = state.requests or state.calls
-        return state.turn is not None and not asked and not any(one.begun for one in state.tools.values())
+        return state.turn is not None and not asked and not any(tool.begun for tool in state.tools.values())
 
     @property
     def lists(self) -> bool:
@@ -178,7 +178,9 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
     def has_left(self) -> bool:
         """The agent has answered everything that this session asked for."""
         waiting = {"open", "prompt", "close"}
-        return self._state.leaving and not any(one.asked in waiting for one in self._state.pending.values())
+        return self._state.leaving and not any(
+            pending.asked in waiting for pending in self._state.pending.values()
+        )
 
     @property
     def offered_modes(self) -> tuple[str, ...]:

@@ -26,7 +26,9 @@ CANCELLED = {"outcome": {"outcome": "cancelled"}}
 def prompt_blocks(sent: PromptSent, *, images: bool) -> list[object]:
     blocks: list[object] = [{"type": "text", "text": sent.text}] if sent.text or not sent.images else []
     if images:
-        blocks += [{"type": "image", "mimeType": one.media_type, "data": one.data} for one in sent.images]
+        blocks += [
+            {"type": "image", "mimeType": image.media_type, "data": image.data} for image in sent.images
+        ]
     return blocks
 
 
@@ -48,15 +50,15 @@ def permission_outcome(asked: PermissionRequested, answered: PermissionAnswered)
 def _chosen(asked: PermissionRequested, option: str | None, *, deny: bool) -> PermissionOption | None:
     if option is None:
         return None
-    for one in asked.options:
-        if one.option_id == option and (one.kind == "deny") == deny:
-            return one
+    for offered in asked.options:
+        if offered.option_id == option and (offered.kind == "deny") == deny:
+            return offered
     verb = "denies" if deny else "allows"
     raise UnknownOption(f"This request has no option {option!r} that {verb} it.", option=option)
 
 
 def _first(asked: PermissionRequested, kind: str) -> PermissionOption | None:
-    return next((one for one in asked.options if one.kind == kind), None)
+    return next((option for option in asked.options if option.kind == kind), None)
 
 
 def form_answer(asked: QuestionAsked, answered: QuestionAnswered) -> Mapping[str, object]:

@@ -78,9 +78,9 @@ def _choices(told: JsonObject) -> list[tuple[str, str, str]]:
     """`(label, value, description)` of a choice, however its schema spells it."""
     offered = objects(told, "oneOf") or objects(told, "anyOf")
     found = [
-        (clip(text(one, "title") or value, 200), value, clip(text(one, "description") or "", 1000))
-        for one in offered
-        if (value := text(one, "const")) is not None
+        (clip(text(choice, "title") or value, 200), value, clip(text(choice, "description") or "", 1000))
+        for choice in offered
+        if (value := text(choice, "const")) is not None
     ]
     if not found:
         names = items(told, "enumNames")
@@ -133,7 +133,7 @@ def _chosen(values: dict[str, str], answer: str) -> tuple[list[str], str]:
     left = answer.strip()
     labels = sorted(values, key=len, reverse=True)
     while left:
-        label = next((one for one in labels if left == one or left.startswith(f"{one},")), None)
+        label = next((known for known in labels if left == known or left.startswith(f"{known},")), None)
         if label is not None:
             chosen.append(values[label])
             left = left[len(label) :]

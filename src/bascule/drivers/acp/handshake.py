@@ -231,7 +231,7 @@ class AcpHandshake:
         self._replies.add(Write(self._state.new_write(what), line))
 
     def _is_pending(self, asked: str) -> bool:
-        return any(one.asked == asked for one in self._state.pending.values())
+        return any(pending.asked == asked for pending in self._state.pending.values())
 
 
 def error_words(error: JsonObject) -> str:

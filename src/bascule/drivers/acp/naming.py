@@ -21,7 +21,7 @@ def told_name(name: str | None, meta: Raw) -> str:
     if name:
         return name[:MAX_ID]
     own = loosely(meta)
-    for place in (own, *(as_object(one) for one in own.values())):
+    for place in (own, *(as_object(addition) for addition in own.values())):
         if told := text(place, "toolName"):
             return told[:MAX_ID]
     return ""

@@ -131,15 +131,15 @@ class AcpRequests(AgentRequests[Request]):
     def _options(self, offered: list[Raw]) -> tuple[PermissionOption, ...]:
         """Every option whose kind we know, in the agent's words; and always a way to say no."""
         found: dict[str, PermissionOption] = {}
-        for one in map(loosely, offered[:MAX_OPTIONS]):
-            option_id, kind = text(one, "optionId"), text(one, "kind") or ""
+        for option in map(loosely, offered[:MAX_OPTIONS]):
+            option_id, kind = text(option, "optionId"), text(option, "kind") or ""
             if option_id is None or len(option_id) > 200 or kind not in _OPTION_KINDS or option_id in found:
                 continue
             ends = kind.startswith("reject") and self._state.quirk("reject_ends_turn")
             scope = "this call is refused and the turn ends" if ends else _SCOPES[kind]
-            name = words(one, "name", 200) or kind
+            name = words(option, "name", 200) or kind
             found[option_id] = PermissionOption(option_id, _OPTION_KINDS[kind], name, scope)
-        if not any(one.kind == "deny" for one in found.values()):
+        if not any(option.kind == "deny" for option in found.values()):
             found[CANCEL] = PermissionOption(CANCEL, "deny", "Deny", "this call is refused; the turn may end")
         return tuple(found.values())
 
@@ -227,7 +227,7 @@ class AcpRequests(AgentRequests[Request]):
 
 
 def _note(call: ToolCall, judged: Raw) -> str:
-    said = clip(content_text([loosely(one) for one in call.content or []]), MAX_NOTE)
+    said = clip(content_text([loosely(part) for part in call.content or []]), MAX_NOTE)
     described = "toolCallId" in loosely(judged)
     return said or (UNSEEN if described and not call.content and not call.locations else "")
 

@@ -64,10 +64,10 @@ def command_line(told: JsonObject, cwd: str) -> str:
     variables, its folder. Only the words alone, in the session's own folder, make a plain command.
     """
     words = [text(told, "command") or ""]
-    words += [one if isinstance(one, str) else "?" for one in items(told, "args")]
+    words += [word if isinstance(word, str) else "?" for word in items(told, "args")]
     line = shlex.join(words)
-    for one in reversed(objects(told, "env")):
-        line = f"{text(one, 'name') or '?'}={shlex.quote(text(one, 'value') or '')} {line}"
+    for variable in reversed(objects(told, "env")):
+        line = f"{text(variable, 'name') or '?'}={shlex.quote(text(variable, 'value') or '')} {line}"
     folder = text(told, "cwd")
     if folder is not None and folder.rstrip("/") != cwd.rstrip("/"):
         line = f"cd {shlex.quote(folder)} && {line}"

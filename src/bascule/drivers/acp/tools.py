@@ -148,13 +148,13 @@ class Tools:
         if not is_empty(call.raw_input):
             tool.call = Raw(bytes(call.raw_input))
         if call.content is not None:
-            tool.content = [Raw(bytes(one)) for one in call.content]
+            tool.content = [Raw(bytes(part)) for part in call.content]
         if call.locations is not None:
-            tool.locations = [Raw(bytes(one)) for one in call.locations]
+            tool.locations = [Raw(bytes(place)) for place in call.locations]
 
     def _may_change(self, tool: Tool, call: ToolCall, *, first: bool) -> bool:
         """Some agents announce a call before its input is known, and complete it in the next messages."""
-        if len(bytes(tool.call)) + sum(len(bytes(one)) for one in tool.content) > MAX_DRAFT:
+        if len(bytes(tool.call)) + sum(len(bytes(part)) for part in tool.content) > MAX_DRAFT:
             return False
         if tool.status == "pending":
             return not first or not _says_what_runs(tool)
@@ -182,12 +182,12 @@ class Tools:
         if status is None:
             self._tell_running(tool_id, tool, call)
             return
-        content = [loosely(one) for one in call.content or []]
+        content = [loosely(part) for part in call.content or []]
         places = _locations(call.locations or [])
         self._end(tool_id, status, _output(call, content), _diffs(content), places, _images(content))
 
     def _tell_running(self, tool_id: str, tool: Tool, call: ToolCall) -> None:
-        content = [loosely(one) for one in call.content or []]
+        content = [loosely(part) for part in call.content or []]
         # Before a call runs, its text only says again what it is about.
         words = _output(call, content) if tool.status == "in_progress" else ""
         diffs, locations, images = _diffs(content), _locations(call.locations or []), _images(content)
@@ -235,7 +235,7 @@ def _output(call: ToolCall, content: list[JsonObject]) -> str:
         return clip(raw, MAX_OUTPUT)
     said = content_text(content)
     if not said and isinstance(raw, list):
-        said = content_text([{"content": one} for one in objects({"": raw}, "")])
+        said = content_text([{"content": part} for part in objects({"": raw}, "")])
     if not said and isinstance(raw, dict):
         found = as_object(raw)  # pyright: ignore[reportUnknownArgumentType] - loose JSON
         said = next((text(found, key) or "" for key in _OUTPUT_KEYS if text(found, key)), "")
@@ -250,30 +250,30 @@ def _value(raw: Raw) -> object:
 
 
 def content_text(content: list[JsonObject]) -> str:
-    said = [text(mapping(one, "content"), "text") for one in content]
+    said = [text(mapping(part, "content"), "text") for part in content]
     return "\n".join(part for part in said if part)
 
 
 def _diffs(content: list[JsonObject]) -> tuple[Diff, ...]:
     found: list[Diff] = []
-    for one in content:
-        path, after = text(one, "path"), text(one, "newText")
-        if text(one, "type") == "diff" and path is not None and after is not None:
-            found.append(diff_of(path, text(one, "oldText") or "", after))
+    for part in content:
+        path, after = text(part, "path"), text(part, "newText")
+        if text(part, "type") == "diff" and path is not None and after is not None:
+            found.append(diff_of(path, text(part, "oldText") or "", after))
     return tuple(found[:MAX_DIFFS])
 
 
 def _locations(told: list[Raw]) -> tuple[Location, ...]:
-    places = [loosely(one) for one in told[:MAX_LOCATIONS]]
+    places = [loosely(place) for place in told[:MAX_LOCATIONS]]
     return tuple(
-        Location(path, whole(one, "line")) for one in places if (path := text(one, "path")) is not None
+        Location(path, whole(place, "line")) for place in places if (path := text(place, "path")) is not None
     )
 
 
 def _images(content: list[JsonObject]) -> tuple[Image, ...]:
     found: list[Image] = []
-    for one in content:
-        block = mapping(one, "content")
+    for part in content:
+        block = mapping(part, "content")
         media_type, data = text(block, "mimeType"), text(block, "data")
         if text(block, "type") == "image" and media_type is not None and data is not None:
             found.append(Image(media_type, data))

@@ -235,14 +235,14 @@ class Decoder:
 
     def _plan(self, params: JsonObject) -> None:
         entries: list[PlanItem] = []
-        for one in objects(params, "plan")[:200]:
-            match text(one, "status"):
+        for step in objects(params, "plan")[:200]:
+            match text(step, "status"):
                 case "inProgress" | "in_progress":
-                    entries.append(PlanItem(words(one, "step", 1200), "in_progress"))
+                    entries.append(PlanItem(words(step, "step", 1200), "in_progress"))
                 case "completed":
-                    entries.append(PlanItem(words(one, "step", 1200), "completed"))
+                    entries.append(PlanItem(words(step, "step", 1200), "completed"))
                 case _:
-                    entries.append(PlanItem(words(one, "step", 1200)))
+                    entries.append(PlanItem(words(step, "step", 1200)))
         self._out.put(PlanChanged(tuple(entries)))
 
     def _title(self, title: str) -> None:

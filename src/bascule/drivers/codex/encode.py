@@ -107,7 +107,7 @@ def decision_of(asked: PermissionRequested, answered: PermissionAnswered) -> str
     """The decision that was chosen; without a choice the narrowest that means the same."""
     if answered.option is None:
         return ACCEPT if answered.decision == "allow" else DECLINE
-    offered = next((one for one in asked.options if one.option_id == answered.option), None)
+    offered = next((option for option in asked.options if option.option_id == answered.option), None)
     if offered is None or (offered.kind == "deny") != (answered.decision == "deny"):
         raise UnknownOption(
             f"This request has no option {answered.option!r} that means {answered.decision!r}.",

@@ -106,12 +106,13 @@ class CodexHandshake:
 
     def _tell_models(self, answer: JsonObject) -> None:
         models = tuple(
-            ModelChoice(value[:200], words(one, "displayName", 200), words(one, "description", 500))
-            for one in objects(answer, "data")[:MAX_MODELS]
-            if (value := text(one, "model") or text(one, "id")) is not None and one.get("hidden") is not True
+            ModelChoice(value[:200], words(model, "displayName", 200), words(model, "description", 500))
+            for model in objects(answer, "data")[:MAX_MODELS]
+            if (value := text(model, "model") or text(model, "id")) is not None
+            and model.get("hidden") is not True
         )
         if models:
-            self._state.offered = [one.value for one in models]
+            self._state.offered = [model.value for model in models]
             self._out.put(ModelsChanged(models))
 
     # Turns -----------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ class Items:
         self._out.put(ToolStarted(head.id, _name(head.type, told), title, kind, Raw(bytes(raw))))
         diffs = diffs_in(head.changes)
         if diffs:
-            places = tuple(Location(one.path) for one in diffs)
+            places = tuple(Location(diff.path) for diff in diffs)
             self._out.put(ToolChanged(head.id, "running", diffs=diffs, locations=places))
 
     def _end_tool(self, head: ItemHead, told: JsonObject) -> None:
@@ -161,7 +161,7 @@ class Items:
 
 
 def _reasoning(told: JsonObject) -> str:
-    parts = [one for one in items(told, "summary") or items(told, "content") if isinstance(one, str)]
+    parts = [part for part in items(told, "summary") or items(told, "content") if isinstance(part, str)]
     return "\n\n".join(parts)
 
 
@@ -171,15 +171,15 @@ def _name(kind: str, told: JsonObject) -> str:
 
 
 def _title(kind: str, told: JsonObject) -> str:
-    typed = [text(one, "command") for one in objects(told, "commandActions")]
-    shown = " && ".join(one for one in typed if one)
+    typed = [text(action, "command") for action in objects(told, "commandActions")]
+    shown = " && ".join(command for command in typed if command)
     shown = shown or text(told, "command") or text(told, "query") or text(told, "path") or _name(kind, told)
     return clip(shown, 300)
 
 
 def _result(told: JsonObject) -> str:
     error = text(mapping(told, "error"), "message")
-    parts = [text(one, "text") for one in objects(mapping(told, "result"), "content")]
+    parts = [text(part, "text") for part in objects(mapping(told, "result"), "content")]
     return error or "\n".join(part for part in parts if part)
 
 
@@ -191,7 +191,7 @@ def _changes(raw: Raw) -> list[JsonObject]:
 
 
 def paths_in(changes: Raw) -> list[str]:
-    return [path for one in _changes(changes) if (path := text(one, "path")) is not None]
+    return [path for change in _changes(changes) if (path := text(change, "path")) is not None]
 
 
 def title_of_changes(paths: list[str]) -> str:
@@ -204,11 +204,11 @@ def title_of_changes(paths: list[str]) -> str:
 def diffs_in(changes: Raw) -> tuple[Diff, ...]:
     """Of a new or deleted file the agent tells the whole content, of a changed one the patch."""
     found: list[Diff] = []
-    for one in _changes(changes)[:MAX_DIFFS]:
-        path, told = text(one, "path"), text(one, "diff")
+    for change in _changes(changes)[:MAX_DIFFS]:
+        path, told = text(change, "path"), text(change, "diff")
         if path is None or told is None:
             continue
-        match text(mapping(one, "kind"), "type"):
+        match text(mapping(change, "kind"), "type"):
             case "add":
                 found.append(whole_file(path, told))
             case "delete":

@@ -42,8 +42,8 @@ class Threads:
     def answered(self, answer: JsonObject) -> None:
         if self._found is None:
             return
-        for one in objects(answer, "data"):
-            thread = _conversation(one)
+        for listed in objects(answer, "data"):
+            thread = _conversation(listed)
             if thread is not None:  # pages are cut by time: one on the edge may come twice
                 self._found.setdefault(thread.id, thread)
         cursor = text(answer, "nextCursor")

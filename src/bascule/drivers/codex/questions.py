@@ -20,7 +20,7 @@ def questions_in(about: JsonObject) -> tuple[Question, ...]:
 
 
 def asks_for_secret(about: JsonObject) -> bool:
-    return any(true(one, "isSecret") for one in objects(about, "questions"))
+    return any(true(question, "isSecret") for question in objects(about, "questions"))
 
 
 def declined(about: JsonObject) -> Mapping[str, object]:
@@ -40,7 +40,7 @@ def question_answer(asked: QuestionAsked, answered: QuestionAnswered) -> Mapping
             raise InvalidInput("The answer names a question that was not asked.", question=told[:200])
     answers: dict[str, object] = {}
     for told, name in known.items():
-        given = [one for one in (answered.answers.get(told), answered.notes.get(told)) if one]
+        given = [answer for answer in (answered.answers.get(told), answered.notes.get(told)) if answer]
         if given:
             answers[name] = {"answers": given}
     return {"answers": answers}
@@ -53,8 +53,8 @@ def reach_in_words(permissions: JsonObject) -> str:
         wishes.append("use the network")
     files = mapping(permissions, "fileSystem")
     for verb in ("write", "read"):
-        paths = [one for one in items(files, verb) if isinstance(one, str)]
-        paths += [_place(one) for one in objects(files, "entries") if text(one, "access") == verb]
+        paths = [path for path in items(files, verb) if isinstance(path, str)]
+        paths += [_place(entry) for entry in objects(files, "entries") if text(entry, "access") == verb]
         if paths:
             more = f" and {len(paths) - MAX_PATHS} more" if len(paths) > MAX_PATHS else ""
             wishes.append(f"{verb} {', '.join(paths[:MAX_PATHS])}{more}")
@@ -75,16 +75,16 @@ def _own(about: JsonObject) -> list[tuple[str, Question]]:
     """`(id, question)`. Two that would read alike get their ids added, as answers go by the words."""
     found: list[tuple[str, Question]] = []
     taken: set[str] = set()
-    for one in objects(about, "questions")[:MAX_QUESTIONS]:
-        name, asked = text(one, "id"), words(one, "question", 2000)
+    for field in objects(about, "questions")[:MAX_QUESTIONS]:
+        name, asked = text(field, "id"), words(field, "question", 2000)
         if name is None or not asked:
             continue
         asked = f"{asked} ({name[:200]})" if asked in taken else asked
         taken.add(asked)
         options = tuple(
             QuestionOption(label, words(option, "description", 500))
-            for option in objects(one, "options")[:MAX_OPTIONS]
+            for option in objects(field, "options")[:MAX_OPTIONS]
             if (label := words(option, "label", 200))
         )
-        found.append((name, Question(asked, words(one, "header", 200), options)))
+        found.append((name, Question(asked, words(field, "header", 200), options)))
     return found

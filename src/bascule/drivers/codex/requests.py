@@ -68,7 +68,9 @@ class CodexRequests(AgentRequests[Request]):
     def _command(self, rpc_id: Raw, params: Raw) -> None:
         asked, about = _approval.decode(params), loosely(params)
         kept = Raw(bytes(params))
-        rule = next((Raw(bytes(one)) for one in asked.available_decisions if _rule_in(one)), None)
+        rule = next(
+            (Raw(bytes(decision)) for decision in asked.available_decisions if _rule_in(decision)), None
+        )
         options = [
             PermissionOption(encode.ACCEPT, "allow_once", "Allow once", "only this call"),
             PermissionOption(
@@ -162,7 +164,7 @@ class CodexRequests(AgentRequests[Request]):
 
     def _call_of(self, told: ServerTool) -> str | None:
         """The one open call it can be about."""
-        fitting = [one for one, item in self._state.items.items() if item.name == told.name]
+        fitting = [item_id for item_id, item in self._state.items.items() if item.name == told.name]
         return fitting[0] if len(fitting) == 1 else None
 
     def _questions(self, rpc_id: Raw, params: Raw) -> str | None:
@@ -266,7 +268,7 @@ _REACH_OPTIONS = (
 def _rule_in(decision: Raw) -> str:
     """The beginning of commands that a lasting yes would cover; empty when the decision is none."""
     amendment = mapping(loosely(decision), "acceptWithExecpolicyAmendment")
-    argv = [one for one in items(amendment, "execpolicy_amendment") if isinstance(one, str)]
+    argv = [word for word in items(amendment, "execpolicy_amendment") if isinstance(word, str)]
     return clip(" ".join(argv), 300)
 
 
@@ -286,6 +288,6 @@ def _deed(about: JsonObject) -> tuple[str, str, ToolKind]:
 
 def _command_words(about: JsonObject) -> str:
     """What a person would have typed, rather than the shell around it."""
-    typed = [text(mapping({"": one}, ""), "command") for one in items(about, "commandActions")]
-    shown = " && ".join(one for one in typed if one)
+    typed = [text(mapping({"": action}, ""), "command") for action in items(about, "commandActions")]
+    shown = " && ".join(command for command in typed if command)
     return shown or text(about, "command") or "A command"

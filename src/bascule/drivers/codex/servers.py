@@ -37,5 +37,5 @@ def server_tool(about: JsonObject) -> ServerTool:
         found[1] if found else UNNAMED,
         message or "Allow a tool of an MCP server?",
         words(own, "tool_description", 2000),
-        tuple(one for one in items(own, "persist") if isinstance(one, str)),
+        tuple(scope for scope in items(own, "persist") if isinstance(scope, str)),
     )

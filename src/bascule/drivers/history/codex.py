@@ -164,7 +164,7 @@ class _Reader:
 def _title(tool: str, call: JsonObject) -> str:
     command = call.get("cmd") or call.get("command")
     if isinstance(command, list):
-        words = [one for one in items(call, "command") if isinstance(one, str)]
+        words = [word for word in items(call, "command") if isinstance(word, str)]
         return words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else " ".join(words)
     if isinstance(command, str):
         return command

@@ -106,7 +106,7 @@ class _Reader:
 
     def _gemini(self, message_id: str, message: JsonObject) -> None:
         self.builder.history.model = text(message, "model") or self.builder.history.model
-        thoughts = [_thought(one) for one in objects(message, "thoughts")]
+        thoughts = [_thought(thought) for thought in objects(message, "thoughts")]
         self.builder.text(f"{message_id}:t", "thinking", "\n\n".join(filter(None, thoughts)))
         self.builder.text(f"{message_id}:s", "assistant", _words(message))
         calls = objects(message, "toolCalls")

@@ -123,7 +123,7 @@ class PlainDriver:
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
         words = msgspec.json.decode(asked.suggestions[0], type=Cue)
         chosen = answered.option or ("deny" if answered.decision == "deny" else "allow")
-        offered = {one.option_id: one.kind == "deny" for one in asked.options}
+        offered = {option.option_id: option.kind == "deny" for option in asked.options}
         if offered.get(chosen) is not (answered.decision == "deny"):
             raise UnknownOption(
                 f"This request has no option {chosen[:80]!r} that means {answered.decision!r}.", option=chosen

@@ -24,7 +24,7 @@ def subject_in(state: PlainState) -> str | None:
         block.insert(0, lines.pop())
     printed = "\n".join(block)
     before = state.turn_text[: len(state.turn_text) - len(printed) - 1]
-    said = {one for one in _candidates(before) if _squeezed(one) == _squeezed(printed)}
+    said = {candidate for candidate in _candidates(before) if _squeezed(candidate) == _squeezed(printed)}
     if not printed.strip() or len(said) > 1:
         return None
     if len(block) == 1 and said <= {printed}:
@@ -44,4 +44,8 @@ def _without_margins(script: str) -> str:
 
 def _squeezed(words: str) -> str:
     """Without space and control characters, which printing may change."""
-    return "".join(one for one in words if not one.isspace() and (one.isprintable() or ord(one) > 0x9F))
+    return "".join(
+        character
+        for character in words
+        if not character.isspace() and (character.isprintable() or ord(character) > 0x9F)
+    )

@@ -156,11 +156,11 @@ class Decoder:
             version=text(said, "claude_code_version"),
             mode=text(said, "permissionMode"),
         )
-        names = [one for one in items(said, "slash_commands")[:MAX_LISTED] if isinstance(one, str)]
+        names = [name for name in items(said, "slash_commands")[:MAX_LISTED] if isinstance(name, str)]
         known = self._state.info.commands
         if known is None or not set(names) <= set(known):
             self._state.info.commands = names
-            self._out.put(CommandsChanged(tuple(SlashCommand(one[:200]) for one in names)))
+            self._out.put(CommandsChanged(tuple(SlashCommand(name[:200]) for name in names)))
 
     def _ready(self, *, first: bool = False, **news: str | None) -> None:
         """Say who the agent is, when that is not what was said before, or it says its first word."""
@@ -224,21 +224,23 @@ class Decoder:
         self._ready(first=True, version=version, mode=mode)
         commands = tuple(
             SlashCommand(
-                words(one, "name", 200), words(one, "description", 500), words(one, "argumentHint", 200)
+                words(command, "name", 200),
+                words(command, "description", 500),
+                words(command, "argumentHint", 200),
             )
-            for one in objects(answer, "commands")[:MAX_LISTED]
+            for command in objects(answer, "commands")[:MAX_LISTED]
         )
         if commands:
-            self._state.info.commands = [one.name for one in commands]
+            self._state.info.commands = [command.name for command in commands]
             self._out.put(CommandsChanged(commands))
         models = tuple(
             ModelChoice(
-                words(one, "value", 200), words(one, "displayName", 200), words(one, "description", 500)
+                words(model, "value", 200), words(model, "displayName", 200), words(model, "description", 500)
             )
-            for one in objects(answer, "models")[:MAX_LISTED]
+            for model in objects(answer, "models")[:MAX_LISTED]
         )
         if models:
-            self._state.info.offered = [one.value for one in models]
+            self._state.info.offered = [model.value for model in models]
             self._out.put(ModelsChanged(models))
 
     def _known_model(self, model: str | None) -> str | None:

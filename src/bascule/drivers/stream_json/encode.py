@@ -105,7 +105,7 @@ def _chosen_update(asked: PermissionRequested, option: str | None) -> Raw | None
     """What the chosen option changes for later, and never more than that one thing."""
     if option is None or option == ALLOW_ONCE:
         return None
-    offered = {one.option_id: one for one in asked.options}.get(option)
+    offered = {offer.option_id: offer for offer in asked.options}.get(option)
     if offered is None or offered.kind == "deny":
         raise UnknownOption(f"This request has no option {option!r} that allows it.", option=option)
     if option == ACCEPT_EDITS:
@@ -123,7 +123,7 @@ def _chosen_update(asked: PermissionRequested, option: str | None) -> Raw | None
 def answer_question(asked: QuestionAsked, answered: QuestionAnswered, *, to: str) -> Write:
     if not answered.answers and not answered.notes:
         return _answer(asked.request_id, to, _deny(answered.message or "The user declined to answer."))
-    known = {one.question for one in asked.questions}
+    known = {question.question for question in asked.questions}
     for question in (*answered.answers, *answered.notes):
         if question not in known:
             raise InvalidInput("The answer names a question that was not asked.", question=question[:200])

@@ -140,7 +140,7 @@ class Messages:
     def _is_failure(self, content: list[Raw]) -> bool:
         """Not the model's words but the agent's, about an API that failed: the end of the turn tells them."""
         said = [text(loosely(raw), "text") for raw in content]
-        words = [one for one in said if one is not None]
+        words = [part for part in said if part is not None]
         if not words or len(words) != len(said):
             return False
         tell_failure(self._state, self._out)

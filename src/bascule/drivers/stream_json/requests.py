@@ -126,7 +126,7 @@ class StreamJsonRequests:
                 tool_id=asked.tool_use_id,
                 note=words({"": asked.description}, ""),
                 blocked_path=asked.blocked_path,
-                suggestions=tuple(Raw(bytes(one)) for one in suggestions),
+                suggestions=tuple(Raw(bytes(suggestion)) for suggestion in suggestions),
             )
         )
 
@@ -136,7 +136,7 @@ class StreamJsonRequests:
         self._out.put(
             QuestionAsked(
                 request_id,
-                tuple(_one_question(one) for one in objects(call, "questions")),
+                tuple(_read_question(question) for question in objects(call, "questions")),
                 kept,
                 hashlib.sha256(bytes(kept)).hexdigest(),
                 asked.tool_use_id,
@@ -165,13 +165,15 @@ def _options(suggestions: list[Raw]) -> tuple[PermissionOption, ...]:
     return tuple(options)
 
 
-def _one_question(asked: JsonObject) -> Question:
+def _read_question(asked: JsonObject) -> Question:
     return Question(
         text(asked, "question") or "",
         text(asked, "header") or "",
         tuple(
-            QuestionOption(text(one, "label") or "", text(one, "description") or "", text(one, "preview"))
-            for one in objects(asked, "options")
+            QuestionOption(
+                text(option, "label") or "", text(option, "description") or "", text(option, "preview")
+            )
+            for option in objects(asked, "options")
         ),
         true(asked, "multiSelect"),
     )

@@ -85,7 +85,7 @@ def title_of(name: str, call: JsonObject) -> str:
     if name in _FIXED_TITLES:
         return _FIXED_TITLES[name]
     if name == "AskUserQuestion":
-        asked = [text(one, "question") or "" for one in objects(call, "questions")]
+        asked = [text(question, "question") or "" for question in objects(call, "questions")]
         return clip(" / ".join(filter(None, asked)) or "A question", MAX_TITLE)
     before, key = _TITLES.get(name, ("", ""))
     about = text(call, key)
@@ -101,7 +101,7 @@ def plan_in(name: str, call: JsonObject) -> tuple[PlanItem, ...] | None:
     """The to-do list a call sets, if that is what it does."""
     if name != "TodoWrite" or not isinstance(call.get("todos"), list):
         return None
-    return tuple(_plan_item(one) for one in objects(call, "todos"))
+    return tuple(_plan_item(todo) for todo in objects(call, "todos"))
 
 
 def _plan_item(todo: JsonObject) -> PlanItem:
@@ -174,11 +174,13 @@ def rule_words(suggestion: object) -> tuple[str, str]:
     reach, scope = _destination(text(offered, "destination") or "")
     match text(offered, "type"):
         case "addRules" | "replaceRules":
-            rules = " and ".join(_rule(one) for one in objects(offered, "rules")) or "this"
+            rules = " and ".join(_rule(rule) for rule in objects(offered, "rules")) or "this"
             verb = {"allow": "Allow", "deny": "Always deny", "ask": "Always ask about"}
             return f"{verb.get(text(offered, 'behavior') or '', 'Allow')} {rules} {reach}", scope
         case "addDirectories":
-            names = " and ".join(f"`{one}`" for one in items(offered, "directories") if isinstance(one, str))
+            names = " and ".join(
+                f"`{folder}`" for folder in items(offered, "directories") if isinstance(folder, str)
+            )
             return f"Allow once, and let the agent work in {names or 'another folder'} {reach}", scope
         case "setMode":
             return f"Allow once, and {_mode(text(offered, 'mode') or '')} {reach}", scope

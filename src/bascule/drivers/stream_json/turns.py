@@ -42,7 +42,7 @@ _OUTPUT_OPEN, _OUTPUT_CLOSE = "<local-command-stdout>", "</local-command-stdout>
 
 def end_turn(state: DriverState, out: EventBuffer, result: JsonObject) -> None:
     """A `result`: the turn is over. `is_error` tells, never `subtype`."""
-    for tool_id in [one for one, tool in state.tools.items() if tool.parent is None]:
+    for tool_id in [tool_id for tool_id, tool in state.tools.items() if tool.parent is None]:
         del state.tools[tool_id]
         out.put(ToolChanged(tool_id, "failed", "The turn ended before this tool reported back."))
     _count(state, out, result)
@@ -92,7 +92,7 @@ def _stop_reason(state: DriverState, result: JsonObject) -> StopReason:
 def _what_went_wrong(result: JsonObject) -> str | None:
     said = text(result, "result")
     if not said:
-        said = "\n".join(one for one in items(result, "errors") if isinstance(one, str))
+        said = "\n".join(error for error in items(result, "errors") if isinstance(error, str))
     return clip(said or text(result, "subtype") or "The agent reported an error.", MAX_FAILURE)
 
 
@@ -109,7 +109,7 @@ def _context_window(by_model: JsonObject, model: str | None) -> int | None:
     known = as_object(by_model.get(model or ""))
     if known:
         return whole(known, "contextWindow")
-    sizes = [whole(as_object(one), "contextWindow") or 0 for one in by_model.values()]
+    sizes = [whole(as_object(usage), "contextWindow") or 0 for usage in by_model.values()]
     return max(sizes, default=0) or None
 
 
@@ -127,7 +127,7 @@ def hear_user(
         return None
     if not isinstance(message.get("content"), list):
         return "a user message without content"
-    metas = {text(one, "id"): one for one in objects(said, "tool_result_meta")}
+    metas = {text(meta, "id"): meta for meta in objects(said, "tool_result_meta")}
     why = None
     for block in objects(message, "content"):
         match text(block, "type"):

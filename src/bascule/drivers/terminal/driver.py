@@ -81,10 +81,10 @@ class TerminalDriver:
 
     def tail(self, end: int, base: int, limit: int) -> Tail:
         """The newest place at least `limit` bytes before the end that is still on the tape."""
-        kept = [one for one in self._checkpoints if one.offset >= base]
+        kept = [checkpoint for checkpoint in self._checkpoints if checkpoint.offset >= base]
         if not kept:  # the program wrote no line end for long: begin in the middle rather than not at all
             return Tail(base, prelude(self._modes.on))
-        before = [one for one in kept if one.offset <= end - limit]
+        before = [checkpoint for checkpoint in kept if checkpoint.offset <= end - limit]
         chosen = before[-1] if before else kept[0]
         return Tail(chosen.offset, prelude(set(chosen.on)))
 

@@ -43,7 +43,9 @@ class ModeTracker(Struct):
             if found[1] is None:
                 self.on = set(AT_START)  # a reset
                 continue
-            numbers = {int(one) for one in found[1].split(b";") if one and len(one) < 6} & FOLLOWED
+            numbers = {
+                int(number) for number in found[1].split(b";") if number and len(number) < 6
+            } & FOLLOWED
             self.on = self.on | numbers if found[2] == b"h" else self.on - numbers
 
 

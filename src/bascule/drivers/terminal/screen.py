@@ -66,15 +66,15 @@ class Screen:
             self._write(whole)
 
     def _write(self, text: str) -> None:
-        for one in text:
+        for character in text:
             if self._col >= self.cols:
                 self._col = 0
                 self._line_feed()
-            self._lines[self._row][self._col] = one
+            self._lines[self._row][self._col] = character
             self._col += 1
 
-    def _character(self, one: str) -> None:
-        match one:
+    def _character(self, character: str) -> None:
+        match character:
             case "\r":
                 self._col = 0
             case "\n" | "\x0b" | "\x0c":
@@ -86,8 +86,8 @@ class Screen:
             case _:
                 pass
 
-    def _escape(self, one: str) -> None:
-        match one:
+    def _escape(self, final: str) -> None:
+        match final:
             case "7":
                 self._saved = (self._row, self._col)
             case "8":
@@ -106,7 +106,9 @@ class Screen:
                 pass
 
     def _control(self, final: str, words: str, *, private: bool) -> None:
-        numbers = [min(int(one), 10_000) if one.isdigit() and len(one) < 6 else 0 for one in words.split(";")]
+        numbers = [
+            min(int(word), 10_000) if word.isdigit() and len(word) < 6 else 0 for word in words.split(";")
+        ]
         first = numbers[0]
         step = max(1, first)
         if private:

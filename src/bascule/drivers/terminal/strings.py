@@ -108,5 +108,7 @@ def clean_title(text: bytes) -> str:
     """A program's title, fit to be shown: one line, nothing invisible, bounded."""
     words = " ".join(text.decode("utf-8", "replace").split())
     # Control, format (bidi marks among them), surrogate and private characters say nothing to a person.
-    seen = " ".join("".join(one for one in words if unicodedata.category(one)[0] != "C").split())
+    seen = " ".join(
+        "".join(character for character in words if unicodedata.category(character)[0] != "C").split()
+    )
     return seen if len(seen) <= TITLE_LENGTH else seen[: TITLE_LENGTH - 1].rstrip() + "…"
