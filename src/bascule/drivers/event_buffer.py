@@ -1,4 +1,4 @@
-"""Where decoded events gather: adjacent pieces of one text become one event."""
+"""Collects decoded events and joins adjacent pieces of one text into one event."""
 
 from bascule.model.events import AnyEvent, TextAppended, TextKind
 

@@ -1,4 +1,4 @@
-"""Lines of output handed to whoever understands them, with the promise that none is lost and none raises."""
+"""Feeds output to a decoder line by line: no line is lost, and none raises."""
 
 import hashlib
 from collections.abc import Callable
@@ -14,7 +14,7 @@ MAX_RAW = 16 * 1024
 
 
 class LineReader:
-    """`understand` takes one line and returns what about it was not understood."""
+    """`understand` decodes one line and returns what about it was not understood."""
 
     def __init__(
         self, out: EventBuffer, understand: Callable[[bytes], str | None], *, skipping: bool = False
@@ -72,7 +72,7 @@ class LineReader:
 
 
 def keep(out: EventBuffer, line: bytes, why: str) -> None:
-    """What was not understood, kept and bounded."""
+    """Keep a line that was not understood as an event of bounded size."""
     head = line[:MAX_RAW].decode("utf-8", "replace")
     if len(line) <= MAX_RAW:
         out.put(Unrecognised(head, why))

@@ -1,4 +1,4 @@
-"""Writes to the agent that a driver makes on its own: how their ids are told apart, and the list of them."""
+"""Writes that a driver owes the agent on its own, and the id prefix of those shared by all sessions."""
 
 from bascule.model.records import Write
 
@@ -8,7 +8,7 @@ FOR_ALL = "@"
 
 
 class Replies:
-    """Writes the driver owes the agent, in order, until whoever holds the process takes them."""
+    """Writes the driver owes the agent, in order, until they are taken."""
 
     def __init__(self) -> None:
         self._writes: list[Write] = []
@@ -20,6 +20,6 @@ class Replies:
         self._writes.append(write)
 
     def take(self) -> list[Write]:
-        """All of them, once."""
+        """Take all of them."""
         writes, self._writes = self._writes, []
         return writes

@@ -1,4 +1,4 @@
-"""What the agent says about itself: who it is, its mode, model, commands, title and use of its memory."""
+"""Reads what the agent reports of itself: capabilities, mode, model, commands, title, context usage."""
 
 import zlib
 
@@ -46,7 +46,7 @@ class AgentInfoReader:
         info.logins = clip("; ".join(filter(None, ways)), 1000)
 
     def opened(self, session_id: str, answer: JsonObject) -> None:
-        """The session exists."""
+        """Read the answer that opened the session."""
         info = self._info
         info.session_id = session_id
         models = self._read_settings(answer)
@@ -54,7 +54,7 @@ class AgentInfoReader:
         self._tell_models(models)
 
     def settings(self, answer: JsonObject) -> None:
-        """Modes, models and options as they are now; whatever changed is told."""
+        """Read the current modes, models and options, and emit what changed."""
         info = self._info
         mode, model = info.mode, info.model
         models = self._read_settings(answer)
@@ -106,7 +106,7 @@ class AgentInfoReader:
             self._out.put(UsageChanged(info.used, info.size, info.cost_usd))
 
     def plan(self, told: JsonObject) -> None:
-        """A plan, as a list or as one text; told without either it is gone."""
+        """Read a plan, which is a list of entries or one text; neither means there is no plan any more."""
         whole_text = words(told, "content", 20_000)
         items = tuple(_plan_item(entry) for entry in objects(told, "entries")[:MAX_PLAN])
         self._out.put(PlanChanged(items or ((PlanItem(whole_text),) if whole_text else ())))
@@ -114,7 +114,7 @@ class AgentInfoReader:
     def _read_settings(self, answer: JsonObject) -> tuple[ModelChoice, ...]:
         info = self._info
         models: tuple[ModelChoice, ...] = ()
-        offered: list[str] = []  # two lists may name the same models in two ways
+        offered: list[str] = []  # by option and by `models`, which may name the same models differently
         for option in objects(answer, "configOptions"):
             now, option_id = _short(text(option, "currentValue")), _short(text(option, "id"))
             match text(option, "category"):
@@ -154,7 +154,7 @@ def _short(value: str | None) -> str | None:
 
 
 def _choices(source: JsonObject, key: str, value_key: str) -> tuple[ModelChoice, ...]:
-    """Choices may come in groups, each with its own list."""
+    """Flatten choices, which may come in groups with a list each."""
     found: list[ModelChoice] = []
     for choice in objects(source, key)[:MAX_LISTED]:
         value = text(choice, value_key)

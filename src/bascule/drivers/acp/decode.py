@@ -1,4 +1,6 @@
-"""One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
+"""Decodes one line of an ACP agent's output into events. Lines it does not understand are kept."""
+
+from typing import assert_never
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -24,7 +26,7 @@ from bascule.drivers.jsonrpc import message as rpc
 from bascule.drivers.lenient import MAX_ID, JsonObject, loosely, mapping, text
 from bascule.model.events import Note
 
-# Extensions that tell nothing a session needs. Qwen Code names its own without the underscore.
+# Extensions that are ignored. Qwen Code names its own without the underscore.
 _SILENT = frozenset(
     {
         "_auth/status_update",
@@ -38,7 +40,7 @@ _SILENT = frozenset(
         "qwen/notify/session/terminal-sequence",
     }
 )
-# Updates that belong to a conversation; the others are about the session.
+# Updates that are part of the conversation; the others describe the session.
 _SPOKEN = frozenset(
     {
         "agent_message_chunk",
@@ -74,7 +76,7 @@ class Decoder:
         self._sessions = sessions
 
     def line(self, line: bytes) -> str | None:
-        """One message. Returns what about it was not understood."""
+        """Decode one message. Returns what about it was not understood."""
         message = rpc.read(line)
         if message.method is UNSET:
             return self._answer(message, len(line))
@@ -91,8 +93,11 @@ class Decoder:
         return self._requests.request(message.id, message.method, message.params)
 
     def _to_nobody(self, message: rpc.Message, line: bytes) -> str | None:
-        """It names no session, so every session of this process hears it. It is answered once: all of them
-        owe the same reply under the same id, and an id is written once."""
+        """Handle a message that names no session: every session of the process gets it.
+
+        A request is still answered once, because all sessions give their reply the same write id, and each
+        id is written once.
+        """
         assert message.method is not UNSET
         if message.id is UNSET:
             if message.method == "$/cancel_request":
@@ -107,7 +112,7 @@ class Decoder:
         return self._requests.refuse_for_all(message.id, message.method, line)
 
     def _is_about_ours(self, params: Raw) -> bool:
-        """Some requests name the request they belong to instead of its session."""
+        """Whether the parameters name a request of ours; some agents send that instead of the session."""
         try:
             return rpc.our_id(rpc.request_id_in(params)) in self._state.pending
         except msgspec.MsgspecError:
@@ -119,7 +124,7 @@ class Decoder:
         self._tools.end_all("The agent went before this tool reported back.")
 
     def _keep_early(self, session_id: str, line: bytes) -> None:
-        """Some agents speak of a session before they have named it. Of other sessions we know nothing."""
+        """Keep a message that may be ours: some agents send updates before they tell the session's id."""
         state = self._state
         if state.stage != "opening" or state.launch.resume is not None or len(session_id) > MAX_ID:
             return
@@ -165,7 +170,9 @@ class Decoder:
             case "list":
                 self._sessions.answered(answer)
             case "close" | "probe":
-                pass  # that it came is all there is to know
+                pass  # only its arrival counts
+            case _:
+                assert_never(pending.asked)
 
     def _refused(self, number: int, pending: Pending, error: JsonObject) -> None:
         match pending.asked:
@@ -185,6 +192,8 @@ class Decoder:
                 self._sessions.refused(error_words(error))
             case "close" | "probe":
                 pass
+            case _:
+                assert_never(pending.asked)
 
     def _opened(self, answer: JsonObject) -> None:
         self._something_else()
@@ -251,7 +260,7 @@ class Decoder:
     def _spoken(self, kind: str, raw: Raw, update: JsonObject) -> str | None:
         state = self._state
         if state.replaying and not state.launch.history:
-            return None  # it is in this log already
+            return None  # this log has it already
         if state.replaying and state.held:
             self._text.skip_rest()
             return None
@@ -259,7 +268,7 @@ class Decoder:
             if state.replaying:
                 self._tools.begin_drafts()
                 self._text.hear_earlier_prompt(update)
-            return None  # otherwise an echo of what was just sent
+            return None  # otherwise an echo of the prompt that was just sent
         self._text.end_earlier_prompt()
         if kind in ("tool_call", "tool_call_update"):
             call = read_call(rpc.update_in(raw))

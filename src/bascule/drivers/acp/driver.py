@@ -1,4 +1,4 @@
-"""The Agent Client Protocol as a driver: bytes in, events out; wishes in, bytes out."""
+"""The ACP driver: the agent's bytes in, events out; commands in, bytes for the agent out."""
 
 from typing import Self
 
@@ -33,7 +33,7 @@ _state = msgspec.json.Decoder(DriverState)
 class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
     """One session on a connection that may carry others: `id_base` keeps their request ids apart.
 
-    Without services the agent reads, writes and runs by itself, and asks for permission to.
+    Without services the agent reads files, writes files and runs commands itself, and asks for permission.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
         return self._requests.answer(asked.request_id, form_answer(asked, answered))
 
     def _decide_call(self, request_id: str, call_id: str, answered: PermissionAnswered) -> Write:
-        """Allowed, the call becomes due, and its reply carries the answer; denied, it is over."""
+        """Allow a service call, which makes it due and answers it later with its result; or deny it now."""
         del self._state.requests[request_id]
         if answered.decision == "allow":
             self._state.calls[call_id].due = True
@@ -100,7 +100,7 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
         return self._requests.due()
 
     def answer_call(self, call_id: str, result: object, error: str = "", code: int = FAILED) -> list[Write]:
-        """What became of a call: a result, or words on why there is none. Nothing if it is not awaited."""
+        """Reply to a service call with its result or an error; nothing if the agent no longer waits."""
         call = self._state.calls.pop(call_id, None)
         if call is None:
             return []
@@ -111,7 +111,7 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
 
     @property
     def greeting(self) -> Greeting | None:
-        """What the agent answered to the first words, once it has."""
+        """The agent's answer to `initialize`, once it came."""
         info = self._state.info
         if not info.greeted:
             return None
@@ -127,17 +127,17 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
 
     @property
     def refused(self) -> str:
-        """Why the agent would not be greeted, in its words; empty if it did not refuse."""
+        """Why the agent refused `initialize`, in its words; empty if it did not."""
         return self._state.refused
 
     @property
     def session_id(self) -> str | None:
-        """The agent's name for the conversation, once it is known."""
+        """The agent's id of the session, once it is known."""
         return self._state.info.session_id or self._state.launch.resume
 
     @property
     def heard(self) -> int:
-        """How many bytes of all that were read were about this session."""
+        """How many of the bytes read were messages of this session."""
         return self._state.heard
 
     @property
@@ -146,7 +146,7 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
 
     @property
     def works_alone(self) -> bool:
-        """A turn runs, and only the agent has anything to do: no person, no tool, no service of ours."""
+        """Whether a turn runs that waits for no person, no tool and no service of ours."""
         state = self._state
         asked = state.requests or state.calls
         return state.turn is not None and not asked and not any(tool.begun for tool in state.tools.values())
@@ -162,11 +162,11 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
         return self._sessions.take()
 
     def probe(self, write_id: str) -> Write:
-        """Ask whether it is there. Only that an answer comes matters."""
+        """Check that the agent is alive: any answer will do."""
         return Write(write_id, self._handshake.probe())
 
     def leave(self, write_id: str) -> list[Write]:
-        """The session ends while the process goes on: stop its turn, let go of it."""
+        """End the session while its process goes on: stop the turn and close the session."""
         cancel = self.interrupt(write_id)
         self._state.leaving = True
         self._settled.clear()
@@ -176,7 +176,7 @@ class AcpDriver(JsonRpcDriver[DriverState, AcpHandshake, AcpRequests]):
 
     @property
     def has_left(self) -> bool:
-        """The agent has answered everything that this session asked for."""
+        """Whether the agent has answered all that must be answered before this session may go."""
         waiting = {"open", "prompt", "close"}
         return self._state.leaving and not any(
             pending.asked in waiting for pending in self._state.pending.values()

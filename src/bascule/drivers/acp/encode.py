@@ -1,4 +1,4 @@
-"""A person's wishes as messages for the agent, built only from what was asked and stored."""
+"""Encodes prompts and answers as ACP messages, only from the stored request and the answer to it."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ from bascule.model.events import (
 )
 
 WRITER = Writer()
-CANCEL = "bascule:cancel"  # our own way to say no to a request that offers none
+CANCEL = "bascule:cancel"  # option of our own, for a request that offers no way to deny it
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
 
@@ -33,12 +33,12 @@ def prompt_blocks(sent: PromptSent, *, images: bool) -> list[object]:
 
 
 def permission_outcome(asked: PermissionRequested, answered: PermissionAnswered) -> Mapping[str, object]:
-    """The option that means what was decided: the chosen one, else by its kind, never by its place."""
+    """The outcome for a decision: the chosen option, else the first of the right kind."""
     if answered.decision == "deny":
         chosen = _chosen(asked, answered.option, deny=True) or _first(asked, "deny")
     else:
         chosen = _chosen(asked, answered.option, deny=False) or _first(asked, "allow_once")
-        # An agent that offers only a lasting yes leaves no narrower way to say it.
+        # An agent that offers only a lasting permission leaves no narrower choice.
         chosen = chosen or _first(asked, "allow_always")
         if chosen is None:
             raise UnknownOption("This request offers no way to allow it.")

@@ -1,4 +1,4 @@
-"""From the first word to a session that may be spoken to: initialize, open, mode and model, then prompts."""
+"""The ACP handshake: initialize, open or load the session, set mode and model, then send prompts."""
 
 from collections.abc import Mapping
 
@@ -28,9 +28,9 @@ class AcpHandshake:
         self._agent_info = agent_info
 
     def begin(self) -> list[Write]:
-        """The first words: a greeting, or, where another session has given it, the wish for a session."""
+        """Send `initialize`, or open the session if another one of the process has sent it already."""
         if not self._state.info.greeted:
-            # Whoever else begins on this process owes the same words under the same id: they are said once.
+            # All sessions that begin on this process send this under the same write id: it is written once.
             return [
                 Write(f"{FOR_ALL}initialize" if self._state.shared else "start:1", self._initialize_line())
             ]
@@ -86,28 +86,28 @@ class AcpHandshake:
             self._send("mode", self.set_mode(mode, at_start=True))
 
     def not_greeted(self, error: JsonObject) -> None:
-        """There is no talking to this agent at all."""
+        """The agent refused `initialize`: no session is possible."""
         self._state.refused = error_words(error)
-        if self._state.shared:  # the process is given up, and each of its sessions says so
+        if self._state.shared:  # the process will be given up, and each of its sessions notes it
             self._state.stage = "failed"
             self._out.put(Note("not_greeted", f"The agent refused: {self._state.refused}", "error"))
         else:
             self.failed(self._state.refused)
 
     def close(self) -> None:
-        """Let go of the session, if the agent wants to know."""
+        """Close the session, if the agent supports that."""
         info = self._state.info
         if info.closes and info.session_id is not None:
             number = self._state.new_id(Pending("close"))
             self._send("close", WRITER.request(number, "session/close", {"sessionId": info.session_id}))
 
     def list_conversations(self) -> bytes:
-        """Asks which conversations of this folder the agent knows."""
+        """Request the agent's list of conversations in this folder."""
         params = {"cwd": self._state.launch.cwd}
         return WRITER.request(self._state.new_id(Pending("list")), "session/list", params)
 
     def probe(self) -> bytes:
-        """Something no agent knows, which every agent that lives answers."""
+        """A request with an unknown method, which every living agent answers, if only with an error."""
         return WRITER.request(self._state.new_id(Pending("probe")), "_bascule/there", {})
 
     def open_refused(self, error: JsonObject) -> None:
@@ -120,7 +120,7 @@ class AcpHandshake:
             self.failed(told)
 
     def failed(self, why: str, *, code: str = "session_refused") -> None:
-        """There is no session. The next prompt tries once more; those that waited are told."""
+        """Opening the session failed. Prompts that waited fail with it; the next one tries again."""
         self._state.stage = "failed"
         self._out.put(Note(code, f"The agent opened no session: {why}", "error"))
         self._give_up_held(why)
@@ -129,11 +129,11 @@ class AcpHandshake:
         mode = self._state.start_mode()
         if mode is None or mode == self._state.info.mode:
             self._ready()
-        else:  # another one was wished for meanwhile
+        else:  # another mode was chosen meanwhile
             self._send("mode", self.set_mode(mode, at_start=True))
 
     def start_mode_refused(self, error: JsonObject) -> None:
-        """It was to ask before it acts and does not: nothing is sent to it until it does."""
+        """The agent refused the mode in which it asks before it acts: it gets no prompt until it accepts."""
         mode = self._state.start_mode() or ""
         told = error_words(error)
         why = f"The agent did not switch to its mode {mode[:80]!r} ({told}), so nothing is sent to it."
@@ -152,7 +152,7 @@ class AcpHandshake:
     # Prompts ---------------------------------------------------------------------------------------------
 
     def prompt(self, sent: PromptSent) -> Write:
-        """The prompt, or what has to come before it. One is worked on at a time; others wait."""
+        """Send the prompt, or hold it until the session is open and the turn before it has ended."""
         state, write_id = self._state, f"prompt:{sent.prompt_id}"
         if state.stage == "ready" and state.turn is None and not state.held:
             return Write(write_id, self._prompt_line(sent))
@@ -166,7 +166,7 @@ class AcpHandshake:
         return Write(write_id, b"")
 
     def send_held(self) -> None:
-        """The next prompt that waits, if the agent can take one."""
+        """Send the next held prompt, if the agent can take one."""
         state = self._state
         if state.held and state.stage == "ready" and state.turn is None:
             sent = state.held.pop(0)
@@ -209,7 +209,7 @@ class AcpHandshake:
     # The session ------------------------------------------------------------------------------------------
 
     def _open(self) -> bytes | None:
-        """Asks for the session: a new one, or an earlier one in the way the agent can."""
+        """Request a new session, or an earlier one by `session/resume` or `session/load`."""
         launch, info = self._state.launch, self._state.info
         params: dict[str, object] = {"cwd": launch.cwd, "mcpServers": []}
         if launch.resume is None:
@@ -235,7 +235,7 @@ class AcpHandshake:
 
 
 def error_words(error: JsonObject) -> str:
-    """What went wrong, in the agent's words; some put the better ones beside the message."""
+    """The error's message, with the details some agents put into `data`."""
     told = words(error, "message", 2000) or f"error {error.get('code')!r:.40}"
     data = mapping(error, "data")
     more = text(data, "details") or text(data, "message") or text(error, "data")

@@ -1,4 +1,4 @@
-"""What the agent asks of us: permissions and forms for a person, services of the host, and the unknown."""
+"""Requests of an ACP agent: permissions and forms for a person, service calls, and unknown methods."""
 
 import hashlib
 
@@ -40,11 +40,11 @@ _SCOPES = {
     "reject_once": "only this call",
     "reject_always": "also later calls like it; how far that reaches is up to the agent",
 }
-# Qwen Code asks once whether there is such a thing, and does without: nobody needs to read of it.
+# Qwen Code asks once whether these exist, and does without: no need to report it.
 _OPTIONAL = frozenset({"craft/drainMidTurnQueue", "craft/claimTodoStopGuardContinuation"})
 UNSEEN = "The agent does not say what it gives to this tool. Look before you allow it."
 _HOST_METHODS = ("fs/", "terminal/")
-FAILED = -32000  # what was asked for was not done, and the words say why
+FAILED = -32000  # the request failed; the message says why
 
 
 class PermissionParams(Struct, rename="camel"):
@@ -66,10 +66,10 @@ class AcpRequests(AgentRequests[Request]):
         super().__init__(state, out, replies, WRITER)
         self._state = state
         self._tools = tools
-        self.fresh_calls = False  # a call has come that is due, and whose state is not stored yet
+        self.fresh_calls = False  # a new call is due whose state is not stored yet
 
     def refuse_for_all(self, rpc_id: Raw, method: str, line: bytes) -> str | None:
-        """A request that names no session: each session of the process owes the same refusal."""
+        """Refuse a request that names no session: each session of the process owes the same reply."""
         if len(bytes(rpc_id)) > MAX_RPC_ID:
             return ENDLESS_ID
         known = method in ("session/request_permission", "elicitation/create") or method in SERVICES
@@ -119,9 +119,9 @@ class AcpRequests(AgentRequests[Request]):
         )
 
     def _judged(self, raw: Raw, call: ToolCall, tool: Tool) -> Raw:
-        """The input, as it was sent with the request or last told of this very call.
+        """The input a person or rule judges: of the request, or else last reported for this call.
 
-        An agent that never sends one describes the call instead: then that is judged.
+        If the agent never sends one, its description of the call is judged.
         """
         for told in (call.raw_input, tool.input):
             if not is_empty(told):
@@ -129,7 +129,7 @@ class AcpRequests(AgentRequests[Request]):
         return Raw(bytes(raw))
 
     def _options(self, offered: list[Raw]) -> tuple[PermissionOption, ...]:
-        """Every option whose kind we know, in the agent's words; and always a way to say no."""
+        """The options of a known kind, in the agent's words, and always one that denies."""
         found: dict[str, PermissionOption] = {}
         for option in map(loosely, offered[:MAX_OPTIONS]):
             option_id, kind = text(option, "optionId"), text(option, "kind") or ""
@@ -192,14 +192,14 @@ class AcpRequests(AgentRequests[Request]):
         self.fresh_calls = True
 
     def due(self) -> list[HostCall]:
-        """The calls that nobody has to be asked about any more, and that are not answered."""
+        """Service calls that are allowed and not answered yet."""
         calls = self._state.calls.items()
         return [HostCall(call_id, one.method, one.params) for call_id, one in calls if one.due]
 
     # The end of a request --------------------------------------------------------------------------------
 
     def withdraw(self, rpc_id: bytes) -> str | None:
-        """The agent takes a request back."""
+        """The agent cancels its request."""
         for request_id, request in list(self._state.requests.items()):
             if bytes(request.rpc_id) == rpc_id:
                 del self._state.requests[request_id]
@@ -218,7 +218,7 @@ class AcpRequests(AgentRequests[Request]):
         return WRITER.error(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
 
     def forget_open(self) -> None:
-        """The turn is over, and with it whatever was asked during it."""
+        """The turn is over: withdraw its open requests."""
         reason = "interrupted" if self._state.cancelling else "agent"
         for request_id, request in self._state.requests.items():
             self._state.calls.pop(request.call or "", None)

@@ -1,4 +1,4 @@
-"""How a turn ends."""
+"""Ends a turn: its stop reason, usage and error, from the answer to `session/prompt`."""
 
 import re
 
@@ -23,7 +23,7 @@ def end_turn(state: DriverState, out: EventBuffer, answer: JsonObject, error: Js
     stop = text(answer, "stopReason") or ""
     reason, message = _STOPS.get(stop, "other"), _MORE.get(stop)
     if error is not None:
-        # An agent that was told to stop may fail for it; that is what was wanted.
+        # An agent that was told to stop may answer with an error: still an interrupt.
         reason = "interrupted" if state.cancelling else "error"
         message = None if state.cancelling else clip(error_words(error), 4096)
     elif reason == "interrupted" and not (state.cancelling or state.denying):
@@ -36,7 +36,7 @@ def end_turn(state: DriverState, out: EventBuffer, answer: JsonObject, error: Js
 
 
 def _failure_in_words(state: DriverState, answer: JsonObject) -> str:
-    """What went wrong, if the last thing said tells that. A turn that used no tokens had no answer."""
+    """The error that the agent reported as text, if any. A turn without usage had no answer of the model."""
     found = _ERROR_IN_DISGUISE.search(state.last_said)
     if found is not None:
         return state.last_said[found.start() :].strip()

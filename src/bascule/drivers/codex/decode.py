@@ -1,4 +1,4 @@
-"""One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
+"""Decodes one line of Codex's output into events. Lines it does not understand are kept."""
 
 import zlib
 
@@ -26,7 +26,7 @@ from bascule.model.events import (
 )
 
 _STOPS: dict[str, StopReason] = {"completed": "end_turn", "interrupted": "interrupted", "failed": "error"}
-# TextProgress for other kinds of clients, or said better elsewhere.
+# Meant for other kinds of clients, or reported better by other messages.
 _SILENT = frozenset(
     {
         "thread/started",
@@ -100,7 +100,7 @@ class Decoder:
         self._threads = threads
 
     def line(self, line: bytes) -> str | None:
-        """One message. Returns what about it was not understood."""
+        """Decode one message. Returns what about it was not understood."""
         message = rpc.read(line)
         if message.method is UNSET:
             return self._answer(message)
@@ -113,7 +113,7 @@ class Decoder:
         return self._notification(message.method, message.params, params)
 
     def _beside(self, message: rpc.Message, params: JsonObject) -> str | None:
-        """A sub-agent has a thread of its own: its tools and what it asks for are shown, not its words."""
+        """A message of a sub-agent, which has its own thread: show its tools and requests, not its text."""
         if message.method is UNSET:
             return None
         if message.id is not UNSET:
@@ -251,7 +251,7 @@ class Decoder:
             self._out.put(TitleChanged(title))
 
     def _error(self, params: JsonObject) -> None:
-        """What ends a turn is told at its end; here only what does not."""
+        """Note an error that is retried; one that ends the turn comes with `turn/completed`."""
         if true(params, "willRetry"):
             told = words(mapping(params, "error"), "message", 2000)
             self._out.put(
@@ -259,13 +259,13 @@ class Decoder:
             )
 
     def _hook(self, run: JsonObject) -> None:
-        """A hook is a command of a settings file: it ran, and nobody was asked."""
+        """Note that a hook ran: a command of a settings file, run without permission."""
         name = words(run, "eventName", 80) or "a hook"
         status = words(run, "status", 40)
         self._out.put(Note("hook", f"The agent ran a hook of its settings: {name} {status}".rstrip() + "."))
 
     def _reviewed(self, review: JsonObject) -> None:
-        """A model decided in a person's place: we ask that it does not, a managed setting may insist."""
+        """Warn that a model decided a request: a managed setting may override that we want people asked."""
         verdict = words(review, "status", 40) or "decided"
         why = words(review, "rationale", 500)
         told = f"The agent's own reviewer decided about a request, and nobody was asked: {verdict}. {why}"

@@ -1,4 +1,4 @@
-"""The app-server protocol as a driver: bytes in, events out; wishes in, bytes out."""
+"""The Codex driver: bytes of `codex app-server` in, events out; commands in, bytes out."""
 
 from typing import Self
 
@@ -79,7 +79,7 @@ class CodexDriver(JsonRpcDriver[DriverState, CodexHandshake, CodexRequests]):
         return Write(write_id, b"")
 
     def set_model(self, write_id: str, model: str) -> Write:
-        """It holds from the next turn on."""
+        """Use this model from the next turn on."""
         state = self._state
         state.trying = model if state.offered and model not in {*state.offered, state.model} else ""
         state.model_changed = state.model_changed or bool(state.trying) or model != state.model

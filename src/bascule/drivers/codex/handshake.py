@@ -1,6 +1,7 @@
-"""From the first word to a thread that takes turns; and the turns it is asked for."""
+"""The Codex handshake: initialize, start or resume the thread, then start and interrupt turns."""
 
 import re
+from typing import assert_never
 
 from bascule import __version__
 from bascule.drivers.codex import encode
@@ -52,6 +53,8 @@ class CodexHandshake:
                 self._tell_models(answer)
             case "interrupt":
                 pass
+            case _:
+                assert_never(asked)
 
     def refused(self, asked: Step, told: str) -> None:
         match asked:
@@ -66,6 +69,8 @@ class CodexHandshake:
                 self.turn_over()
             case "interrupt" | "models":
                 self._out.put(Note(f"{asked}_refused", told, "warning"))
+            case _:
+                assert_never(asked)
 
     def _initialized(self, answer: JsonObject) -> None:
         found = re.search(r"/(\d+\.\d+[\w.-]*)", text(answer, "userAgent") or "")
@@ -76,7 +81,7 @@ class CodexHandshake:
         state = self._state
         state.mode = state.launch.mode if state.launch.mode in encode.MODES else encode.DEFAULT_MODE
         settings = encode.thread_settings(state.mode, state.launch.model)
-        state.mode_changed = True  # the first turn says all of it
+        state.mode_changed = True  # the first turn sends the whole mode
         number = state.new_id("open")
         if state.launch.resume is None:
             return WRITER.request(number, "thread/start", {"cwd": state.launch.cwd, **settings})
@@ -157,7 +162,7 @@ class CodexHandshake:
         return WRITER.request(state.new_id("interrupt"), "turn/interrupt", params)
 
     def set_mode(self, mode: str) -> None:
-        """It holds from the next turn on: that is when the agent can be told."""
+        """Use this mode from the next turn on: Codex takes a mode only with a turn."""
         if mode not in encode.MODES:
             known = ", ".join(encode.MODES)
             self._out.put(Note("mode_refused", f"There is no mode {mode[:80]!r}; modes: {known}.", "warning"))

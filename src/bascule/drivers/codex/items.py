@@ -1,4 +1,4 @@
-"""Items of a turn: messages, reasoning, commands and file changes, as they begin, grow and end."""
+"""Items of a turn (messages, reasoning, commands, file changes): emits their start, growth and end."""
 
 import msgspec
 from msgspec import Raw, Struct
@@ -21,7 +21,7 @@ from bascule.model.events import (
 )
 
 MAX_OUTPUT = 1024 * 1024
-LIVE_OUTPUT = 8 * 1024  # of a running command, its newest words
+LIVE_OUTPUT = 8 * 1024  # characters of a running command's latest output
 TELL_EVERY = 2 * 1024
 MAX_DIFFS = 100
 
@@ -34,7 +34,7 @@ _KINDS: dict[str, ToolKind] = {
     "collabAgentToolCall": "agent",
     "imageView": "read",
 }
-# What was said to the agent, and what it tells in other ways.
+# Prompts, and items that other messages report.
 _SILENT = frozenset(
     {"userMessage", "contextCompaction", "enteredReviewMode", "exitedReviewMode", "hookPrompt"}
 )
@@ -56,9 +56,9 @@ class Items:
         self._out = out
 
     def begin(self, raw: Raw, *, beside: bool = False) -> str | None:
-        """An item begins. Returns what about it was not understood.
+        """An item starts. Returns what about it was not understood.
 
-        `beside`: it is a sub-agent's, of which only the tools are told.
+        `beside`: it belongs to a sub-agent, of which only tools are shown.
         """
         head = _head.decode(raw)
         if head.type in _TEXTS:
@@ -90,7 +90,7 @@ class Items:
         self._out.append_text(self._entry(item_id), kind, piece)
 
     def next_part(self, item_id: str) -> None:
-        """Reasoning comes in parts; between two of them stands an empty line."""
+        """A new part of the reasoning begins: separate it from the last by an empty line."""
         said = self._state.texts.get(item_id)
         if said is not None and said.length:
             self.say(item_id, "thinking", "\n\n")
@@ -106,7 +106,7 @@ class Items:
             self._out.put(ToolChanged(item_id, "running", item.output))
 
     def end_all(self, why: str, *, beside: bool = True) -> None:
-        """`beside`: what sub-agents do ends with it."""
+        """End all open items. `beside`: those of sub-agents too."""
         for item_id in list(self._state.texts):
             self._close(item_id)
         for item_id, item in list(self._state.items.items()):
@@ -202,7 +202,7 @@ def title_of_changes(paths: list[str]) -> str:
 
 
 def diffs_in(changes: Raw) -> tuple[Diff, ...]:
-    """Of a new or deleted file the agent tells the whole content, of a changed one the patch."""
+    """Diffs of the changes: new and deleted files come with their content, changed ones with a patch."""
     found: list[Diff] = []
     for change in _changes(changes)[:MAX_DIFFS]:
         path, told = text(change, "path"), text(change, "diff")

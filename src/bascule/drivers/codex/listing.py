@@ -1,4 +1,4 @@
-"""The threads an agent knows of this folder, asked for page by page."""
+"""Lists Codex's threads of this folder, page by page."""
 
 from bascule.drivers.codex.encode import WRITER
 from bascule.drivers.codex.state import DriverState
@@ -9,20 +9,20 @@ from bascule.model.codec import timestamp
 from bascule.model.records import Write
 
 PAGE = 100
-MAX_PAGES = 20  # a page may hold less than it was asked for
+MAX_PAGES = 20  # a page may hold fewer than requested
 MAX_CURSOR = 4096
 LAST_MOMENT = 253_402_300_799  # of the year 9999, in seconds
-# Unasked it leaves out what its own `exec` began. Threads of sub-agents are no conversations.
+# By default Codex leaves out threads of `codex exec`. Threads of sub-agents are no conversations.
 KINDS = ("cli", "vscode", "exec", "appServer")
 
 
 class Threads:
-    """What was gathered is not kept with the driver's state: whoever asked is gone after a restart."""
+    """The threads listed so far. Not stored: whoever asked is gone after a restart."""
 
     def __init__(self, state: DriverState, replies: Replies) -> None:
         self._state = state
         self._replies = replies
-        self._found: dict[str, Conversation] | None = None  # None: nobody asked
+        self._found: dict[str, Conversation] | None = None  # None: no listing is under way
         self._cursors: set[str] = set()
         self._listing: Listing | None = None
 
@@ -44,7 +44,7 @@ class Threads:
             return
         for listed in objects(answer, "data"):
             thread = _conversation(listed)
-            if thread is not None:  # pages are cut by time: one on the edge may come twice
+            if thread is not None:  # pages are cut by time: a thread on the edge may come twice
                 self._found.setdefault(thread.id, thread)
         cursor = text(answer, "nextCursor")
         if cursor is None or len(self._found) >= MAX_LISTED or not self._is_next(cursor):
@@ -54,7 +54,7 @@ class Threads:
         self._replies.add(Write(self._state.new_write("list"), self._request(cursor)))
 
     def refused(self, told: str) -> None:
-        """What came before counts; the first page has nothing before it."""
+        """A page was refused: keep the pages before it, if there are any."""
         if self._cursors:
             self._over(more=True)
         elif self._found is not None:
@@ -74,7 +74,7 @@ class Threads:
             "limit": PAGE,
             "sortKey": "updated_at",
             "sourceKinds": KINDS,
-            "modelProviders": [],  # whichever they were had with
+            "modelProviders": [],  # threads of every provider
         }
         if cursor is not None:
             params["cursor"] = cursor

@@ -1,4 +1,4 @@
-"""An earlier conversation, told at once when its thread is taken up again."""
+"""Replays an earlier conversation as events, from the turns that come with a resumed thread."""
 
 from msgspec import Raw
 from msgspec.json import encode

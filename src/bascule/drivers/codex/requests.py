@@ -1,4 +1,4 @@
-"""What the agent asks for: leave to run a command, change files or reach further; answers to questions."""
+"""Requests of Codex: approvals for commands, file changes, MCP tools and wider permissions; questions."""
 
 import hashlib
 from typing import assert_never
@@ -102,7 +102,7 @@ class CodexRequests(AgentRequests[Request]):
         )
 
     def _files(self, rpc_id: Raw, params: Raw) -> None:
-        """The request only names the change; what it changes was told when it began."""
+        """Approval of a file change. The request only names the change; its item held the content."""
         asked, about = _approval.decode(params), loosely(params)
         item = self._state.items.get(asked.item_id)
         changes = item.changes if item is not None else NOTHING
@@ -125,7 +125,7 @@ class CodexRequests(AgentRequests[Request]):
         )
 
     def _reach(self, rpc_id: Raw, params: Raw) -> None:
-        """It wants to reach further than its sandbox lets it: for this turn, or for the session."""
+        """Approval of wider sandbox permissions, for this turn or for the session."""
         asked, about = _approval.decode(params), loosely(params)
         kept = Raw(bytes(params))
         self._out.put(
@@ -143,7 +143,7 @@ class CodexRequests(AgentRequests[Request]):
         )
 
     def _server_tool(self, rpc_id: Raw, params: Raw) -> None:
-        """A tool of an MCP server is to run. Server, tool and input are told, but not which call it is."""
+        """Approval of an MCP tool. The request names server, tool and input, but not the call."""
         about = loosely(params)
         told = server_tool(about)
         call = self._call_of(told)
@@ -163,14 +163,14 @@ class CodexRequests(AgentRequests[Request]):
         )
 
     def _call_of(self, told: ServerTool) -> str | None:
-        """The one open call it can be about."""
+        """The id of the open call it is about, if only one fits."""
         fitting = [item_id for item_id, item in self._state.items.items() if item.name == told.name]
         return fitting[0] if len(fitting) == 1 else None
 
     def _questions(self, rpc_id: Raw, params: Raw) -> str | None:
         about = loosely(params)
         if asks_for_secret(about):
-            # The answer would stand in the log, for every viewer.
+            # The answer would be in the log, readable for every viewer.
             told = (
                 "The agent asked for a secret. Bascule keeps no secrets: give it in the agent's own terminal."
             )
@@ -191,7 +191,7 @@ class CodexRequests(AgentRequests[Request]):
     # The end of a request --------------------------------------------------------------------------------
 
     def resolved(self, rpc_id: Raw) -> None:
-        """The agent needs no answer any more: it has one, or does without."""
+        """The agent no longer needs an answer to this request."""
         for request_id, request in list(self._state.requests.items()):
             if bytes(request.rpc_id) == bytes(rpc_id):
                 del self._state.requests[request_id]
@@ -205,13 +205,13 @@ class CodexRequests(AgentRequests[Request]):
                 return WRITER.result(request.rpc_id, encode.NO_REACH)
             case "server":
                 return WRITER.result(request.rpc_id, {"action": "cancel"})
-            case "question":  # the end of the turn takes it back
+            case "question":  # Codex withdraws it when the turn ends
                 return b""
             case _:
                 assert_never(request.kind)
 
     def forget_open(self, reason: str) -> None:
-        """The turn is over. A sub-agent may go on, and wait for its answer."""
+        """The turn is over: withdraw its requests. A sub-agent may go on and keep waiting for its own."""
         for request_id, request in list(self._state.requests.items()):
             if request.beside and reason != "interrupted":
                 continue
@@ -266,16 +266,16 @@ _REACH_OPTIONS = (
 
 
 def _rule_in(decision: Raw) -> str:
-    """The beginning of commands that a lasting yes would cover; empty when the decision is none."""
+    """The command prefix that this decision would always allow; empty if it is another decision."""
     amendment = mapping(loosely(decision), "acceptWithExecpolicyAmendment")
     argv = [word for word in items(amendment, "execpolicy_amendment") if isinstance(word, str)]
     return clip(" ".join(argv), 300)
 
 
 def _deed(about: JsonObject) -> tuple[str, str, ToolKind]:
-    """What is really asked: the same message is used for a command, keys for one that runs, and a host.
+    """Tool name, title and kind of a command approval, which may also be about stdin or a host.
 
-    Each has a name of its own, so that a rule about the command is never one about the others.
+    Each has its own tool name, so that a rule about commands never covers the others.
     """
     if text(about, "kind") == "writeStdin":
         return "stdin", f"Type into the running {_command_words(about)}", "other"
@@ -287,7 +287,7 @@ def _deed(about: JsonObject) -> tuple[str, str, ToolKind]:
 
 
 def _command_words(about: JsonObject) -> str:
-    """What a person would have typed, rather than the shell around it."""
+    """The command as a person would type it, without the shell around it."""
     typed = [text(mapping({"": action}, ""), "command") for action in items(about, "commandActions")]
     shown = " && ".join(command for command in typed if command)
     return shown or text(about, "command") or "A command"

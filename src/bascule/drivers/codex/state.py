@@ -1,4 +1,4 @@
-"""What the driver must remember between two lines, small enough to be stored with every commit."""
+"""The Codex driver's stored state, written with every commit. Field names must not change."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from bascule.drivers.bounded import forget_oldest
 from bascule.drivers.jsonrpc.state import MAX_OPEN, RpcState
 
 MAX_WARNINGS = 32  # remembered, because some are repeated every turn
-MAX_CHANGES = 1024 * 1024  # of a file change that is kept for the question about it
+MAX_CHANGES = 1024 * 1024  # bytes of a file change kept for its approval
 NOTHING = Raw(b"null")
 
 Stage = Literal["new", "opening", "ready", "failed"]
@@ -20,29 +20,29 @@ RequestKind = Literal["approval", "reach", "server", "question"]
 
 
 class Request(Struct, omit_defaults=True):
-    """Something a person is to answer."""
+    """A request of the agent that waits for a person's answer."""
 
     rpc_id: Raw
     item_id: str
     kind: RequestKind = "approval"
-    beside: bool = False  # asked by a sub-agent, which may go on after the turn
+    beside: bool = False  # of a sub-agent, which may go on after the turn
 
 
 class Item(Struct, omit_defaults=True):
-    """A tool call that is under way."""
+    """A running tool call."""
 
     kind: Literal["command", "files", "other"]
     name: str = ""  # of an MCP server's tool
     denied: bool = False
     beside: bool = False  # of a sub-agent
-    output: str = ""  # the end of what it printed so far
-    told: int = 0  # characters printed when that was last told
+    output: str = ""  # the end of its output so far
+    told: int = 0  # value of `printed` when output was last emitted
     printed: int = 0
     changes: Raw = NOTHING
 
 
 class TextProgress(Struct, omit_defaults=True):
-    """A text that is being said, by the length that has been told."""
+    """How much of a text item was emitted."""
 
     length: int = 0
     opened: bool = False
@@ -52,16 +52,16 @@ class DriverState(RpcState[Asked, Request], Struct, omit_defaults=True):
     stage: Stage = "new"
     thread_id: str | None = None
     turn_id: str | None = None
-    turning: bool = False  # a turn was asked for and has not ended
-    stopping: bool = False  # it is to be stopped as soon as it has a name
-    stopped: bool = False  # a person stopped it, or refused something in a way that ends it
+    turning: bool = False  # a turn was started and has not ended
+    stopping: bool = False  # interrupt it as soon as its id is known
+    stopped: bool = False  # a person interrupted it, or denied a request, which may end it
     mode: str | None = None
-    mode_changed: bool = False  # since the last turn was asked for
+    mode_changed: bool = False  # since the last turn was started
     planning: bool = False  # the agent was told to plan, and not yet to stop
     model: str | None = None
     model_changed: bool = False
-    trying: str = ""  # a model that it does not offer, until a turn with it went well
-    tried: str = ""  # in this turn
+    trying: str = ""  # a model Codex does not list, until a turn with it succeeds
+    tried: str = ""  # the one tried in this turn
     offered: list[str] = []
     version: str | None = None
     title: str | None = None

@@ -1,4 +1,4 @@
-"""Claude Code's session file: NDJSON that is only appended to, a tree of messages by `parentUuid`."""
+"""Reads Claude Code's session file: append-only NDJSON, a tree of messages by `parentUuid`."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,13 +9,13 @@ from bascule.model.events import Image, Note, PlanChanged, ToolStatus
 from bascule.model.feedback import handed_in
 
 INTERRUPTED = "[Request interrupted by user"
-# What a person did not type although it stands where their words do.
+# Beginnings of user messages that no person typed.
 SYNTHETIC = ("<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: ", "<task-notification>")
 REJECTED = "The user doesn't want to proceed"
 
 
 def read(lines: Callable[[], Iterable[bytes]]) -> History:
-    """Only the branch that is alive: what a person went back from is not part of the conversation."""
+    """Read only the live branch: messages that a person rewound are not part of the conversation."""
     tree = _Tree()
     read_lines(HistoryBuilder(), lines(), tree.look)
     reader = _Reader(tree.alive())
@@ -23,15 +23,15 @@ def read(lines: Callable[[], Iterable[bytes]]) -> History:
 
 
 class _Tree:
-    """Who answers whom. The newest message is the leaf from which the live branch goes up.
+    """The tree of messages. The newest message is the leaf of the live branch.
 
-    Tools that were called together report back side by side, so the path up does not touch all of a message's
-    parts and results; those belong to the branch when the message does.
+    Results of parallel tool calls are siblings, so the path from the leaf misses some parts and results of a
+    message; they belong to the branch if the message does.
     """
 
     def __init__(self) -> None:
         self._parents: dict[str, str | None] = {}
-        self._messages: dict[str, str] = {}  # of which message a record is a part
+        self._messages: dict[str, str] = {}  # record -> message it is part of
         self._results: list[tuple[str, str | None]] = []
         self._leaf: str | None = None
 
@@ -39,7 +39,7 @@ class _Tree:
         uuid = text(line, "uuid")
         if uuid is None or true(line, "isSidechain"):
             return None
-        # A compaction begins a new root; `logicalParentUuid` says what it stands for.
+        # A compaction starts a new root; `logicalParentUuid` links it to what it replaced.
         self._parents[uuid] = text(line, "parentUuid") or text(line, "logicalParentUuid")
         if text(line, "type") in ("user", "assistant", "system"):
             self._leaf = uuid
@@ -80,7 +80,7 @@ class _Reader:
         if kind is None:
             return "no record of Claude Code"
         if kind not in ("user", "assistant", "system"):
-            return None  # kept for the agent itself: context, whole requests, bookkeeping
+            return None  # the agent's own bookkeeping
         if true(line, "isSidechain") or text(line, "uuid") not in self._branch:
             return None
         self.builder.moment(line.get("timestamp"))
@@ -121,7 +121,7 @@ class _Reader:
             self.builder.prompt(text(line, "uuid") or "", whole_text, tuple(images))
 
     def _handed(self, said: str) -> None:
-        """What a hook gave it: a message somebody left in Bascule, or nothing a person said."""
+        """Text that a hook gave the agent: a message left in Bascule, or nothing of a person."""
         handed = handed_in(said)
         if handed is not None:
             self.builder.prompt(handed.prompt_id, handed.text, by=handed.by, within=True)

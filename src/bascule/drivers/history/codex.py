@@ -1,4 +1,4 @@
-"""Codex's rollout file: NDJSON of what the model was given and gave, and of what happened besides."""
+"""Reads Codex's rollout file: NDJSON of model input and output (`response_item`) and events (`event_msg`)."""
 
 from collections.abc import Callable, Iterable
 
@@ -32,7 +32,7 @@ def read(lines: Callable[[], Iterable[bytes]]) -> History:
 class _Reader:
     def __init__(self) -> None:
         self.builder = HistoryBuilder()
-        self._prompt: tuple[str, str] | None = None  # the turn and the words that were said last
+        self._prompt: tuple[str, str] | None = None  # turn and text of the last prompt
         self._turn = ""
         self._usage: Usage | None = None
         self._diffs: dict[str, tuple[Diff, ...]] = {}
@@ -61,7 +61,7 @@ class _Reader:
     def _begin(self, told: JsonObject) -> None:
         history = self.builder.history
         if history.agent_session_id:
-            return  # of the conversation this one was forked from
+            return  # the record of the conversation this one was forked from
         history.agent_session_id = name(told.get("id")) or name(told.get("session_id"))
         history.cwd = place(told.get("cwd"))
         history.version = text(told, "cli_version")
@@ -144,7 +144,7 @@ class _Reader:
                 pass
 
     def _said(self, words: str) -> None:
-        """Some versions tell a prompt in two ways, one after the other."""
+        """Add a prompt, once: some versions write it twice, as two kinds of record."""
         if self._prompt == (self._turn, words):
             return
         self._prompt = (self._turn, words)
@@ -178,7 +178,7 @@ def _title(tool: str, call: JsonObject) -> str:
 
 
 def _unpacked(output: str) -> tuple[str, ToolStatus]:
-    """What a command printed, out of what the model was told around it."""
+    """A command's output and status, without the frame the model reads it in."""
     if output.startswith("{"):
         told = loosely(output.encode(errors="replace"))
         if (printed := text(told, "output")) is not None:

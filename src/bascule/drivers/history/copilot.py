@@ -1,4 +1,4 @@
-"""Copilot's events file: NDJSON of named events, a session's life from its start on."""
+"""Reads Copilot's events file: NDJSON of named events."""
 
 from collections.abc import Callable, Iterable
 
@@ -82,7 +82,7 @@ class _Reader:
         history.model = text(told, "selectedModel") or history.model
 
     def _user(self, line: JsonObject, told: JsonObject) -> None:
-        """`transformedContent` is what the model was given; a person said `content`."""
+        """Add a prompt: `content` is what the person typed, `transformedContent` what the model got."""
         source = text(told, "source")
         if source is None or source == "user":
             prompt_id = text(told, "messageId") or text(line, "id") or ""
@@ -123,7 +123,7 @@ class _Reader:
 
 
 def _diffs(patch: str) -> tuple[Diff, ...]:
-    """An edit shows itself as a git diff of one file."""
+    """The diff of an edit, which comes as a git diff of one file."""
     if not patch.lstrip().startswith("diff --git ") or "\n@@" not in patch:
         return ()
     for line in patch.splitlines():

@@ -1,4 +1,4 @@
-"""Gemini's chat file: NDJSON in which a message may be told again, fuller, and a person may go back."""
+"""Reads Gemini's chat file: NDJSON in which later lines replace messages or rewind to one."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -29,20 +29,20 @@ FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- (/[^\n]*)")
 
 
 def read(lines: Callable[[], Iterable[bytes]]) -> History:
-    """First what the file comes to, then told in order: only that tells what stands."""
+    """Read the file to its end first, because later lines replace earlier messages; then build the events."""
     chat = _Chat()
     gathered = read_lines(HistoryBuilder(), lines(), chat.take)
     reader = _Reader(chat)
     reader.tell()
     history = reader.builder.history
     history.skipped = gathered.skipped
-    # What was not understood has no place in the order of messages; it stands where it can't move them.
+    # Unrecognised lines have no place among the messages: put first, they never move the others.
     history.events[:0] = gathered.events
     return history
 
 
 class _Chat:
-    """The messages by id, in their order, each as it was told last."""
+    """The messages by id, in order, each in its last version."""
 
     def __init__(self) -> None:
         self.head: JsonObject = {}

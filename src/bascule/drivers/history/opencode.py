@@ -1,4 +1,4 @@
-"""opencode's database rows: a session, its messages, and each message's parts, as JSON."""
+"""Reads opencode's database rows: a session, its messages and their parts, as JSON."""
 
 from collections.abc import Iterable
 
@@ -28,7 +28,7 @@ STATUSES: dict[str, ToolStatus] = {"completed": "done", "error": "failed"}
 
 
 class Row(Struct, frozen=True):
-    """One message with its parts, in order."""
+    """A message with its parts, in order."""
 
     message_id: str
     created: int
@@ -49,7 +49,7 @@ def read(session: Session, rows: Iterable[Row]) -> History:
     reader = _Reader(session)
     for row in rows:
         if not reader.take(row):
-            break  # an answer that is still being given: it is told once it is whole
+            break  # an unfinished answer is read when it is complete
     return reader.builder.history
 
 
@@ -92,7 +92,7 @@ class _Reader:
 
     def _assistant(self, row: Row, message: JsonObject) -> None:
         model, provider = text(message, "modelID"), text(message, "providerID")
-        if model:  # as it is asked for: a model's name alone is refused
+        if model:  # with its provider, as opencode wants it back
             self.builder.history.model = f"{provider}/{model}" if provider else model
         for part_id, data in row.parts:
             self._part(part_id, loosely(data))

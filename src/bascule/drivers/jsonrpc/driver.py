@@ -1,4 +1,4 @@
-"""What the ACP and Codex drivers share: reading lines, prompting, interrupting a turn, answering requests."""
+"""The base of the ACP and Codex drivers: reads lines, sends prompts, interrupts turns."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Generic, Protocol, TypeVar

@@ -11,7 +11,7 @@ REQUEST_CANCELLED = -32800
 
 
 class Message(Struct):
-    """Any of the four kinds: a method with an id is a request, without one a notification; else an answer."""
+    """A request (method and id), a notification (method only), a result or an error (id only)."""
 
     id: Raw | UnsetType = UNSET
     method: str | UnsetType = UNSET
@@ -25,12 +25,12 @@ _whole = msgspec.json.Decoder(int)
 
 
 def read(line: bytes) -> Message:
-    line.decode()  # raw parts are kept as they are, and nothing further on takes broken UTF-8
+    line.decode()  # raises on broken UTF-8, which raw fields would pass on unchecked
     return _message.decode(line)
 
 
 def our_id(raw: Raw) -> int | None:
-    """Our ids are whole numbers; any other is not an answer to us."""
+    """The id as a number; None if it is not one, and so not an id of ours."""
     try:
         return _whole.decode(raw)
     except msgspec.MsgspecError:
@@ -38,7 +38,7 @@ def our_id(raw: Raw) -> int | None:
 
 
 class _Fields(Struct):
-    """The parts of parameters that are kept byte for byte."""
+    """Parameters that are kept byte for byte."""
 
     update: Raw = Raw(b"null")
     request_id: Raw = msgspec.field(default=Raw(b"null"), name="requestId")
@@ -49,7 +49,7 @@ _fields = msgspec.json.Decoder(_Fields)
 
 
 class _Address(Struct):
-    """Whose message it is. Nothing else is looked at: messages of other sessions cost next to nothing."""
+    """The session a message is for. Decoding nothing else makes messages of other sessions cheap."""
 
     session_id: str | None = msgspec.field(default=None, name="sessionId")
 
@@ -58,7 +58,7 @@ _address = msgspec.json.Decoder(_Address)
 
 
 def session_in(params: Raw) -> str | None:
-    """The session that parameters speak of, if they name one."""
+    """The session id in the parameters, if there is one."""
     try:
         return _address.decode(params).session_id
     except msgspec.MsgspecError:

@@ -1,4 +1,4 @@
-"""One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
+"""Decodes one line of Claude Code's output into events. Lines it does not understand are kept."""
 
 import msgspec
 from msgspec import Struct
@@ -35,7 +35,7 @@ from bascule.model.events import (
 
 MAX_LISTED = 500  # commands or models
 
-# Said for others, or said better elsewhere.
+# Meant for other clients, or reported better by other messages.
 _SILENT = frozenset({"command_lifecycle", "keep_alive", "tool_progress"})
 _SILENT_SYSTEM = frozenset(
     {
@@ -85,7 +85,7 @@ class Decoder:
         kind = _probe.decode(line).type
         if kind == "stream_event":
             return self._messages.stream(_stream_event.decode(line))
-        line.decode()  # raw parts are kept as they are, and nothing further on takes broken UTF-8
+        line.decode()  # raises on broken UTF-8, which raw fields would pass on unchecked
         match kind:
             case "assistant":
                 for raw, why in self._messages.complete(_assistant.decode(line)):
@@ -138,7 +138,7 @@ class Decoder:
             case "hook_response":
                 turns.note_hook(self._out, said)
             case "task_notification":
-                # A sub-agent that somebody still waits for reports through its tool call.
+                # A sub-agent whose tool call is open reports through that call.
                 if text(said, "tool_use_id") not in self._state.tools:
                     status, summary = words(said, "status", 80), words(said, "summary", 2000)
                     self._out.put(Note("task", f"A background task is {status or 'over'}: {summary}"))
@@ -163,7 +163,7 @@ class Decoder:
             self._out.put(CommandsChanged(tuple(SlashCommand(name[:200]) for name in names)))
 
     def _ready(self, *, first: bool = False, **news: str | None) -> None:
-        """Say who the agent is, when that is not what was said before, or it says its first word."""
+        """Emit SessionReady with what the agent reports of itself, if it is new or changed."""
         info = self._state.info
         changed = first
         for name, value in news.items():
@@ -199,7 +199,7 @@ class Decoder:
         if text(response, "subtype") == "error":
             code = words(response, "error_code", 80) or "control_error"
             self._out.put(Note(code, words(response, "error") or f"{subtype} was refused.", "warning"))
-            if subtype == "initialize":  # it can do without, and it is there
+            if subtype == "initialize":  # it works without
                 self._ready(first=True)
             return None
         self._answered(subtype, mapping(response, "response"))
@@ -244,5 +244,5 @@ class Decoder:
             self._out.put(ModelsChanged(models))
 
     def _known_model(self, model: str | None) -> str | None:
-        """None for one that it repeats because it was told so: it takes any word for a model."""
+        """The model, or None for the one being tried: the agent repeats any name it was given."""
         return None if model is not None and model == self._state.info.trying else model

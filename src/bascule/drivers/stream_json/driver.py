@@ -1,4 +1,4 @@
-"""The stream-json protocol as a driver: bytes in, events out; wishes in, bytes out."""
+"""The stream-json driver: Claude Code's bytes in, events out; commands in, bytes out."""
 
 from typing import Self
 

@@ -1,4 +1,4 @@
-"""What the agent asks of us: permissions, questions and plans, and the withdrawing of them."""
+"""Requests of Claude Code: permissions, questions, plans, and their withdrawal."""
 
 import hashlib
 
@@ -65,7 +65,7 @@ class StreamJsonRequests:
         self._replies = replies
 
     def request(self, asked: ControlRequest) -> str | None:
-        """A request of the agent. Returns what about it was not understood."""
+        """Handle a control request. Returns what about it was not understood."""
         request_id = own_id(asked.request_id)
         foreign = None if request_id == asked.request_id else asked.request_id
         if request_id in self._state.requests:
@@ -81,14 +81,14 @@ class StreamJsonRequests:
             why = f"unknown control request {subtype[:80]!r}"
         except DECODE_ERRORS as error:
             why = f"broken control request: {error}"
-        # Whoever waits for an answer must get one, even if it is that nobody understood.
+        # The agent waits for an answer: it gets one even when nobody understood the request.
         self._state.remember_request(request_id, Request("refused", foreign_id=foreign))
         refused = encode.refuse_request(request_id, f"Not supported: {why}", to=asked.request_id)
         self._replies.add(refused)
         return why
 
     def withdraw(self, foreign_id: str) -> str | None:
-        """The agent takes a request back. Returns why that was not understood."""
+        """The agent withdraws a request. Returns why that was not understood."""
         request_id = own_id(foreign_id)
         request = self._state.requests.get(request_id)
         if request is None:
@@ -100,7 +100,7 @@ class StreamJsonRequests:
         return None
 
     def settled_by_tool(self, tool_id: str) -> None:
-        """The tool has a result, so whatever was asked about it is over."""
+        """The tool has a result: its requests are over."""
         for request in self._state.requests.values():
             if request.tool_id == tool_id:
                 request.open = False

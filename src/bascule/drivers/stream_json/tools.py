@@ -1,4 +1,4 @@
-"""What the agent's tools are in Bascule's words: their kind, a title, the plan or diff they carry."""
+"""Describes Claude Code's tools: kind, title, plan and diffs of a call; permission suggestions in words."""
 
 from collections.abc import Iterable
 
@@ -48,7 +48,7 @@ KINDS: dict[str, ToolKind] = {
     "AskUserQuestion": "question",
 }
 
-# Which field of the input says best what a call is about, and the words before it.
+# The input field that describes a call best, and the text before it.
 _TITLES: dict[str, tuple[str, str]] = {
     "Bash": ("", "command"),
     "Write": ("Write ", "file_path"),
@@ -98,7 +98,7 @@ def title_of(name: str, call: JsonObject) -> str:
 
 
 def plan_in(name: str, call: JsonObject) -> tuple[PlanItem, ...] | None:
-    """The to-do list a call sets, if that is what it does."""
+    """The plan that a TodoWrite call sets; None for other calls."""
     if name != "TodoWrite" or not isinstance(call.get("todos"), list):
         return None
     return tuple(_plan_item(todo) for todo in objects(call, "todos"))
@@ -114,7 +114,7 @@ def _plan_item(todo: JsonObject) -> PlanItem:
 
 
 def diffs_in(outcome: JsonObject) -> tuple[Diff, ...]:
-    """The change a finished edit reports: its `structuredPatch`, or the whole file when it is new."""
+    """The diff of a finished edit: its `structuredPatch`, or the whole file if it is new."""
     path = text(outcome, "filePath")
     if path is None:
         return ()
@@ -169,7 +169,7 @@ def locations_in(outcome: JsonObject) -> tuple[Location, ...]:
 
 
 def rule_words(suggestion: object) -> tuple[str, str]:
-    """A permission suggestion as a name and how far it reaches, in plain words."""
+    """A permission suggestion as an option's name and scope, in plain words."""
     offered = as_object(suggestion)
     reach, scope = _destination(text(offered, "destination") or "")
     match text(offered, "type"):

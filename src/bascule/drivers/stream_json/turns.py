@@ -1,4 +1,4 @@
-"""How turns end and what surrounds them: results, user messages, notes of the system."""
+"""Ends turns from `result` messages; handles user messages and system notes."""
 
 from collections.abc import Callable
 
@@ -41,7 +41,7 @@ _OUTPUT_OPEN, _OUTPUT_CLOSE = "<local-command-stdout>", "</local-command-stdout>
 
 
 def end_turn(state: DriverState, out: EventBuffer, result: JsonObject) -> None:
-    """A `result`: the turn is over. `is_error` tells, never `subtype`."""
+    """A `result` ends the turn. `is_error` tells whether it failed, never `subtype`."""
     for tool_id in [tool_id for tool_id, tool in state.tools.items() if tool.parent is None]:
         del state.tools[tool_id]
         out.put(ToolChanged(tool_id, "failed", "The turn ended before this tool reported back."))
@@ -73,7 +73,7 @@ def end_turn(state: DriverState, out: EventBuffer, result: JsonObject) -> None:
 
 
 def tell_failure(state: DriverState, out: EventBuffer, told: str | None = None) -> None:
-    """An API error the agent spoke of, unless the end of the turn tells just that."""
+    """Note the API error the agent reported, unless the turn's end says the same."""
     if state.failure and state.failure != told:
         out.put(Note("api_error", state.failure, "error"))
     state.failure = ""
@@ -116,7 +116,7 @@ def _context_window(by_model: JsonObject, model: str | None) -> int | None:
 def hear_user(
     state: DriverState, out: EventBuffer, said: JsonObject, settled: Callable[[str], None]
 ) -> str | None:
-    """A `user` message: results of tools, echoes of our own words, and what the agent says to itself.
+    """A `user` message: tool results, echoes of prompts, and texts the agent gives itself.
 
     Returns what about it was not understood.
     """
@@ -157,8 +157,8 @@ def _hear_text(state: DriverState, out: EventBuffer, said: JsonObject, words_sai
             out.put(Note("command_output", clip(printed, 4096)))
     elif true(said, "isSynthetic") and "was cut off mid-stream" in words_said:
         out.put(Note("answer_resumed", "The answer was cut off; the agent goes on from there.", "warning"))
-    # The rest is an echo of a prompt, a sub-agent's instructions (its tool call holds them) or a summary
-    # the agent made for itself: nothing a person needs twice.
+    # Everything else is an echo of a prompt, a sub-agent's instructions (its tool call holds them) or a
+    # summary the agent made for itself: not shown again.
 
 
 def note_retry(out: EventBuffer, said: JsonObject) -> None:
@@ -186,7 +186,7 @@ def note_compaction(state: DriverState, out: EventBuffer, said: JsonObject) -> N
 
 
 def note_hook(out: EventBuffer, said: JsonObject) -> None:
-    """A command of the settings, which nobody is asked about: that it ran is worth a line."""
+    """Note that a hook ran: a command of a settings file, run without permission."""
     name, status = words(said, "hook_name", 200) or "unnamed", whole(said, "exit_code")
     if text(said, "outcome") == "success":
         out.put(Note("hook", f"The hook {name} of the agent's settings ran."))

@@ -1,4 +1,4 @@
-"""Programs that are typed to: what their output says beside the text on the screen."""
+"""Driver for terminal programs: reads titles, bells and modes from their output."""
 
 from bascule.drivers.terminal.driver import Signals, Tail, TerminalDriver
 

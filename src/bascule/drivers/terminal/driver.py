@@ -1,7 +1,7 @@
-"""The terminal's driver: reads a program's output as it goes by, and changes nothing of it.
+"""The terminal driver: reads signals from a program's output, and changes nothing of it.
 
-The bytes themselves live on the tape. What is taken from them: the title, the bell, wishes to use the
-clipboard, the modes a late viewer must know, and one question of the first screen.
+The bytes themselves are on the tape. The driver extracts the title, bells, clipboard requests, the modes a
+late viewer needs, and the trust prompt of the first screen.
 """
 
 import msgspec
@@ -14,30 +14,30 @@ from bascule.drivers.terminal.trust_prompt import MAX_TRIES, TrustPrompt, TrustW
 
 CHECKPOINT_BYTES = 128 * 1024
 CHECKPOINTS = 96
-TRUST_BYTES = 512 * 1024  # of output in which the question may come; it belongs to the first screens
+TRUST_BYTES = 512 * 1024  # of output that are watched for the trust prompt
 
 
 class Checkpoint(Struct, frozen=True, array_like=True):
-    """A place where a viewer may begin, and the modes it must begin in."""
+    """An offset at which a viewer may begin, and the terminal modes on there."""
 
     offset: int
     on: tuple[int, ...]
 
 
 class Tail(Struct, frozen=True):
-    """Where to begin, and what a viewer shows before it."""
+    """The offset at which a viewer begins, and the bytes that set up its terminal."""
 
     offset: int
     prelude: bytes
 
 
 class Signals(Struct, frozen=True):
-    """What a piece of output said beside its text."""
+    """Out-of-band signals in a piece of output."""
 
     bells: int = 0
     title: str | None = None
     clipboard: int = 0
-    trust_asked: bool = False  # for the first time
+    trust_asked: bool = False  # the trust prompt appeared
 
 
 class _State(Struct):
@@ -49,7 +49,7 @@ class _State(Struct):
 
 
 class TerminalDriver:
-    """Never raises, whatever the bytes; may be put down anywhere (`state`) and taken up again."""
+    """Never raises, whatever the bytes. Its state may be saved and restored anywhere."""
 
     def __init__(self, cols: int, rows: int, question: TrustPrompt | None = None) -> None:
         self.consumed = 0
@@ -80,22 +80,22 @@ class TerminalDriver:
             self._screen.resize(cols, rows)
 
     def tail(self, end: int, base: int, limit: int) -> Tail:
-        """The newest place at least `limit` bytes before the end that is still on the tape."""
+        """The newest checkpoint at least `limit` bytes before the end that is still on the tape."""
         kept = [checkpoint for checkpoint in self._checkpoints if checkpoint.offset >= base]
-        if not kept:  # the program wrote no line end for long: begin in the middle rather than not at all
+        if not kept:  # no line end for long: begin in the middle rather than not at all
             return Tail(base, prelude(self._modes.on))
         before = [checkpoint for checkpoint in kept if checkpoint.offset <= end - limit]
         chosen = before[-1] if before else kept[0]
         return Tail(chosen.offset, prelude(set(chosen.on)))
 
-    # The question of the first screen
+    # The trust prompt
 
     @property
     def question_open(self) -> bool:
         return self._trust.state == "asked"
 
     def trust_step(self) -> bytes | None:
-        """The next key on the way to "yes", looked up on the screen as it is now. None: leave it alone."""
+        """The next key that leads to "yes", read from the current screen. None: leave it to a person."""
         if self._trust.state != "asked" or self._screen is None or self._question is None:
             return None
         asked = look(self._screen.text(), self._question)
@@ -108,7 +108,7 @@ class TerminalDriver:
         return asked.step
 
     def leave_question(self) -> None:
-        """A person types, or time is up: whatever is asked from now on is theirs to answer."""
+        """Stop watching for the trust prompt: a person types, or time is up."""
         if self._trust.state in ("watching", "asked"):
             self._trust.state = "left"
         self._screen = None
@@ -124,7 +124,7 @@ class TerminalDriver:
             self.leave_question()
         return False
 
-    # Put down and taken up
+    # Saving and restoring
 
     def state(self) -> bytes:
         return msgspec.json.encode(
@@ -132,7 +132,7 @@ class TerminalDriver:
         )
 
     def restore(self, state: bytes) -> None:
-        """Go on where another left off. Its screen is not kept, so a question it saw is a person's now."""
+        """Restore a saved state. The screen is not saved, so an open trust prompt is left to a person."""
         kept = msgspec.json.decode(state, type=_State)
         self.consumed = kept.consumed
         self._strings = StringScanner(kept.strings)

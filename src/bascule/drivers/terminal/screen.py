@@ -1,7 +1,6 @@
-"""A very small screen: enough to read a question a program has drawn, and where its cursor mark stands.
+"""A minimal terminal screen: enough to read a menu that a program drew, and where its marker is.
 
-It places text, moves, and clears. Colours, widths of wide characters and scroll regions do not matter here,
-and nothing else may depend on it.
+It places text, moves and clears. Colours, wide characters and scroll regions are ignored.
 """
 
 import codecs
@@ -9,7 +8,7 @@ import re
 
 _TOKEN = re.compile(
     r"\x1b\[([<-?!]?)([0-?]*)[ -/]*([@-~])"  # control sequence
-    r"|\x1b\[[0-?]*[ -/]*(?=[^ -?@-~])"  # one that is cancelled by what follows
+    r"|\x1b\[[0-?]*[ -/]*(?=[^ -?@-~])"  # control sequence cancelled by what follows
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\)"  # control string
     r"|\x1b[ -/]*[0-OQ-WYZ\\`a-~]"
     r"|[\x00-\x1a\x1c-\x1f\x7f]"
@@ -32,7 +31,7 @@ class Screen:
         return ["".join(line).rstrip() for line in self._lines]
 
     def resize(self, cols: int, rows: int) -> None:
-        """What was drawn stays where it fits; the program draws the rest again."""
+        """Keep what fits; the program redraws the rest."""
         old = self._lines
         self.cols, self.rows = max(1, cols), max(1, rows)
         self._lines = [[" "] * self.cols for _ in range(self.rows)]
@@ -50,7 +49,7 @@ class Screen:
             self._do(token)
             place = token.end()
         left = text[place:]
-        # A string that never ends is passed over rather than kept.
+        # Drop a string that never ends.
         self._waiting = left if len(left) < MAX_WAITING else ""
 
     def _do(self, token: re.Match[str]) -> None:
