@@ -15,7 +15,7 @@ from tests.live import LiveServer
 from bascule.daemon.agent_services import AgentServices, ReadParams, WriteParams, relative
 from bascule.daemon.beneath import Beneath, FileForbidden
 from bascule.daemon.writing import write_file
-from bascule.drivers.acp.services import command_line
+from bascule.drivers.acp.service_calls import command_line
 from bascule.model.events import PermissionRequested, PromptSent, TurnEnded
 from bascule.policy.shell import exact_argv
 

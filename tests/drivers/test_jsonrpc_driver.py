@@ -11,9 +11,9 @@ from bascule.drivers.base import DriverLaunch
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc.driver import JsonRpcDriver
 from bascule.drivers.jsonrpc.message import read
+from bascule.drivers.jsonrpc.message_writer import Writer
 from bascule.drivers.jsonrpc.requests import ENDLESS_ID, AgentRequests
 from bascule.drivers.jsonrpc.state import RpcState
-from bascule.drivers.jsonrpc.writer import Writer
 from bascule.drivers.writes import Replies
 from bascule.model.errors import RequestWithdrawn
 from bascule.model.events import (

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from bascule.drivers.terminal import Signals, TerminalDriver
 from bascule.drivers.terminal.driver import CHECKPOINT_BYTES
-from bascule.drivers.terminal.modes import FOLLOWED, ModeTracker, prelude
+from bascule.drivers.terminal.mode_tracker import FOLLOWED, ModeTracker, prelude
 from bascule.drivers.terminal.strings import MAX_KEPT, StringScanner, clean_title
 
 SCRIPT = (

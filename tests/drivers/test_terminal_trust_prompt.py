@@ -6,8 +6,8 @@ import pytest
 
 from bascule.agents.catalogue import Catalogue
 from bascule.drivers.terminal import TerminalDriver
-from bascule.drivers.terminal.screen import Screen
 from bascule.drivers.terminal.trust_prompt import DOWN, ENTER, UP, Asked, TrustPrompt, look
+from bascule.drivers.terminal.virtual_screen import Screen
 
 SCREENS = Path(__file__).parents[1] / "recordings" / "terminal"
 

@@ -11,7 +11,7 @@ from bascule.daemon.beneath import Beneath, FileForbidden
 from bascule.daemon.files import read_bytes
 from bascule.daemon.roster import Roster
 from bascule.daemon.writing import write_file
-from bascule.drivers.acp.services import HostCall
+from bascule.drivers.acp.service_calls import HostCall
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 

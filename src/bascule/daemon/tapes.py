@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from bascule.daemon.roster import Roster, kept_name, process_name
 from bascule.daemon.shelf import Kept
-from bascule.drivers.terminal.modes import AT_START, prelude
+from bascule.drivers.terminal.mode_tracker import AT_START, prelude
 from bascule.link.tape import Tape, TapeCut, TapeTail
 from bascule.model.errors import SessionNotFound
 from bascule.policy.screening import safe_start

@@ -7,7 +7,7 @@ import msgspec
 
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import DECODE_ERRORS, without_lone_surrogates
-from bascule.drivers.lines import LineSplitter, Oversize
+from bascule.drivers.line_splitter import LineSplitter, Oversize
 from bascule.model.events import Unrecognised
 
 MAX_RAW = 16 * 1024

@@ -10,7 +10,7 @@ from bascule.drivers.acp.encode import WRITER, form_answer, permission_outcome
 from bascule.drivers.acp.handshake import AcpHandshake
 from bascule.drivers.acp.listing import Sessions
 from bascule.drivers.acp.requests import FAILED, AcpRequests
-from bascule.drivers.acp.services import HostCall
+from bascule.drivers.acp.service_calls import HostCall
 from bascule.drivers.acp.state import DriverState, Greeting, Joining
 from bascule.drivers.acp.tools import Tools
 from bascule.drivers.base import DriverLaunch

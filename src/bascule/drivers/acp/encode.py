@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Raw
 
 from bascule.drivers.acp.forms import content_of
-from bascule.drivers.jsonrpc.writer import Writer
+from bascule.drivers.jsonrpc.message_writer import Writer
 from bascule.drivers.lenient import loosely
 from bascule.model.errors import UnknownOption
 from bascule.model.events import (

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bascule import __version__
 from bascule.drivers.acp.agent_info import AgentInfoReader
 from bascule.drivers.acp.encode import WRITER, prompt_blocks
-from bascule.drivers.acp.services import offered
+from bascule.drivers.acp.service_calls import offered
 from bascule.drivers.acp.state import DriverState, Pending
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, text, words

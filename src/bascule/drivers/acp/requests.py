@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from bascule.drivers.acp.encode import CANCEL, CANCELLED, WRITER
 from bascule.drivers.acp.forms import fields_of
 from bascule.drivers.acp.naming import only_repeats, unnamed
-from bascule.drivers.acp.services import MAX_PARAMS, OPTIONS, SERVICES, HostCall, subject_of
+from bascule.drivers.acp.service_calls import MAX_PARAMS, OPTIONS, SERVICES, HostCall, subject_of
 from bascule.drivers.acp.state import MAX_OPEN, Call, DriverState, Request, Tool
 from bascule.drivers.acp.tools import ToolCall, Tools, content_text, is_empty, read_call
 from bascule.drivers.event_buffer import EventBuffer

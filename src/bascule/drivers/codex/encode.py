@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.drivers.jsonrpc.writer import Writer
+from bascule.drivers.jsonrpc.message_writer import Writer
 from bascule.model.errors import UnknownOption
 from bascule.model.events import PermissionAnswered, PermissionRequested, PromptSent
 

@@ -9,8 +9,8 @@ from msgspec import Raw
 
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc.message import INVALID_PARAMS, MAX_RPC_ID
+from bascule.drivers.jsonrpc.message_writer import Writer
 from bascule.drivers.jsonrpc.state import OpenRequest, RequestT, RpcState
-from bascule.drivers.jsonrpc.writer import Writer
 from bascule.drivers.writes import Replies
 from bascule.model.errors import RequestWithdrawn
 from bascule.model.events import Note, PermissionWithdrawn, QuestionWithdrawn

@@ -16,8 +16,8 @@ from bascule.drivers.lenient import (
 from bascule.drivers.line_reader import keep
 from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import turns
+from bascule.drivers.stream_json.assistant_messages import Assistant, Messages, StreamEvent
 from bascule.drivers.stream_json.encode import our_subtype
-from bascule.drivers.stream_json.messages import Assistant, Messages, StreamEvent
 from bascule.drivers.stream_json.requests import ControlRequest, StreamJsonRequests
 from bascule.drivers.stream_json.state import DriverState
 from bascule.drivers.writes import Replies

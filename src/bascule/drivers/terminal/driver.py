@@ -7,10 +7,10 @@ late viewer needs, and the trust prompt of the first screen.
 import msgspec
 from msgspec import Struct
 
-from bascule.drivers.terminal.modes import ModeTracker, prelude
-from bascule.drivers.terminal.screen import Screen
+from bascule.drivers.terminal.mode_tracker import ModeTracker, prelude
 from bascule.drivers.terminal.strings import Found, StringScanner, Unfinished, is_only_csi
 from bascule.drivers.terminal.trust_prompt import MAX_TRIES, TrustPrompt, TrustWatch, look
+from bascule.drivers.terminal.virtual_screen import Screen
 
 CHECKPOINT_BYTES = 128 * 1024
 CHECKPOINTS = 96

@@ -2,7 +2,7 @@
 
 from msgspec import Raw
 
-from bascule.drivers.jsonrpc.writer import Writer
+from bascule.drivers.jsonrpc.message_writer import Writer
 
 
 def test_each_message_is_one_line() -> None:
