@@ -150,7 +150,7 @@ async def test_a1_s30_s33_s42_an_agent_reads_writes_and_runs_only_in_its_folder_
             _, refused = await one.decided("allow", make, command="env", env=chosen)
             assert "can't be set" in refused["error"]["message"], name
 
-        # A program outlives the server, and so does the wish to know how it ends.
+        # A program outlives the server, and so does the request to know how it ends.
         endless = "import time\nprint('x' * 5000, flush=True)\nwhile True: time.sleep(0.05)"
         _, made = await one.decided(
             "allow", make, command=sys.executable, args=["-c", endless], outputByteLimit=100
