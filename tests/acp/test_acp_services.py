@@ -15,7 +15,7 @@ from tests.live import LiveServer
 from bascule.daemon.files.confined import ConfinedFolder, FileForbidden
 from bascule.daemon.files.writing import write_file
 from bascule.daemon.processes.agent_services import AgentServices, ReadParams, WriteParams, relative
-from bascule.drivers.acp.services import command_line
+from bascule.drivers.acp.service_calls import command_line
 from bascule.model.events import PermissionRequested, PromptSent, TurnEnded
 from bascule.policy.shell import exact_argv
 
@@ -150,7 +150,7 @@ async def test_a1_s30_s33_s42_an_agent_reads_writes_and_runs_only_in_its_folder_
             _, refused = await one.decided("allow", make, command="env", env=chosen)
             assert "can't be set" in refused["error"]["message"], name
 
-        # A program outlives the server, and so does the wish to know how it ends.
+        # A program outlives the server, and so does the request to know how it ends.
         endless = "import time\nprint('x' * 5000, flush=True)\nwhile True: time.sleep(0.05)"
         _, made = await one.decided(
             "allow", make, command=sys.executable, args=["-c", endless], outputByteLimit=100

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from bascule.agents.catalogue import BadAgentFile, Catalogue
-from bascule.agents.spec import Quirk
 from bascule.model.errors import UnknownAgent
 
 GOOD = """name = "mine"
@@ -38,7 +37,6 @@ def test_the_shipped_agents_load(tmp_path: Path) -> None:
     assert catalogue.names()[-1] == "demo"
     claude = catalogue.get("claude-code")
     assert claude.override == "CLAUDE_BIN"
-    assert Quirk.SIGINT_EXITS in claude.quirks
     assert catalogue.get("demo").demo
     assert "demo" in catalogue.get("demo").title.lower()
 

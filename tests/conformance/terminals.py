@@ -21,7 +21,7 @@ from tests.live import LiveServer
 from tests.modelapi.server import ScriptedModel, serve
 from tests.terminal.viewing import Viewer, terminal, viewing
 
-from bascule.drivers.terminal.screen import Screen
+from bascule.drivers.terminal.virtual_screen import Screen
 from bascule.model.events import Note
 
 COLS, ROWS = 110, 40

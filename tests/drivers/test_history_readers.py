@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bascule.drivers.history import claude, codex, copilot, gemini, opencode
-from bascule.drivers.history.telling import MAX_UNRECOGNISED, History
+from bascule.drivers.history.builder import MAX_UNRECOGNISED, History
 from bascule.model.codec import Logged, encode
 from bascule.model.entries import Fold, PromptEntry, TextEntry, ToolEntry
 from bascule.model.events import PromptSent, TextAppended, ToolChanged, ToolStarted, TurnEnded, Unrecognised
@@ -34,20 +34,20 @@ def told(name: str, lines: list[bytes] | None = None) -> History:
 
 
 def said(history: History, kind: str = "assistant") -> list[str]:
-    events = [one.event for one in history.said]
+    events = [one.event for one in history.events]
     return [one.text for one in events if isinstance(one, TextAppended) and one.kind == kind]
 
 
 def asked(history: History) -> list[str]:
-    return [one.event.text for one in history.said if isinstance(one.event, PromptSent)]
+    return [one.event.text for one in history.events if isinstance(one.event, PromptSent)]
 
 
 def tools(history: History) -> list[tuple[str, str]]:
     """Title and how it ended."""
     titles = {
-        one.event.tool_id: one.event.title for one in history.said if isinstance(one.event, ToolStarted)
+        one.event.tool_id: one.event.title for one in history.events if isinstance(one.event, ToolStarted)
     }
-    ends = [one.event for one in history.said if isinstance(one.event, ToolChanged)]
+    ends = [one.event for one in history.events if isinstance(one.event, ToolChanged)]
     return [(titles[one.tool_id], one.status) for one in ends]
 
 
@@ -68,9 +68,10 @@ def test_r23_a_claude_file_is_its_live_branch_without_side_chains() -> None:
         ("make lamp", "failed"),
         ("Edit /home/dev/code/lantern/lamp.py", "done"),
     ]
-    edit = [one.event for one in history.said if isinstance(one.event, ToolChanged)][-1]
+    edit = [one.event for one in history.events if isinstance(one.event, ToolChanged)][-1]
     assert edit.diffs[0].patch == "@@ -1,1 +1,1 @@\n-dark = True\n+lit = True"
-    assert [one.event.duration_ms for one in history.said if isinstance(one.event, TurnEnded)] == [8000, 2000]
+    ends = [one.event for one in history.events if isinstance(one.event, TurnEnded)]
+    assert [end.duration_ms for end in ends] == [8000, 2000]
     assert (history.started_at, history.ended_at) == ("2026-11-15T19:51:01.000Z", "2026-11-15T19:51:22.000Z")
     assert history.skipped == 0
 
@@ -82,10 +83,10 @@ def test_r23_a_codex_rollout_is_read_with_its_commands_and_patches() -> None:
     assert asked(history) == ["Print a greeting in the shell"]
     assert said(history) == ["The greeting was printed."]
     assert tools(history) == [("echo hi-codex", "done"), ("Change lamp.py", "done")]
-    changes = [one.event for one in history.said if isinstance(one.event, ToolChanged)]
+    changes = [one.event for one in history.events if isinstance(one.event, ToolChanged)]
     assert changes[0].output == "hi-codex\n"
     assert (changes[1].diffs[0].path, changes[1].diffs[0].added) == ("/home/dev/code/lantern/lamp.py", 1)
-    end = history.said[-1].event
+    end = history.events[-1].event
     assert isinstance(end, TurnEnded)
     assert end.usage is not None
     assert end.usage.output_tokens == 20
@@ -124,7 +125,8 @@ def test_an_opencode_answer_is_told_once_it_is_whole() -> None:
     )
     before, after = opencode.read(session, [user, half]), opencode.read(session, [user, whole])
     assert (said(before), said(after)) == ([], ["hi"])
-    assert [encode(one) for one in after.said][: len(before.said)] == [encode(one) for one in before.said]
+    earlier = [encode(one) for one in before.events]
+    assert [encode(one) for one in after.events][: len(earlier)] == earlier
     assert (after.title, after.cost_usd) == ("A greeting", 0.5)
 
 
@@ -144,16 +146,16 @@ def test_an_opencode_model_has_the_name_by_which_it_can_be_asked_for_again(
 def test_a_file_that_grows_only_adds_to_what_was_told(name: str) -> None:
     """So that a session can be followed: nothing that was shown is taken back by the next line."""
     lines = [line for line in lines_of(name) if b"$rewindTo" not in line and b"abandoned" not in line]
-    whole = [encode(one.event) for one in told(name, lines).said]
+    whole = [encode(one.event) for one in told(name, lines).events]
     for count in range(len(lines)):
-        part = [encode(one.event) for one in told(name, lines[:count]).said]
+        part = [encode(one.event) for one in told(name, lines[:count]).events]
         assert part == whole[: len(part)], f"after line {count}"
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_every_entry_of_a_history_is_finished_and_can_be_folded(name: str) -> None:
     fold = Fold()
-    for seq, one in enumerate(told(name).said, 1):
+    for seq, one in enumerate(told(name).events, 1):
         fold.apply(Logged(seq, one.at, one.event))
     entries = fold.take_dirty()
     assert not fold.open
@@ -169,7 +171,7 @@ def test_garbage_between_the_lines_is_kept_and_counted_and_the_rest_is_told(name
         lines += [b"\xff\xfe garbage", line, b'{"half": ', b"[1, 2]", b'"\\ud800"', b"{" * 5000]
     history = told(name, lines)
     assert (asked(history), said(history), tools(history)) == (asked(good), said(good), tools(good))
-    kept = [one.event for one in history.said if isinstance(one.event, Unrecognised)]
+    kept = [one.event for one in history.events if isinstance(one.event, Unrecognised)]
     assert len(kept) == MAX_UNRECOGNISED
     assert history.skipped > 20
 
@@ -197,5 +199,5 @@ def test_no_field_of_any_line_can_make_a_reader_fail(name: str, data: st.DataObj
                 break
             at = below
     history = told(name, [json.dumps(line).encode() for line in lines])
-    faults = [one.event.reason for one in history.said if isinstance(one.event, Unrecognised)]
+    faults = [one.event.reason for one in history.events if isinstance(one.event, Unrecognised)]
     assert not [reason for reason in faults if reason.startswith("reader fault")]

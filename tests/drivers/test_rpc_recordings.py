@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.drivers.acp_playing import AcpHandling
 from tests.drivers.codex_playing import CodexHandling
+from tests.drivers.damage import mutated, swapped
 from tests.drivers.playing import RECORDINGS, Play, by_line, encode_line, in_pieces, messages_of, names_in
 from tests.drivers.recorded import as_json, merged
 from tests.drivers.rpc_regolden import RESUMED
@@ -101,62 +102,12 @@ def check(driver: Driver, events: list[AnyEvent], restore: Callable[[bytes], Dri
     restore(driver.state())
 
 
-def mutated(output: bytes, chance: random.Random) -> bytes:
-    data = bytearray(output or b"\n")
-    for _ in range(chance.randint(1, 30)):
-        at = chance.randrange(len(data))
-        match chance.randrange(4):
-            case 0:
-                data[at] = chance.randrange(256)
-            case 1:
-                del data[at : at + chance.randint(1, 60)]
-            case 2:
-                data[at:at] = chance.choice([b"\n", b"null", b"[]", b"{}", b"\\ud800", b"\x00", b"-1", b'"'])
-            case _:
-                other = chance.randrange(len(data))
-                data[at:at] = data[other : other + chance.randint(1, 200)]
-        if not data:
-            data += b"\n"
-    return bytes(data)
-
-
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(NAMES), st.integers(0, 2**32))
 def test_r31_a_damaged_recording_never_raises_and_is_kept(name: str, seed: int) -> None:
     driver = started(name)
     events = driver.receive(mutated(b"".join(output_of(name)), random.Random(seed)))
     check(driver, [*events, *driver.finish()], type(driver).restore)
-
-
-WRONG: list[object] = [
-    None,
-    True,
-    -1,
-    0,
-    1,
-    2,
-    2**70,
-    1.5,
-    "",
-    "text",
-    "\ud7ff",
-    [],
-    [[]],
-    [None],
-    {},
-    {"type": 1},
-]
-
-
-def swapped(value: object, chance: random.Random) -> object:
-    """The same JSON with a few values of other types."""
-    if chance.random() < 0.04:
-        return chance.choice(WRONG)
-    if isinstance(value, dict):
-        return {key: swapped(inner, chance) for key, inner in value.items() if chance.random() > 0.02}
-    if isinstance(value, list):
-        return [swapped(inner, chance) for inner in value]
-    return value
 
 
 @settings(max_examples=150, deadline=None)

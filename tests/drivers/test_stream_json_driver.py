@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bascule.drivers.lines import LineSplitter
+from bascule.drivers.line_splitter import LineSplitter
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.model.events import (
     EntryClosed,

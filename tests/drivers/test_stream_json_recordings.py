@@ -6,6 +6,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.drivers.damage import mutated, swapped
 from tests.drivers.recorded import NAMES, as_json, events_of, golden_path, lines_of, merged, output_of
 
 from bascule.drivers.stream_json import StreamJsonDriver
@@ -63,65 +64,17 @@ def test_a_recording_gives_the_same_events_however_it_is_cut(name: str, seed: in
     assert merged([*events, *driver.finish()]) == events_of(output)
 
 
-def _mutate(output: bytes, chance: random.Random) -> bytes:
-    data = bytearray(output or b"\n")
-    for _ in range(chance.randint(1, 30)):
-        at = chance.randrange(len(data))
-        match chance.randrange(4):
-            case 0:
-                data[at] = chance.randrange(256)
-            case 1:
-                del data[at : at + chance.randint(1, 60)]
-            case 2:
-                data[at:at] = chance.choice([b"\n", b"null", b"[]", b"{}", b"\\ud800", b"\x00", b"-1", b'"'])
-            case _:
-                other = chance.randrange(len(data))
-                data[at:at] = data[other : other + chance.randint(1, 200)]
-        if not data:
-            data += b"\n"
-    return bytes(data)
-
-
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(NAMES), st.integers(0, 2**32))
 def test_r31_a_damaged_recording_never_raises_and_is_kept(name: str, seed: int) -> None:
     driver = StreamJsonDriver()
-    output = _mutate(output_of(name), random.Random(seed))
+    output = mutated(output_of(name), random.Random(seed))
     events = [*driver.receive(output), *driver.finish()]
     for event in events:
         encode(event)
         if isinstance(event, Unrecognised):
             assert not event.reason.startswith("driver fault"), event
     StreamJsonDriver.restore(driver.state())
-
-
-_WRONG: list[object] = [
-    None,
-    True,
-    -1,
-    0,
-    2**70,
-    1.5,
-    "",
-    "text",
-    "\ud7ff",
-    [],
-    [[]],
-    [None],
-    {},
-    {"type": 1},
-]
-
-
-def _swap(value: object, chance: random.Random) -> object:
-    """The same JSON with a few values of other types."""
-    if chance.random() < 0.04:
-        return chance.choice(_WRONG)
-    if isinstance(value, dict):
-        return {key: _swap(inner, chance) for key, inner in value.items() if chance.random() > 0.02}
-    if isinstance(value, list):
-        return [_swap(inner, chance) for inner in value]
-    return value
 
 
 @settings(max_examples=150, deadline=None)
@@ -132,7 +85,7 @@ def test_r31_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
     for way, line in lines_of(name):
         if way != "out":
             continue
-        wrong = json.dumps(_swap(json.loads(line), chance)).encode()
+        wrong = json.dumps(swapped(json.loads(line), chance)).encode()
         for event in driver.receive(wrong + b"\n"):
             encode(event)
             assert not (isinstance(event, Unrecognised) and event.reason.startswith("driver fault")), event

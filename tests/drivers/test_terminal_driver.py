@@ -6,9 +6,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from bascule.drivers.terminal import Beside, TerminalDriver
+from bascule.drivers.terminal import Signals, TerminalDriver
 from bascule.drivers.terminal.driver import CHECKPOINT_BYTES
-from bascule.drivers.terminal.modes import FOLLOWED, ModeTracker, prelude
+from bascule.drivers.terminal.mode_tracker import FOLLOWED, ModeTracker, prelude
 from bascule.drivers.terminal.strings import MAX_KEPT, StringScanner, clean_title
 
 SCRIPT = (
@@ -106,4 +106,4 @@ def test_p7_a_tail_begins_at_a_line_with_the_modes_of_that_place():
 
 
 def test_a_quiet_piece_says_nothing():
-    assert TerminalDriver(80, 24).receive(b"hello\r\n") == Beside()
+    assert TerminalDriver(80, 24).receive(b"hello\r\n") == Signals()

@@ -8,7 +8,7 @@ import pytest
 from tests.live import LiveServer
 from tests.terminal.viewing import Viewer, terminal, viewing
 
-from bascule.drivers.terminal.screen import Screen
+from bascule.drivers.terminal.virtual_screen import Screen
 
 pytestmark = pytest.mark.anyio
 

@@ -1,7 +1,6 @@
 """What an agent file says: how to find the program, talk to it and start it."""
 
 import re
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -25,18 +24,6 @@ HomePattern = Annotated[
     str, Meta(pattern=r"^\.?[A-Za-z0-9*?][A-Za-z0-9._*?-]*(/\.?[A-Za-z0-9*?][A-Za-z0-9._*?-]*)*$")
 ]
 DriverName = Literal["stream_json", "acp", "codex", "plain", "terminal"]
-
-
-class Quirk(StrEnum):
-    """Behaviours that others must know of, named by what happens."""
-
-    SIGINT_EXITS = "sigint_exits"
-    SILENT_UNTIL_INPUT = "silent_until_input"
-    INIT_EVERY_TURN = "init_every_turn"
-    TRUST_STARTS_ON_NO = "trust_starts_on_no"
-    NO_BYPASS_AS_ROOT = "no_bypass_as_root"
-    IGNORES_EOF = "ignores_eof"
-    ECHOES_PROMPT = "echoes_prompt"
 
 
 class _Part(Struct, frozen=True, forbid_unknown_fields=True):
@@ -203,7 +190,6 @@ class AgentSpec(_Part, frozen=True, kw_only=True):
     history: HistorySpec | None = None
     modes: dict[str, Word] = {}
     asking: str | None = None  # the mode to start in when nobody chose one: it asks before it acts
-    quirks: frozenset[Quirk] = frozenset()
     # What it runs without asking, whatever it is told. None: nobody has tried it.
     unasked: tuple[Unasked, ...] | None = None
 

@@ -26,7 +26,7 @@ from bascule.bridge.session import (
     StartOptions,
 )
 from bascule.drivers.terminal import TerminalDriver
-from bascule.drivers.terminal.trust import TrustQuestion
+from bascule.drivers.terminal.trust_prompt import TrustPrompt
 from bascule.model.errors import AgentNotInstalled
 from bascule.transport.errors import KeeperError, KeeperGone
 from bascule.transport.words import PtySize
@@ -211,9 +211,7 @@ class BaseBridge:
         trust = self._spec.trust
         if trust is None or not self._trusts(options.working_dir):
             return None
-        return TerminalDriver(
-            options.cols, options.rows, TrustQuestion(trust.text, trust.accept, trust.marker)
-        )
+        return TerminalDriver(options.cols, options.rows, TrustPrompt(trust.text, trust.accept, trust.marker))
 
     async def _type(self, name: str, data: bytes) -> None:
         self._writes += 1

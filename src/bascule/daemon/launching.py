@@ -27,7 +27,7 @@ from bascule.drivers.codex import CodexDriver
 from bascule.drivers.plain import PlainDriver
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.drivers.terminal import TerminalDriver
-from bascule.drivers.terminal.trust import TrustQuestion
+from bascule.drivers.terminal.trust_prompt import TrustPrompt
 from bascule.link.frames import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
 from bascule.model.events import SessionStarted
@@ -249,7 +249,7 @@ class Launcher:
 
     def terminal(self, started: SessionStarted, state: bytes | None = None) -> TerminalDriver:
         trust = self._catalogue.get(started.agent).trust
-        question = TrustQuestion(trust.text, trust.accept, trust.marker) if trust else None
+        question = TrustPrompt(trust.text, trust.accept, trust.marker) if trust else None
         driver = TerminalDriver(started.cols or DEFAULT_COLS, started.rows or DEFAULT_ROWS, question)
         if state is not None:
             driver.restore(state)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from bascule.daemon.live_sessions import LiveSessions, kept_name, process_name
 from bascule.daemon.tape_archive import ArchivedTape
-from bascule.drivers.terminal.modes import AT_START, prelude
+from bascule.drivers.terminal.mode_tracker import AT_START, prelude
 from bascule.link.tape import Tape, TapeCut, TapeTail
 from bascule.model.errors import SessionNotFound
 from bascule.policy.screening import safe_start

@@ -1,7 +1,7 @@
-"""What every wire protocol offers: bytes in, events out, and the bytes that carry a wish to the agent.
+"""The Driver interface: the agent's bytes in, events out; commands in, bytes for the agent out.
 
-A driver awaits nothing and owns nothing. It may be put down at any line end (`state`) and taken up again
-by another process (`restore`), which then reads on from `consumed`.
+A driver awaits nothing and owns nothing. Its state may be saved at any line end (`state`) and restored by
+another process (`restore`), which then reads on from `consumed`.
 """
 
 from typing import Protocol, Self
@@ -23,7 +23,7 @@ STOPPED_BY_ITSELF = "The agent stopped this turn by itself; nobody here asked it
 
 
 class DriverLaunch(Struct, frozen=True, omit_defaults=True):
-    """What a driver has to know of a start that the agent's command line does not say."""
+    """What a driver must know of a session's start beyond the agent's command line."""
 
     cwd: str = ""
     run: str = (
@@ -32,44 +32,44 @@ class DriverLaunch(Struct, frozen=True, omit_defaults=True):
     model: str | None = None
     mode: str | None = None  # as the agent calls it
     resume: str | None = None  # the agent's own id of an earlier conversation
-    fork: bool = False  # the earlier conversation stays as it is, this one begins where it stands
-    history: bool = False  # what is replayed of that conversation belongs in this log
-    quirks: tuple[str, ...] = ()  # behaviours of this agent, by name
-    cues: tuple["Cue", ...] = ()  # of an agent that speaks plain text
-    services: tuple[str, ...] = ()  # what is done for the agent when it asks: "read", "write", "terminal"
-    multiline: tuple[str, str] | None = None  # the lines it wants around a message of several
-    probe: "Probe | None" = None  # of a plain-text agent: how to know for sure that it waits
-    failure: "Failure | None" = None  # how a plain-text agent tells that the model failed
-    left_out: str = ""  # what of the project's settings does not count here, for people
+    fork: bool = False  # continue a copy of it, and leave the earlier one as it is
+    history: bool = False  # log what the agent replays of it
+    quirks: tuple[str, ...] = ()  # see `agents/spec.py`
+    cues: tuple["Cue", ...] = ()  # of a plain-text agent
+    services: tuple[str, ...] = ()  # offered to the agent: "read", "write", "terminal"
+    multiline: tuple[str, str] | None = None  # the lines to put around a message of several lines
+    probe: "Probe | None" = None  # of a plain-text agent: how to verify that it waits
+    failure: "Failure | None" = None  # how a plain-text agent reports that the model failed
+    left_out: str = ""  # which project settings do not apply, for people
 
 
 class Cue(Struct, frozen=True, omit_defaults=True):
-    """How a plain-text agent shows that it waits for somebody: a pattern for the end of what it printed."""
+    """A pattern for the end of a plain-text agent's output that shows it waits for input."""
 
     pattern: str
     kind: str = "ready"  # ready: for the next prompt; permission: yes or no; question: anything
     allow: str = "y"
     always: str = ""
     deny: str = "n"
-    about: str = ""  # what its subject is, printed before the question: "command", "path" or "url"
+    about: str = ""  # what was printed before the question is a "command", "path" or "url"
     tool: ToolKind = "other"
 
 
 class Probe(Struct, frozen=True, omit_defaults=True):
-    """A line that a plain-text agent takes for nothing, wherever it reads it, and answers in its own words.
+    """A harmless line to send to a plain-text agent, whose reply shows what it waits for.
 
-    A cue may be part of an answer, or come before its time. The probe's answer can't: `{nonce}` is not known
-    to whoever writes the answers.
+    A cue may be part of an answer, or come too early. The reply to a probe can't be faked: the model does not
+    know the `{nonce}`.
     """
 
     send: str
     ready: str  # the line it prints when it read the probe as a prompt
-    asked: str  # how what it prints begins when it read the probe as an answer; it then asks again
+    asked: str  # beginning of its reply when it read the probe as an answer; it then asks again
     prompt: str  # a pattern for the prompt it shows
 
 
 class Failure(Struct, frozen=True, omit_defaults=True):
-    """Patterns for the beginning of lines: the model failed; it went on after that."""
+    """Patterns for lines that report that the model failed (`pattern`), or that it went on (`unless`)."""
 
     pattern: str
     unless: str = ""
@@ -78,24 +78,24 @@ class Failure(Struct, frozen=True, omit_defaults=True):
 class Driver(Protocol):
     @property
     def consumed(self) -> int:
-        """How many bytes of output have become events, counted from where this driver began to read."""
+        """How many bytes of output are decoded, counted from where this driver began to read."""
         ...
 
     @property
     def spoken(self) -> bool:
-        """Whether the agent has said anything in its protocol; True where that is seen to elsewhere."""
+        """Whether the agent has sent a valid message; always True where others check that."""
         ...
 
     def start(self) -> list[Write]:
-        """What a fresh agent is told first. Not called when an agent is taken up again."""
+        """The first writes to a new agent. Not called after `restore`."""
         ...
 
     def receive(self, chunk: bytes) -> list[AnyEvent]:
-        """Output of the agent, cut anywhere. Never raises, whatever the bytes."""
+        """Decode output, which may be cut anywhere. Never raises, whatever the bytes."""
         ...
 
     def finish(self) -> list[AnyEvent]:
-        """The output ended: whatever is left unfinished is closed or kept as unrecognised."""
+        """The output ended: close what is open, keep an unfinished line as unrecognised."""
         ...
 
     @property
@@ -104,18 +104,18 @@ class Driver(Protocol):
         ...
 
     def data_to_send(self) -> list[Write]:
-        """Replies the driver itself owes the agent after `receive`, once."""
+        """Take the replies that the driver owes the agent after `receive`."""
         ...
 
-    # A wish the agent can't take yet gives a write without data, which is never delivered: the driver keeps
-    # the wish in its state, and it comes out of `data_to_send` when its time has come.
+    # A command the agent can't take yet gives a write without data, which is never delivered: the driver
+    # keeps the command in its state, and `data_to_send` gives it out when the agent can take it.
 
     def prompt(self, sent: PromptSent) -> Write: ...
 
     def interrupt(self, write_id: str) -> Write: ...
 
     def settled(self) -> list[AnyEvent]:
-        """What the last wish has settled or changed by itself, to be logged beside it, once."""
+        """Take the events that the last command caused by itself, to be logged with it."""
         ...
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write: ...
@@ -124,7 +124,7 @@ class Driver(Protocol):
 
     @property
     def offered_modes(self) -> tuple[str, ...]:
-        """The modes the agent itself says it has; empty when it does not say."""
+        """The modes the agent offers; empty if it does not list them."""
         ...
 
     def set_mode(self, write_id: str, mode: str) -> Write: ...
@@ -132,7 +132,7 @@ class Driver(Protocol):
     def set_model(self, write_id: str, model: str) -> Write: ...
 
     def state(self) -> bytes:
-        """Everything needed to read on at `consumed`; small, whatever has been read."""
+        """Encode everything needed to read on at `consumed`; small, whatever was read."""
         ...
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Keeps what a driver remembers small, whatever an agent does."""
+"""Bounds the size of a driver's memory, whatever an agent sends."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -8,7 +8,7 @@ V = TypeVar("V")
 
 
 def forget_oldest(known: dict[K, V], limit: int, counts: Callable[[V], bool] = lambda _: True) -> None:
-    """Of those that count, only the newest stay."""
+    """Drop the oldest entries for which `counts` holds, beyond `limit`."""
     counted = [key for key, value in known.items() if counts(value)]
     for key in counted[: max(0, len(counted) - limit)]:
         del known[key]

@@ -1,4 +1,4 @@
-"""Reads fields of a wire object without trusting their types: what is not as expected is as if absent."""
+"""Reads fields of a wire object without trusting their types: a field of the wrong type counts as absent."""
 
 import math
 import re
@@ -13,7 +13,7 @@ Id = Annotated[str, Meta(max_length=MAX_ID)]
 
 _generic = msgspec.json.Decoder()
 
-_LARGEST_WHOLE = 2**53  # what JavaScript and every JSON reader can hold
+_LARGEST_WHOLE = 2**53  # JavaScript's limit of exact integers
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S
 )
@@ -23,7 +23,7 @@ DECODE_ERRORS = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 
 def loosely(data: bytes | msgspec.Raw) -> JsonObject:
-    """An object inside a line that was already read; empty when it is not one."""
+    """Decode an object without a schema; empty if it is not an object."""
     try:
         return as_object(_generic.decode(data))
     except DECODE_ERRORS:
@@ -36,7 +36,7 @@ def text(source: JsonObject, key: str) -> str | None:
 
 
 def words(source: JsonObject, key: str, limit: int = 4096) -> str:
-    """A text for people: never absent, never endless."""
+    """A text for people: empty if absent, clipped if too long."""
     return clip(text(source, key) or "", limit)
 
 
@@ -76,9 +76,9 @@ def items(source: JsonObject, key: str) -> list[object]:
 
 
 def objects(source: JsonObject, key: str) -> list[JsonObject]:
-    return [cast(JsonObject, one) for one in items(source, key) if isinstance(one, dict)]
+    return [cast(JsonObject, item) for item in items(source, key) if isinstance(item, dict)]
 
 
 def without_lone_surrogates(line: bytes) -> bytes:
-    """JavaScript may cut an emoji in two and write half of it; no strict reader takes that half."""
+    """Replace lone surrogates, which JavaScript writes when it cuts an emoji; strict decoders refuse them."""
     return _ESCAPE.sub(lambda found: b"\\ufffd" if found.group(1) else found.group(0), line)

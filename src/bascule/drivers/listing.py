@@ -1,4 +1,4 @@
-"""The conversations an agent knows, as it lists them: for a person who wants to take one up."""
+"""The list of an agent's earlier conversations, from which a person resumes one."""
 
 from typing import Protocol, runtime_checkable
 
@@ -10,34 +10,34 @@ MAX_LISTED = 500
 
 
 class Conversation(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One of them. `id` is the agent's own name for it."""
+    """A conversation. `id` is the agent's own id of it."""
 
     id: str
     title: str = ""
     cwd: str = ""
     updated_at: str = ""
-    session: str | None = None  # the session here that holds it
+    session: str | None = None  # the session in Bascule that holds it
 
 
 class Listing(Struct, frozen=True):
-    """What came of asking; `problem` in the agent's words when nothing did."""
+    """The agent's answer; `problem` is its error if it refused."""
 
     conversations: tuple[Conversation, ...] = ()
-    more: bool = False  # it knows more than it told
+    more: bool = False  # the list is not complete
     problem: str = ""
 
 
 @runtime_checkable
 class ListsConversations(Protocol):
-    """A driver whose protocol has a word for it."""
+    """A driver whose protocol can list conversations."""
 
     @property
     def lists(self) -> bool:
-        """Whether the agent can be asked, as far as it has said."""
+        """Whether the agent supports it and is ready."""
         ...
 
     def list_conversations(self, write_id: str) -> Write: ...
 
     def take_listing(self) -> Listing | None:
-        """The answer to that, once."""
+        """Take the answer, once it came."""
         ...

@@ -1,23 +1,23 @@
-"""Switching the model: to one that is offered, or to another that is shown once a turn with it went well."""
+"""Checks a model a person switches to against the models the agent offers."""
 
 from collections.abc import Collection
 
 from bascule.model.errors import InvalidInput
 from bascule.model.events import Note
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 
 
 def check_offered(model: str, offered: Collection[str]) -> None:
-    """For protocols in which the agent lists every model that it can be switched to."""
+    """Refuse a model that is not offered. For protocols in which the agent lists all its models."""
     if offered and model not in offered:
-        names = ", ".join(list(offered)[:MOST_NAMED])
-        more = f" and {len(offered) - MOST_NAMED} more" if len(offered) > MOST_NAMED else ""
+        names = ", ".join(list(offered)[:MAX_NAMED])
+        more = f" and {len(offered) - MAX_NAMED} more" if len(offered) > MAX_NAMED else ""
         told = f"This agent has no model {model[:80]!r}. It offers {names}{more}."
         raise InvalidInput(told, field="model")
 
 
 def unlisted(model: str) -> Note:
-    """For agents that take any word for a model."""
+    """A warning for a model that is not listed. For agents that accept any name and fail later."""
     told = f"{model[:80]!r} is not among the models this agent names. The next turn shows whether it works."
     return Note("model_unlisted", told, "warning")

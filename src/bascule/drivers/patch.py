@@ -1,4 +1,4 @@
-"""A file before and after -> unified hunks, in time and size that an agent can't stretch."""
+"""Makes unified diffs from a file's content before and after, bounded in time and size."""
 
 from difflib import SequenceMatcher
 
@@ -12,7 +12,7 @@ NO_NEWLINE = "\\ No newline at end of file"
 
 
 def diff_of(path: str, before: str, after: str) -> Diff:
-    # When neither side ends its last line, both are pieces of a file rather than the whole of it.
+    # If neither side ends with a newline, both are parts of a file rather than whole files.
     pieces = not before.endswith("\n") and not after.endswith("\n") and bool(before)
     old, new = _lines(before, pieces), _lines(after, pieces)
     patch: list[str] = []
@@ -42,7 +42,7 @@ def whole_file(path: str, content: str) -> Diff:
 
 
 def counted(path: str, patch: str) -> Diff:
-    """A patch the agent made itself, with its lines counted and its file headers left out."""
+    """A diff from the agent's own patch: counts its lines and drops its file headers."""
     at = patch.find("@@")
     if at > 0 and not patch.startswith("@@"):
         patch = patch[at:]
@@ -56,7 +56,7 @@ _Opcode = tuple[str, int, int, int, int]
 
 
 def _groups(old: list[str], new: list[str]) -> list[list[_Opcode]]:
-    """What differs, with a little around it, as positions in both."""
+    """Opcodes of the differences with their context, as positions in both files."""
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     if head == len(old) == len(new):
@@ -70,7 +70,7 @@ def _groups(old: list[str], new: list[str]) -> list[list[_Opcode]]:
             ("replace", head - start, len(a) - after, head - start, len(b) - after),
             ("equal", len(a) - after, len(a), len(b) - after, len(b)),
         ]
-        groups = [[one for one in codes if one[1] != one[2] or one[3] != one[4]]]
+        groups = [[code for code in codes if code[1] != code[2] or code[3] != code[4]]]
     else:
         groups = [list(group) for group in SequenceMatcher(None, a, b).get_grouped_opcodes(CONTEXT)]
     return [
@@ -79,9 +79,9 @@ def _groups(old: list[str], new: list[str]) -> list[list[_Opcode]]:
     ]
 
 
-def _common(one: list[str], other: list[str]) -> int:
+def _common(old: list[str], new: list[str]) -> int:
     count = 0
-    for left, right in zip(one, other, strict=False):
+    for left, right in zip(old, new, strict=False):
         if left != right:
             break
         count += 1
@@ -94,7 +94,7 @@ def _span(start: int, stop: int) -> str:
 
 
 def _lines(text: str, piece: bool) -> list[str]:
-    """Lines without their newline; a file's last one that lacks it carries the remark that says so."""
+    """Lines without their newline; a last line that lacks it gets the usual remark."""
     if not text:
         return []
     lines = text.split("\n")

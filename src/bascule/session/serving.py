@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from bascule.drivers.acp.services import HostCall
+from bascule.drivers.acp.service_calls import HostCall
 from bascule.model.errors import BasculeError
 
 Done = Callable[[HostCall, object, str], None]  # the call, its result, or words on why there is none

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from bascule.drivers.acp import AcpDriver
-from bascule.drivers.acp.services import HostCall
+from bascule.drivers.acp.service_calls import HostCall
 from bascule.model.errors import AgentUnavailable, Refusal
 from bascule.model.events import AnyEvent, Note, SessionFailed
 from bascule.model.lifecycle import Phase

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from bascule.drivers.acp.state import ID_RANGE, Greeting, Joining
-from bascule.drivers.writing import FOR_ALL
+from bascule.drivers.writes import FOR_ALL
 from bascule.model.errors import HostError, Refusal
 from bascule.model.records import Write
 from bascule.session.agent import AgentProcess, Exit, SpawnPlan

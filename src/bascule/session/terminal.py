@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
 
-from bascule.drivers.terminal import Beside, Tail, TerminalDriver
+from bascule.drivers.terminal import Signals, Tail, TerminalDriver
 from bascule.model.commands import Actor, EndSession, Redraw, Resize, TypeKeys
 from bascule.model.errors import HostError, InvalidInput, SessionOver
 from bascule.model.events import (
@@ -201,14 +201,14 @@ class TerminalSupervisor:
         self._out += len(chunk)
         self.tape_end = max(self.tape_end, self._out)
         self._last["activity"] = self._steady()
-        beside = self.driver.receive(chunk)
+        signals = self.driver.receive(chunk)
         events: list[AnyEvent] = [SessionReady()] if first else []
         if first:
             self._deadlines.cancel("silent")
-        events += self._news(beside)
+        events += self._news(signals)
         if events:
             self._log(events)
-        self._trusting.after(beside)
+        self._trusting.after(signals)
         if self._out - self._told >= POSITION_EVERY:
             await self._tell_position()
         # Viewers read the same bytes: they go first.
@@ -226,14 +226,14 @@ class TerminalSupervisor:
         if self._out - self.base > self._settings.tape_bytes:
             self._deadlines.set("trim", 30.0, lambda: self._do(self._tell_position(), "trim"))
 
-    def _news(self, beside: Beside) -> list[AnyEvent]:
+    def _news(self, signals: Signals) -> list[AnyEvent]:
         events: list[AnyEvent] = []
-        if beside.title is not None:
-            self._title = beside.title
+        if signals.title is not None:
+            self._title = signals.title
             events += self._due_title()
-        if beside.bells and self._is_time("bell", NEWS_SECONDS):
+        if signals.bells and self._is_time("bell", NEWS_SECONDS):
             events.append(Bell())
-        if beside.clipboard and self._is_time("clipboard", CLIPBOARD_SECONDS):
+        if signals.clipboard and self._is_time("clipboard", CLIPBOARD_SECONDS):
             events.append(Note("clipboard_refused", CLIPBOARD, "warning"))
         return events
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bascule.drivers.terminal import Beside, TerminalDriver
+from bascule.drivers.terminal import Signals, TerminalDriver
 from bascule.model.events import Note
 from bascule.session.deadlines import Deadlines
 from bascule.session.ledger import Ledger
@@ -27,9 +27,9 @@ class Trusting:
         self._press = press
         self._deadlines = deadlines
 
-    def after(self, beside: Beside) -> None:
+    def after(self, signals: Signals) -> None:
         """Look at what a piece of output brought."""
-        if not beside.trust_asked:
+        if not signals.trust_asked:
             return
         cwd = self._ledger.record.cwd
         self._deadlines.set("trust over", GIVE_UP_SECONDS, self._driver.leave_question)

@@ -9,8 +9,8 @@ from bascule.daemon.files.confined import ConfinedFolder
 from bascule.daemon.found import rows
 from bascule.daemon.found.places import Place, Spotted, spot
 from bascule.drivers.history import claude, codex, copilot, gemini
-from bascule.drivers.history.telling import History
-from bascule.drivers.lines import LineSplitter, Oversize
+from bascule.drivers.history.builder import History
+from bascule.drivers.line_splitter import LineSplitter, Oversize
 from bascule.model.errors import HostError
 
 MAX_FILE = 512 * 1024 * 1024

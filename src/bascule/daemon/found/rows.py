@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from bascule.daemon.found.places import Spotted
 from bascule.drivers.history import opencode
-from bascule.drivers.history.telling import History
+from bascule.drivers.history.builder import History
 from bascule.model.errors import HostError
 
 TABLES = frozenset({"session", "message", "part", "sqlite_master"})

@@ -8,7 +8,7 @@ from bascule.daemon.found.catalogue import FoundCatalogue, Shown
 from bascule.daemon.found.kept import Cabinet, Kept
 from bascule.daemon.found.terminals import open_terminals, process_lives
 from bascule.daemon.found.writing import Noted, Writing, decode_noted, session_id_of, still_stands
-from bascule.drivers.history.telling import History
+from bascule.drivers.history.builder import History
 from bascule.link.found import Looking, OpenTerminal
 from bascule.model.errors import BasculeError
 from bascule.model.events import AnyEvent, ArchivedChanged, PromptQueued, TitleChanged

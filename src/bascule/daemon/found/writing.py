@@ -11,7 +11,7 @@ from itertools import groupby
 import msgspec
 from msgspec import Struct
 
-from bascule.drivers.history.telling import SOMEBODY, History, Said
+from bascule.drivers.history.builder import SOMEBODY, History, TimedEvent
 from bascule.model.codec import encode
 from bascule.model.events import (
     AnyEvent,
@@ -66,10 +66,10 @@ def session_id_of(device: str, agent: str, agent_session_id: str, generation: in
 
 def still_stands(noted: Noted, history: History) -> bool:
     """Does the conversation begin with all that is in the log?"""
-    if noted.reader != READER or len(history.said) < noted.count:
+    if noted.reader != READER or len(history.events) < noted.count:
         return False
     digest = hashlib.sha256()
-    for said in history.said[: noted.count]:
+    for said in history.events[: noted.count]:
         digest.update(encode(said.event))
     return digest.hexdigest() == noted.digest
 
@@ -89,9 +89,9 @@ class Writing:
         """`live`: more may come, so the session is not over."""
         noted = self.noted
         noted.messages = history.messages
-        for said in history.said[: noted.count]:
+        for said in history.events[: noted.count]:
             self._digest.update(encode(said.event))
-        new = history.said[noted.count :]
+        new = history.events[noted.count :]
         last = history.ended_at
         if self._seq == 0:
             yield self._step(history.started_at or last, self._beginning(history))
@@ -124,7 +124,7 @@ class Writing:
             events.append(UsageChanged(cost_usd=history.cost_usd))
         return events
 
-    def _tell(self, at: str, said: list[Said]) -> Batch:
+    def _tell(self, at: str, said: list[TimedEvent]) -> Batch:
         for one in said:
             self._digest.update(encode(one.event))
         self.noted.count += len(said)

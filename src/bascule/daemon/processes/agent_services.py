@@ -11,7 +11,7 @@ from bascule.daemon.files.listing import read_bytes
 from bascule.daemon.files.writing import write_file
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.agent_terminals import AgentTerminals
-from bascule.drivers.acp.services import HostCall
+from bascule.drivers.acp.service_calls import HostCall
 from bascule.model.errors import InvalidInput
 from bascule.model.settings import Settings
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from bascule.agents.command import child_variables, may_set
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.processes.keeper_process import KeeperLink
-from bascule.drivers.acp.services import HostCall
+from bascule.drivers.acp.service_calls import HostCall
 from bascule.model.errors import AgentFailed, HostError, InvalidInput, LimitReached
 from bascule.session.agent import Exit
 from bascule.session.live import Hears

@@ -1,4 +1,4 @@
-"""The Agent Client Protocol, client side, for one session."""
+"""Driver for the Agent Client Protocol (ACP), client side, one session."""
 
 from bascule.drivers.acp.driver import AcpDriver
 

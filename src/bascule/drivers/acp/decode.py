@@ -1,14 +1,14 @@
-"""One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
+"""Decodes one line of an ACP agent's output into events. Lines it does not understand are kept."""
+
+from typing import assert_never
 
 import msgspec
 from msgspec import UNSET, Raw
 
-from bascule.drivers import jsonrpc
-from bascule.drivers.acp.asking import Asking
-from bascule.drivers.acp.facts import About
-from bascule.drivers.acp.listing import read_listing
-from bascule.drivers.acp.opening import Opening, error_words
-from bascule.drivers.acp.speech import Speech
+from bascule.drivers.acp.agent_info import AgentInfoReader
+from bascule.drivers.acp.handshake import AcpHandshake, error_words
+from bascule.drivers.acp.listing import Sessions
+from bascule.drivers.acp.requests import AcpRequests
 from bascule.drivers.acp.state import (
     ID_RANGE,
     MAX_EARLY,
@@ -17,15 +17,16 @@ from bascule.drivers.acp.state import (
     DriverState,
     Pending,
 )
+from bascule.drivers.acp.text import TextBuilder
 from bascule.drivers.acp.tools import Tools, read_call
 from bascule.drivers.acp.turns import end_turn
 from bascule.drivers.bounded import forget_oldest
+from bascule.drivers.event_buffer import EventBuffer
+from bascule.drivers.jsonrpc import message as rpc
 from bascule.drivers.lenient import MAX_ID, JsonObject, loosely, mapping, text
-from bascule.drivers.listing import Listing
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import Note
 
-# Extensions that tell nothing a session needs. Qwen Code names its own without the underscore.
+# Extensions that are ignored. Qwen Code names its own without the underscore.
 _SILENT = frozenset(
     {
         "_auth/status_update",
@@ -39,7 +40,7 @@ _SILENT = frozenset(
         "qwen/notify/session/terminal-sequence",
     }
 )
-# Updates that belong to a conversation; the others are about the session.
+# Updates that are part of the conversation; the others describe the session.
 _SPOKEN = frozenset(
     {
         "agent_message_chunk",
@@ -58,28 +59,29 @@ class Decoder:
     def __init__(
         self,
         state: DriverState,
-        out: Outlet,
-        opening: Opening,
-        asking: Asking,
-        about: About,
+        out: EventBuffer,
+        handshake: AcpHandshake,
+        requests: AcpRequests,
+        agent_info: AgentInfoReader,
         tools: Tools,
+        sessions: Sessions,
     ) -> None:
         self._state = state
         self._out = out
-        self._opening = opening
-        self._asking = asking
-        self._about = about
+        self._handshake = handshake
+        self._requests = requests
+        self._agent_info = agent_info
         self._tools = tools
-        self._speech = Speech(state, out, tools)
-        self.listing: Listing | None = None  # until it is taken
+        self._text = TextBuilder(state, out, tools)
+        self._sessions = sessions
 
     def line(self, line: bytes) -> str | None:
-        """One message. Returns what about it was not understood."""
-        message = jsonrpc.read(line)
+        """Decode one message. Returns what about it was not understood."""
+        message = rpc.read(line)
         if message.method is UNSET:
             return self._answer(message, len(line))
-        session_id = jsonrpc.session_in(message.params)
-        if session_id is not None and session_id != self._state.facts.session_id:
+        session_id = rpc.session_in(message.params)
+        if session_id is not None and session_id != self._state.info.session_id:
             self._keep_early(session_id, line)
             return None
         if session_id is None and self._state.shared:
@@ -88,38 +90,41 @@ class Decoder:
         if message.id is UNSET:
             return self._notification(message.method, message.params)
         self._something_else()
-        return self._asking.request(message.id, message.method, message.params)
+        return self._requests.request(message.id, message.method, message.params)
 
-    def _to_nobody(self, message: jsonrpc.Message, line: bytes) -> str | None:
-        """It names no session, so every session of this process hears it. It is answered once: all of them
-        owe the same reply under the same id, and an id is written once."""
+    def _to_nobody(self, message: rpc.Message, line: bytes) -> str | None:
+        """Handle a message that names no session: every session of the process gets it.
+
+        A request is still answered once, because all sessions give their reply the same write id, and each
+        id is written once.
+        """
         assert message.method is not UNSET
         if message.id is UNSET:
             if message.method == "$/cancel_request":
-                self._asking.withdraw(bytes(jsonrpc.request_id_in(message.params)))
+                self._requests.withdraw(bytes(rpc.request_id_in(message.params)))
                 return None
             if message.method == "session/update":
                 return "an update of no session"
             return self._notification(message.method, message.params)
         if self._is_about_ours(message.params):
             self._something_else()
-            return self._asking.request(message.id, message.method, message.params)
-        return self._asking.refuse_for_all(message.id, message.method, line)
+            return self._requests.request(message.id, message.method, message.params)
+        return self._requests.refuse_for_all(message.id, message.method, line)
 
     def _is_about_ours(self, params: Raw) -> bool:
-        """Some requests name the request they belong to instead of its session."""
+        """Whether the parameters name a request of ours; some agents send that instead of the session."""
         try:
-            return jsonrpc.our_id(jsonrpc.request_id_in(params)) in self._state.pending
+            return rpc.our_id(rpc.request_id_in(params)) in self._state.pending
         except msgspec.MsgspecError:
             return False
 
     def finish(self) -> None:
-        self._speech.end_earlier_prompt()
-        self._speech.close()
+        self._text.end_earlier_prompt()
+        self._text.close()
         self._tools.end_all("The agent went before this tool reported back.")
 
     def _keep_early(self, session_id: str, line: bytes) -> None:
-        """Some agents speak of a session before they have named it. Of other sessions we know nothing."""
+        """Keep a message that may be ours: some agents send updates before they tell the session's id."""
         state = self._state
         if state.stage != "opening" or state.launch.resume is not None or len(session_id) > MAX_ID:
             return
@@ -131,8 +136,8 @@ class Decoder:
 
     # Answers to our own requests ---------------------------------------------------------------------------
 
-    def _answer(self, message: jsonrpc.Message, size: int) -> str | None:
-        number = jsonrpc.our_id(message.id) if message.id is not UNSET else None
+    def _answer(self, message: rpc.Message, size: int) -> str | None:
+        number = rpc.our_id(message.id) if message.id is not UNSET else None
         if number is None:
             return "an answer without an id" if message.id is UNSET else "an answer to nothing that was asked"
         pending = self._state.pending.pop(number, None)
@@ -149,61 +154,65 @@ class Decoder:
     def _answered(self, number: int, pending: Pending, answer: JsonObject) -> None:
         match pending.asked:
             case "initialize":
-                self._opening.initialized(answer)
+                self._handshake.initialized(answer)
             case "open":
                 self._opened(answer)
             case "prompt":
                 self._end_turn(number, answer, None)
             case "mode" | "start_mode":
-                self._about.settings(answer)
-                self._about.mode(pending.value)
+                self._agent_info.settings(answer)
+                self._agent_info.mode(pending.value)
                 if pending.asked == "start_mode":
-                    self._opening.start_mode_set()
+                    self._handshake.start_mode_set()
             case "model":
-                self._about.settings(answer)
-                self._about.model(pending.value)
+                self._agent_info.settings(answer)
+                self._agent_info.model(pending.value)
             case "list":
-                self.listing = read_listing(answer)
+                self._sessions.answered(answer)
             case "close" | "probe":
-                pass  # that it came is all there is to know
+                pass  # only its arrival counts
+            case _:
+                assert_never(pending.asked)
 
     def _refused(self, number: int, pending: Pending, error: JsonObject) -> None:
         match pending.asked:
             case "initialize":
-                self._opening.not_greeted(error)
+                self._handshake.not_greeted(error)
             case "open":
                 self._state.replaying = False
-                self._opening.open_refused(error)
+                self._handshake.open_refused(error)
             case "prompt":
                 self._end_turn(number, {}, error)
             case "start_mode":
-                self._opening.start_mode_refused(error)
+                self._handshake.start_mode_refused(error)
             case "mode" | "model":
                 told = f"The agent did not switch to {pending.value[:80]!r}: {error_words(error)}"
                 self._out.put(Note(f"{pending.asked}_refused", told, "warning"))
             case "list":
-                self.listing = Listing(problem=error_words(error))
+                self._sessions.refused(error_words(error))
             case "close" | "probe":
                 pass
+            case _:
+                assert_never(pending.asked)
 
     def _opened(self, answer: JsonObject) -> None:
         self._something_else()
-        self._speech.end_earlier_prompt()
-        self._speech.end_earlier_turn()
-        self._opening.opened(answer)
+        self._text.end_earlier_prompt()
+        self._text.end_earlier_turn()
+        self._handshake.opened(answer)
         early, self._state.early = self._state.early, {}
-        for line in early.get(self._state.facts.session_id or "", []):
+        for line in early.get(self._state.info.session_id or "", []):
             self.line(line.encode())
 
     def _end_turn(self, number: int, answer: JsonObject, error: JsonObject | None) -> None:
-        self._speech.close()
-        self._asking.forget_open()
+        self._text.close()
+        self._requests.forget_open()
         self._tools.end_all("The turn ended before this tool reported back.")
         end_turn(self._state, self._out, answer, error)
         if self._state.turn == number:
             self._state.turn = None
         self._state.cancelling = False
-        self._opening.send_held()
+        self._handshake.send_held()
 
     # News --------------------------------------------------------------------------------------------------
 
@@ -212,15 +221,15 @@ class Decoder:
             case "session/update":
                 return self._update(raw, mapping(loosely(raw), "update"))
             case "$/cancel_request":
-                return self._asking.withdraw(bytes(jsonrpc.request_id_in(raw)))
+                return self._requests.withdraw(bytes(rpc.request_id_in(raw)))
             case "qwen/notify/session/mode-update":
-                self._about.mode(text(loosely(raw), "currentModeId"))
+                self._agent_info.mode(text(loosely(raw), "currentModeId"))
                 return None
             case "qwen/notify/session/model-update" if model := text(loosely(raw), "currentModelId"):
-                self._about.model(model[:MAX_ID])
+                self._agent_info.model(model[:MAX_ID])
                 return None
             case "qwen/notify/session/title-update":
-                self._about.title(text(loosely(raw), "title"))
+                self._agent_info.title(text(loosely(raw), "title"))
                 return None
             case _ if method in _SILENT:
                 return None
@@ -235,15 +244,15 @@ class Decoder:
         self._tools.begin_drafts()
         match kind:
             case "available_commands_update":
-                self._about.commands(update)
+                self._agent_info.commands(update)
             case "current_mode_update":
-                self._about.mode(text(update, "currentModeId"))
+                self._agent_info.mode(text(update, "currentModeId"))
             case "config_option_update":
-                self._about.settings(update)
+                self._agent_info.settings(update)
             case "session_info_update":
-                self._about.title(text(update, "title"))
+                self._agent_info.title(text(update, "title"))
             case "usage_update":
-                self._about.usage(update)
+                self._agent_info.usage(update)
             case _:
                 return f"unknown update {kind[:80]!r}"
         return None
@@ -251,31 +260,31 @@ class Decoder:
     def _spoken(self, kind: str, raw: Raw, update: JsonObject) -> str | None:
         state = self._state
         if state.replaying and not state.launch.history:
-            return None  # it is in this log already
+            return None  # this log has it already
         if state.replaying and state.held:
-            self._speech.skip_rest()
+            self._text.skip_rest()
             return None
         if kind == "user_message_chunk":
             if state.replaying:
                 self._tools.begin_drafts()
-                self._speech.hear_earlier_prompt(update)
-            return None  # otherwise an echo of what was just sent
-        self._speech.end_earlier_prompt()
+                self._text.hear_earlier_prompt(update)
+            return None  # otherwise an echo of the prompt that was just sent
+        self._text.end_earlier_prompt()
         if kind in ("tool_call", "tool_call_update"):
-            call = read_call(jsonrpc.update_in(raw))
-            self._speech.close()
+            call = read_call(rpc.update_in(raw))
+            self._text.close()
             state.own_words = ""
             self._tools.begin_drafts(besides=call.tool_call_id)
             self._tools.hear(call)
             return None
         self._tools.begin_drafts()
         if kind in ("plan", "plan_update", "plan_removed"):
-            self._speech.close()
-            self._about.plan(mapping(update, "plan") if kind == "plan_update" else update)
+            self._text.close()
+            self._agent_info.plan(mapping(update, "plan") if kind == "plan_update" else update)
         else:
-            self._speech.say("assistant" if kind == "agent_message_chunk" else "thinking", update)
+            self._text.say("assistant" if kind == "agent_message_chunk" else "thinking", update)
         return None
 
     def _something_else(self) -> None:
         self._tools.begin_drafts()
-        self._speech.close()
+        self._text.close()

@@ -1,11 +1,11 @@
-"""A person's wishes as messages for the agent, built only from what was asked and stored."""
+"""Encodes prompts and answers as ACP messages, only from the stored request and the answer to it."""
 
 from collections.abc import Mapping
 
 from msgspec import Raw
 
 from bascule.drivers.acp.forms import content_of
-from bascule.drivers.jsonrpc import Pen
+from bascule.drivers.jsonrpc.message_writer import Writer
 from bascule.drivers.lenient import loosely
 from bascule.model.errors import UnknownOption
 from bascule.model.events import (
@@ -17,8 +17,8 @@ from bascule.model.events import (
     QuestionAsked,
 )
 
-PEN = Pen()
-CANCEL = "bascule:cancel"  # our own way to say no to a request that offers none
+WRITER = Writer()
+CANCEL = "bascule:cancel"  # option of our own, for a request that offers no way to deny it
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
 
@@ -26,17 +26,19 @@ CANCELLED = {"outcome": {"outcome": "cancelled"}}
 def prompt_blocks(sent: PromptSent, *, images: bool) -> list[object]:
     blocks: list[object] = [{"type": "text", "text": sent.text}] if sent.text or not sent.images else []
     if images:
-        blocks += [{"type": "image", "mimeType": one.media_type, "data": one.data} for one in sent.images]
+        blocks += [
+            {"type": "image", "mimeType": image.media_type, "data": image.data} for image in sent.images
+        ]
     return blocks
 
 
 def permission_outcome(asked: PermissionRequested, answered: PermissionAnswered) -> Mapping[str, object]:
-    """The option that means what was decided: the chosen one, else by its kind, never by its place."""
+    """The outcome for a decision: the chosen option, else the first of the right kind."""
     if answered.decision == "deny":
         chosen = _chosen(asked, answered.option, deny=True) or _first(asked, "deny")
     else:
         chosen = _chosen(asked, answered.option, deny=False) or _first(asked, "allow_once")
-        # An agent that offers only a lasting yes leaves no narrower way to say it.
+        # An agent that offers only a lasting permission leaves no narrower choice.
         chosen = chosen or _first(asked, "allow_always")
         if chosen is None:
             raise UnknownOption("This request offers no way to allow it.")
@@ -48,15 +50,15 @@ def permission_outcome(asked: PermissionRequested, answered: PermissionAnswered)
 def _chosen(asked: PermissionRequested, option: str | None, *, deny: bool) -> PermissionOption | None:
     if option is None:
         return None
-    for one in asked.options:
-        if one.option_id == option and (one.kind == "deny") == deny:
-            return one
+    for offered in asked.options:
+        if offered.option_id == option and (offered.kind == "deny") == deny:
+            return offered
     verb = "denies" if deny else "allows"
     raise UnknownOption(f"This request has no option {option!r} that {verb} it.", option=option)
 
 
 def _first(asked: PermissionRequested, kind: str) -> PermissionOption | None:
-    return next((one for one in asked.options if one.kind == kind), None)
+    return next((option for option in asked.options if option.kind == kind), None)
 
 
 def form_answer(asked: QuestionAsked, answered: QuestionAnswered) -> Mapping[str, object]:

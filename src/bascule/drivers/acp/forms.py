@@ -1,6 +1,6 @@
-"""A form the agent asks to be filled in, as questions; and the answers as the form wants them."""
+"""Elicitation forms: reads a form's fields as questions, and fills the form with the answers."""
 
-from typing import Literal
+from typing import Literal, assert_never
 
 from msgspec import Struct
 
@@ -10,19 +10,19 @@ from bascule.model.events import Question, QuestionAnswered, QuestionOption
 
 MAX_QUESTIONS = 20
 MAX_CHOICES = 50
-CUSTOM = "_custom"  # the field beside a choice that takes free words
+CUSTOM = "_custom"  # suffix of the free-text field beside a choice
 
 
 class Field(Struct, frozen=True):
     name: str
     question: Question
     kind: Literal["text", "number", "integer", "boolean", "choice", "choices"]
-    values: dict[str, str]  # label -> what the form calls it
+    values: dict[str, str]  # label -> value in the form
     custom: str | None = None
 
 
 def fields_of(params: JsonObject) -> list[Field]:
-    """The form's fields. Two that would read alike get their names added, as answers go by the words."""
+    """The form's fields. Answers go by a question's text, so a repeated text gets the field's name added."""
     properties = mapping(mapping(params, "requestedSchema"), "properties")
     found: list[Field] = []
     taken: set[str] = set()
@@ -37,7 +37,7 @@ def fields_of(params: JsonObject) -> list[Field]:
 
 
 def content_of(params: JsonObject, answered: QuestionAnswered) -> JsonObject:
-    """The filled-in form."""
+    """Fill in the form from the answers."""
     content: JsonObject = {}
     known = {field.question.question: field for field in fields_of(params)}
     for words in (*answered.answers, *answered.notes):
@@ -75,12 +75,12 @@ def _field(name: str, told: JsonObject, custom: str | None, message: str, taken:
 
 
 def _choices(told: JsonObject) -> list[tuple[str, str, str]]:
-    """`(label, value, description)` of a choice, however its schema spells it."""
+    """Read `(label, value, description)` of each choice, from `oneOf`, `anyOf` or `enum`."""
     offered = objects(told, "oneOf") or objects(told, "anyOf")
     found = [
-        (clip(text(one, "title") or value, 200), value, clip(text(one, "description") or "", 1000))
-        for one in offered
-        if (value := text(one, "const")) is not None
+        (clip(text(choice, "title") or value, 200), value, clip(text(choice, "description") or "", 1000))
+        for choice in offered
+        if (value := text(choice, "const")) is not None
     ]
     if not found:
         names = items(told, "enumNames")
@@ -109,6 +109,8 @@ def _fill(content: JsonObject, field: Field, answer: str) -> None:
             content[field.name] = chosen if field.custom or not rest else [*chosen, rest]
             if rest and field.custom:
                 content[field.custom] = rest
+        case _:
+            assert_never(field.kind)
 
 
 def _boolean(field: Field, answer: str) -> bool:
@@ -127,13 +129,13 @@ def _number(field: Field, answer: str) -> int | float:
 
 
 def _chosen(values: dict[str, str], answer: str) -> tuple[list[str], str]:
-    """Labels come joined by commas, and may hold commas themselves: the longest that fits is taken."""
+    """Split labels joined by commas. A label may hold commas itself, so the longest match wins."""
     chosen: list[str] = []
     rest: list[str] = []
     left = answer.strip()
     labels = sorted(values, key=len, reverse=True)
     while left:
-        label = next((one for one in labels if left == one or left.startswith(f"{one},")), None)
+        label = next((known for known in labels if left == known or left.startswith(f"{known},")), None)
         if label is not None:
             chosen.append(values[label])
             left = left[len(label) :]

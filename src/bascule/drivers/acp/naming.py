@@ -1,4 +1,4 @@
-"""What a tool is called. The protocol has no field for it: agents say it here or there, or not at all."""
+"""Derives a tool's name. ACP has no field for it: agents put it in different places, or nowhere."""
 
 import json
 import re
@@ -17,18 +17,18 @@ _WORD = re.compile(r"[A-Za-z_][\w.:-]{0,79}")
 
 
 def told_name(name: str | None, meta: Raw) -> str:
-    """The name, where the agent tells it as such: beside the title, or among its own additions."""
+    """The name if the agent gives one: beside the title, or in `_meta`."""
     if name:
         return name[:MAX_ID]
     own = loosely(meta)
-    for place in (own, *(as_object(one) for one in own.values())):
+    for place in (own, *(as_object(addition) for addition in own.values())):
         if told := text(place, "toolName"):
             return told[:MAX_ID]
     return ""
 
 
 def derived_name(title: str | None, kind: str | None, raw_input: Raw) -> str:
-    """The name as the first words about the call show it; empty when they show none."""
+    """The name as input or title show it; empty when neither does."""
     if found := _of_server(loosely(raw_input)):
         return found
     if title and (told := _OF_SERVER.fullmatch(title)):
@@ -37,12 +37,12 @@ def derived_name(title: str | None, kind: str | None, raw_input: Raw) -> str:
 
 
 def unnamed(said: str) -> str:
-    """What stands for a name that is not told: not the same for two tools that are described differently."""
+    """Stands in for a missing name. Tools with different descriptions get different ones."""
     return f"a tool it does not name: {clip(said, MAX_SAID)}" if said else "a tool it does not name"
 
 
 def only_repeats(title: str | None, raw_input: Raw) -> bool:
-    """Whether a title says nothing but the input once more."""
+    """Whether the title only repeats the input as JSON."""
     if not title or not title.startswith(("{", "[")):
         return False
     try:
@@ -52,7 +52,7 @@ def only_repeats(title: str | None, raw_input: Raw) -> bool:
 
 
 def _of_server(call: JsonObject) -> str:
-    """Some agents give the server and its tool as the input, and the tool's own input inside of it."""
+    """The MCP tool's name, from agents whose input is `{server, tool, arguments}`."""
     server, tool = text(call, "server"), text(call, "tool")
     if not server or not tool or not {"server", "tool", "arguments"} >= set(call):
         return ""

@@ -1,52 +1,50 @@
-"""What the driver must remember between two lines, small enough to be stored with every commit."""
+"""The ACP driver's stored state, written with every commit. Field names must not change."""
 
 from typing import Literal
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
-from bascule.drivers.base import DriverLaunch
 from bascule.drivers.bounded import forget_oldest
-from bascule.model.events import PromptSent, TextKind, ToolKind
+from bascule.drivers.jsonrpc.state import MAX_OPEN, RpcState
+from bascule.model.events import TextKind, ToolKind
 
-MAX_OPEN = 200  # requests or tools; more than an agent ever has at once
-MAX_FINISHED = 64  # tools that are over, kept to know a late word about them by
+MAX_FINISHED = 64  # ended tools, remembered to ignore late updates of them
 MAX_EARLY = 8  # messages of a session that may turn out to be ours
 MAX_EARLY_BYTES = 64 * 1024  # of one such session
 MAX_EARLY_SESSIONS = 16
 NOTHING = Raw(b"null")
-ID_RANGE = 1_000_000  # ids one driver may use; others on the same connection have theirs
+ID_RANGE = 1_000_000  # request ids per driver; other drivers on the connection use other ranges
 
-# new: told nothing yet; opening: the session was asked for; moded: it exists, but must change its mode before
-# it may be spoken to; ready; failed: it could not be had, and the next prompt tries again.
+# new: nothing sent yet; opening: the session was requested; moded: it is open, but must change its mode
+# before it gets a prompt; ready; failed: it could not be opened, and the next prompt tries again.
 Stage = Literal["new", "opening", "moded", "ready", "failed"]
 Asked = Literal["initialize", "open", "prompt", "mode", "model", "start_mode", "close", "probe", "list"]
 
 
 class Pending(Struct, omit_defaults=True):
-    """A request of ours that has not been answered."""
+    """A request of ours that the agent has not answered."""
 
     asked: Asked
     value: str = ""  # the mode or model that was asked for
 
 
 class Request(Struct, omit_defaults=True):
-    """A request of the agent that a person is to answer."""
+    """A request of the agent that waits for a person's answer."""
 
     rpc_id: Raw
     kind: Literal["permission", "question"]
     tool_id: str | None = None
-    call: str | None = None  # the service that is asked for, if it is ours to do
+    call: str | None = None  # id of the service call it is about, if any
 
 
 class Call(Struct, omit_defaults=True):
-    """Something the agent wants done for it: a file read or written, a terminal."""
+    """A service call: the agent wants a file read or written, or a terminal."""
 
     rpc_id: Raw
     method: str
     params: Raw
     request_id: str | None = None  # of the permission it needed
-    due: bool = False  # nobody has to be asked any more
+    due: bool = False  # allowed, or needs no permission
 
 
 class Tool(Struct, omit_defaults=True):
@@ -54,24 +52,24 @@ class Tool(Struct, omit_defaults=True):
     title: str = ""
     kind: ToolKind = "other"
     status: str = "pending"
-    begun: bool = False  # it has been told of
+    begun: bool = False  # a ToolStarted event was emitted
     denied: bool = False
-    input: Raw = NOTHING  # as it was last told, unless it is large
-    call: Raw = NOTHING  # its input, content and places, until it has been told of
+    input: Raw = NOTHING  # last reported input, unless it is large
+    call: Raw = NOTHING  # input, content and locations, until ToolStarted is emitted
     content: list[Raw] = []
     locations: list[Raw] = []
-    shown: int = 0  # checksum of what was last told
+    shown: int = 0  # checksum of the last change emitted
 
 
 class OpenText(Struct, omit_defaults=True):
     entry_id: str
     kind: TextKind
     message_id: str | None = None
-    head: str = ""  # its beginning, if that may be an error in disguise
+    head: str = ""  # its beginning, to recognise an error reported as text
 
 
-class Facts(Struct, omit_defaults=True):
-    """What the agent last said about itself."""
+class ReportedInfo(Struct, omit_defaults=True):
+    """What the agent last reported of itself."""
 
     session_id: str | None = None
     version: str | None = None
@@ -81,7 +79,7 @@ class Facts(Struct, omit_defaults=True):
     used: int | None = None
     size: int | None = None
     cost_usd: float | None = None
-    commands: int = 0  # checksums of the lists that were last told
+    commands: int = 0  # checksums of the lists last emitted
     models: int = 0
     offered: list[str] = []  # the models it can be switched to
     greeted: bool = False  # it answered `initialize`
@@ -91,7 +89,7 @@ class Facts(Struct, omit_defaults=True):
     closes: bool = False
     lists: bool = False
     has_modes: bool = False
-    modes: tuple[str, ...] = ()  # those the agent says it has
+    modes: tuple[str, ...] = ()  # the modes the agent offers
     has_models: bool = False
     mode_option: str | None = None  # the config option that holds the mode
     model_option: str | None = None
@@ -99,7 +97,7 @@ class Facts(Struct, omit_defaults=True):
 
 
 class Greeting(Struct, omit_defaults=True):
-    """What the agent answered to `initialize`: all that a session which comes later must know of it."""
+    """The agent's answer to `initialize`, kept for sessions that join the process later."""
 
     version: str | None = None
     images: bool = False
@@ -111,7 +109,7 @@ class Greeting(Struct, omit_defaults=True):
 
 
 class Joining(Struct, frozen=True):
-    """What a session begins with on a process that others may share."""
+    """What a session needs to begin on a process that other sessions may share."""
 
     id_base: int = 0
     greeting: Greeting | None = None  # None: the agent has not answered yet
@@ -119,58 +117,36 @@ class Joining(Struct, frozen=True):
 
 
 class History(Struct, omit_defaults=True):
-    """A conversation that is being replayed."""
+    """An earlier conversation that the agent is replaying."""
 
-    turn: bool = False  # a replayed prompt has begun a turn that is not closed
+    turn: bool = False  # a replayed turn is open
     message_id: str | None = None
-    text: str = ""  # of a prompt that may still go on
-    skipped: bool = False  # it was said that the rest is left out
+    text: str = ""  # of a replayed prompt that may continue
+    skipped: bool = False  # a note said that the rest is left out
 
 
-class DriverState(Struct, omit_defaults=True):
-    launch: DriverLaunch = DriverLaunch()
-    shared: bool = False  # others speak on the same line: what is not addressed to us may be theirs
-    id_base: int = 0
+class DriverState(RpcState[Pending, Request], Struct, omit_defaults=True):
+    shared: bool = False  # other sessions use the process: messages without our session id may be theirs
     stage: Stage = "new"
-    skipping: bool = False
-    leaving: bool = False  # the session ends: nobody is asked anything any more
-    refused: str = ""  # why the agent would not be greeted
-    heard: int = 0  # bytes of the lines that were ours
-    next_id: int = 1
-    written: int = 0  # counts writes of our own making, for their ids
-    entries: int = 0
-    asked: int = 0
+    leaving: bool = False  # the session ends: new requests are refused
+    refused: str = ""  # why the agent refused `initialize`
+    heard: int = 0  # bytes of this session's lines
     replaying: bool = False
     cancelling: bool = False
-    denying: bool = False  # a person refused something in this turn, which may end it
-    turn: int | None = None  # the request of the prompt that is being worked on
-    held: list[PromptSent] = []
-    pending: dict[int, Pending] = {}
-    requests: dict[str, Request] = {}
+    denying: bool = False  # a person denied a request in this turn, which may end it
+    turn: int | None = None  # id of the prompt request that is running
     tools: dict[str, Tool] = {}
     finished: list[str] = []
     calls: dict[str, Call] = {}
     early: dict[str, list[str]] = {}
     text: OpenText | None = None
-    own_words: str = ""  # the last thing said, if it may be the agent's own and not the model's
-    last_said: str = ""  # the whole of the last thing said, if it may be an error in disguise
-    history: History = msgspec.field(default_factory=History)
-    facts: Facts = msgspec.field(default_factory=Facts)
+    own_words: str = ""  # the last text, if it may be from the agent rather than the model
+    last_said: str = ""  # the last entry's whole text, if short enough to be an error reported as text
+    history: History = field(default_factory=History)
+    info: ReportedInfo = field(default_factory=ReportedInfo, name="facts")
 
-    def new_id(self, pending: Pending) -> int:
-        number = self.id_base + self.next_id
-        self.next_id += 1
-        self.pending[number] = pending
-        forget_oldest(self.pending, MAX_OPEN, lambda one: one.asked not in ("open", "prompt"))
-        return number
-
-    def new_write(self, what: str) -> str:
-        self.written += 1
-        return f"{what}:{self.launch.run}:{self.written}"
-
-    def remember_request(self, request_id: str, request: Request) -> None:
-        self.requests[request_id] = request
-        forget_oldest(self.requests, MAX_OPEN)
+    def may_forget(self, pending: Pending) -> bool:
+        return pending.asked not in ("open", "prompt")
 
     def remember_tool(self, tool_id: str, tool: Tool) -> None:
         self.tools[tool_id] = tool
@@ -185,7 +161,7 @@ class DriverState(Struct, omit_defaults=True):
         return name in self.launch.quirks
 
     def start_mode(self) -> str | None:
-        """The mode this session must be in before it is spoken to."""
+        """The mode this session must be in before it gets a prompt."""
         if self.launch.mode is not None:
             return self.launch.mode
         for quirk in self.launch.quirks:

@@ -1,4 +1,4 @@
-"""Tool calls as the agent tells of them, in any of three messages, folded by their id."""
+"""Tool calls: merges `tool_call`, `tool_call_update` and permission requests of one call by its id."""
 
 import zlib
 
@@ -7,6 +7,7 @@ from msgspec import Raw, Struct
 
 from bascule.drivers.acp.naming import MCP, derived_name, only_repeats, told_name
 from bascule.drivers.acp.state import NOTHING, DriverState, Tool
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import (
     DECODE_ERRORS,
     Id,
@@ -19,7 +20,6 @@ from bascule.drivers.lenient import (
     text,
     whole,
 )
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.patch import diff_of
 from bascule.model.events import (
     EMPTY_OBJECT,
@@ -38,8 +38,8 @@ MAX_OUTPUT = 1024 * 1024
 MAX_IMAGES = 20
 MAX_DIFFS = 100
 MAX_LOCATIONS = 100
-MAX_KEPT = 16 * 1024  # of an input that a request may leave out later
-MAX_DRAFT = 256 * 1024  # of an input that is kept until it is complete
+MAX_KEPT = 16 * 1024  # bytes of input kept, because a later permission request may leave it out
+MAX_DRAFT = 256 * 1024  # bytes of input kept until it is complete
 
 _KINDS: dict[str, ToolKind] = {
     "read": "read",
@@ -57,7 +57,7 @@ LOST = (
     "the sub-agent waits for an answer that nobody can give. Stop the turn then."
 )
 _STATUSES: dict[str, ToolStatus] = {"completed": "done", "failed": "failed"}
-# Where an agent's own record of a result holds its words, best first.
+# Keys under which agents put the output in a result object, best first.
 _OUTPUT_KEYS = ("output", "aggregated_output", "formatted_output", "content", "stdout", "message", "error")
 
 
@@ -85,12 +85,12 @@ def read_call(raw: Raw) -> ToolCall:
 
 
 class Tools:
-    def __init__(self, state: DriverState, out: Outlet) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer) -> None:
         self._state = state
         self._out = out
 
     def hear(self, call: ToolCall) -> None:
-        """News of a call."""
+        """Merge an update of a call, and emit what changed."""
         known = self._state.tools.get(call.tool_call_id)
         if known is None and call.tool_call_id in self._state.finished:
             return
@@ -103,12 +103,12 @@ class Tools:
             self._tell(call.tool_call_id, tool, call)
 
     def ask_about(self, call: ToolCall) -> Tool:
-        """A permission is asked for it: from now on it is known as it stands there."""
+        """Merge the call of a permission request, and emit its start."""
         known = self._state.tools.get(call.tool_call_id)
         tool = known or Tool()
         status = tool.status
         self._merge(tool, call)
-        tool.status = status  # the request says "pending" of a call that may be under way
+        tool.status = status  # the request says "pending" even of a running call
         if known is None:
             self._state.remember_tool(call.tool_call_id, tool)
         self._begin(call.tool_call_id, tool)
@@ -116,7 +116,7 @@ class Tools:
         return tool
 
     def begin_drafts(self, besides: str | None = None) -> None:
-        """Something else happened, so what was told of calls so far is what there is."""
+        """Emit calls whose input was awaited: something else came, so it is not coming any more."""
         for tool_id, tool in list(self._state.tools.items()):
             if tool_id != besides and not tool.begun:
                 self._begin(tool_id, tool)
@@ -124,7 +124,7 @@ class Tools:
                     self._end(tool_id, _STATUSES[tool.status], "")
 
     def end_all(self, why: str) -> None:
-        """The turn is over, and so is every call of it."""
+        """The turn is over: end every open call."""
         self.begin_drafts()
         for tool_id, tool in list(self._state.tools.items()):
             if tool.denied:
@@ -139,7 +139,7 @@ class Tools:
         tool.title = clip(title or tool.title, MAX_TITLE)
         tool.kind = _KINDS.get(call.kind, "other") if call.kind is not None else tool.kind
         if tool.name.startswith(MCP) and not _acts(tool.kind, call):
-            tool.kind = "other"  # that it only reads is its server's word, and no proof
+            tool.kind = "other"  # that it only reads is the server's claim, not proof
         if len(bytes(call.raw_input)) <= MAX_KEPT and not is_empty(call.raw_input):
             tool.input = Raw(bytes(call.raw_input))
         tool.status = call.status[:40] if call.status is not None else tool.status
@@ -148,13 +148,13 @@ class Tools:
         if not is_empty(call.raw_input):
             tool.call = Raw(bytes(call.raw_input))
         if call.content is not None:
-            tool.content = [Raw(bytes(one)) for one in call.content]
+            tool.content = [Raw(bytes(part)) for part in call.content]
         if call.locations is not None:
-            tool.locations = [Raw(bytes(one)) for one in call.locations]
+            tool.locations = [Raw(bytes(place)) for place in call.locations]
 
     def _may_change(self, tool: Tool, call: ToolCall, *, first: bool) -> bool:
-        """Some agents announce a call before its input is known, and complete it in the next messages."""
-        if len(bytes(tool.call)) + sum(len(bytes(one)) for one in tool.content) > MAX_DRAFT:
+        """Whether the call's input may still follow: some agents announce a call and complete it later."""
+        if len(bytes(tool.call)) + sum(len(bytes(part)) for part in tool.content) > MAX_DRAFT:
             return False
         if tool.status == "pending":
             return not first or not _says_what_runs(tool)
@@ -173,7 +173,7 @@ class Tools:
         self._tell_running(tool_id, tool, told)
 
     def _note_lost_requests(self, *names: str) -> None:
-        """A sub-agent that waits for an answer nobody is asked for looks like one that works."""
+        """Warn of a sub-agent whose requests are lost: waiting for an answer, it looks as if it worked."""
         if any(self._state.quirk(f"loses_requests_of:{name}") for name in names if name):
             self._out.put(Note("requests_lost", LOST, "warning"))
 
@@ -182,13 +182,13 @@ class Tools:
         if status is None:
             self._tell_running(tool_id, tool, call)
             return
-        content = [loosely(one) for one in call.content or []]
+        content = [loosely(part) for part in call.content or []]
         places = _locations(call.locations or [])
         self._end(tool_id, status, _output(call, content), _diffs(content), places, _images(content))
 
     def _tell_running(self, tool_id: str, tool: Tool, call: ToolCall) -> None:
-        content = [loosely(one) for one in call.content or []]
-        # Before a call runs, its text only says again what it is about.
+        content = [loosely(part) for part in call.content or []]
+        # Before a call runs, its text only repeats the title.
         words = _output(call, content) if tool.status == "in_progress" else ""
         diffs, locations, images = _diffs(content), _locations(call.locations or []), _images(content)
         change = ToolChanged(tool_id, "running", words, diffs, locations, images)
@@ -214,7 +214,7 @@ class Tools:
 
 
 def _acts(kind: ToolKind, call: ToolCall) -> bool:
-    """Whether it is shown as what it does to files or by a command, which is asked about in any case."""
+    """Whether it changes files, fetches, or runs a command, which need permission in any case."""
     return kind in ("edit", "fetch") or (kind == "execute" and "command" in loosely(call.raw_input))
 
 
@@ -235,7 +235,7 @@ def _output(call: ToolCall, content: list[JsonObject]) -> str:
         return clip(raw, MAX_OUTPUT)
     said = content_text(content)
     if not said and isinstance(raw, list):
-        said = content_text([{"content": one} for one in objects({"": raw}, "")])
+        said = content_text([{"content": part} for part in objects({"": raw}, "")])
     if not said and isinstance(raw, dict):
         found = as_object(raw)  # pyright: ignore[reportUnknownArgumentType] - loose JSON
         said = next((text(found, key) or "" for key in _OUTPUT_KEYS if text(found, key)), "")
@@ -250,30 +250,30 @@ def _value(raw: Raw) -> object:
 
 
 def content_text(content: list[JsonObject]) -> str:
-    said = [text(mapping(one, "content"), "text") for one in content]
+    said = [text(mapping(part, "content"), "text") for part in content]
     return "\n".join(part for part in said if part)
 
 
 def _diffs(content: list[JsonObject]) -> tuple[Diff, ...]:
     found: list[Diff] = []
-    for one in content:
-        path, after = text(one, "path"), text(one, "newText")
-        if text(one, "type") == "diff" and path is not None and after is not None:
-            found.append(diff_of(path, text(one, "oldText") or "", after))
+    for part in content:
+        path, after = text(part, "path"), text(part, "newText")
+        if text(part, "type") == "diff" and path is not None and after is not None:
+            found.append(diff_of(path, text(part, "oldText") or "", after))
     return tuple(found[:MAX_DIFFS])
 
 
 def _locations(told: list[Raw]) -> tuple[Location, ...]:
-    places = [loosely(one) for one in told[:MAX_LOCATIONS]]
+    places = [loosely(place) for place in told[:MAX_LOCATIONS]]
     return tuple(
-        Location(path, whole(one, "line")) for one in places if (path := text(one, "path")) is not None
+        Location(path, whole(place, "line")) for place in places if (path := text(place, "path")) is not None
     )
 
 
 def _images(content: list[JsonObject]) -> tuple[Image, ...]:
     found: list[Image] = []
-    for one in content:
-        block = mapping(one, "content")
+    for part in content:
+        block = mapping(part, "content")
         media_type, data = text(block, "mimeType"), text(block, "data")
         if text(block, "type") == "image" and media_type is not None and data is not None:
             found.append(Image(media_type, data))

@@ -1,12 +1,12 @@
-"""How a turn ends."""
+"""Ends a turn: its stop reason, usage and error, from the answer to `session/prompt`."""
 
 import re
 
-from bascule.drivers.acp.opening import error_words
+from bascule.drivers.acp.handshake import error_words
 from bascule.drivers.acp.state import DriverState
 from bascule.drivers.base import STOPPED_BY_ITSELF
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import JsonObject, clip, mapping, text, whole
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import StopReason, TurnEnded, Usage
 
 _STOPS: dict[str, StopReason] = {
@@ -19,11 +19,11 @@ _MORE = {"max_turn_requests": "The agent reached the number of requests it may m
 _ERROR_IN_DISGUISE = re.compile(r'(?:^|\n\n)\s*(?:Error: |API Error|\{"error":)')
 
 
-def end_turn(state: DriverState, out: Outlet, answer: JsonObject, error: JsonObject | None) -> None:
+def end_turn(state: DriverState, out: EventBuffer, answer: JsonObject, error: JsonObject | None) -> None:
     stop = text(answer, "stopReason") or ""
     reason, message = _STOPS.get(stop, "other"), _MORE.get(stop)
     if error is not None:
-        # An agent that was told to stop may fail for it; that is what was wanted.
+        # An agent that was told to stop may answer with an error: still an interrupt.
         reason = "interrupted" if state.cancelling else "error"
         message = None if state.cancelling else clip(error_words(error), 4096)
     elif reason == "interrupted" and not (state.cancelling or state.denying):
@@ -32,11 +32,11 @@ def end_turn(state: DriverState, out: Outlet, answer: JsonObject, error: JsonObj
         failure = _failure_in_words(state, answer)
         if failure:
             reason, message = "error", clip(failure, 4096)
-    out.put(TurnEnded(reason, _usage(mapping(answer, "usage")), state.facts.cost_usd, None, message))
+    out.put(TurnEnded(reason, _usage(mapping(answer, "usage")), state.info.cost_usd, None, message))
 
 
 def _failure_in_words(state: DriverState, answer: JsonObject) -> str:
-    """What went wrong, if the last thing said tells that. A turn that used no tokens had no answer."""
+    """The error that the agent reported as text, if any. A turn without usage had no answer of the model."""
     found = _ERROR_IN_DISGUISE.search(state.last_said)
     if found is not None:
         return state.last_said[found.start() :].strip()

@@ -1,4 +1,4 @@
-"""Codex's own protocol, `codex app-server`."""
+"""Driver for Codex's own protocol, `codex app-server`."""
 
 from bascule.drivers.codex.driver import CodexDriver
 

@@ -1,18 +1,18 @@
-"""One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
+"""Decodes one line of Codex's output into events. Lines it does not understand are kept."""
 
 import zlib
 
 from msgspec import UNSET, Raw
 
-from bascule.drivers import jsonrpc
 from bascule.drivers.base import STOPPED_BY_ITSELF
-from bascule.drivers.codex.asking import Asking
+from bascule.drivers.codex.handshake import CodexHandshake
 from bascule.drivers.codex.items import Items
 from bascule.drivers.codex.listing import Threads
-from bascule.drivers.codex.opening import Opening
+from bascule.drivers.codex.requests import CodexRequests
 from bascule.drivers.codex.state import MAX_WARNINGS, Asked, DriverState
+from bascule.drivers.event_buffer import EventBuffer
+from bascule.drivers.jsonrpc import message as rpc
 from bascule.drivers.lenient import JsonObject, loosely, mapping, objects, text, true, whole, words
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import (
     ModelChanged,
     Note,
@@ -26,7 +26,7 @@ from bascule.model.events import (
 )
 
 _STOPS: dict[str, StopReason] = {"completed": "end_turn", "interrupted": "interrupted", "failed": "error"}
-# Said for other kinds of clients, or said better elsewhere.
+# Meant for other kinds of clients, or reported better by other messages.
 _SILENT = frozenset(
     {
         "thread/started",
@@ -86,22 +86,22 @@ class Decoder:
     def __init__(
         self,
         state: DriverState,
-        out: Outlet,
-        opening: Opening,
-        asking: Asking,
+        out: EventBuffer,
+        handshake: CodexHandshake,
+        requests: CodexRequests,
         items: Items,
         threads: Threads,
     ) -> None:
         self._state = state
         self._out = out
-        self._opening = opening
-        self._asking = asking
+        self._handshake = handshake
+        self._requests = requests
         self._items = items
         self._threads = threads
 
     def line(self, line: bytes) -> str | None:
-        """One message. Returns what about it was not understood."""
-        message = jsonrpc.read(line)
+        """Decode one message. Returns what about it was not understood."""
+        message = rpc.read(line)
         if message.method is UNSET:
             return self._answer(message)
         params = loosely(message.params)
@@ -109,24 +109,24 @@ class Decoder:
         if thread is not None and self._state.thread_id is not None and thread != self._state.thread_id:
             return self._beside(message, params)
         if message.id is not UNSET:
-            return self._asking.request(message.id, message.method, message.params)
+            return self._requests.request(message.id, message.method, message.params)
         return self._notification(message.method, message.params, params)
 
-    def _beside(self, message: jsonrpc.Message, params: JsonObject) -> str | None:
-        """A sub-agent has a thread of its own: its tools and what it asks for are shown, not its words."""
+    def _beside(self, message: rpc.Message, params: JsonObject) -> str | None:
+        """A message of a sub-agent, which has its own thread: show its tools and requests, not its text."""
         if message.method is UNSET:
             return None
         if message.id is not UNSET:
-            return self._asking.request(message.id, message.method, message.params, beside=True)
+            return self._requests.request(message.id, message.method, message.params, beside=True)
         match message.method:
             case "item/started":
-                return self._items.begin(jsonrpc.item_in(message.params), beside=True)
+                return self._items.begin(rpc.item_in(message.params), beside=True)
             case "item/completed":
-                return self._items.complete(jsonrpc.item_in(message.params), beside=True)
+                return self._items.complete(rpc.item_in(message.params), beside=True)
             case "item/commandExecution/outputDelta":
                 self._items.printed((text(params, "itemId") or "")[:256], text(params, "delta") or "")
             case "serverRequest/resolved":
-                self._asking.resolved(jsonrpc.request_id_in(message.params))
+                self._requests.resolved(rpc.request_id_in(message.params))
             case _:
                 pass
         return None
@@ -134,8 +134,8 @@ class Decoder:
     def finish(self) -> None:
         self._items.end_all("The agent went before this tool reported back.")
 
-    def _answer(self, message: jsonrpc.Message) -> str | None:
-        number = jsonrpc.our_id(message.id) if message.id is not UNSET else None
+    def _answer(self, message: rpc.Message) -> str | None:
+        number = rpc.our_id(message.id) if message.id is not UNSET else None
         asked = self._state.pending.pop(number, None) if number is not None else None
         if asked is None:
             return "an answer to nothing that was asked"
@@ -151,13 +151,13 @@ class Decoder:
         if asked == "list":
             self._threads.answered(answer)
         else:
-            self._opening.answered(asked, answer)
+            self._handshake.answered(asked, answer)
 
     def _refused(self, asked: Asked, told: str) -> None:
         if asked == "list":
             self._threads.refused(told)
         else:
-            self._opening.refused(asked, told)
+            self._handshake.refused(asked, told)
 
     def _notification(self, method: str, raw: Raw, params: JsonObject) -> str | None:
         item_id = (text(params, "itemId") or "")[:256]
@@ -171,13 +171,13 @@ class Decoder:
             case "item/commandExecution/outputDelta":
                 self._items.printed(item_id, text(params, "delta") or "")
             case "item/started":
-                return self._items.begin(jsonrpc.item_in(raw))
+                return self._items.begin(rpc.item_in(raw))
             case "item/completed":
-                return self._items.complete(jsonrpc.item_in(raw))
+                return self._items.complete(rpc.item_in(raw))
             case "serverRequest/resolved":
-                self._asking.resolved(jsonrpc.request_id_in(raw))
+                self._requests.resolved(rpc.request_id_in(raw))
             case "turn/started":
-                self._opening.turn_named(text(mapping(params, "turn"), "id"))
+                self._handshake.turn_named(text(mapping(params, "turn"), "id"))
             case "turn/completed":
                 self._turn_ended(mapping(params, "turn"))
             case "turn/plan/updated":
@@ -208,7 +208,7 @@ class Decoder:
     def _turn_ended(self, turn: JsonObject) -> None:
         state = self._state
         status = text(turn, "status") or ""
-        self._asking.forget_open("interrupted" if status == "interrupted" else "agent")
+        self._requests.forget_open("interrupted" if status == "interrupted" else "agent")
         self._items.end_all("The turn ended before this tool reported back.", beside=status == "interrupted")
         reason = _STOPS.get(status, "other")
         message = words(mapping(turn, "error"), "message") if reason == "error" else None
@@ -220,7 +220,7 @@ class Decoder:
         usage = Usage(*state.usage) if any(state.usage) else None
         self._out.put(TurnEnded(reason, usage, None, whole(turn, "durationMs"), message))
         state.usage = (0, 0, 0, 0)
-        self._opening.turn_over()
+        self._handshake.turn_over()
 
     def _usage(self, usage: JsonObject) -> None:
         state, last = self._state, mapping(usage, "last")
@@ -235,14 +235,14 @@ class Decoder:
 
     def _plan(self, params: JsonObject) -> None:
         entries: list[PlanItem] = []
-        for one in objects(params, "plan")[:200]:
-            match text(one, "status"):
+        for step in objects(params, "plan")[:200]:
+            match text(step, "status"):
                 case "inProgress" | "in_progress":
-                    entries.append(PlanItem(words(one, "step", 1200), "in_progress"))
+                    entries.append(PlanItem(words(step, "step", 1200), "in_progress"))
                 case "completed":
-                    entries.append(PlanItem(words(one, "step", 1200), "completed"))
+                    entries.append(PlanItem(words(step, "step", 1200), "completed"))
                 case _:
-                    entries.append(PlanItem(words(one, "step", 1200)))
+                    entries.append(PlanItem(words(step, "step", 1200)))
         self._out.put(PlanChanged(tuple(entries)))
 
     def _title(self, title: str) -> None:
@@ -251,7 +251,7 @@ class Decoder:
             self._out.put(TitleChanged(title))
 
     def _error(self, params: JsonObject) -> None:
-        """What ends a turn is told at its end; here only what does not."""
+        """Note an error that is retried; one that ends the turn comes with `turn/completed`."""
         if true(params, "willRetry"):
             told = words(mapping(params, "error"), "message", 2000)
             self._out.put(
@@ -259,13 +259,13 @@ class Decoder:
             )
 
     def _hook(self, run: JsonObject) -> None:
-        """A hook is a command of a settings file: it ran, and nobody was asked."""
+        """Note that a hook ran: a command of a settings file, run without permission."""
         name = words(run, "eventName", 80) or "a hook"
         status = words(run, "status", 40)
         self._out.put(Note("hook", f"The agent ran a hook of its settings: {name} {status}".rstrip() + "."))
 
     def _reviewed(self, review: JsonObject) -> None:
-        """A model decided in a person's place: we ask that it does not, a managed setting may insist."""
+        """Warn that a model decided a request: a managed setting may override that we want people asked."""
         verdict = words(review, "status", 40) or "decided"
         why = words(review, "rationale", 500)
         told = f"The agent's own reviewer decided about a request, and nobody was asked: {verdict}. {why}"

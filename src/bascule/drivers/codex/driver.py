@@ -1,131 +1,85 @@
-"""The app-server protocol as a driver: bytes in, events out; wishes in, bytes out."""
+"""The Codex driver: bytes of `codex app-server` in, events out; commands in, bytes out."""
 
 from typing import Self
 
 import msgspec
 
 from bascule.drivers.base import DriverLaunch
-from bascule.drivers.codex.asking import Asking
 from bascule.drivers.codex.decode import Decoder
-from bascule.drivers.codex.encode import PEN, permission_answer
+from bascule.drivers.codex.encode import permission_answer
+from bascule.drivers.codex.handshake import CodexHandshake
 from bascule.drivers.codex.items import Items
 from bascule.drivers.codex.listing import Threads
-from bascule.drivers.codex.opening import Opening
 from bascule.drivers.codex.questions import question_answer
+from bascule.drivers.codex.requests import CodexRequests
 from bascule.drivers.codex.state import DriverState
+from bascule.drivers.event_buffer import EventBuffer
+from bascule.drivers.jsonrpc.driver import JsonRpcDriver
 from bascule.drivers.listing import Listing
 from bascule.drivers.models import unlisted
-from bascule.drivers.outlet import Outlet
-from bascule.drivers.reading import LineReader
-from bascule.model.errors import RequestWithdrawn
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
-    AnyEvent,
     ModelChanged,
     PermissionAnswered,
     PermissionRequested,
-    PromptSent,
     QuestionAnswered,
     QuestionAsked,
-    TurnEnded,
 )
 from bascule.model.records import Write
 
 _state = msgspec.json.Decoder(DriverState)
 
 
-class CodexDriver:
+class CodexDriver(JsonRpcDriver[DriverState, CodexHandshake, CodexRequests]):
     """One thread of one `codex app-server` process."""
 
     def __init__(self, launch: DriverLaunch | None = None, *, state: DriverState | None = None) -> None:
-        self._state = state or DriverState(launch or DriverLaunch())
-        self._out = Outlet()
-        self._replies: list[Write] = []
-        self._settled: list[AnyEvent] = []
-        self._asking = Asking(self._state, self._out, self._replies)
-        self._opening = Opening(self._state, self._out, self._replies)
-        self._threads = Threads(self._state, self._replies)
-        items = Items(self._state, self._out)
-        self._decoder = Decoder(self._state, self._out, self._opening, self._asking, items, self._threads)
-        self._reader = LineReader(self._out, self._decoder.line, skipping=self._state.skipping)
-
-    @property
-    def consumed(self) -> int:
-        return self._reader.consumed
+        state = state or DriverState(launch or DriverLaunch())
+        out, replies = EventBuffer(), Replies()
+        requests = CodexRequests(state, out, replies)
+        handshake = CodexHandshake(state, out, replies)
+        self._threads = Threads(state, replies)
+        decoder = Decoder(state, out, handshake, requests, Items(state, out), self._threads)
+        super().__init__(state, out, replies, decoder, handshake, requests)
 
     @property
     def spoken(self) -> bool:
         return self._state.stage != "new" and "initialize" not in self._state.pending.values()
 
-    def start(self) -> list[Write]:
-        return [self._opening.initialize()]
-
-    def receive(self, chunk: bytes) -> list[AnyEvent]:
-        self._reader.feed(chunk)
-        return self._out.take()
-
-    def finish(self) -> list[AnyEvent]:
-        self._reader.finish()
-        self._decoder.finish()
-        return self._out.take()
-
     @property
     def owes(self) -> bool:
-        return bool(self._replies) or self._threads.told
+        return super().owes or self._threads.told
 
-    def data_to_send(self) -> list[Write]:
-        owed = list(self._replies)
-        self._replies.clear()
-        return owed
+    @property
+    def _is_turning(self) -> bool:
+        return self._state.turning
 
-    def prompt(self, sent: PromptSent) -> Write:
-        return self._opening.prompt(sent)
-
-    def interrupt(self, write_id: str) -> Write:
-        """Stop the turn, and refuse what it waits for. What was not sent yet never is."""
-        state = self._state
-        if state.held:
-            state.held = []
-            if not state.turning:
-                self._settled.append(TurnEnded("interrupted"))
-        if not state.turning:
-            return Write(write_id, b"")
-        state.stopped = True
-        answers, gone = self._asking.cancel_all()
-        self._settled += gone
-        return Write(write_id, self._opening.interrupt_line() + answers)
-
-    def settled(self) -> list[AnyEvent]:
-        ended, self._settled = [*self._settled, *self._out.take()], []
-        return ended
+    def _stop_turn(self) -> bytes:
+        self._state.stopped = True
+        return self._handshake.interrupt_line()
 
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
         answer = permission_answer(asked, answered)
-        request = self._state.requests.pop(asked.request_id, None)
-        if request is None:
-            raise RequestWithdrawn(asked.request_id, reason="interrupted")
+        request = self._requests.open_request(asked.request_id)
         self._state.stopped = self._state.stopped or answered.decision == "deny"
         item = self._state.items.get(request.item_id)
         if item is not None and answered.decision == "deny":
             item.denied = True
-        return Write(f"answer:{asked.request_id}", PEN.result(request.rpc_id, answer))
+        return self._requests.answer(asked.request_id, answer)
 
     def answer_question(self, asked: QuestionAsked, answered: QuestionAnswered) -> Write:
-        answer = question_answer(asked, answered)
-        request = self._state.requests.pop(asked.request_id, None)
-        if request is None:
-            raise RequestWithdrawn(asked.request_id, reason="interrupted")
-        return Write(f"answer:{asked.request_id}", PEN.result(request.rpc_id, answer))
+        return self._requests.answer(asked.request_id, question_answer(asked, answered))
 
     @property
     def offered_modes(self) -> tuple[str, ...]:
         return ()
 
     def set_mode(self, write_id: str, mode: str) -> Write:
-        self._opening.set_mode(mode)
+        self._handshake.set_mode(mode)
         return Write(write_id, b"")
 
     def set_model(self, write_id: str, model: str) -> Write:
-        """It holds from the next turn on."""
+        """Use this model from the next turn on."""
         state = self._state
         state.trying = model if state.offered and model not in {*state.offered, state.model} else ""
         state.model_changed = state.model_changed or bool(state.trying) or model != state.model
@@ -145,10 +99,6 @@ class CodexDriver:
 
     def take_listing(self) -> Listing | None:
         return self._threads.take()
-
-    def state(self) -> bytes:
-        self._state.skipping = self._reader.skipping
-        return msgspec.json.encode(self._state)
 
     @classmethod
     def restore(cls, state: bytes) -> Self:

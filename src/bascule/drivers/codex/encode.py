@@ -1,23 +1,23 @@
-"""A person's wishes as messages for the agent, and what a mode means on its wire."""
+"""Encodes prompts, answers and modes as Codex messages."""
 
 from collections.abc import Mapping
 
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.drivers.jsonrpc import Pen
+from bascule.drivers.jsonrpc.message_writer import Writer
 from bascule.model.errors import UnknownOption
 from bascule.model.events import PermissionAnswered, PermissionRequested, PromptSent
 
-PEN = Pen(version=False)
+WRITER = Writer(version=False)
 
 ACCEPT, ACCEPT_FOR_SESSION, AMENDMENT = "accept", "acceptForSession", "amendment"
 DECLINE, CANCEL = "decline", "cancel"
 FOR_ALL_SESSIONS = "always"
-MCP = "mcp__"  # how the name of an MCP server's tool begins
-PERMISSIONS = "permissions"  # the tool's name when the agent wants to reach further
+MCP = "mcp__"  # prefix of an MCP tool's name
+PERMISSIONS = "permissions"  # the tool's name when the agent asks for wider sandbox permissions
 
-# What a mode's name stands for: when it asks, and what its commands may touch. The first asks most.
+# Mode -> approval policy and sandbox. The first asks most.
 MODES: dict[str, tuple[str, str]] = {
     "ask": ("untrusted", "workspace-write"),
     "plan": ("untrusted", "read-only"),
@@ -36,8 +36,8 @@ _SANDBOXES = {
 
 
 def thread_settings(mode: str, model: str | None) -> dict[str, object]:
-    """With which a thread is opened. What its sandbox may write is said with the first turn: said here, it
-    makes the agent trust the folder for good, and with it the rules, hooks and servers of the project."""
+    """The settings that open a thread. A sandbox that may write comes only with the first turn: sent here, it
+    makes Codex trust the folder for good, and with it the rules, hooks and servers of the project."""
     policy, _ = MODES[mode]
     settings: dict[str, object] = {"approvalPolicy": policy, "sandbox": "read-only", **REVIEWER}
     if model is not None:
@@ -46,7 +46,7 @@ def thread_settings(mode: str, model: str | None) -> dict[str, object]:
 
 
 def turn_settings(mode: str | None, model: str | None) -> dict[str, object]:
-    """Changes that hold from this turn on."""
+    """Settings that change from this turn on."""
     settings: dict[str, object] = {}
     if mode is not None:
         policy, sandbox = MODES[mode]
@@ -57,7 +57,7 @@ def turn_settings(mode: str | None, model: str | None) -> dict[str, object]:
 
 
 def collaboration(*, planning: bool, model: str) -> dict[str, object]:
-    """Whether it plans or acts. The model has to be named with it; null means the usual instructions."""
+    """Whether it plans or acts. The model is a required field; null keeps the default instructions."""
     settings = {"model": model, "reasoning_effort": None, "developer_instructions": None}
     return {"collaborationMode": {"mode": "plan" if planning else "default", "settings": settings}}
 
@@ -79,7 +79,7 @@ class _Wanted(Struct):
 
 
 def permission_answer(asked: PermissionRequested, answered: PermissionAnswered) -> Mapping[str, object]:
-    """What the agent is answered: made of the stored request and the option's name, of nothing else."""
+    """The answer to an approval, made only from the stored request and the option's name."""
     decision = decision_of(asked, answered)
     if asked.tool.startswith(MCP):
         return _server_answer(str(decision))
@@ -96,7 +96,7 @@ _PERSIST = {ACCEPT_FOR_SESSION: "session", FOR_ALL_SESSIONS: "always"}
 
 
 def _server_answer(decision: str) -> Mapping[str, object]:
-    """The request for a tool of an MCP server is a form without fields."""
+    """The answer for an MCP tool, whose request is a form without fields."""
     if decision in (DECLINE, CANCEL):
         return {"action": decision}
     kept = {"_meta": {"persist": _PERSIST[decision]}} if decision in _PERSIST else {}
@@ -104,10 +104,10 @@ def _server_answer(decision: str) -> Mapping[str, object]:
 
 
 def decision_of(asked: PermissionRequested, answered: PermissionAnswered) -> str | Raw:
-    """The decision that was chosen; without a choice the narrowest that means the same."""
+    """The chosen decision; without a choice the narrowest one that means the same."""
     if answered.option is None:
         return ACCEPT if answered.decision == "allow" else DECLINE
-    offered = next((one for one in asked.options if one.option_id == answered.option), None)
+    offered = next((option for option in asked.options if option.option_id == answered.option), None)
     if offered is None or (offered.kind == "deny") != (answered.decision == "deny"):
         raise UnknownOption(
             f"This request has no option {answered.option!r} that means {answered.decision!r}.",

@@ -1,12 +1,12 @@
-"""Items of a turn: messages, reasoning, commands and file changes, as they begin, grow and end."""
+"""Items of a turn (messages, reasoning, commands, file changes): emits their start, growth and end."""
 
 import msgspec
 from msgspec import Raw, Struct
 
 from bascule.drivers.codex.encode import MCP
 from bascule.drivers.codex.state import MAX_CHANGES, NOTHING, DriverState, Item
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import Id, JsonObject, clip, items, loosely, mapping, objects, text
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.patch import counted, diff_of, whole_file
 from bascule.model.events import (
     Diff,
@@ -21,7 +21,7 @@ from bascule.model.events import (
 )
 
 MAX_OUTPUT = 1024 * 1024
-LIVE_OUTPUT = 8 * 1024  # of a running command, its newest words
+LIVE_OUTPUT = 8 * 1024  # characters of a running command's latest output
 TELL_EVERY = 2 * 1024
 MAX_DIFFS = 100
 
@@ -34,7 +34,7 @@ _KINDS: dict[str, ToolKind] = {
     "collabAgentToolCall": "agent",
     "imageView": "read",
 }
-# What was said to the agent, and what it tells in other ways.
+# Prompts, and items that other messages report.
 _SILENT = frozenset(
     {"userMessage", "contextCompaction", "enteredReviewMode", "exitedReviewMode", "hookPrompt"}
 )
@@ -51,14 +51,14 @@ _list = msgspec.json.Decoder(list[dict[str, object]])
 
 
 class Items:
-    def __init__(self, state: DriverState, out: Outlet) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer) -> None:
         self._state = state
         self._out = out
 
     def begin(self, raw: Raw, *, beside: bool = False) -> str | None:
-        """An item begins. Returns what about it was not understood.
+        """An item starts. Returns what about it was not understood.
 
-        `beside`: it is a sub-agent's, of which only the tools are told.
+        `beside`: it belongs to a sub-agent, of which only tools are shown.
         """
         head = _head.decode(raw)
         if head.type in _TEXTS:
@@ -90,7 +90,7 @@ class Items:
         self._out.append_text(self._entry(item_id), kind, piece)
 
     def next_part(self, item_id: str) -> None:
-        """Reasoning comes in parts; between two of them stands an empty line."""
+        """A new part of the reasoning begins: separate it from the last by an empty line."""
         said = self._state.texts.get(item_id)
         if said is not None and said.length:
             self.say(item_id, "thinking", "\n\n")
@@ -106,7 +106,7 @@ class Items:
             self._out.put(ToolChanged(item_id, "running", item.output))
 
     def end_all(self, why: str, *, beside: bool = True) -> None:
-        """`beside`: what sub-agents do ends with it."""
+        """End all open items. `beside`: those of sub-agents too."""
         for item_id in list(self._state.texts):
             self._close(item_id)
         for item_id, item in list(self._state.items.items()):
@@ -147,7 +147,7 @@ class Items:
         self._out.put(ToolStarted(head.id, _name(head.type, told), title, kind, Raw(bytes(raw))))
         diffs = diffs_in(head.changes)
         if diffs:
-            places = tuple(Location(one.path) for one in diffs)
+            places = tuple(Location(diff.path) for diff in diffs)
             self._out.put(ToolChanged(head.id, "running", diffs=diffs, locations=places))
 
     def _end_tool(self, head: ItemHead, told: JsonObject) -> None:
@@ -161,7 +161,7 @@ class Items:
 
 
 def _reasoning(told: JsonObject) -> str:
-    parts = [one for one in items(told, "summary") or items(told, "content") if isinstance(one, str)]
+    parts = [part for part in items(told, "summary") or items(told, "content") if isinstance(part, str)]
     return "\n\n".join(parts)
 
 
@@ -171,15 +171,15 @@ def _name(kind: str, told: JsonObject) -> str:
 
 
 def _title(kind: str, told: JsonObject) -> str:
-    typed = [text(one, "command") for one in objects(told, "commandActions")]
-    shown = " && ".join(one for one in typed if one)
+    typed = [text(action, "command") for action in objects(told, "commandActions")]
+    shown = " && ".join(command for command in typed if command)
     shown = shown or text(told, "command") or text(told, "query") or text(told, "path") or _name(kind, told)
     return clip(shown, 300)
 
 
 def _result(told: JsonObject) -> str:
     error = text(mapping(told, "error"), "message")
-    parts = [text(one, "text") for one in objects(mapping(told, "result"), "content")]
+    parts = [text(part, "text") for part in objects(mapping(told, "result"), "content")]
     return error or "\n".join(part for part in parts if part)
 
 
@@ -191,7 +191,7 @@ def _changes(raw: Raw) -> list[JsonObject]:
 
 
 def paths_in(changes: Raw) -> list[str]:
-    return [path for one in _changes(changes) if (path := text(one, "path")) is not None]
+    return [path for change in _changes(changes) if (path := text(change, "path")) is not None]
 
 
 def title_of_changes(paths: list[str]) -> str:
@@ -202,13 +202,13 @@ def title_of_changes(paths: list[str]) -> str:
 
 
 def diffs_in(changes: Raw) -> tuple[Diff, ...]:
-    """Of a new or deleted file the agent tells the whole content, of a changed one the patch."""
+    """Diffs of the changes: new and deleted files come with their content, changed ones with a patch."""
     found: list[Diff] = []
-    for one in _changes(changes)[:MAX_DIFFS]:
-        path, told = text(one, "path"), text(one, "diff")
+    for change in _changes(changes)[:MAX_DIFFS]:
+        path, told = text(change, "path"), text(change, "diff")
         if path is None or told is None:
             continue
-        match text(mapping(one, "kind"), "type"):
+        match text(mapping(change, "kind"), "type"):
             case "add":
                 found.append(whole_file(path, told))
             case "delete":

@@ -1,27 +1,28 @@
-"""The threads an agent knows of this folder, asked for page by page."""
+"""Lists Codex's threads of this folder, page by page."""
 
-from bascule.drivers.codex.encode import PEN
+from bascule.drivers.codex.encode import WRITER
 from bascule.drivers.codex.state import DriverState
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, objects, text, true, whole, words
 from bascule.drivers.listing import MAX_LISTED, Conversation, Listing
+from bascule.drivers.writes import Replies
 from bascule.model.codec import timestamp
 from bascule.model.records import Write
 
 PAGE = 100
-MAX_PAGES = 20  # a page may hold less than it was asked for
+MAX_PAGES = 20  # a page may hold fewer than requested
 MAX_CURSOR = 4096
 LAST_MOMENT = 253_402_300_799  # of the year 9999, in seconds
-# Unasked it leaves out what its own `exec` began. Threads of sub-agents are no conversations.
+# By default Codex leaves out threads of `codex exec`. Threads of sub-agents are no conversations.
 KINDS = ("cli", "vscode", "exec", "appServer")
 
 
 class Threads:
-    """What was gathered is not kept with the driver's state: whoever asked is gone after a restart."""
+    """The threads listed so far. Not stored: whoever asked is gone after a restart."""
 
-    def __init__(self, state: DriverState, replies: list[Write]) -> None:
+    def __init__(self, state: DriverState, replies: Replies) -> None:
         self._state = state
         self._replies = replies
-        self._found: dict[str, Conversation] | None = None  # None: nobody asked
+        self._found: dict[str, Conversation] | None = None  # None: no listing is under way
         self._cursors: set[str] = set()
         self._listing: Listing | None = None
 
@@ -41,19 +42,19 @@ class Threads:
     def answered(self, answer: JsonObject) -> None:
         if self._found is None:
             return
-        for one in objects(answer, "data"):
-            thread = _conversation(one)
-            if thread is not None:  # pages are cut by time: one on the edge may come twice
+        for listed in objects(answer, "data"):
+            thread = _conversation(listed)
+            if thread is not None:  # pages are cut by time: a thread on the edge may come twice
                 self._found.setdefault(thread.id, thread)
         cursor = text(answer, "nextCursor")
         if cursor is None or len(self._found) >= MAX_LISTED or not self._is_next(cursor):
             self._over(more=cursor is not None or len(self._found) > MAX_LISTED)
             return
         self._cursors.add(cursor)
-        self._replies.append(Write(self._state.new_write("list"), self._request(cursor)))
+        self._replies.add(Write(self._state.new_write("list"), self._request(cursor)))
 
     def refused(self, told: str) -> None:
-        """What came before counts; the first page has nothing before it."""
+        """A page was refused: keep the pages before it, if there are any."""
         if self._cursors:
             self._over(more=True)
         elif self._found is not None:
@@ -73,11 +74,11 @@ class Threads:
             "limit": PAGE,
             "sortKey": "updated_at",
             "sourceKinds": KINDS,
-            "modelProviders": [],  # whichever they were had with
+            "modelProviders": [],  # threads of every provider
         }
         if cursor is not None:
             params["cursor"] = cursor
-        return PEN.request(self._state.new_id("list"), "thread/list", params)
+        return WRITER.request(self._state.new_id("list"), "thread/list", params)
 
 
 def _conversation(thread: JsonObject) -> Conversation | None:

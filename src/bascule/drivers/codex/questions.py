@@ -1,4 +1,4 @@
-"""Questions the agent or one of its tool servers asks, the answers to them; what it wants leave for."""
+"""Questions of Codex and of its MCP servers, and answers to them; requested permissions in words."""
 
 from collections.abc import Mapping
 
@@ -13,14 +13,14 @@ MAX_PATHS = 5
 
 
 def questions_in(about: JsonObject) -> tuple[Question, ...]:
-    """The questions of the agent itself, or the fields of a tool server's form."""
+    """The agent's own questions, or the fields of an MCP server's form."""
     if not _is_own(about):
         return tuple(field.question for field in fields_of(about))
     return tuple(question for _, question in _own(about))
 
 
 def asks_for_secret(about: JsonObject) -> bool:
-    return any(true(one, "isSecret") for one in objects(about, "questions"))
+    return any(true(question, "isSecret") for question in objects(about, "questions"))
 
 
 def declined(about: JsonObject) -> Mapping[str, object]:
@@ -28,7 +28,7 @@ def declined(about: JsonObject) -> Mapping[str, object]:
 
 
 def question_answer(asked: QuestionAsked, answered: QuestionAnswered) -> Mapping[str, object]:
-    """The answers as the agent wants them. Without one it is told that nobody answered."""
+    """Encode the answers. Without any, the question is declined."""
     about = loosely(asked.input)
     if not answered.answers:
         return declined(about)
@@ -40,25 +40,25 @@ def question_answer(asked: QuestionAsked, answered: QuestionAnswered) -> Mapping
             raise InvalidInput("The answer names a question that was not asked.", question=told[:200])
     answers: dict[str, object] = {}
     for told, name in known.items():
-        given = [one for one in (answered.answers.get(told), answered.notes.get(told)) if one]
+        given = [answer for answer in (answered.answers.get(told), answered.notes.get(told)) if answer]
         if given:
             answers[name] = {"answers": given}
     return {"answers": answers}
 
 
 def reach_in_words(permissions: JsonObject) -> str:
-    """What leave is asked for, as a person would say it."""
-    wishes: list[str] = []
+    """Describe the requested sandbox permissions in plain words."""
+    wanted: list[str] = []
     if true(mapping(permissions, "network"), "enabled"):
-        wishes.append("use the network")
+        wanted.append("use the network")
     files = mapping(permissions, "fileSystem")
     for verb in ("write", "read"):
-        paths = [one for one in items(files, verb) if isinstance(one, str)]
-        paths += [_place(one) for one in objects(files, "entries") if text(one, "access") == verb]
+        paths = [path for path in items(files, verb) if isinstance(path, str)]
+        paths += [_place(entry) for entry in objects(files, "entries") if text(entry, "access") == verb]
         if paths:
             more = f" and {len(paths) - MAX_PATHS} more" if len(paths) > MAX_PATHS else ""
-            wishes.append(f"{verb} {', '.join(paths[:MAX_PATHS])}{more}")
-    return clip("Let it " + " and ".join(wishes), 300) if wishes else "Let it reach further than its sandbox"
+            wanted.append(f"{verb} {', '.join(paths[:MAX_PATHS])}{more}")
+    return clip("Let it " + " and ".join(wanted), 300) if wanted else "Let it reach further than its sandbox"
 
 
 def _place(entry: JsonObject) -> str:
@@ -72,19 +72,19 @@ def _is_own(about: JsonObject) -> bool:
 
 
 def _own(about: JsonObject) -> list[tuple[str, Question]]:
-    """`(id, question)`. Two that would read alike get their ids added, as answers go by the words."""
+    """`(id, question)` pairs. Answers go by a question's text, so a repeated text gets its id added."""
     found: list[tuple[str, Question]] = []
     taken: set[str] = set()
-    for one in objects(about, "questions")[:MAX_QUESTIONS]:
-        name, asked = text(one, "id"), words(one, "question", 2000)
+    for field in objects(about, "questions")[:MAX_QUESTIONS]:
+        name, asked = text(field, "id"), words(field, "question", 2000)
         if name is None or not asked:
             continue
         asked = f"{asked} ({name[:200]})" if asked in taken else asked
         taken.add(asked)
         options = tuple(
             QuestionOption(label, words(option, "description", 500))
-            for option in objects(one, "options")[:MAX_OPTIONS]
+            for option in objects(field, "options")[:MAX_OPTIONS]
             if (label := words(option, "label", 200))
         )
-        found.append((name, Question(asked, words(one, "header", 200), options)))
+        found.append((name, Question(asked, words(field, "header", 200), options)))
     return found

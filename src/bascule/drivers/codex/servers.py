@@ -1,4 +1,4 @@
-"""A request for a tool of an MCP server: it comes as a form of that server, without fields, and is none."""
+"""Recognises the approval of an MCP tool, which Codex sends as a form without fields."""
 
 import re
 
@@ -29,7 +29,7 @@ def is_tool_approval(about: JsonObject) -> bool:
 
 
 def server_tool(about: JsonObject) -> ServerTool:
-    """The tool's name stands in the agent's sentence and nowhere else."""
+    """Read the request. The tool's name is only in the message's text."""
     own, message = mapping(about, "_meta"), words(about, "message", 500)
     found = _NAMED.search(message)
     return ServerTool(
@@ -37,5 +37,5 @@ def server_tool(about: JsonObject) -> ServerTool:
         found[1] if found else UNNAMED,
         message or "Allow a tool of an MCP server?",
         words(own, "tool_description", 2000),
-        tuple(one for one in items(own, "persist") if isinstance(one, str)),
+        tuple(scope for scope in items(own, "persist") if isinstance(scope, str)),
     )

@@ -1,16 +1,14 @@
-"""What the driver must remember between two lines, small enough to be stored with every commit."""
+"""The Codex driver's stored state, written with every commit. Field names must not change."""
 
 from typing import Literal
 
 from msgspec import Raw, Struct
 
-from bascule.drivers.base import DriverLaunch
 from bascule.drivers.bounded import forget_oldest
-from bascule.model.events import PromptSent
+from bascule.drivers.jsonrpc.state import MAX_OPEN, RpcState
 
-MAX_OPEN = 200
 MAX_WARNINGS = 32  # remembered, because some are repeated every turn
-MAX_CHANGES = 1024 * 1024  # of a file change that is kept for the question about it
+MAX_CHANGES = 1024 * 1024  # bytes of a file change kept for its approval
 NOTHING = Raw(b"null")
 
 Stage = Literal["new", "opening", "ready", "failed"]
@@ -22,88 +20,64 @@ RequestKind = Literal["approval", "reach", "server", "question"]
 
 
 class Request(Struct, omit_defaults=True):
-    """Something a person is to answer."""
+    """A request of the agent that waits for a person's answer."""
 
     rpc_id: Raw
     item_id: str
     kind: RequestKind = "approval"
-    beside: bool = False  # asked by a sub-agent, which may go on after the turn
+    beside: bool = False  # of a sub-agent, which may go on after the turn
 
 
 class Item(Struct, omit_defaults=True):
-    """A tool call that is under way."""
+    """A running tool call."""
 
     kind: Literal["command", "files", "other"]
     name: str = ""  # of an MCP server's tool
     denied: bool = False
     beside: bool = False  # of a sub-agent
-    output: str = ""  # the end of what it printed so far
-    told: int = 0  # characters printed when that was last told
+    output: str = ""  # the end of its output so far
+    told: int = 0  # value of `printed` when output was last emitted
     printed: int = 0
     changes: Raw = NOTHING
 
 
-class Said(Struct, omit_defaults=True):
-    """A text that is being said, by the length that has been told."""
+class TextProgress(Struct, omit_defaults=True):
+    """How much of a text item was emitted."""
 
     length: int = 0
     opened: bool = False
 
 
-class DriverState(Struct, omit_defaults=True):
-    launch: DriverLaunch = DriverLaunch()
+class DriverState(RpcState[Asked, Request], Struct, omit_defaults=True):
     stage: Stage = "new"
-    skipping: bool = False
-    next_id: int = 1
-    written: int = 0
-    asked: int = 0
-    entries: int = 0
     thread_id: str | None = None
     turn_id: str | None = None
-    turning: bool = False  # a turn was asked for and has not ended
-    stopping: bool = False  # it is to be stopped as soon as it has a name
-    stopped: bool = False  # a person stopped it, or refused something in a way that ends it
+    turning: bool = False  # a turn was started and has not ended
+    stopping: bool = False  # interrupt it as soon as its id is known
+    stopped: bool = False  # a person interrupted it, or denied a request, which may end it
     mode: str | None = None
-    mode_changed: bool = False  # since the last turn was asked for
+    mode_changed: bool = False  # since the last turn was started
     planning: bool = False  # the agent was told to plan, and not yet to stop
     model: str | None = None
     model_changed: bool = False
-    trying: str = ""  # a model that it does not offer, until a turn with it went well
-    tried: str = ""  # in this turn
+    trying: str = ""  # a model Codex does not list, until a turn with it succeeds
+    tried: str = ""  # the one tried in this turn
     offered: list[str] = []
     version: str | None = None
     title: str | None = None
     used: int | None = None
     size: int | None = None
     usage: tuple[int, ...] = (0, 0, 0, 0)  # of this turn: input, output, cache read, cache written
-    held: list[PromptSent] = []
-    pending: dict[int, Asked] = {}
-    requests: dict[str, Request] = {}
     items: dict[str, Item] = {}
-    texts: dict[str, Said] = {}
+    texts: dict[str, TextProgress] = {}
     warned: list[int] = []  # checksums
     failed_because: str = ""
-
-    def new_id(self, asked: Asked) -> int:
-        number = self.next_id
-        self.next_id += 1
-        self.pending[number] = asked
-        forget_oldest(self.pending, MAX_OPEN)
-        return number
-
-    def new_write(self, what: str) -> str:
-        self.written += 1
-        return f"{what}:{self.launch.run}:{self.written}"
 
     def remember_item(self, item_id: str, item: Item) -> None:
         self.items[item_id] = item
         forget_oldest(self.items, MAX_OPEN)
 
-    def remember_request(self, request_id: str, request: Request) -> None:
-        self.requests[request_id] = request
-        forget_oldest(self.requests, MAX_OPEN)
-
-    def remember_text(self, item_id: str) -> Said:
-        said = self.texts.setdefault(item_id, Said())
+    def remember_text(self, item_id: str) -> TextProgress:
+        said = self.texts.setdefault(item_id, TextProgress())
         forget_oldest(self.texts, MAX_OPEN)
         return said

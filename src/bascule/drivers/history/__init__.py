@@ -1,1 +1,1 @@
-"""Conversations as agents keep them on disk, read into events."""
+"""Reads the conversation files that agents keep on disk into events."""

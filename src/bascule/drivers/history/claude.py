@@ -1,37 +1,37 @@
-"""Claude Code's session file: NDJSON that is only appended to, a tree of messages by `parentUuid`."""
+"""Reads Claude Code's session file: append-only NDJSON, a tree of messages by `parentUuid`."""
 
 from collections.abc import Callable, Iterable
 
-from bascule.drivers.history.telling import History, Teller, name, place, read_lines
+from bascule.drivers.history.builder import History, HistoryBuilder, name, place, read_lines
 from bascule.drivers.lenient import JsonObject, as_object, mapping, number, objects, text, true, whole
 from bascule.drivers.stream_json.tools import diffs_in, kind_of, locations_in, plan_in, title_of
 from bascule.model.events import Image, Note, PlanChanged, ToolStatus
 from bascule.model.feedback import handed_in
 
 INTERRUPTED = "[Request interrupted by user"
-# What a person did not type although it stands where their words do.
+# Beginnings of user messages that no person typed.
 SYNTHETIC = ("<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: ", "<task-notification>")
 REJECTED = "The user doesn't want to proceed"
 
 
 def read(lines: Callable[[], Iterable[bytes]]) -> History:
-    """Only the branch that is alive: what a person went back from is not part of the conversation."""
+    """Read only the live branch: messages that a person rewound are not part of the conversation."""
     tree = _Tree()
-    read_lines(Teller(), lines(), tree.look)
+    read_lines(HistoryBuilder(), lines(), tree.look)
     reader = _Reader(tree.alive())
-    return read_lines(reader.teller, lines(), reader.understand)
+    return read_lines(reader.builder, lines(), reader.understand)
 
 
 class _Tree:
-    """Who answers whom. The newest message is the leaf from which the live branch goes up.
+    """The tree of messages. The newest message is the leaf of the live branch.
 
-    Tools that were called together report back side by side, so the path up does not touch all of a message's
-    parts and results; those belong to the branch when the message does.
+    Results of parallel tool calls are siblings, so the path from the leaf misses some parts and results of a
+    message; they belong to the branch if the message does.
     """
 
     def __init__(self) -> None:
         self._parents: dict[str, str | None] = {}
-        self._messages: dict[str, str] = {}  # of which message a record is a part
+        self._messages: dict[str, str] = {}  # record -> message it is part of
         self._results: list[tuple[str, str | None]] = []
         self._leaf: str | None = None
 
@@ -39,7 +39,7 @@ class _Tree:
         uuid = text(line, "uuid")
         if uuid is None or true(line, "isSidechain"):
             return None
-        # A compaction begins a new root; `logicalParentUuid` says what it stands for.
+        # A compaction starts a new root; `logicalParentUuid` links it to what it replaced.
         self._parents[uuid] = text(line, "parentUuid") or text(line, "logicalParentUuid")
         if text(line, "type") in ("user", "assistant", "system"):
             self._leaf = uuid
@@ -63,27 +63,27 @@ class _Tree:
 
 class _Reader:
     def __init__(self, branch: set[str]) -> None:
-        self.teller = Teller()
+        self.builder = HistoryBuilder()
         self._branch = branch
         self._parts = 0
 
     def understand(self, line: JsonObject) -> str | None:
-        history = self.teller.history
+        history = self.builder.history
         kind = text(line, "type")
         history.agent_session_id = history.agent_session_id or name(line.get("sessionId"))
         if kind in ("ai-title", "custom-title"):
-            self.teller.title(text(line, "aiTitle") or text(line, "customTitle") or "")
+            self.builder.title(text(line, "aiTitle") or text(line, "customTitle") or "")
             return None
         if kind == "cost-state":
-            self.teller.cost(number(line, "totalCostUSD"))
+            self.builder.cost(number(line, "totalCostUSD"))
             return None
         if kind is None:
             return "no record of Claude Code"
         if kind not in ("user", "assistant", "system"):
-            return None  # kept for the agent itself: context, whole requests, bookkeeping
+            return None  # the agent's own bookkeeping
         if true(line, "isSidechain") or text(line, "uuid") not in self._branch:
             return None
-        self.teller.moment(line.get("timestamp"))
+        self.builder.moment(line.get("timestamp"))
         history.cwd = history.cwd or place(line.get("cwd"))
         history.version = text(line, "version") or history.version
         match kind:
@@ -112,33 +112,33 @@ class _Reader:
                     pass
         whole_text = "\n".join(words).strip()
         if whole_text.startswith(INTERRUPTED):
-            self.teller.end_turn("interrupted")
+            self.builder.end_turn("interrupted")
         elif true(line, "isMeta") or whole_text.startswith(SYNTHETIC):
             self._handed(whole_text)
         elif true(line, "isCompactSummary"):
-            self.teller.put(Note("compacted", "What came before was summed up to save room."))
+            self.builder.put(Note("compacted", "What came before was summed up to save room."))
         else:
-            self.teller.prompt(text(line, "uuid") or "", whole_text, tuple(images))
+            self.builder.prompt(text(line, "uuid") or "", whole_text, tuple(images))
 
     def _handed(self, said: str) -> None:
-        """What a hook gave it: a message somebody left in Bascule, or nothing a person said."""
+        """Text that a hook gave the agent: a message left in Bascule, or nothing of a person."""
         handed = handed_in(said)
         if handed is not None:
-            self.teller.prompt(handed.prompt_id, handed.text, by=handed.by, within=True)
+            self.builder.prompt(handed.prompt_id, handed.text, by=handed.by, within=True)
 
     def _assistant(self, line: JsonObject) -> None:
         message = mapping(line, "message")
         model = text(message, "model")
         if model and not model.startswith("<"):
-            self.teller.history.model = model
+            self.builder.history.model = model
         for block in objects(message, "content"):
             self._parts += 1
             entry = f"{text(message, 'id') or 'm'}:{self._parts}"
             match text(block, "type"):
                 case "text":
-                    self.teller.text(entry, "assistant", text(block, "text") or "")
+                    self.builder.text(entry, "assistant", text(block, "text") or "")
                 case "thinking":
-                    self.teller.text(entry, "thinking", text(block, "thinking") or "")
+                    self.builder.text(entry, "thinking", text(block, "thinking") or "")
                 case "tool_use" | "server_tool_use":
                     self._call(block)
                 case _:
@@ -146,10 +146,10 @@ class _Reader:
 
     def _call(self, block: JsonObject) -> None:
         tool, call = text(block, "name") or "tool", mapping(block, "input")
-        self.teller.tool(text(block, "id") or "", tool, title_of(tool, call), kind_of(tool), call)
+        self.builder.tool(text(block, "id") or "", tool, title_of(tool, call), kind_of(tool), call)
         plan = plan_in(tool, call)
         if plan is not None:
-            self.teller.put(PlanChanged(plan))
+            self.builder.put(PlanChanged(plan))
 
     def _result(self, block: JsonObject, outcome: JsonObject) -> None:
         parts = objects(block, "content")
@@ -159,16 +159,16 @@ class _Reader:
         if status == "failed" and said.startswith(REJECTED):
             status = "denied"
         diffs = diffs_in(outcome) if status == "done" else ()
-        self.teller.result(
+        self.builder.result(
             text(block, "tool_use_id") or "", status, said, diffs, locations_in(outcome), images
         )
 
     def _system(self, line: JsonObject) -> None:
         match text(line, "subtype"):
             case "turn_duration":
-                self.teller.end_turn("end_turn", duration_ms=whole(line, "durationMs"))
+                self.builder.end_turn("end_turn", duration_ms=whole(line, "durationMs"))
             case "compact_boundary":
-                self.teller.put(Note("compacted", "What came before was summed up to save room."))
+                self.builder.put(Note("compacted", "What came before was summed up to save room."))
             case _:
                 pass
 

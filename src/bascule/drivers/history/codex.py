@@ -1,8 +1,8 @@
-"""Codex's rollout file: NDJSON of what the model was given and gave, and of what happened besides."""
+"""Reads Codex's rollout file: NDJSON of model input and output (`response_item`) and events (`event_msg`)."""
 
 from collections.abc import Callable, Iterable
 
-from bascule.drivers.history.telling import History, Teller, name, place, read_lines
+from bascule.drivers.history.builder import History, HistoryBuilder, name, place, read_lines
 from bascule.drivers.lenient import JsonObject, as_object, items, loosely, mapping, objects, text, whole
 from bascule.drivers.patch import counted, diff_of, whole_file
 from bascule.model.events import Diff, Note, ToolKind, ToolStatus, Usage
@@ -26,32 +26,32 @@ OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 
 def read(lines: Callable[[], Iterable[bytes]]) -> History:
     reader = _Reader()
-    return read_lines(reader.teller, lines(), reader.understand)
+    return read_lines(reader.builder, lines(), reader.understand)
 
 
 class _Reader:
     def __init__(self) -> None:
-        self.teller = Teller()
-        self._prompt: tuple[str, str] | None = None  # the turn and the words that were said last
+        self.builder = HistoryBuilder()
+        self._prompt: tuple[str, str] | None = None  # turn and text of the last prompt
         self._turn = ""
         self._usage: Usage | None = None
         self._diffs: dict[str, tuple[Diff, ...]] = {}
 
     def understand(self, line: JsonObject) -> str | None:
-        self.teller.moment(line.get("timestamp"))
+        self.builder.moment(line.get("timestamp"))
         told = mapping(line, "payload")
         match text(line, "type"):
             case "session_meta":
                 self._begin(told)
             case "turn_context":
                 self._turn = text(told, "turn_id") or self._turn
-                self.teller.history.model = text(told, "model") or self.teller.history.model
+                self.builder.history.model = text(told, "model") or self.builder.history.model
             case "response_item":
                 self._item(told)
             case "event_msg":
                 self._happened(told)
             case "compacted":
-                self.teller.put(Note("compacted", "What came before was summed up to save room."))
+                self.builder.put(Note("compacted", "What came before was summed up to save room."))
             case None:
                 return "no record of Codex"
             case _:
@@ -59,9 +59,9 @@ class _Reader:
         return None
 
     def _begin(self, told: JsonObject) -> None:
-        history = self.teller.history
+        history = self.builder.history
         if history.agent_session_id:
-            return  # of the conversation this one was forked from
+            return  # the record of the conversation this one was forked from
         history.agent_session_id = name(told.get("id")) or name(told.get("session_id"))
         history.cwd = place(told.get("cwd"))
         history.version = text(told, "cli_version")
@@ -73,17 +73,17 @@ class _Reader:
         kind = text(told, "type")
         if kind == "message" and text(told, "role") == "assistant":
             said = "\n".join(text(part, "text") or "" for part in objects(told, "content"))
-            self.teller.text(self._entry(told), "assistant", said)
+            self.builder.text(self._entry(told), "assistant", said)
         elif kind == "reasoning":
             parts = [text(part, "text") or "" for part in objects(told, "summary")]
-            self.teller.text(self._entry(told), "thinking", "\n\n".join(parts))
+            self.builder.text(self._entry(told), "thinking", "\n\n".join(parts))
         elif kind in CALLS:
             self._call(told, kind)
         elif kind in OUTPUTS:
             self._output(told)
 
     def _entry(self, told: JsonObject) -> str:
-        return f"{text(told, 'id') or 'item'}:{len(self.teller.history.said)}"
+        return f"{text(told, 'id') or 'item'}:{len(self.builder.history.events)}"
 
     def _call(self, told: JsonObject, kind: str) -> None:
         tool = text(told, "name") or kind
@@ -92,9 +92,9 @@ class _Reader:
         if not call and (words := text(told, "input")) is not None:
             call = as_object({"input": words})
         call_id = text(told, "call_id") or text(told, "id") or ""
-        self.teller.tool(call_id, tool, _title(tool, call), KINDS.get(tool, "other"), call)
+        self.builder.tool(call_id, tool, _title(tool, call), KINDS.get(tool, "other"), call)
         if kind == "web_search_call":
-            self.teller.result(call_id, "done")
+            self.builder.result(call_id, "done")
 
     def _output(self, told: JsonObject) -> None:
         given = told.get("output")
@@ -106,7 +106,7 @@ class _Reader:
             said = text(body, "content") or "\n".join(text(part, "text") or "" for part in parts)
             status = "failed" if body.get("success") is False else "done"
         call_id = text(told, "call_id") or ""
-        self.teller.result(call_id, status, said, self._diffs.pop(call_id, ()))
+        self.builder.result(call_id, status, said, self._diffs.pop(call_id, ()))
 
     def _happened(self, told: JsonObject) -> None:
         match text(told, "type"):
@@ -119,15 +119,15 @@ class _Reader:
             case "token_count":
                 self._usage = _usage(mapping(mapping(told, "info"), "last_token_usage")) or self._usage
             case "task_complete":
-                self.teller.end_turn("end_turn", usage=self._usage, duration_ms=whole(told, "duration_ms"))
+                self.builder.end_turn("end_turn", usage=self._usage, duration_ms=whole(told, "duration_ms"))
             case "turn_aborted":
-                self.teller.end_turn("interrupted", usage=self._usage)
+                self.builder.end_turn("interrupted", usage=self._usage)
             case "error":
-                self.teller.end_turn("error", message=text(told, "message"))
+                self.builder.end_turn("error", message=text(told, "message"))
             case "thread_name_updated":
-                self.teller.title(text(told, "thread_name") or "")
+                self.builder.title(text(told, "thread_name") or "")
             case "thread_rolled_back":
-                self.teller.put(Note("rewound", "The conversation went back to an earlier point from here."))
+                self.builder.put(Note("rewound", "The conversation went back to an earlier point from here."))
             case "task_started":
                 self._turn = text(told, "turn_id") or self._turn
             case _:
@@ -144,27 +144,27 @@ class _Reader:
                 pass
 
     def _said(self, words: str) -> None:
-        """Some versions tell a prompt in two ways, one after the other."""
+        """Add a prompt, once: some versions write it twice, as two kinds of record."""
         if self._prompt == (self._turn, words):
             return
         self._prompt = (self._turn, words)
-        self.teller.prompt(f"p:{len(self.teller.history.said)}", words)
+        self.builder.prompt(f"p:{len(self.builder.history.events)}", words)
 
     def _changed(self, call_id: str, changes: object) -> None:
         found: list[Diff] = []
         for path, change in list(as_object(changes).items())[:MAX_DIFFS]:
             found += _diff(path, as_object(change))
         self._diffs[call_id] = tuple(found)
-        if found and not self.teller.knows(call_id):
+        if found and not self.builder.knows(call_id):
             title = f"Change {found[0].path}" + (f" and {len(found) - 1} more" if len(found) > 1 else "")
-            self.teller.tool(call_id, "apply_patch", title, "edit", {})
-            self.teller.result(call_id, "done", diffs=tuple(found))
+            self.builder.tool(call_id, "apply_patch", title, "edit", {})
+            self.builder.result(call_id, "done", diffs=tuple(found))
 
 
 def _title(tool: str, call: JsonObject) -> str:
     command = call.get("cmd") or call.get("command")
     if isinstance(command, list):
-        words = [one for one in items(call, "command") if isinstance(one, str)]
+        words = [word for word in items(call, "command") if isinstance(word, str)]
         return words[2] if len(words) == 3 and words[1] in ("-lc", "-c") else " ".join(words)
     if isinstance(command, str):
         return command
@@ -178,7 +178,7 @@ def _title(tool: str, call: JsonObject) -> str:
 
 
 def _unpacked(output: str) -> tuple[str, ToolStatus]:
-    """What a command printed, out of what the model was told around it."""
+    """A command's output and status, without the frame the model reads it in."""
     if output.startswith("{"):
         told = loosely(output.encode(errors="replace"))
         if (printed := text(told, "output")) is not None:

@@ -1,8 +1,8 @@
-"""Copilot's events file: NDJSON of named events, a session's life from its start on."""
+"""Reads Copilot's events file: NDJSON of named events."""
 
 from collections.abc import Callable, Iterable
 
-from bascule.drivers.history.telling import History, Teller, name, place, read_lines
+from bascule.drivers.history.builder import History, HistoryBuilder, name, place, read_lines
 from bascule.drivers.lenient import JsonObject, mapping, objects, text, true
 from bascule.drivers.patch import counted
 from bascule.model.events import Diff, Note, ToolKind
@@ -33,18 +33,18 @@ NOTES = {
 
 def read(lines: Callable[[], Iterable[bytes]]) -> History:
     reader = _Reader()
-    return read_lines(reader.teller, lines(), reader.understand)
+    return read_lines(reader.builder, lines(), reader.understand)
 
 
 class _Reader:
     def __init__(self) -> None:
-        self.teller = Teller()
+        self.builder = HistoryBuilder()
 
     def understand(self, line: JsonObject) -> str | None:
         kind, told = text(line, "type"), mapping(line, "data")
         if kind is None:
             return "no record of Copilot"
-        self.teller.moment(line.get("timestamp"))
+        self.builder.moment(line.get("timestamp"))
         match kind:
             case "session.start" | "session.resume":
                 self._begin(told)
@@ -53,53 +53,53 @@ class _Reader:
             case "assistant.message":
                 self._assistant(told)
             case "assistant.reasoning":
-                self.teller.text(self._entry(told), "thinking", text(told, "content") or "")
+                self.builder.text(self._entry(told), "thinking", text(told, "content") or "")
             case "tool.execution_start":
                 tool = text(told, "toolName") or "tool"
                 self._call(text(told, "toolCallId") or "", tool, mapping(told, "arguments"), told)
             case "tool.execution_complete":
                 self._complete(told)
             case "session.model_change":
-                self.teller.history.model = text(told, "newModel") or self.teller.history.model
+                self.builder.history.model = text(told, "newModel") or self.builder.history.model
             case "session.title_changed":
-                self.teller.title(text(told, "title") or "")
+                self.builder.title(text(told, "title") or "")
             case "session.error":
-                self.teller.end_turn("error", message=text(told, "message"))
+                self.builder.end_turn("error", message=text(told, "message"))
             case "abort":
-                self.teller.end_turn("interrupted")
+                self.builder.end_turn("interrupted")
             case "session.idle" | "session.shutdown":
-                self.teller.end_turn("end_turn")
+                self.builder.end_turn("end_turn")
             case _:
                 if kind in NOTES:
-                    self.teller.put(Note("compacted", NOTES[kind]))
+                    self.builder.put(Note("compacted", NOTES[kind]))
         return None
 
     def _begin(self, told: JsonObject) -> None:
-        history = self.teller.history
+        history = self.builder.history
         history.agent_session_id = history.agent_session_id or name(told.get("sessionId"))
         history.cwd = history.cwd or place(mapping(told, "context").get("cwd"))
         history.version = text(told, "copilotVersion") or history.version
         history.model = text(told, "selectedModel") or history.model
 
     def _user(self, line: JsonObject, told: JsonObject) -> None:
-        """`transformedContent` is what the model was given; a person said `content`."""
+        """Add a prompt: `content` is what the person typed, `transformedContent` what the model got."""
         source = text(told, "source")
         if source is None or source == "user":
-            self.teller.prompt(text(told, "messageId") or text(line, "id") or "", text(told, "content") or "")
+            prompt_id = text(told, "messageId") or text(line, "id") or ""
+            self.builder.prompt(prompt_id, text(told, "content") or "")
 
     def _assistant(self, told: JsonObject) -> None:
         parent = text(told, "parentToolCallId")
-        self.teller.history.model = text(told, "model") or self.teller.history.model
-        self.teller.text(self._entry(told) + ":t", "thinking", text(told, "reasoningText") or "", parent)
-        self.teller.text(self._entry(told), "assistant", text(told, "content") or "", parent)
+        self.builder.history.model = text(told, "model") or self.builder.history.model
+        self.builder.text(self._entry(told) + ":t", "thinking", text(told, "reasoningText") or "", parent)
+        self.builder.text(self._entry(told), "assistant", text(told, "content") or "", parent)
         for call in objects(told, "toolRequests"):
             tool = text(call, "name") or "tool"
             self._call(text(call, "toolCallId") or "", tool, mapping(call, "arguments"), told)
 
     def _entry(self, told: JsonObject) -> str:
-        return (
-            f"{text(told, 'messageId') or text(told, 'reasoningId') or 'm'}:{len(self.teller.history.said)}"
-        )
+        message_id = text(told, "messageId") or text(told, "reasoningId") or "m"
+        return f"{message_id}:{len(self.builder.history.events)}"
 
     def _call(self, call_id: str, tool: str, given: JsonObject, told: JsonObject) -> None:
         about = (
@@ -108,7 +108,7 @@ class _Reader:
         if KINDS.get(tool) == "edit" and about:
             about = f"{'Write' if tool == 'create' else 'Edit'} {about}"
         title = about or text(given, "description") or text(told, "toolTitle") or tool
-        self.teller.tool(
+        self.builder.tool(
             call_id, tool, title, KINDS.get(tool, "other"), given, text(told, "parentToolCallId")
         )
 
@@ -119,11 +119,11 @@ class _Reader:
         done = true(told, "success")
         code = text(mapping(told, "error"), "code")
         status = "done" if done else "denied" if code in ("denied", "rejected") else "failed"
-        self.teller.result(text(told, "toolCallId") or "", status, said, _diffs(diff) if done else ())
+        self.builder.result(text(told, "toolCallId") or "", status, said, _diffs(diff) if done else ())
 
 
 def _diffs(patch: str) -> tuple[Diff, ...]:
-    """An edit shows itself as a git diff of one file."""
+    """The diff of an edit, which comes as a git diff of one file."""
     if not patch.lstrip().startswith("diff --git ") or "\n@@" not in patch:
         return ()
     for line in patch.splitlines():

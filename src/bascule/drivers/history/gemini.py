@@ -1,9 +1,9 @@
-"""Gemini's chat file: NDJSON in which a message may be told again, fuller, and a person may go back."""
+"""Reads Gemini's chat file: NDJSON in which later lines replace messages or rewind to one."""
 
 import re
 from collections.abc import Callable, Iterable
 
-from bascule.drivers.history.telling import History, Teller, name, place, read_lines
+from bascule.drivers.history.builder import History, HistoryBuilder, name, place, read_lines
 from bascule.drivers.lenient import JsonObject, mapping, objects, text, whole
 from bascule.drivers.patch import diff_of
 from bascule.model.events import Diff, Note, ToolKind, ToolStatus, Usage
@@ -29,20 +29,20 @@ FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- (/[^\n]*)")
 
 
 def read(lines: Callable[[], Iterable[bytes]]) -> History:
-    """First what the file comes to, then told in order: only that tells what stands."""
+    """Read the file to its end first, because later lines replace earlier messages; then build the events."""
     chat = _Chat()
-    gathered = read_lines(Teller(), lines(), chat.take)
+    gathered = read_lines(HistoryBuilder(), lines(), chat.take)
     reader = _Reader(chat)
     reader.tell()
-    history = reader.teller.history
+    history = reader.builder.history
     history.skipped = gathered.skipped
-    # What was not understood has no place in the order of messages; it stands where it can't move them.
-    history.said[:0] = gathered.said
+    # Unrecognised lines have no place among the messages: put first, they never move the others.
+    history.events[:0] = gathered.events
     return history
 
 
 class _Chat:
-    """The messages by id, in their order, each as it was told last."""
+    """The messages by id, in order, each in its last version."""
 
     def __init__(self) -> None:
         self.head: JsonObject = {}
@@ -76,23 +76,23 @@ class _Chat:
 
 class _Reader:
     def __init__(self, chat: _Chat) -> None:
-        self.teller = Teller()
+        self.builder = HistoryBuilder()
         self._chat = chat
 
     def tell(self) -> None:
-        history, head = self.teller.history, self._chat.head
+        history, head = self.builder.history, self._chat.head
         history.agent_session_id = name(head.get("sessionId"))
         history.aside = (text(head, "kind") or "main") != "main"
-        self.teller.moment(head.get("startTime"))
+        self.builder.moment(head.get("startTime"))
         for message_id, message in self._chat.messages.items():
-            self.teller.moment(message.get("timestamp"))
+            self.builder.moment(message.get("timestamp"))
             match text(message, "type"):
                 case "user":
                     self._user(message_id, message)
                 case "gemini":
                     self._gemini(message_id, message)
                 case "info" | "warning" | "error":
-                    self.teller.put(Note("gemini", _words(message)[:4000]))
+                    self.builder.put(Note("gemini", _words(message)[:4000]))
                 case _:
                     pass
 
@@ -100,31 +100,31 @@ class _Reader:
         said = _words(message)
         if said.lstrip().startswith(CONTEXT):
             found = FOLDER.search(said)
-            self.teller.history.cwd = self.teller.history.cwd or place(found[1].strip() if found else "")
+            self.builder.history.cwd = self.builder.history.cwd or place(found[1].strip() if found else "")
         elif not any("functionResponse" in part for part in objects(message, "content")):
-            self.teller.prompt(message_id, said)
+            self.builder.prompt(message_id, said)
 
     def _gemini(self, message_id: str, message: JsonObject) -> None:
-        self.teller.history.model = text(message, "model") or self.teller.history.model
-        thoughts = [_thought(one) for one in objects(message, "thoughts")]
-        self.teller.text(f"{message_id}:t", "thinking", "\n\n".join(filter(None, thoughts)))
-        self.teller.text(f"{message_id}:s", "assistant", _words(message))
+        self.builder.history.model = text(message, "model") or self.builder.history.model
+        thoughts = [_thought(thought) for thought in objects(message, "thoughts")]
+        self.builder.text(f"{message_id}:t", "thinking", "\n\n".join(filter(None, thoughts)))
+        self.builder.text(f"{message_id}:s", "assistant", _words(message))
         calls = objects(message, "toolCalls")
         for n, call in enumerate(calls):
             self._call(text(call, "id") or f"{message_id}:{n}", call)
         if not calls and _words(message).strip():
-            self.teller.end_turn("end_turn", usage=_usage(mapping(message, "tokens")))
+            self.builder.end_turn("end_turn", usage=_usage(mapping(message, "tokens")))
 
     def _call(self, tool_id: str, call: JsonObject) -> None:
         tool, given = text(call, "name") or "tool", mapping(call, "args")
         title = text(call, "description") or text(given, "command") or text(given, "file_path") or tool
         if KINDS.get(tool) == "edit" and (path := text(given, "file_path")):
             title = f"Write {path}" if tool == "write_file" else f"Edit {path}"
-        self.teller.tool(tool_id, tool, title, KINDS.get(tool, "other"), given)
+        self.builder.tool(tool_id, tool, title, KINDS.get(tool, "other"), given)
         status = STATUSES.get(text(call, "status") or "")
         if status is not None:
-            self.teller.moment(call.get("timestamp"))
-            self.teller.result(tool_id, status, _output(call), _diffs(call))
+            self.builder.moment(call.get("timestamp"))
+            self.builder.result(tool_id, status, _output(call), _diffs(call))
 
 
 def _words(message: JsonObject) -> str:

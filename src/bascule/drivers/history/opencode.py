@@ -1,10 +1,10 @@
-"""opencode's database rows: a session, its messages, and each message's parts, as JSON."""
+"""Reads opencode's database rows: a session, its messages and their parts, as JSON."""
 
 from collections.abc import Iterable
 
 from msgspec import Struct
 
-from bascule.drivers.history.telling import History, Teller, name, place
+from bascule.drivers.history.builder import History, HistoryBuilder, name, place
 from bascule.drivers.lenient import JsonObject, as_object, loosely, mapping, number, text, whole
 from bascule.drivers.patch import counted
 from bascule.model.events import Diff, Note, ToolKind, ToolStatus, Usage
@@ -28,7 +28,7 @@ STATUSES: dict[str, ToolStatus] = {"completed": "done", "error": "failed"}
 
 
 class Row(Struct, frozen=True):
-    """One message with its parts, in order."""
+    """A message with its parts, in order."""
 
     message_id: str
     created: int
@@ -49,33 +49,33 @@ def read(session: Session, rows: Iterable[Row]) -> History:
     reader = _Reader(session)
     for row in rows:
         if not reader.take(row):
-            break  # an answer that is still being given: it is told once it is whole
-    return reader.teller.history
+            break  # an unfinished answer is read when it is complete
+    return reader.builder.history
 
 
 class _Reader:
     def __init__(self, session: Session) -> None:
-        self.teller = teller = Teller()
+        self.builder = builder = HistoryBuilder()
         self._cost = 0.0
-        teller.moment(session.created)
-        teller.history.agent_session_id = name(session.session_id)
-        teller.history.cwd = place(session.directory)
-        teller.history.version = session.version or None
-        teller.history.aside = session.parent is not None
+        builder.moment(session.created)
+        builder.history.agent_session_id = name(session.session_id)
+        builder.history.cwd = place(session.directory)
+        builder.history.version = session.version or None
+        builder.history.aside = session.parent is not None
         if session.title and not session.title.startswith("New session"):
-            teller.title(session.title)
+            builder.title(session.title)
 
     def take(self, row: Row) -> bool:
         message = loosely(row.data)
         if not message:
-            self.teller.unrecognised(row.data, "not JSON")
+            self.builder.unrecognised(row.data, "not JSON")
             return True
-        self.teller.moment(row.created)
+        self.builder.moment(row.created)
         if text(message, "role") == "user":
             self._user(row)
             return True
         if text(message, "role") != "assistant":
-            self.teller.unrecognised(row.data, "a message of nobody")
+            self.builder.unrecognised(row.data, "a message of nobody")
             return True
         if mapping(message, "time").get("completed") is None and not mapping(message, "error"):
             return False
@@ -88,24 +88,24 @@ class _Reader:
             part = loosely(data)
             if text(part, "type") == "text" and part.get("synthetic") is not True:
                 said.append(text(part, "text") or "")
-        self.teller.prompt(row.message_id, "\n".join(said))
+        self.builder.prompt(row.message_id, "\n".join(said))
 
     def _assistant(self, row: Row, message: JsonObject) -> None:
         model, provider = text(message, "modelID"), text(message, "providerID")
-        if model:  # as it is asked for: a model's name alone is refused
-            self.teller.history.model = f"{provider}/{model}" if provider else model
+        if model:  # with its provider, as opencode wants it back
+            self.builder.history.model = f"{provider}/{model}" if provider else model
         for part_id, data in row.parts:
             self._part(part_id, loosely(data))
         self._cost += number(message, "cost") or 0.0
-        self.teller.cost(self._cost)
+        self.builder.cost(self._cost)
         failed = mapping(message, "error")
         if failed:
             aborted = text(failed, "name") == "MessageAbortedError"
             why = text(mapping(failed, "data"), "message")
-            self.teller.end_turn("interrupted" if aborted else "error", message=why, cost=self._paid)
+            self.builder.end_turn("interrupted" if aborted else "error", message=why, cost=self._paid)
         elif text(message, "finish") not in (None, "tool-calls"):
-            self.teller.moment(mapping(message, "time").get("completed"))
-            self.teller.end_turn("end_turn", usage=_usage(mapping(message, "tokens")), cost=self._paid)
+            self.builder.moment(mapping(message, "time").get("completed"))
+            self.builder.end_turn("end_turn", usage=_usage(mapping(message, "tokens")), cost=self._paid)
 
     @property
     def _paid(self) -> float | None:
@@ -114,13 +114,13 @@ class _Reader:
     def _part(self, part_id: str, part: JsonObject) -> None:
         match text(part, "type"):
             case "text" if part.get("synthetic") is not True:
-                self.teller.text(part_id, "assistant", text(part, "text") or "")
+                self.builder.text(part_id, "assistant", text(part, "text") or "")
             case "reasoning":
-                self.teller.text(part_id, "thinking", text(part, "text") or "")
+                self.builder.text(part_id, "thinking", text(part, "text") or "")
             case "tool":
                 self._tool(part_id, part)
             case "compaction":
-                self.teller.put(Note("compacted", "What came before was summed up to save room."))
+                self.builder.put(Note("compacted", "What came before was summed up to save room."))
             case _:
                 pass
 
@@ -131,11 +131,11 @@ class _Reader:
         if KINDS.get(tool) == "edit" and about:
             about = f"{'Write' if tool == 'write' else 'Edit'} {about}"
         call_id = f"{part_id}:{text(part, 'callID') or ''}"
-        self.teller.tool(call_id, tool, about or tool, KINDS.get(tool, "other"), given)
+        self.builder.tool(call_id, tool, about or tool, KINDS.get(tool, "other"), given)
         status = STATUSES.get(text(state, "status") or "")
         if status is not None:
             said = text(state, "output") or text(state, "error") or ""
-            self.teller.result(call_id, status, said, _diffs(state, given) if status == "done" else ())
+            self.builder.result(call_id, status, said, _diffs(state, given) if status == "done" else ())
 
 
 def _diffs(state: JsonObject, given: JsonObject) -> tuple[Diff, ...]:

@@ -1,4 +1,4 @@
-"""Agents that speak plain text."""
+"""Driver for agents that print plain text."""
 
 from bascule.drivers.plain.driver import PlainDriver
 

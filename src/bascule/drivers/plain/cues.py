@@ -1,4 +1,4 @@
-"""Patterns for what a plain-text agent prints: that it waits, that it read a probe, that the model failed."""
+"""Matches a plain-text agent's output: it waits, it read a probe, the model failed."""
 
 import codecs
 import re
@@ -12,7 +12,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\
 
 
 def readable(printed: str) -> str:
-    """Without colours and other orders to a terminal."""
+    """Remove colours and other terminal sequences."""
     return _ESCAPES.sub("", printed)
 
 
@@ -30,7 +30,7 @@ class Cues:
         self._unless = re.compile(failure.unless) if failure is not None and failure.unless else None
 
     def waiting(self, shown: str) -> Cue | None:
-        """The cue that the end of what is shown meets."""
+        """The cue that matches the end of the output."""
         shown = shown[-MAX_CUE:]
         for pattern, cue in self._cues:
             found = pattern.search(shown)
@@ -39,16 +39,16 @@ class Cues:
         return None
 
     def is_prompt(self, line: str) -> bool:
-        """Whether a line holds its prompt and nothing else: once for each line that it read after it."""
+        """Whether a line is only the agent's prompt, which it prints once for each line it reads."""
         return self._prompts is not None and self._prompts.fullmatch(line) is not None
 
     def read_as_prompt(self, line: str, probing: Probing) -> bool:
-        """Whether the line tells that the probe was read where a prompt is read."""
+        """Whether the line shows that the agent read the probe as a prompt."""
         expected = self.probe.ready.replace("{nonce}", probing.nonce) if self.probe is not None else ""
         return bool(probing.nonce) and line.strip() == expected
 
     def read_as_answer(self, line: str, probing: Probing) -> str:
-        """The question that read the probe, if behind it stand the words for an answer that is none."""
+        """The question that read the probe as its answer, if the line shows that."""
         if self.probe is None or not probing.nonce:
             return ""
         question, told, _ = line.partition(self.probe.asked)
@@ -56,7 +56,7 @@ class Cues:
         return question if cue is not None and cue.kind != "ready" else ""
 
     def failed(self, line: str, known: str) -> str:
-        """What is known of a failure after this line."""
+        """The failure after this line: this one, the known one, or none because it went on."""
         if self._failure is not None and self._failure.match(line):
             return line
         return "" if self._unless is not None and self._unless.match(line) else known

@@ -1,9 +1,8 @@
-"""Plain text as a driver: bytes in, events out; wishes in, lines out.
+"""The plain-text driver: the agent's output in, events out; commands in, lines out.
 
-There is no protocol to rely on, so nothing is claimed that the text does not show: no tools, no diffs. What
-looks like a prompt or a question may be part of an answer. Where the agent's file has a probe, such a look is
-only the reason to send one, and its answer is what counts: a turn ends, and a request is made, when nothing
-but the agent itself, waiting, can have printed that.
+There is no protocol, so there are no tools and no diffs. Output that looks like a prompt or a question may be
+part of an answer. If the agent's file has a probe, such output only triggers a probe, and the reply to it
+decides: a turn ends, or a request is made, when only the waiting agent itself can have printed that.
 """
 
 import hashlib
@@ -15,11 +14,12 @@ import msgspec
 from msgspec import Raw
 
 from bascule.drivers.base import Cue, DriverLaunch
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import clip
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.plain.cues import Cues, decoded, readable
 from bascule.drivers.plain.state import MAX_FAILURE, MAX_HELD_BACK, PlainState, Probing
 from bascule.drivers.plain.subject import UNREAD, subject_in
+from bascule.drivers.writes import Replies
 from bascule.model.errors import RequestWithdrawn, UnknownOption
 from bascule.model.events import (
     AnyEvent,
@@ -40,13 +40,13 @@ from bascule.model.events import (
 )
 from bascule.model.records import Write
 
-MAX_TAIL = 4096  # of a line that has not ended: where a cue is looked for
+MAX_TAIL = 4096  # bytes of an unfinished line that are searched for a cue
 
 _state = msgspec.json.Decoder(PlainState)
 
 
 class PlainDriver:
-    """`consumed` moves to the end of a line or of a question: what is behind either is done with."""
+    """`consumed` moves to the end of a line or of a question."""
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class PlainDriver:
         self._state = state or PlainState(launch or DriverLaunch())
         self._cues = Cues(self._state.launch)
         self._nonce = nonce
-        self._out = Outlet()
-        self._replies: list[Write] = []
+        self._out = EventBuffer()
+        self._replies = Replies()
         self._tail = b""
         self.consumed = 0
 
     @property
     def spoken(self) -> bool:
-        return True  # whatever it prints
+        return True  # any output counts
 
     def start(self) -> list[Write]:
         return []
@@ -93,9 +93,7 @@ class PlainDriver:
         return bool(self._replies)
 
     def data_to_send(self) -> list[Write]:
-        owed = list(self._replies)
-        self._replies.clear()
-        return owed
+        return self._replies.take()
 
     def prompt(self, sent: PromptSent) -> Write:
         state = self._state
@@ -109,7 +107,7 @@ class PlainDriver:
         return Write(f"prompt:{sent.prompt_id}", b"")
 
     def interrupt(self, write_id: str) -> Write:
-        """A pipe has no key for that. Whoever wants it stopped has to end the session."""
+        """Drop prompts not sent yet. A running turn can't be interrupted through a pipe."""
         if self._state.held and not self._state.turning:
             self._state.held = []
             self._out.put(TurnEnded("interrupted"))
@@ -124,7 +122,7 @@ class PlainDriver:
     def answer_permission(self, asked: PermissionRequested, answered: PermissionAnswered) -> Write:
         words = msgspec.json.decode(asked.suggestions[0], type=Cue)
         chosen = answered.option or ("deny" if answered.decision == "deny" else "allow")
-        offered = {one.option_id: one.kind == "deny" for one in asked.options}
+        offered = {option.option_id: option.kind == "deny" for option in asked.options}
         if offered.get(chosen) is not (answered.decision == "deny"):
             raise UnknownOption(
                 f"This request has no option {chosen[:80]!r} that means {answered.decision!r}.", option=chosen
@@ -155,14 +153,14 @@ class PlainDriver:
     # What it prints ----------------------------------------------------------------------------------------
 
     def _line(self, data: bytes) -> None:
-        """A line that has ended. The agent's prompts, and what it says to probes, are no text."""
+        """Handle a whole line. The agent's prompts and its replies to probes are not shown as text."""
         state, line = self._state, readable(decoded(data))[:-1]
         if self._cues.read_as_prompt(line, state.probing):
             self.consumed += len(data)
             self._is_ready()
             return
         question = self._cues.read_as_answer(line, state.probing)
-        # A question that waits ends no line: what was taken for one before this line was text.
+        # A waiting question ends no line: what looked like one before this line was text.
         state.probing = Probing(state.probing.nonce, question)
         if state.prompting and self._cues.is_prompt(line):
             self.consumed += len(data)
@@ -185,7 +183,7 @@ class PlainDriver:
     def _shorten_tail(self) -> None:
         if len(self._tail) > MAX_TAIL:
             cut = len(self._tail) - MAX_TAIL
-            while cut < len(self._tail) and self._tail[cut] & 0xC0 == 0x80:  # not inside a character
+            while cut < len(self._tail) and self._tail[cut] & 0xC0 == 0x80:  # not inside a UTF-8 character
                 cut += 1
             self._text(self._tail[:cut])
             self._tail = self._tail[cut:]
@@ -197,7 +195,7 @@ class PlainDriver:
         self._say(readable(decoded(data)))
 
     def _release(self) -> None:
-        """What was held back turned out to be text."""
+        """Show the lines held back: they turned out to be text."""
         held, self._state.held_back = self._state.held_back, []
         for line in held:
             self._say(line)
@@ -224,7 +222,7 @@ class PlainDriver:
     # That it waits -----------------------------------------------------------------------------------------
 
     def _look_for_cue(self) -> None:
-        """It printed something without ending the line: maybe it waits."""
+        """The output stops inside a line: check whether the agent waits."""
         state = self._state
         shown = readable(decoded(self._tail))
         cue = self._cues.waiting(shown)
@@ -244,17 +242,17 @@ class PlainDriver:
             self._send_probe()
 
     def _send_probe(self) -> None:
-        """One at a time: whoever reads next reads it, and its words tell who that was."""
+        """Send a probe, one at a time: the reply shows which prompt or question read it."""
         if self._cues.probe is not None and not self._state.probing.nonce:
             nonce = self._nonce()
             self._state.probing = Probing(nonce)
             words = self._cues.probe.send.replace("{nonce}", nonce)
-            self._replies.append(Write(self._state.new_write("probe"), _line(words)))
+            self._replies.add(Write(self._state.new_write("probe"), _line(words)))
 
     def _goes_on_unanswered(self) -> None:
-        """It prints though it asked: it does not wait for this answer, which must not reach another question.
+        """Withdraw the open request: output came after it, so its answer might reach another question.
 
-        If it does wait, and something else of it printed, it reads the probe and asks again.
+        If the agent waits after all, it reads the probe and asks again.
         """
         state = self._state
         request_id, state.open_request = state.open_request or "", None
@@ -279,7 +277,7 @@ class PlainDriver:
         self._state.since = len(self._state.turn_text)
 
     def _ask_permission(self, cue: Cue, shown: str) -> None:
-        """The subject is part of what is judged, so that an answer is bound to it."""
+        """Emit a permission request. Its input includes the subject, so that an answer is bound to it."""
         asked: dict[str, object] = {"question": shown}
         title = shown
         if cue.about:
@@ -322,7 +320,7 @@ class PlainDriver:
         state.forget_text()
         if state.held:
             sent = state.held.pop(0)
-            self._replies.append(Write(f"prompt:{sent.prompt_id}", self._turn(sent)))
+            self._replies.add(Write(f"prompt:{sent.prompt_id}", self._turn(sent)))
 
     # What it is told ---------------------------------------------------------------------------------------
 
@@ -349,12 +347,12 @@ class PlainDriver:
 
 
 def _message(text: str, around: tuple[str, str] | None) -> bytes:
-    """One line is one message to such an agent, unless it has a way to say where a longer one ends."""
+    """Encode a prompt. A line is a message, unless the agent has markers around longer ones."""
     lines = text.splitlines()
     if around is None or len(lines) < 2:
         return _line(text)
     begin, end = around
-    # A line that would end the message early must not be that line.
+    # Indent a line that equals the end marker.
     inside = [f" {line}" if line.strip() == end else line for line in lines]
     return "\n".join([begin, *inside, end]).encode() + b"\n"
 

@@ -1,20 +1,20 @@
-"""What the driver must remember between two lines, small enough to be stored with every commit."""
+"""The plain-text driver's stored state, written with every commit. Field names must not change."""
 
 from msgspec import Struct
 
 from bascule.drivers.base import DriverLaunch
 from bascule.model.events import PromptSent
 
-MAX_HELD_BACK = 50  # lines that are text only if others follow
-MAX_TURN_TEXT = 16 * 1024  # of what was printed in this turn: where the subject of a question is looked for
+MAX_HELD_BACK = 50  # lines that count as text only if other text follows
+MAX_TURN_TEXT = 16 * 1024  # characters of this turn's output, searched for a question's subject
 MAX_FAILURE = 4096
 
 
 class Probing(Struct, frozen=True, omit_defaults=True):
-    """A line was typed that only tells us who reads it."""
+    """The probe that was sent, and what is known of who read it."""
 
-    nonce: str = ""  # of the probe that nobody has read yet
-    question: str = ""  # that read it: the same is asked once more, and then waits
+    nonce: str = ""  # of a probe that was not read yet
+    question: str = ""  # the question that read it, which is asked again
 
 
 class PlainState(Struct, omit_defaults=True):
@@ -26,15 +26,15 @@ class PlainState(Struct, omit_defaults=True):
     asked: int = 0
     written: int = 0  # counts writes of our own making, for their ids
     open_request: str | None = None
-    asks_in_words: bool = False  # it is a question, not a permission
+    asks_in_words: bool = False  # the open request is a question, not a permission
     held: list[PromptSent] = []
     probing: Probing = Probing()
-    prompting: bool = False  # it is ready: what it prints belongs to its prompt, until that line ends
+    prompting: bool = False  # ready: output belongs to the agent's prompt until the line ends
     held_back: list[str] = []  # blank lines and prompts
-    turn_text: str = ""  # the end of what was printed in this turn, as it was printed
-    clipped: bool = False  # there was more before it
-    since: int = 0  # where in it the last question stood
-    failure: str = ""  # the line in which it told that the model failed, unless it went on after that
+    turn_text: str = ""  # the end of this turn's raw output
+    clipped: bool = False  # `turn_text` is not all of it
+    since: int = 0  # position of the last question in `turn_text`
+    failure: str = ""  # the line that reported a failure of the model, unless it went on afterwards
 
     def new_write(self, what: str) -> str:
         self.written += 1

@@ -1,4 +1,4 @@
-"""What a question of a plain-text agent is about, read from what it printed before it asked."""
+"""Reads the subject of a plain-text agent's question from the output before it."""
 
 import re
 
@@ -12,11 +12,10 @@ _FENCES = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re
 
 
 def subject_in(state: PlainState) -> str | None:
-    """The lines between the last empty line and the question; None when they can't be known exactly.
+    """The lines between the last empty line and the question; None if they can't be read exactly.
 
-    The agent may break long lines, fill short ones with spaces and leave control characters out. What it is
-    really about was then said in the answer before, in a line or a fenced block of its own; if just one says
-    the same but for space, that is it.
+    The agent may wrap long lines, pad short ones and drop control characters. The exact subject is then in
+    the answer before, as a line or a fenced block: the one that equals it but for space, if only one does.
     """
     lines = state.turn_text[state.since :].removesuffix("\n").split("\n")
     block: list[str] = []
@@ -24,12 +23,12 @@ def subject_in(state: PlainState) -> str | None:
         block.insert(0, lines.pop())
     printed = "\n".join(block)
     before = state.turn_text[: len(state.turn_text) - len(printed) - 1]
-    said = {one for one in _candidates(before) if _squeezed(one) == _squeezed(printed)}
+    said = {candidate for candidate in _candidates(before) if _squeezed(candidate) == _squeezed(printed)}
     if not printed.strip() or len(said) > 1:
         return None
     if len(block) == 1 and said <= {printed}:
         return printed
-    # What is too far back was not compared: the one that was found need not be the one that is meant.
+    # Output that was clipped was not compared: the match need not be the one that is meant.
     return said.pop() if said and not state.clipped else None
 
 
@@ -43,5 +42,9 @@ def _without_margins(script: str) -> str:
 
 
 def _squeezed(words: str) -> str:
-    """Without space and control characters, which printing may change."""
-    return "".join(one for one in words if not one.isspace() and (one.isprintable() or ord(one) > 0x9F))
+    """Remove spaces and control characters, which printing may change."""
+    return "".join(
+        character
+        for character in words
+        if not character.isspace() and (character.isprintable() or ord(character) > 0x9F)
+    )

@@ -1,4 +1,4 @@
-"""Claude Code's stream-json with its control protocol."""
+"""Driver for Claude Code's stream-json with its control protocol."""
 
 from bascule.drivers.stream_json.driver import StreamJsonDriver
 

@@ -1,29 +1,26 @@
-"""One line of the agent's output -> events. Nothing is dropped: what is not understood is kept."""
-
-import hashlib
+"""Decodes one line of Claude Code's output into events. Lines it does not understand are kept."""
 
 import msgspec
 from msgspec import Struct
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import (
-    DECODE_ERRORS,
     MAX_ID,
     JsonObject,
     items,
     mapping,
     objects,
     text,
-    without_lone_surrogates,
     words,
 )
-from bascule.drivers.lines import Oversize
-from bascule.drivers.outlet import Outlet
+from bascule.drivers.line_reader import keep
 from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import turns
-from bascule.drivers.stream_json.asking import Asking, ControlRequest
+from bascule.drivers.stream_json.assistant_messages import Assistant, Messages, StreamEvent
 from bascule.drivers.stream_json.encode import our_subtype
-from bascule.drivers.stream_json.messages import Assistant, Messages, StreamEvent
+from bascule.drivers.stream_json.requests import ControlRequest, StreamJsonRequests
 from bascule.drivers.stream_json.state import DriverState
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
     CommandsChanged,
     ModeChanged,
@@ -34,14 +31,11 @@ from bascule.model.events import (
     SessionReady,
     SlashCommand,
     ToolChanged,
-    Unrecognised,
 )
-from bascule.model.records import Write
 
-MAX_RAW = 16 * 1024
 MAX_LISTED = 500  # commands or models
 
-# Said for others, or said better elsewhere.
+# Meant for other clients, or reported better by other messages.
 _SILENT = frozenset({"command_lifecycle", "keep_alive", "tool_progress"})
 _SILENT_SYSTEM = frozenset(
     {
@@ -68,34 +62,17 @@ _object = msgspec.json.Decoder(dict[str, object])
 
 
 class Decoder:
-    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: Replies) -> None:
         self._state = state
         self._out = out
         self._messages = Messages(state, out)
-        self._asking = Asking(state, out, replies)
+        self._requests = StreamJsonRequests(state, out, replies)
 
-    def line(self, line: bytes) -> None:
-        if not line or line.isspace():
-            return
-        try:
-            try:
-                why = self._understand(line)
-            except msgspec.DecodeError:
-                repaired = without_lone_surrogates(line)
-                if repaired == line:
-                    raise
-                why = self._understand(repaired)
-        except DECODE_ERRORS as error:
-            why = _reason(error)
-        if why is not None:
-            self._keep(line, why)
-        else:
-            self._state.spoken = True
-
-    def oversize(self, line: Oversize) -> None:
-        why = "a line longer than 16 MiB" if line.ended else "a line longer than 256 MiB, the rest is skipped"
-        head = line.head[:MAX_RAW].decode("utf-8", "replace")
-        self._out.put(Unrecognised(head, why, line.length, line.sha256))
+    def line(self, line: bytes) -> str | None:
+        """Turn one message into events. Returns what about it was not understood."""
+        why = self._understand(line)
+        self._state.spoken = self._state.spoken or why is None
+        return why
 
     def finish(self) -> None:
         self._messages.close_open(sub_agents=True)
@@ -104,37 +81,25 @@ class Decoder:
             self._out.put(ToolChanged(tool_id, "failed", "The agent went before this tool reported back."))
         self._state.tools.clear()
 
-    def keep_broken(self, line: bytes, error: Exception) -> None:
-        """A fault of our own must not stop the stream: the line is kept and the fault named."""
-        self._keep(line, f"driver fault: {type(error).__name__}")
-
-    def _keep(self, line: bytes, why: str) -> None:
-        head = line[:MAX_RAW].decode("utf-8", "replace")
-        if len(line) <= MAX_RAW:
-            self._out.put(Unrecognised(head, why))
-        else:
-            self._out.put(Unrecognised(head, why, len(line), hashlib.sha256(line).hexdigest()))
-
     def _understand(self, line: bytes) -> str | None:
-        """Decodes and handles one message. Returns what about it was not understood."""
         kind = _probe.decode(line).type
         if kind == "stream_event":
             return self._messages.stream(_stream_event.decode(line))
-        line.decode()  # raw parts are kept as they are, and nothing further on takes broken UTF-8
+        line.decode()  # raises on broken UTF-8, which raw fields would pass on unchecked
         match kind:
             case "assistant":
                 for raw, why in self._messages.complete(_assistant.decode(line)):
-                    self._keep(bytes(raw), why)
+                    keep(self._out, bytes(raw), why)
                 return None
             case "control_request":
-                return self._asking.request(_control_request.decode(line))
+                return self._requests.request(_control_request.decode(line))
             case _:
                 return self._other(kind, _object.decode(line))
 
     def _other(self, kind: str, said: JsonObject) -> str | None:
         match kind:
             case "user":
-                return turns.hear_user(self._state, self._out, said, self._asking.settled_by_tool)
+                return turns.hear_user(self._state, self._out, said, self._requests.settled_by_tool)
             case "result":
                 self._messages.close_open(sub_agents=False)
                 turns.end_turn(self._state, self._out, said)
@@ -143,7 +108,7 @@ class Decoder:
             case "control_response":
                 return self._reply(mapping(said, "response"))
             case "control_cancel_request":
-                return self._asking.withdraw(text(said, "request_id") or "")
+                return self._requests.withdraw(text(said, "request_id") or "")
             case "rate_limit_event":
                 turns.note_rate_limit(self._out, said)
             case _ if kind in _SILENT:
@@ -173,7 +138,7 @@ class Decoder:
             case "hook_response":
                 turns.note_hook(self._out, said)
             case "task_notification":
-                # A sub-agent that somebody still waits for reports through its tool call.
+                # A sub-agent whose tool call is open reports through that call.
                 if text(said, "tool_use_id") not in self._state.tools:
                     status, summary = words(said, "status", 80), words(said, "summary", 2000)
                     self._out.put(Note("task", f"A background task is {status or 'over'}: {summary}"))
@@ -184,29 +149,29 @@ class Decoder:
         return None
 
     def _init(self, said: JsonObject) -> None:
-        self._state.facts.tried = self._state.facts.trying
+        self._state.info.tried = self._state.info.trying
         self._ready(
             agent_session_id=text(said, "session_id"),
             model=self._known_model(text(said, "model")),
             version=text(said, "claude_code_version"),
             mode=text(said, "permissionMode"),
         )
-        names = [one for one in items(said, "slash_commands")[:MAX_LISTED] if isinstance(one, str)]
-        known = self._state.facts.commands
+        names = [name for name in items(said, "slash_commands")[:MAX_LISTED] if isinstance(name, str)]
+        known = self._state.info.commands
         if known is None or not set(names) <= set(known):
-            self._state.facts.commands = names
-            self._out.put(CommandsChanged(tuple(SlashCommand(one[:200]) for one in names)))
+            self._state.info.commands = names
+            self._out.put(CommandsChanged(tuple(SlashCommand(name[:200]) for name in names)))
 
     def _ready(self, *, first: bool = False, **news: str | None) -> None:
-        """Say who the agent is, when that is not what was said before, or it says its first word."""
-        facts = self._state.facts
+        """Emit SessionReady with what the agent reports of itself, if it is new or changed."""
+        info = self._state.info
         changed = first
         for name, value in news.items():
-            if value is not None and len(value) <= MAX_ID and value != getattr(facts, name):
-                setattr(facts, name, value)
+            if value is not None and len(value) <= MAX_ID and value != getattr(info, name):
+                setattr(info, name, value)
                 changed = True
         if changed:
-            self._out.put(SessionReady(facts.agent_session_id, facts.model, facts.version, facts.mode))
+            self._out.put(SessionReady(info.agent_session_id, info.model, info.version, info.mode))
 
     def _status(self, said: JsonObject) -> None:
         if text(said, "status") == "compacting":
@@ -217,8 +182,8 @@ class Decoder:
         self._mode(text(said, "permissionMode"))
 
     def _mode(self, mode: str | None) -> None:
-        if mode is not None and len(mode) <= MAX_ID and mode != self._state.facts.mode:
-            self._state.facts.mode = mode
+        if mode is not None and len(mode) <= MAX_ID and mode != self._state.info.mode:
+            self._state.info.mode = mode
             self._out.put(ModeChanged(mode))
 
     # Answers to our own requests ------------------------------------------------------------------------
@@ -234,7 +199,7 @@ class Decoder:
         if text(response, "subtype") == "error":
             code = words(response, "error_code", 80) or "control_error"
             self._out.put(Note(code, words(response, "error") or f"{subtype} was refused.", "warning"))
-            if subtype == "initialize":  # it can do without, and it is there
+            if subtype == "initialize":  # it works without
                 self._ready(first=True)
             return None
         self._answered(subtype, mapping(response, "response"))
@@ -248,8 +213,8 @@ class Decoder:
                 self._mode(text(answer, "mode"))
             case "set_model":
                 model = self._known_model(text(answer, "model"))
-                if model is not None and len(model) <= MAX_ID and model != self._state.facts.model:
-                    self._state.facts.model = model
+                if model is not None and len(model) <= MAX_ID and model != self._state.info.model:
+                    self._state.info.model = model
                     self._out.put(ModelChanged(model))
             case _:
                 pass
@@ -259,35 +224,25 @@ class Decoder:
         self._ready(first=True, version=version, mode=mode)
         commands = tuple(
             SlashCommand(
-                words(one, "name", 200), words(one, "description", 500), words(one, "argumentHint", 200)
+                words(command, "name", 200),
+                words(command, "description", 500),
+                words(command, "argumentHint", 200),
             )
-            for one in objects(answer, "commands")[:MAX_LISTED]
+            for command in objects(answer, "commands")[:MAX_LISTED]
         )
         if commands:
-            self._state.facts.commands = [one.name for one in commands]
+            self._state.info.commands = [command.name for command in commands]
             self._out.put(CommandsChanged(commands))
         models = tuple(
             ModelChoice(
-                words(one, "value", 200), words(one, "displayName", 200), words(one, "description", 500)
+                words(model, "value", 200), words(model, "displayName", 200), words(model, "description", 500)
             )
-            for one in objects(answer, "models")[:MAX_LISTED]
+            for model in objects(answer, "models")[:MAX_LISTED]
         )
         if models:
-            self._state.facts.offered = [one.value for one in models]
+            self._state.info.offered = [model.value for model in models]
             self._out.put(ModelsChanged(models))
 
     def _known_model(self, model: str | None) -> str | None:
-        """None for one that it repeats because it was told so: it takes any word for a model."""
-        return None if model is not None and model == self._state.facts.trying else model
-
-
-def _reason(error: Exception) -> str:
-    match error:
-        case msgspec.ValidationError():
-            return f"not as expected: {error}"[:500]
-        case RecursionError():
-            return "nested too deeply"
-        case UnicodeError():
-            return "not UTF-8"
-        case _:
-            return f"not JSON: {error}"[:500]
+        """The model, or None for the one being tried: the agent repeats any name it was given."""
+        return None if model is not None and model == self._state.info.trying else model

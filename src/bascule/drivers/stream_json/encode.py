@@ -1,4 +1,4 @@
-"""A person's wishes as lines for the agent's stdin, built only from what was asked and stored."""
+"""Encodes prompts, answers and control requests, only from the stored request and the answer to it."""
 
 import uuid
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ _PROMPTS = uuid.UUID("6d6bb1c4-8d3e-5d56-9a3c-0d9f1a7f2c11")
 _OURS = "bascule:"  # our control requests: `bascule:<subtype>:<write id>`, so an answer says what it answers
 _ACCEPT_EDITS = Raw(b'{"type":"setMode","mode":"acceptEdits","destination":"session"}')
 
-# The agent's own names differ between its command line and its wire.
+# Mode names on the command line -> names in the protocol.
 _MODES = {"manual": "default"}
 
 _json = msgspec.json.Encoder()
 
 
 def prompt_uuid(prompt_id: str) -> str:
-    """The name under which the agent will speak of this prompt."""
+    """The UUID by which the agent refers to this prompt."""
     return str(uuid.uuid5(_PROMPTS, prompt_id))
 
 
@@ -69,7 +69,7 @@ def set_model(write_id: str, model: str) -> Write:
 
 
 def our_subtype(request_id: str) -> str | None:
-    """Which of our requests an id belongs to; None when it is not ours."""
+    """The subtype of our control request with this id; None if it is not ours."""
     if not request_id.startswith(_OURS):
         return None
     return request_id[len(_OURS) :].split(":", 1)[0]
@@ -82,7 +82,7 @@ def _control(write_id: str, subtype: str, **fields: str | None) -> Write:
 
 
 def refuse_request(request_id: str, why: str, *, to: str) -> Write:
-    """The answer to a request of the agent that we can't serve: it must not wait for ever."""
+    """Refuse a request we can't serve, so that the agent does not wait for ever."""
     response = {"subtype": "error", "request_id": to, "error": why}
     return Write(f"reply:{request_id}", _line({"type": "control_response", "response": response}))
 
@@ -102,10 +102,10 @@ def answer_permission(asked: PermissionRequested, answered: PermissionAnswered, 
 
 
 def _chosen_update(asked: PermissionRequested, option: str | None) -> Raw | None:
-    """What the chosen option changes for later, and never more than that one thing."""
+    """The permission update of the chosen option, and never more than that one."""
     if option is None or option == ALLOW_ONCE:
         return None
-    offered = {one.option_id: one for one in asked.options}.get(option)
+    offered = {offer.option_id: offer for offer in asked.options}.get(option)
     if offered is None or offered.kind == "deny":
         raise UnknownOption(f"This request has no option {option!r} that allows it.", option=option)
     if option == ACCEPT_EDITS:
@@ -123,7 +123,7 @@ def _chosen_update(asked: PermissionRequested, option: str | None) -> Raw | None
 def answer_question(asked: QuestionAsked, answered: QuestionAnswered, *, to: str) -> Write:
     if not answered.answers and not answered.notes:
         return _answer(asked.request_id, to, _deny(answered.message or "The user declined to answer."))
-    known = {one.question for one in asked.questions}
+    known = {question.question for question in asked.questions}
     for question in (*answered.answers, *answered.notes):
         if question not in known:
             raise InvalidInput("The answer names a question that was not asked.", question=question[:200])
@@ -135,7 +135,7 @@ def answer_question(asked: QuestionAsked, answered: QuestionAnswered, *, to: str
 
 
 def _with_fields(original: Raw, added: dict[str, object]) -> Raw:
-    """The object as it was asked, byte for byte, with fields after its own."""
+    """The original object byte for byte, with fields added at its end."""
     head = bytes(_one_line(original)).rstrip()
     if not (head.startswith(b"{") and head.endswith(b"}")):
         raise InvalidInput("The question's input is not an object.")
@@ -145,7 +145,7 @@ def _with_fields(original: Raw, added: dict[str, object]) -> Raw:
 
 
 def _deny(why: str) -> dict[str, object]:
-    # Without a non-empty message the agent takes the answer for a broken one, not for a no.
+    # The agent takes a denial without a message for a broken answer.
     return {"behavior": "deny", "message": why if why.strip() else "The user said no."}
 
 
@@ -155,7 +155,7 @@ def _answer(request_id: str, to: str, reply: Mapping[str, object]) -> Write:
 
 
 def _one_line(value: Raw) -> Raw:
-    """JSON has no newline inside strings, so one can only be space between tokens; a line can't hold it."""
+    """Replace newlines, which in JSON are only space between tokens, so that it fits on one line."""
     data = bytes(value)
     return Raw(data.replace(b"\n", b" ")) if b"\n" in data else Raw(data)
 

@@ -1,4 +1,4 @@
-"""What a tool call came to: its status, output, diffs and pictures, from a `tool_result`."""
+"""Reads a `tool_result`: the call's status, output, diffs and images."""
 
 from bascule.drivers.lenient import JsonObject, clip, mapping, objects, text, true, whole
 from bascule.drivers.stream_json.tools import diffs_in, locations_in
@@ -26,8 +26,8 @@ def change_by(result: JsonObject, outcome: JsonObject, meta: JsonObject) -> Tool
 def _status(result: JsonObject, meta: JsonObject) -> ToolStatus:
     if text(mapping(meta, "permission_decision"), "decision") == "reject":
         return "denied"
-    # The agent marks a call it stopped halfway like one that never ran; only its words tell them apart, and
-    # nobody may be told that something did not run when it did.
+    # The agent marks a call it stopped halfway like one that never ran. Only the text tells them apart, and a
+    # call that ran must not be shown as one that did not.
     if _STOPPED_RUNNING in _output(result):
         return "failed"
     if text(meta, "non_execution_kind") in ("user-rejected", "permission-rule"):
@@ -36,7 +36,7 @@ def _status(result: JsonObject, meta: JsonObject) -> ToolStatus:
 
 
 def _report(outcome: JsonObject) -> str:
-    """A sub-agent's own words, without the frame its model reads them in."""
+    """A sub-agent's report, without the frame the model reads it in."""
     if text(outcome, "agentId") is None:
         return ""
     blocks = objects(outcome, "content")

@@ -1,23 +1,22 @@
-"""What the driver must remember between two lines, small enough to be stored with every commit."""
+"""The stream-json driver's stored state, written with every commit. Field names must not change."""
 
-from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from bascule.drivers.bounded import forget_oldest
+
 BlockKind = Literal["assistant", "thinking", "tool", "other"]
 
 MAX_MESSAGES = 8
-MAX_SETTLED = 32  # requests that are over, kept only to know a repeated id by
+MAX_SETTLED = 32  # ended requests, remembered to recognise a repeated id
 MAX_FAILURE = 4096
 MAX_OPEN = 200  # requests or tools; more than an agent ever has at once
 
-T = TypeVar("T")
-
 
 class Block(Struct, omit_defaults=True):
-    """One content block that deltas have begun and no complete block has confirmed yet.
+    """A content block that deltas have started and no complete block has confirmed yet.
 
     Its text is remembered by length and checksum only: enough to see whether the complete block says the
     same, and what it adds.
@@ -47,17 +46,17 @@ class Request(Struct, omit_defaults=True):
     kind: Literal["permission", "question", "refused"]
     open: bool = False
     tool_id: str | None = None
-    foreign_id: str | None = None  # the agent's own name for it, where we use another
+    foreign_id: str | None = None  # the agent's own id, if ours differs
 
 
-class Facts(Struct, omit_defaults=True):
-    """What the agent last said about itself."""
+class ReportedInfo(Struct, omit_defaults=True):
+    """What the agent last reported of itself."""
 
     agent_session_id: str | None = None
     model: str | None = None
-    offered: list[str] = []  # the models it names
-    trying: str = ""  # one that it does not name, until a turn with it went well
-    tried: str = ""  # in this turn
+    offered: list[str] = []  # the models the agent lists
+    trying: str = ""  # a model it does not list, until a turn with it succeeds
+    tried: str = ""  # the one tried in this turn
     version: str | None = None
     mode: str | None = None
     commands: list[str] | None = None
@@ -68,17 +67,17 @@ class Facts(Struct, omit_defaults=True):
 
 class DriverState(Struct, omit_defaults=True):
     skipping: bool = False
-    spoken: bool = False  # something it said was understood
-    interrupted: bool = False  # the agent said so in this turn
+    spoken: bool = False  # a message of the agent was understood
+    interrupted: bool = False  # the agent reported an interrupt in this turn
     failure: str = ""  # an API error the agent reported in this turn; its result will say it again
-    facts: Facts = msgspec.field(default_factory=Facts)
+    info: ReportedInfo = msgspec.field(default_factory=ReportedInfo, name="facts")
     messages: list[Message] = []
     streams: dict[str, str] = {}  # the message being streamed, by the tool call of the sub-agent ("" is none)
     tools: dict[str, OpenTool] = {}
     requests: dict[str, Request] = {}
 
     def message(self, message_id: str, parent: str | None) -> tuple[Message, list[Message]]:
-        """The message of this id, begun if new; and those that were pushed out to make room."""
+        """The message of this id, added if new, and the messages evicted to make room."""
         for known in self.messages:
             if known.message_id == message_id:
                 return known, []
@@ -90,20 +89,14 @@ class DriverState(Struct, omit_defaults=True):
 
     def remember_request(self, request_id: str, request: Request) -> None:
         self.requests[request_id] = request
-        _forget_oldest(self.requests, MAX_OPEN, lambda one: one.open)
-        _forget_oldest(self.requests, MAX_SETTLED, lambda one: not one.open)
+        forget_oldest(self.requests, MAX_OPEN, lambda request: request.open)
+        forget_oldest(self.requests, MAX_SETTLED, lambda request: not request.open)
 
     def foreign_id(self, request_id: str) -> str:
-        """The id by which the agent knows a request of ours."""
+        """The agent's own id of a request."""
         known = self.requests.get(request_id)
         return request_id if known is None or known.foreign_id is None else known.foreign_id
 
     def remember_tool(self, tool_id: str, tool: OpenTool) -> None:
         self.tools[tool_id] = tool
-        _forget_oldest(self.tools, MAX_OPEN, lambda _: True)
-
-
-def _forget_oldest(known: dict[str, T], limit: int, counts: Callable[[T], bool]) -> None:
-    counted = [key for key, value in known.items() if counts(value)]
-    for key in counted[: max(0, len(counted) - limit)]:
-        del known[key]
+        forget_oldest(self.tools, MAX_OPEN)

@@ -1,4 +1,4 @@
-"""What the agent's tools are in Bascule's words: their kind, a title, the plan or diff they carry."""
+"""Describes Claude Code's tools: kind, title, plan and diffs of a call; permission suggestions in words."""
 
 from collections.abc import Iterable
 
@@ -48,7 +48,7 @@ KINDS: dict[str, ToolKind] = {
     "AskUserQuestion": "question",
 }
 
-# Which field of the input says best what a call is about, and the words before it.
+# The input field that describes a call best, and the text before it.
 _TITLES: dict[str, tuple[str, str]] = {
     "Bash": ("", "command"),
     "Write": ("Write ", "file_path"),
@@ -85,7 +85,7 @@ def title_of(name: str, call: JsonObject) -> str:
     if name in _FIXED_TITLES:
         return _FIXED_TITLES[name]
     if name == "AskUserQuestion":
-        asked = [text(one, "question") or "" for one in objects(call, "questions")]
+        asked = [text(question, "question") or "" for question in objects(call, "questions")]
         return clip(" / ".join(filter(None, asked)) or "A question", MAX_TITLE)
     before, key = _TITLES.get(name, ("", ""))
     about = text(call, key)
@@ -98,10 +98,10 @@ def title_of(name: str, call: JsonObject) -> str:
 
 
 def plan_in(name: str, call: JsonObject) -> tuple[PlanItem, ...] | None:
-    """The to-do list a call sets, if that is what it does."""
+    """The plan that a TodoWrite call sets; None for other calls."""
     if name != "TodoWrite" or not isinstance(call.get("todos"), list):
         return None
-    return tuple(_plan_item(one) for one in objects(call, "todos"))
+    return tuple(_plan_item(todo) for todo in objects(call, "todos"))
 
 
 def _plan_item(todo: JsonObject) -> PlanItem:
@@ -114,7 +114,7 @@ def _plan_item(todo: JsonObject) -> PlanItem:
 
 
 def diffs_in(outcome: JsonObject) -> tuple[Diff, ...]:
-    """The change a finished edit reports: its `structuredPatch`, or the whole file when it is new."""
+    """The diff of a finished edit: its `structuredPatch`, or the whole file if it is new."""
     path = text(outcome, "filePath")
     if path is None:
         return ()
@@ -169,16 +169,18 @@ def locations_in(outcome: JsonObject) -> tuple[Location, ...]:
 
 
 def rule_words(suggestion: object) -> tuple[str, str]:
-    """A permission suggestion as a name and how far it reaches, in plain words."""
+    """A permission suggestion as an option's name and scope, in plain words."""
     offered = as_object(suggestion)
     reach, scope = _destination(text(offered, "destination") or "")
     match text(offered, "type"):
         case "addRules" | "replaceRules":
-            rules = " and ".join(_rule(one) for one in objects(offered, "rules")) or "this"
+            rules = " and ".join(_rule(rule) for rule in objects(offered, "rules")) or "this"
             verb = {"allow": "Allow", "deny": "Always deny", "ask": "Always ask about"}
             return f"{verb.get(text(offered, 'behavior') or '', 'Allow')} {rules} {reach}", scope
         case "addDirectories":
-            names = " and ".join(f"`{one}`" for one in items(offered, "directories") if isinstance(one, str))
+            names = " and ".join(
+                f"`{folder}`" for folder in items(offered, "directories") if isinstance(folder, str)
+            )
             return f"Allow once, and let the agent work in {names or 'another folder'} {reach}", scope
         case "setMode":
             return f"Allow once, and {_mode(text(offered, 'mode') or '')} {reach}", scope

@@ -1,7 +1,8 @@
-"""How turns end and what surrounds them: results, user messages, notes of the system."""
+"""Ends turns from `result` messages; handles user messages and system notes."""
 
 from collections.abc import Callable
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import (
     MAX_ID,
     JsonObject,
@@ -16,7 +17,6 @@ from bascule.drivers.lenient import (
     whole,
     words,
 )
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, DriverState
 from bascule.model.events import (
@@ -40,16 +40,16 @@ _STOPS: dict[str, StopReason] = {
 _OUTPUT_OPEN, _OUTPUT_CLOSE = "<local-command-stdout>", "</local-command-stdout>"
 
 
-def end_turn(state: DriverState, out: Outlet, result: JsonObject) -> None:
-    """A `result`: the turn is over. `is_error` tells, never `subtype`."""
-    for tool_id in [one for one, tool in state.tools.items() if tool.parent is None]:
+def end_turn(state: DriverState, out: EventBuffer, result: JsonObject) -> None:
+    """A `result` ends the turn. `is_error` tells whether it failed, never `subtype`."""
+    for tool_id in [tool_id for tool_id, tool in state.tools.items() if tool.parent is None]:
         del state.tools[tool_id]
         out.put(ToolChanged(tool_id, "failed", "The turn ended before this tool reported back."))
     _count(state, out, result)
     reason = _stop_reason(state, result)
-    if reason == "end_turn" and state.facts.tried and state.facts.tried == state.facts.trying:
-        state.facts.model, state.facts.trying = state.facts.trying, ""
-        out.put(ModelChanged(state.facts.model))
+    if reason == "end_turn" and state.info.tried and state.info.tried == state.info.trying:
+        state.info.model, state.info.trying = state.info.trying, ""
+        out.put(ModelChanged(state.info.model))
     message = _what_went_wrong(result) if reason == "error" else None
     tell_failure(state, out, message)
     usage = mapping(result, "usage")
@@ -72,8 +72,8 @@ def end_turn(state: DriverState, out: Outlet, result: JsonObject) -> None:
     state.interrupted = False
 
 
-def tell_failure(state: DriverState, out: Outlet, told: str | None = None) -> None:
-    """An API error the agent spoke of, unless the end of the turn tells just that."""
+def tell_failure(state: DriverState, out: EventBuffer, told: str | None = None) -> None:
+    """Note the API error the agent reported, unless the turn's end says the same."""
     if state.failure and state.failure != told:
         out.put(Note("api_error", state.failure, "error"))
     state.failure = ""
@@ -92,31 +92,31 @@ def _stop_reason(state: DriverState, result: JsonObject) -> StopReason:
 def _what_went_wrong(result: JsonObject) -> str | None:
     said = text(result, "result")
     if not said:
-        said = "\n".join(one for one in items(result, "errors") if isinstance(one, str))
+        said = "\n".join(error for error in items(result, "errors") if isinstance(error, str))
     return clip(said or text(result, "subtype") or "The agent reported an error.", MAX_FAILURE)
 
 
-def _count(state: DriverState, out: Outlet, result: JsonObject) -> None:
-    facts = state.facts
-    size = _context_window(mapping(result, "modelUsage"), facts.model) or facts.size
+def _count(state: DriverState, out: EventBuffer, result: JsonObject) -> None:
+    info = state.info
+    size = _context_window(mapping(result, "modelUsage"), info.model) or info.size
     cost = number(result, "total_cost_usd")
-    if (size, cost) != (facts.size, facts.cost_usd):
-        facts.size, facts.cost_usd = size, cost
-        out.put(UsageChanged(facts.used, size, cost))
+    if (size, cost) != (info.size, info.cost_usd):
+        info.size, info.cost_usd = size, cost
+        out.put(UsageChanged(info.used, size, cost))
 
 
 def _context_window(by_model: JsonObject, model: str | None) -> int | None:
     known = as_object(by_model.get(model or ""))
     if known:
         return whole(known, "contextWindow")
-    sizes = [whole(as_object(one), "contextWindow") or 0 for one in by_model.values()]
+    sizes = [whole(as_object(usage), "contextWindow") or 0 for usage in by_model.values()]
     return max(sizes, default=0) or None
 
 
 def hear_user(
-    state: DriverState, out: Outlet, said: JsonObject, settled: Callable[[str], None]
+    state: DriverState, out: EventBuffer, said: JsonObject, settled: Callable[[str], None]
 ) -> str | None:
-    """A `user` message: results of tools, echoes of our own words, and what the agent says to itself.
+    """A `user` message: tool results, echoes of prompts, and texts the agent gives itself.
 
     Returns what about it was not understood.
     """
@@ -127,7 +127,7 @@ def hear_user(
         return None
     if not isinstance(message.get("content"), list):
         return "a user message without content"
-    metas = {text(one, "id"): one for one in objects(said, "tool_result_meta")}
+    metas = {text(meta, "id"): meta for meta in objects(said, "tool_result_meta")}
     why = None
     for block in objects(message, "content"):
         match text(block, "type"):
@@ -148,7 +148,7 @@ def hear_user(
     return why
 
 
-def _hear_text(state: DriverState, out: Outlet, said: JsonObject, words_said: str) -> None:
+def _hear_text(state: DriverState, out: EventBuffer, said: JsonObject, words_said: str) -> None:
     if words_said.startswith("[Request interrupted by user"):
         state.interrupted = True
     elif words_said.startswith(_OUTPUT_OPEN):
@@ -157,11 +157,11 @@ def _hear_text(state: DriverState, out: Outlet, said: JsonObject, words_said: st
             out.put(Note("command_output", clip(printed, 4096)))
     elif true(said, "isSynthetic") and "was cut off mid-stream" in words_said:
         out.put(Note("answer_resumed", "The answer was cut off; the agent goes on from there.", "warning"))
-    # The rest is an echo of a prompt, a sub-agent's instructions (its tool call holds them) or a summary
-    # the agent made for itself: nothing a person needs twice.
+    # Everything else is an echo of a prompt, a sub-agent's instructions (its tool call holds them) or a
+    # summary the agent made for itself: not shown again.
 
 
-def note_retry(out: Outlet, said: JsonObject) -> None:
+def note_retry(out: EventBuffer, said: JsonObject) -> None:
     status, error = whole(said, "error_status"), words(said, "error", 200) or "no reason given"
     wait = (number(said, "retry_delay_ms") or 0) / 1000
     attempt, most = whole(said, "attempt") or 0, whole(said, "max_retries") or 0
@@ -175,18 +175,18 @@ def note_retry(out: Outlet, said: JsonObject) -> None:
     )
 
 
-def note_compaction(state: DriverState, out: Outlet, said: JsonObject) -> None:
+def note_compaction(state: DriverState, out: EventBuffer, said: JsonObject) -> None:
     about = mapping(said, "compact_metadata")
     before, after = whole(about, "pre_tokens"), whole(about, "post_tokens")
     sizes = f" from {before} to {after} tokens" if before is not None and after is not None else ""
     out.put(Note("compacted", f"The conversation was summarised{sizes}."))
-    if after and after != state.facts.used:
-        state.facts.used = after
-        out.put(UsageChanged(after, state.facts.size, state.facts.cost_usd))
+    if after and after != state.info.used:
+        state.info.used = after
+        out.put(UsageChanged(after, state.info.size, state.info.cost_usd))
 
 
-def note_hook(out: Outlet, said: JsonObject) -> None:
-    """A command of the settings, which nobody is asked about: that it ran is worth a line."""
+def note_hook(out: EventBuffer, said: JsonObject) -> None:
+    """Note that a hook ran: a command of a settings file, run without permission."""
     name, status = words(said, "hook_name", 200) or "unnamed", whole(said, "exit_code")
     if text(said, "outcome") == "success":
         out.put(Note("hook", f"The hook {name} of the agent's settings ran."))
@@ -195,7 +195,7 @@ def note_hook(out: Outlet, said: JsonObject) -> None:
         out.put(Note("hook_failed", f"The hook {name} failed (status {status}): {told}", "warning"))
 
 
-def note_rate_limit(out: Outlet, said: JsonObject) -> None:
+def note_rate_limit(out: EventBuffer, said: JsonObject) -> None:
     about = mapping(said, "rate_limit_info")
     status = text(about, "status")
     if status not in (None, "allowed"):

@@ -1,5 +1,5 @@
-"""Programs that are typed to: what their output says beside the text on the screen."""
+"""Driver for terminal programs: reads titles, bells and modes from their output."""
 
-from bascule.drivers.terminal.driver import Beside, Tail, TerminalDriver
+from bascule.drivers.terminal.driver import Signals, Tail, TerminalDriver
 
-__all__ = ["Beside", "Tail", "TerminalDriver"]
+__all__ = ["Signals", "Tail", "TerminalDriver"]

@@ -1,43 +1,43 @@
-"""The terminal's driver: reads a program's output as it goes by, and changes nothing of it.
+"""The terminal driver: reads signals from a program's output, and changes nothing of it.
 
-The bytes themselves live on the tape. What is taken from them: the title, the bell, wishes to use the
-clipboard, the modes a late viewer must know, and one question of the first screen.
+The bytes themselves are on the tape. The driver extracts the title, bells, clipboard requests, the modes a
+late viewer needs, and the trust prompt of the first screen.
 """
 
 import msgspec
 from msgspec import Struct
 
-from bascule.drivers.terminal.modes import ModeTracker, prelude
-from bascule.drivers.terminal.screen import Screen
+from bascule.drivers.terminal.mode_tracker import ModeTracker, prelude
 from bascule.drivers.terminal.strings import Found, StringScanner, Unfinished, is_only_csi
-from bascule.drivers.terminal.trust import MAX_TRIES, TrustQuestion, TrustWatch, look
+from bascule.drivers.terminal.trust_prompt import MAX_TRIES, TrustPrompt, TrustWatch, look
+from bascule.drivers.terminal.virtual_screen import Screen
 
 CHECKPOINT_BYTES = 128 * 1024
 CHECKPOINTS = 96
-TRUST_BYTES = 512 * 1024  # of output in which the question may come; it belongs to the first screens
+TRUST_BYTES = 512 * 1024  # of output that are watched for the trust prompt
 
 
 class Checkpoint(Struct, frozen=True, array_like=True):
-    """A place where a viewer may begin, and the modes it must begin in."""
+    """An offset at which a viewer may begin, and the terminal modes on there."""
 
     offset: int
     on: tuple[int, ...]
 
 
 class Tail(Struct, frozen=True):
-    """Where to begin, and what a viewer shows before it."""
+    """The offset at which a viewer begins, and the bytes that set up its terminal."""
 
     offset: int
     prelude: bytes
 
 
-class Beside(Struct, frozen=True):
-    """What a piece of output said beside its text."""
+class Signals(Struct, frozen=True):
+    """Out-of-band signals in a piece of output."""
 
     bells: int = 0
     title: str | None = None
     clipboard: int = 0
-    trust_asked: bool = False  # for the first time
+    trust_asked: bool = False  # the trust prompt appeared
 
 
 class _State(Struct):
@@ -49,9 +49,9 @@ class _State(Struct):
 
 
 class TerminalDriver:
-    """Never raises, whatever the bytes; may be put down anywhere (`state`) and taken up again."""
+    """Never raises, whatever the bytes. Its state may be saved and restored anywhere."""
 
-    def __init__(self, cols: int, rows: int, question: TrustQuestion | None = None) -> None:
+    def __init__(self, cols: int, rows: int, question: TrustPrompt | None = None) -> None:
         self.consumed = 0
         self._strings = StringScanner()
         self._modes = ModeTracker()
@@ -64,7 +64,7 @@ class TerminalDriver:
     def full_screen(self) -> bool:
         return self._modes.alternate
 
-    def receive(self, chunk: bytes) -> Beside:
+    def receive(self, chunk: bytes) -> Signals:
         if self.consumed + len(chunk) - self._checkpoints[-1].offset >= CHECKPOINT_BYTES:
             cut = chunk.rfind(b"\n") + 1 or len(chunk)
             found = self._scan(chunk[:cut])
@@ -73,29 +73,29 @@ class TerminalDriver:
         else:
             found = self._scan(chunk)
         asked = self._watch_for_question(chunk)
-        return Beside(found.bells, found.title, found.clipboard, asked)
+        return Signals(found.bells, found.title, found.clipboard, asked)
 
     def resized(self, cols: int, rows: int) -> None:
         if self._screen is not None:
             self._screen.resize(cols, rows)
 
     def tail(self, end: int, base: int, limit: int) -> Tail:
-        """The newest place at least `limit` bytes before the end that is still on the tape."""
-        kept = [one for one in self._checkpoints if one.offset >= base]
-        if not kept:  # the program wrote no line end for long: begin in the middle rather than not at all
+        """The newest checkpoint at least `limit` bytes before the end that is still on the tape."""
+        kept = [checkpoint for checkpoint in self._checkpoints if checkpoint.offset >= base]
+        if not kept:  # no line end for long: begin in the middle rather than not at all
             return Tail(base, prelude(self._modes.on))
-        before = [one for one in kept if one.offset <= end - limit]
+        before = [checkpoint for checkpoint in kept if checkpoint.offset <= end - limit]
         chosen = before[-1] if before else kept[0]
         return Tail(chosen.offset, prelude(set(chosen.on)))
 
-    # The question of the first screen
+    # The trust prompt
 
     @property
     def question_open(self) -> bool:
         return self._trust.state == "asked"
 
     def trust_step(self) -> bytes | None:
-        """The next key on the way to "yes", looked up on the screen as it is now. None: leave it alone."""
+        """The next key that leads to "yes", read from the current screen. None: leave it to a person."""
         if self._trust.state != "asked" or self._screen is None or self._question is None:
             return None
         asked = look(self._screen.text(), self._question)
@@ -108,7 +108,7 @@ class TerminalDriver:
         return asked.step
 
     def leave_question(self) -> None:
-        """A person types, or time is up: whatever is asked from now on is theirs to answer."""
+        """Stop watching for the trust prompt: a person types, or time is up."""
         if self._trust.state in ("watching", "asked"):
             self._trust.state = "left"
         self._screen = None
@@ -124,7 +124,7 @@ class TerminalDriver:
             self.leave_question()
         return False
 
-    # Put down and taken up
+    # Saving and restoring
 
     def state(self) -> bytes:
         return msgspec.json.encode(
@@ -132,7 +132,7 @@ class TerminalDriver:
         )
 
     def restore(self, state: bytes) -> None:
-        """Go on where another left off. Its screen is not kept, so a question it saw is a person's now."""
+        """Restore a saved state. The screen is not saved, so an open trust prompt is left to a person."""
         kept = msgspec.json.decode(state, type=_State)
         self.consumed = kept.consumed
         self._strings = StringScanner(kept.strings)

@@ -1,6 +1,6 @@
-"""Finds the control strings in a terminal's output: titles, bells, wishes to use the clipboard.
+"""Finds control strings in a terminal's output: titles, bells, clipboard requests.
 
-Bytes may be cut anywhere; what is unfinished is kept, bounded, until it ends.
+Chunks may be cut anywhere; an unfinished string is kept, bounded, until it ends.
 """
 
 import re
@@ -9,7 +9,7 @@ import unicodedata
 from msgspec import Struct
 
 TITLE_LENGTH = 120
-MAX_KEPT = 1024  # bytes of one control string that are looked at; the rest of it is passed over
+MAX_KEPT = 1024  # bytes read of one control string; the rest is skipped
 
 _START = re.compile(rb"\x07|\x1b[\]PX^_]")
 _OSC_END = re.compile(rb"\x07|\x1b|\x18|\x1a")
@@ -19,7 +19,7 @@ OSC = 0x5D
 
 
 class Found(Struct):
-    """What one piece of output said beside its text; the last title counts."""
+    """Control strings found in one chunk; the last title counts."""
 
     bells: int = 0
     title: str | None = None
@@ -27,7 +27,7 @@ class Found(Struct):
 
 
 class Unfinished(Struct):
-    """A control string that has begun (`kind` is its second byte), or a lone escape at the end."""
+    """An open control string (`kind` is its second byte), or a lone escape at the end."""
 
     escape: bool = False
     kind: int = 0
@@ -40,11 +40,11 @@ class StringScanner:
 
     @property
     def at_ground(self) -> bool:
-        """Not inside anything: a place where a viewer may begin."""
+        """Outside of any sequence: a viewer may begin here."""
         return not self.unfinished.escape and not self.unfinished.kind
 
     def feed(self, chunk: bytes, *, only_csi: bool = False) -> Found:
-        """`only_csi`: whoever calls has seen that every escape in the piece is followed by `[`."""
+        """`only_csi`: the caller knows that every escape in the chunk is followed by `[`."""
         found = Found()
         rest = self.unfinished
         if only_csi and self.at_ground and b"\x07" not in chunk:
@@ -78,7 +78,7 @@ class StringScanner:
             return stop
         if data[stop] == 0x1B:
             if stop + 1 == len(data):
-                # The rest of the terminator is still to come; the string stays open until it is seen.
+                # Half of the terminator: the string stays open until the other half comes.
                 rest.escape = True
                 return stop + 1
             self._close(found, ended=data[stop + 1] == 0x5C)
@@ -98,15 +98,17 @@ class StringScanner:
 
 
 def is_only_csi(chunk: bytes) -> bool:
-    """No control string and no reset begins here, nor could one go on from here: most output is like that."""
-    if b"\x1b" not in chunk:  # a lone byte is found a hundred times faster than an expression
+    """Whether no control string or reset begins in this chunk or at its end, which holds for most output."""
+    if b"\x1b" not in chunk:  # searching for a byte is a hundred times faster than for an expression
         return True
     return not chunk.endswith(b"\x1b") and _NOT_CSI.search(chunk) is None
 
 
 def clean_title(text: bytes) -> str:
-    """A program's title, fit to be shown: one line, nothing invisible, bounded."""
+    """A title fit to be shown: one line, no invisible characters, bounded."""
     words = " ".join(text.decode("utf-8", "replace").split())
-    # Control, format (bidi marks among them), surrogate and private characters say nothing to a person.
-    seen = " ".join("".join(one for one in words if unicodedata.category(one)[0] != "C").split())
+    # Drop control, format (such as bidi marks), surrogate and private-use characters.
+    seen = " ".join(
+        "".join(character for character in words if unicodedata.category(character)[0] != "C").split()
+    )
     return seen if len(seen) <= TITLE_LENGTH else seen[: TITLE_LENGTH - 1].rstrip() + "…"

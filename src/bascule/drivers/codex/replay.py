@@ -1,4 +1,4 @@
-"""An earlier conversation, told at once when its thread is taken up again."""
+"""Replays an earlier conversation as events, from the turns that come with a resumed thread."""
 
 from msgspec import Raw
 from msgspec.json import encode
@@ -6,8 +6,8 @@ from msgspec.json import encode
 from bascule.drivers.base import DriverLaunch
 from bascule.drivers.codex.items import Items
 from bascule.drivers.codex.state import DriverState
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import JsonObject, clip, objects, text
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import PromptSent, StopReason, TurnEnded
 
 MAX_PROMPT = 64 * 1024
@@ -16,7 +16,7 @@ EARLIER = "earlier"
 _STOPS: dict[str, StopReason] = {"completed": "end_turn", "interrupted": "interrupted", "failed": "error"}
 
 
-def tell(out: Outlet, run: str, turns: list[JsonObject]) -> None:
+def tell(out: EventBuffer, run: str, turns: list[JsonObject]) -> None:
     items = Items(DriverState(DriverLaunch(run=run)), out)
     for number, turn in enumerate(turns):
         for item in objects(turn, "items"):

@@ -1,9 +1,9 @@
-"""Where decoded events gather: adjacent pieces of one text become one event."""
+"""Collects decoded events and joins adjacent pieces of one text into one event."""
 
 from bascule.model.events import AnyEvent, TextAppended, TextKind
 
 
-class Outlet:
+class EventBuffer:
     def __init__(self) -> None:
         self._events: list[AnyEvent] = []
         self._entry_id = ""

@@ -1,4 +1,4 @@
-"""What the agent may ask to have done for it, and how such a call is put before a person."""
+"""Services Bascule offers an agent (files, terminals), and how a call is shown for permission."""
 
 import shlex
 
@@ -27,7 +27,7 @@ OPTIONS = (
 
 
 class HostCall(Struct, frozen=True):
-    """A call that is due: everything about it was decided."""
+    """A service call that is allowed and must be carried out."""
 
     call_id: str
     method: str
@@ -35,7 +35,7 @@ class HostCall(Struct, frozen=True):
 
 
 class Subject(Struct, frozen=True):
-    """A call as a person, or a rule, judges it."""
+    """A service call as a person or a rule judges it."""
 
     tool: str
     title: str
@@ -44,7 +44,7 @@ class Subject(Struct, frozen=True):
 
 
 def subject_of(method: str, params: Raw, cwd: str) -> Subject | None:
-    """What has to be allowed first; None for what changes nothing."""
+    """What needs permission first; None for calls that change nothing."""
     told = loosely(params)
     match method:
         case "fs/write_text_file":
@@ -58,16 +58,16 @@ def subject_of(method: str, params: Raw, cwd: str) -> Subject | None:
 
 
 def command_line(told: JsonObject, cwd: str) -> str:
-    """The whole of what will run, as one would type it.
+    """The whole command as one would type it.
 
     A rule compares this text, so everything that changes what the command does is in it: its words, its
-    variables, its folder. Only the words alone, in the session's own folder, make a plain command.
+    variables, its folder. Without variables and in the session's own folder it is the plain command.
     """
     words = [text(told, "command") or ""]
-    words += [one if isinstance(one, str) else "?" for one in items(told, "args")]
+    words += [word if isinstance(word, str) else "?" for word in items(told, "args")]
     line = shlex.join(words)
-    for one in reversed(objects(told, "env")):
-        line = f"{text(one, 'name') or '?'}={shlex.quote(text(one, 'value') or '')} {line}"
+    for variable in reversed(objects(told, "env")):
+        line = f"{text(variable, 'name') or '?'}={shlex.quote(text(variable, 'value') or '')} {line}"
     folder = text(told, "cwd")
     if folder is not None and folder.rstrip("/") != cwd.rstrip("/"):
         line = f"cd {shlex.quote(folder)} && {line}"
@@ -75,7 +75,7 @@ def command_line(told: JsonObject, cwd: str) -> str:
 
 
 def offered(services: tuple[str, ...]) -> dict[str, object]:
-    """What the agent is told that we can do. Files and terminals only where its file says so."""
+    """The client capabilities for `initialize`: files and terminals only if the agent's file lists them."""
     return {
         "fs": {"readTextFile": "read" in services, "writeTextFile": "write" in services},
         "terminal": "terminal" in services,

@@ -1,15 +1,15 @@
-"""From the first word to a session that may be spoken to: initialize, open, mode and model, then prompts."""
+"""The ACP handshake: initialize, open or load the session, set mode and model, then send prompts."""
 
 from collections.abc import Mapping
 
 from bascule import __version__
-from bascule.drivers.acp.encode import PEN, prompt_blocks
-from bascule.drivers.acp.facts import About
-from bascule.drivers.acp.services import offered
+from bascule.drivers.acp.agent_info import AgentInfoReader
+from bascule.drivers.acp.encode import WRITER, prompt_blocks
+from bascule.drivers.acp.service_calls import offered
 from bascule.drivers.acp.state import DriverState, Pending
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, text, words
-from bascule.drivers.outlet import Outlet
-from bascule.drivers.writing import FOR_ALL
+from bascule.drivers.writes import FOR_ALL, Replies
 from bascule.model.events import Note, PromptSent, TurnEnded
 from bascule.model.records import Write
 
@@ -18,17 +18,19 @@ AUTH_REQUIRED = -32000
 INITIALIZE_ID = 0
 
 
-class Opening:
-    def __init__(self, state: DriverState, out: Outlet, replies: list[Write], about: About) -> None:
+class AcpHandshake:
+    def __init__(
+        self, state: DriverState, out: EventBuffer, replies: Replies, agent_info: AgentInfoReader
+    ) -> None:
         self._state = state
         self._out = out
         self._replies = replies
-        self._about = about
+        self._agent_info = agent_info
 
     def begin(self) -> list[Write]:
-        """The first words: a greeting, or, where another session has given it, the wish for a session."""
-        if not self._state.facts.greeted:
-            # Whoever else begins on this process owes the same words under the same id: they are said once.
+        """Send `initialize`, or open the session if another one of the process has sent it already."""
+        if not self._state.info.greeted:
+            # All sessions that begin on this process send this under the same write id: it is written once.
             return [
                 Write(f"{FOR_ALL}initialize" if self._state.shared else "start:1", self._initialize_line())
             ]
@@ -44,7 +46,7 @@ class Opening:
             "clientCapabilities": offered(self._state.launch.services),
             "clientInfo": {"name": "bascule", "title": "Bascule", "version": __version__},
         }
-        return PEN.request(INITIALIZE_ID, "initialize", params)
+        return WRITER.request(INITIALIZE_ID, "initialize", params)
 
     # Answers to what we asked ----------------------------------------------------------------------------
 
@@ -56,7 +58,7 @@ class Opening:
                 f"The agent speaks version {version!r:.40} of its protocol; {PROTOCOL_VERSION} was expected."
             )
             self._out.put(Note("protocol_version", told, "warning"))
-        self._about.initialized(answer)
+        self._agent_info.initialized(answer)
         line = self._open()
         if line is not None:
             self._send("open", line)
@@ -67,71 +69,71 @@ class Opening:
         if session_id is None or len(session_id) > MAX_ID:
             self.failed("The agent opened a session without naming it.")
             return
-        self._about.opened(session_id, answer)
+        self._agent_info.opened(session_id, answer)
         if state.launch.left_out:
             self._out.put(Note("project_settings", state.launch.left_out))
         if state.leaving:
             self.close()
             return
         model = state.launch.model
-        if model is not None and model != state.facts.model:
+        if model is not None and model != state.info.model:
             self._send("model", self.set_model(model))
         mode = state.start_mode()
-        if mode is None or mode == state.facts.mode:
+        if mode is None or mode == state.info.mode:
             self._ready()
         else:
             state.stage = "moded"
             self._send("mode", self.set_mode(mode, at_start=True))
 
     def not_greeted(self, error: JsonObject) -> None:
-        """There is no talking to this agent at all."""
+        """The agent refused `initialize`: no session is possible."""
         self._state.refused = error_words(error)
-        if self._state.shared:  # the process is given up, and each of its sessions says so
+        if self._state.shared:  # the process will be given up, and each of its sessions notes it
             self._state.stage = "failed"
             self._out.put(Note("not_greeted", f"The agent refused: {self._state.refused}", "error"))
         else:
             self.failed(self._state.refused)
 
     def close(self) -> None:
-        """Let go of the session, if the agent wants to know."""
-        facts = self._state.facts
-        if facts.closes and facts.session_id is not None:
+        """Close the session, if the agent supports that."""
+        info = self._state.info
+        if info.closes and info.session_id is not None:
             number = self._state.new_id(Pending("close"))
-            self._send("close", PEN.request(number, "session/close", {"sessionId": facts.session_id}))
+            self._send("close", WRITER.request(number, "session/close", {"sessionId": info.session_id}))
 
     def list_conversations(self) -> bytes:
-        """Asks which conversations of this folder the agent knows."""
+        """Request the agent's list of conversations in this folder."""
         params = {"cwd": self._state.launch.cwd}
-        return PEN.request(self._state.new_id(Pending("list")), "session/list", params)
+        return WRITER.request(self._state.new_id(Pending("list")), "session/list", params)
 
     def probe(self) -> bytes:
-        """Something no agent knows, which every agent that lives answers."""
-        return PEN.request(self._state.new_id(Pending("probe")), "_bascule/there", {})
+        """A request with an unknown method, which every living agent answers, if only with an error."""
+        return WRITER.request(self._state.new_id(Pending("probe")), "_bascule/there", {})
 
     def open_refused(self, error: JsonObject) -> None:
         told = error_words(error)
         if error.get("code") == AUTH_REQUIRED or "auth" in told.lower():
-            how = f" Ways to log in: {self._state.facts.logins}." if self._state.facts.logins else ""
+            how = f" Ways to log in: {self._state.info.logins}." if self._state.info.logins else ""
             told = f"{told}.{how} Log in with the agent's own command, then send the message again."
             self.failed(told, code="login_needed")
         else:
             self.failed(told)
 
     def failed(self, why: str, *, code: str = "session_refused") -> None:
-        """There is no session. The next prompt tries once more; those that waited are told."""
+        """Opening the session failed. Prompts that waited fail with it; the next one tries again."""
         self._state.stage = "failed"
         self._out.put(Note(code, f"The agent opened no session: {why}", "error"))
         self._give_up_held(why)
 
     def start_mode_set(self) -> None:
         mode = self._state.start_mode()
-        if mode is None or mode == self._state.facts.mode:
+        if mode is None or mode == self._state.info.mode:
             self._ready()
-        else:  # another one was wished for meanwhile
+        else:  # another mode was chosen meanwhile
             self._send("mode", self.set_mode(mode, at_start=True))
 
     def start_mode_refused(self, error: JsonObject) -> None:
-        """It was to ask before it acts and does not: nothing is sent to it until it does."""
+        """The agent refused the mode in which it asks before it acts: it gets no prompt until it accepts."""
         mode = self._state.start_mode() or ""
         told = error_words(error)
         why = f"The agent did not switch to its mode {mode[:80]!r} ({told}), so nothing is sent to it."
@@ -150,7 +152,7 @@ class Opening:
     # Prompts ---------------------------------------------------------------------------------------------
 
     def prompt(self, sent: PromptSent) -> Write:
-        """The prompt, or what has to come before it. One is worked on at a time; others wait."""
+        """Send the prompt, or hold it until the session is open and the turn before it has ended."""
         state, write_id = self._state, f"prompt:{sent.prompt_id}"
         if state.stage == "ready" and state.turn is None and not state.held:
             return Write(write_id, self._prompt_line(sent))
@@ -158,17 +160,17 @@ class Opening:
         state.held.append(sent)
         if state.stage == "failed" and alone:
             state.stage = "opening"
-            return Write(write_id, (self._open() or b"") if state.facts.greeted else self._initialize_line())
+            return Write(write_id, (self._open() or b"") if state.info.greeted else self._initialize_line())
         if state.stage == "moded" and alone and not self._is_pending("start_mode"):
             return Write(write_id, self.set_mode(state.start_mode() or "", at_start=True))
         return Write(write_id, b"")
 
     def send_held(self) -> None:
-        """The next prompt that waits, if the agent can take one."""
+        """Send the next held prompt, if the agent can take one."""
         state = self._state
         if state.held and state.stage == "ready" and state.turn is None:
             sent = state.held.pop(0)
-            self._replies.append(Write(f"prompt:{sent.prompt_id}", self._prompt_line(sent)))
+            self._replies.add(Write(f"prompt:{sent.prompt_id}", self._prompt_line(sent)))
 
     def _prompt_line(self, sent: PromptSent) -> bytes:
         state = self._state
@@ -176,64 +178,64 @@ class Opening:
         state.cancelling = state.denying = False
         state.last_said = state.own_words = ""
         state.turn = state.new_id(Pending("prompt"))
-        if sent.images and not state.facts.images:
+        if sent.images and not state.info.images:
             self._out.put(
                 Note("images_left_out", "This agent takes no pictures; they were left out.", "warning")
             )
-        blocks = prompt_blocks(sent, images=state.facts.images)
-        params = {"sessionId": state.facts.session_id, "prompt": blocks}
-        return PEN.request(state.turn, "session/prompt", params)
+        blocks = prompt_blocks(sent, images=state.info.images)
+        params = {"sessionId": state.info.session_id, "prompt": blocks}
+        return WRITER.request(state.turn, "session/prompt", params)
 
     # Mode and model --------------------------------------------------------------------------------------
 
     def set_mode(self, mode: str, *, at_start: bool = False) -> bytes:
-        facts = self._state.facts
+        info = self._state.info
         number = self._state.new_id(Pending("start_mode" if at_start else "mode", mode))
-        if facts.mode_option is not None and not facts.has_modes:
-            return self._set_option(number, facts.mode_option, mode)
-        return PEN.request(number, "session/set_mode", {"sessionId": facts.session_id, "modeId": mode})
+        if info.mode_option is not None and not info.has_modes:
+            return self._set_option(number, info.mode_option, mode)
+        return WRITER.request(number, "session/set_mode", {"sessionId": info.session_id, "modeId": mode})
 
     def set_model(self, model: str) -> bytes:
-        facts = self._state.facts
+        info = self._state.info
         number = self._state.new_id(Pending("model", model))
-        if facts.model_option is not None and not facts.has_models:
-            return self._set_option(number, facts.model_option, model)
-        return PEN.request(number, "session/set_model", {"sessionId": facts.session_id, "modelId": model})
+        if info.model_option is not None and not info.has_models:
+            return self._set_option(number, info.model_option, model)
+        return WRITER.request(number, "session/set_model", {"sessionId": info.session_id, "modelId": model})
 
     def _set_option(self, number: int, option: str, value: str) -> bytes:
-        params = {"sessionId": self._state.facts.session_id, "configId": option, "value": value}
-        return PEN.request(number, "session/set_config_option", params)
+        params = {"sessionId": self._state.info.session_id, "configId": option, "value": value}
+        return WRITER.request(number, "session/set_config_option", params)
 
-    # Opening ---------------------------------------------------------------------------------------------
+    # The session ------------------------------------------------------------------------------------------
 
     def _open(self) -> bytes | None:
-        """Asks for the session: a new one, or an earlier one in the way the agent can."""
-        launch, facts = self._state.launch, self._state.facts
+        """Request a new session, or an earlier one by `session/resume` or `session/load`."""
+        launch, info = self._state.launch, self._state.info
         params: dict[str, object] = {"cwd": launch.cwd, "mcpServers": []}
         if launch.resume is None:
             return self._open_with("session/new", params)
         params = {"sessionId": launch.resume, **params}
-        facts.session_id = launch.resume
-        if facts.resumes and not (launch.history and facts.loads):
+        info.session_id = launch.resume
+        if info.resumes and not (launch.history and info.loads):
             return self._open_with("session/resume", params)
-        if facts.loads:
+        if info.loads:
             self._state.replaying = True
             return self._open_with("session/load", params)
         self.failed("It can't take up an earlier conversation.")
         return None
 
     def _open_with(self, method: str, params: Mapping[str, object]) -> bytes:
-        return PEN.request(self._state.new_id(Pending("open")), method, params)
+        return WRITER.request(self._state.new_id(Pending("open")), method, params)
 
     def _send(self, what: str, line: bytes) -> None:
-        self._replies.append(Write(self._state.new_write(what), line))
+        self._replies.add(Write(self._state.new_write(what), line))
 
     def _is_pending(self, asked: str) -> bool:
-        return any(one.asked == asked for one in self._state.pending.values())
+        return any(pending.asked == asked for pending in self._state.pending.values())
 
 
 def error_words(error: JsonObject) -> str:
-    """What went wrong, in the agent's words; some put the better ones beside the message."""
+    """The error's message, with the details some agents put into `data`."""
     told = words(error, "message", 2000) or f"error {error.get('code')!r:.40}"
     data = mapping(error, "data")
     more = text(data, "details") or text(data, "message") or text(error, "data")

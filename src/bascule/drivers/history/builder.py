@@ -1,4 +1,4 @@
-"""What a kept conversation becomes: facts with their times. A file that grew only adds to them."""
+"""Builds a timed list of events from a conversation file. If the file grows, events are only added."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -35,8 +35,8 @@ from bascule.model.events import (
 )
 
 MAX_TEXT = 1024 * 1024  # characters of one message
-MAX_OUTPUT = 64 * 1024  # of what a tool gave
-MAX_INPUT = 256 * 1024  # bytes of what it was given
+MAX_OUTPUT = 64 * 1024  # characters of a tool's output
+MAX_INPUT = 256 * 1024  # bytes of a tool's input
 MAX_RAW = 2048
 MAX_UNRECOGNISED = 20  # lines that are kept; the others are only counted
 MAX_TITLE = 200
@@ -46,35 +46,35 @@ SOMEBODY = "terminal"
 _json = msgspec.json.Decoder()
 
 
-class Said(Struct, frozen=True):
-    """One fact, and when it was."""
+class TimedEvent(Struct, frozen=True):
+    """An event and its time."""
 
     at: str
     event: AnyEvent
 
 
 class History(Struct):
-    """A whole conversation as its file tells it. `aside`: it is part of another one, not one by itself."""
+    """A whole conversation, read from its file. `aside`: it is part of another conversation."""
 
     agent_session_id: str = ""
     cwd: str = ""
-    title: str = ""  # what the agent or a person called it last
-    cost_usd: float | None = None  # of all of it, as the agent counts
+    title: str = ""  # the last one given by the agent or a person
+    cost_usd: float | None = None  # total, as the agent counts it
     model: str | None = None
     version: str | None = None
     started_at: str = ""
     messages: int = 0
     skipped: int = 0  # lines that were not understood
     aside: bool = False
-    said: list[Said] = []
+    events: list[TimedEvent] = []
 
     @property
     def ended_at(self) -> str:
-        return max(self.said[-1].at if self.said else EPOCH, self.started_at or EPOCH)
+        return max(self.events[-1].at if self.events else EPOCH, self.started_at or EPOCH)
 
 
-class Teller:
-    """Puts facts down in the order of the file. Whatever is repeated or unfinished in it is handled here."""
+class HistoryBuilder:
+    """Appends events in the file's order. Ignores what is repeated, and closes what is left open."""
 
     def __init__(self) -> None:
         self.history = History()
@@ -83,7 +83,7 @@ class Teller:
         self._known: set[str] = set()
         self._open: dict[str, None] = {}  # tools that have not reported back, in their order
 
-    # What is said
+    # Events
 
     def prompt(
         self,
@@ -94,7 +94,7 @@ class Teller:
         *,
         within: bool = False,
     ) -> None:
-        """`within`: the agent takes it up without ending its turn first."""
+        """`within`: it arrived during a turn, which goes on."""
         if not text.strip() and not images:
             return
         if self._running and not within:  # the file does not say how the turn before it ended
@@ -143,7 +143,7 @@ class Teller:
     ) -> None:
         tool_id = clip(tool_id, MAX_ID)
         if tool_id not in self._open:
-            return  # a tool that was never begun here, or is told twice
+            return  # never started in this file, or reported twice
         del self._open[tool_id]
         self._put(ToolChanged(tool_id, status, clip(output, MAX_OUTPUT), diffs, locations, images))
 
@@ -187,20 +187,20 @@ class Teller:
             self._put(Unrecognised("", "more lines like these are left out"))
 
     def moment(self, given: object) -> None:
-        """From here on facts are of this time. A clock that went back does not make the past later."""
+        """Set the time of the events that follow; the first time is when the conversation started."""
         at = moment(given)
         if at is not None:
             self.at = at
             self.history.started_at = self.history.started_at or at
 
     def _put(self, event: AnyEvent) -> None:
-        self.history.said.append(Said(self.at, event))
+        self.history.events.append(TimedEvent(self.at, event))
 
 
 def read_lines(
-    teller: Teller, lines: Iterable[bytes], understand: Callable[[JsonObject], str | None]
+    builder: HistoryBuilder, lines: Iterable[bytes], understand: Callable[[JsonObject], str | None]
 ) -> History:
-    """Each line is an object for `understand`, which says what about it was not understood. None raises."""
+    """Pass each line as an object to `understand`, which returns what it did not understand. Never raises."""
     for line in lines:
         if not line or line.isspace():
             continue
@@ -211,8 +211,8 @@ def read_lines(
         except Exception as error:  # noqa: BLE001 - the promise is that no bytes ever raise
             why = f"reader fault: {type(error).__name__}"
         if why is not None:
-            teller.unrecognised(line, why)
-    return teller.history
+            builder.unrecognised(line, why)
+    return builder.history
 
 
 def _object(line: bytes) -> JsonObject:
@@ -226,7 +226,7 @@ def _object(line: bytes) -> JsonObject:
 
 
 def moment(given: object) -> str | None:
-    """A time as agents write it (ISO, or milliseconds since 1970), as our logs have it."""
+    """Convert an agent's time (ISO, or milliseconds since 1970) to the format of our logs."""
     try:
         if isinstance(given, str) and len(given) < 40:
             found = datetime.fromisoformat(given)
@@ -248,14 +248,14 @@ def _input(call: object) -> Raw:
 
 
 def place(path: object) -> str:
-    """An absolute folder, or nothing."""
+    """The path if it is absolute, else empty."""
     if not isinstance(path, str) or not path.startswith("/") or "\x00" in path or len(path) > 4096:
         return ""
     return path
 
 
 def name(given: object) -> str:
-    """An agent's own id of something, if it is one: short and without spaces or controls."""
+    """The value if it is a valid agent id (short, no spaces or control characters), else empty."""
     if not isinstance(given, str) or not 0 < len(given) <= 200:
         return ""
     return given if given.isprintable() and " " not in given and not given.startswith("-") else ""

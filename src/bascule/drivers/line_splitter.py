@@ -1,4 +1,4 @@
-"""Cuts a stream of bytes into lines: linear in what is read, bounded in what is kept, whatever is sent."""
+"""Splits a byte stream into lines, in linear time and bounded memory."""
 
 import hashlib
 from typing import ClassVar, Protocol
@@ -14,18 +14,18 @@ class _Digest(Protocol):
 
 
 class Oversize(Struct, frozen=True):
-    """A line too long to keep: its head, and enough to recognise the rest by."""
+    """A line too long to keep: its head, length and hash."""
 
     head: bytes
     length: int
     sha256: str
-    ended: bool  # False: given up on before its end, the rest is skipped
+    ended: bool  # False: reported before its end, the rest is skipped
 
 
 class LineSplitter:
-    """Give it chunks cut anywhere, it gives back whole lines without their newline.
+    """Takes chunks cut anywhere, returns whole lines without their newline.
 
-    A line is joined once, when its newline has come, so a huge line costs no more per byte than a small one.
+    A line is joined once, when its newline comes, so a huge line costs no more per byte than a small one.
     `consumed` counts bytes up to the last line end. Only while `skipping` (a line so long that it was
     reported before it ended) does it move inside a line, because then there is nothing left to read again.
     """
@@ -52,7 +52,7 @@ class LineSplitter:
         return found
 
     def finish(self) -> list[bytes | Oversize]:
-        """The stream ended: what has no newline is a line too."""
+        """The stream ended: the rest is a line, too."""
         found: list[bytes | Oversize] = []
         if self._length and not self.skipping:
             self._take(found)
@@ -76,7 +76,7 @@ class LineSplitter:
             self.skipping = True
 
     def _stop_keeping(self) -> None:
-        """From here on only the head, the hash and the length remain of this line."""
+        """Keep only head, hash and length of this line from here on."""
         self._digest = hashlib.sha256()
         head = b""
         for part in self._parts:

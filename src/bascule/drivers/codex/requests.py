@@ -1,29 +1,29 @@
-"""What the agent asks for: leave to run a command, change files or reach further; answers to questions."""
+"""Requests of Codex: approvals for commands, file changes, MCP tools and wider permissions; questions."""
 
 import hashlib
+from typing import assert_never
 
 import msgspec
 from msgspec import Raw, Struct
 
 from bascule.drivers.codex import encode
-from bascule.drivers.codex.encode import PEN
+from bascule.drivers.codex.encode import WRITER
 from bascule.drivers.codex.items import paths_in, title_of_changes
 from bascule.drivers.codex.questions import asks_for_secret, declined, questions_in, reach_in_words
 from bascule.drivers.codex.servers import ServerTool, is_tool_approval, server_tool
 from bascule.drivers.codex.state import NOTHING, DriverState, Request, RequestKind
-from bascule.drivers.jsonrpc import MAX_RPC_ID, METHOD_NOT_FOUND
+from bascule.drivers.event_buffer import EventBuffer
+from bascule.drivers.jsonrpc.message import METHOD_NOT_FOUND
+from bascule.drivers.jsonrpc.requests import AgentRequests, withdrawn
 from bascule.drivers.lenient import MAX_ID, Id, JsonObject, clip, items, loosely, mapping, text, words
-from bascule.drivers.outlet import Outlet
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
     Note,
     PermissionOption,
     PermissionRequested,
-    PermissionWithdrawn,
     QuestionAsked,
-    QuestionWithdrawn,
     ToolKind,
 )
-from bascule.model.records import Write
 
 
 class Approval(Struct, rename="camel"):
@@ -37,47 +37,40 @@ _approval = msgspec.json.Decoder(Approval)
 _json = msgspec.json.Encoder()
 
 
-class Asking:
-    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+class CodexRequests(AgentRequests[Request]):
+    def __init__(self, state: DriverState, out: EventBuffer, replies: Replies) -> None:
+        super().__init__(state, out, replies, WRITER)
         self._state = state
-        self._out = out
-        self._replies = replies
         self._beside = False
 
     def request(self, rpc_id: Raw, method: str, params: Raw, *, beside: bool = False) -> str | None:
-        """A request of the agent, or of a sub-agent `beside` it. Returns what about it was not understood."""
+        """`beside`: a sub-agent asks."""
         self._beside = beside
-        rpc_id = Raw(bytes(rpc_id))
-        if len(bytes(rpc_id)) > MAX_RPC_ID:
-            return "a request with an endless id"
-        if any(bytes(one.rpc_id) == bytes(rpc_id) for one in self._state.requests.values()):
-            told = "The agent repeated a request; it stands once."
-            self._out.put(Note("duplicate_request", told, "warning"))
-            return None
-        try:
-            match method:
-                case "item/commandExecution/requestApproval":
-                    self._command(rpc_id, params)
-                case "item/fileChange/requestApproval":
-                    self._files(rpc_id, params)
-                case "item/permissions/requestApproval":
-                    self._reach(rpc_id, params)
-                case "mcpServer/elicitation/request" if is_tool_approval(loosely(params)):
-                    self._server_tool(rpc_id, params)
-                case "item/tool/requestUserInput" | "mcpServer/elicitation/request":
-                    return self._questions(rpc_id, params)
-                case _:
-                    self._refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
-                    return f"unknown request {method[:80]!r}"
-        except msgspec.MsgspecError as error:
-            self._refuse(rpc_id, -32602, f"Invalid params: {error}")
-            return f"broken {method[:80]}: {error}"
+        return super().request(rpc_id, method, params)
+
+    def _serve(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
+        match method:
+            case "item/commandExecution/requestApproval":
+                self._command(rpc_id, params)
+            case "item/fileChange/requestApproval":
+                self._files(rpc_id, params)
+            case "item/permissions/requestApproval":
+                self._reach(rpc_id, params)
+            case "mcpServer/elicitation/request" if is_tool_approval(loosely(params)):
+                self._server_tool(rpc_id, params)
+            case "item/tool/requestUserInput" | "mcpServer/elicitation/request":
+                return self._questions(rpc_id, params)
+            case _:
+                self._refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+                return f"unknown request {method[:80]!r}"
         return None
 
     def _command(self, rpc_id: Raw, params: Raw) -> None:
         asked, about = _approval.decode(params), loosely(params)
         kept = Raw(bytes(params))
-        rule = next((Raw(bytes(one)) for one in asked.available_decisions if _rule_in(one)), None)
+        rule = next(
+            (Raw(bytes(decision)) for decision in asked.available_decisions if _rule_in(decision)), None
+        )
         options = [
             PermissionOption(encode.ACCEPT, "allow_once", "Allow once", "only this call"),
             PermissionOption(
@@ -109,7 +102,7 @@ class Asking:
         )
 
     def _files(self, rpc_id: Raw, params: Raw) -> None:
-        """The request only names the change; what it changes was told when it began."""
+        """Approval of a file change. The request only names the change; its item held the content."""
         asked, about = _approval.decode(params), loosely(params)
         item = self._state.items.get(asked.item_id)
         changes = item.changes if item is not None else NOTHING
@@ -132,7 +125,7 @@ class Asking:
         )
 
     def _reach(self, rpc_id: Raw, params: Raw) -> None:
-        """It wants to reach further than its sandbox lets it: for this turn, or for the session."""
+        """Approval of wider sandbox permissions, for this turn or for the session."""
         asked, about = _approval.decode(params), loosely(params)
         kept = Raw(bytes(params))
         self._out.put(
@@ -150,7 +143,7 @@ class Asking:
         )
 
     def _server_tool(self, rpc_id: Raw, params: Raw) -> None:
-        """A tool of an MCP server is to run. Server, tool and input are told, but not which call it is."""
+        """Approval of an MCP tool. The request names server, tool and input, but not the call."""
         about = loosely(params)
         told = server_tool(about)
         call = self._call_of(told)
@@ -170,23 +163,23 @@ class Asking:
         )
 
     def _call_of(self, told: ServerTool) -> str | None:
-        """The one open call it can be about."""
-        fitting = [one for one, item in self._state.items.items() if item.name == told.name]
+        """The id of the open call it is about, if only one fits."""
+        fitting = [item_id for item_id, item in self._state.items.items() if item.name == told.name]
         return fitting[0] if len(fitting) == 1 else None
 
     def _questions(self, rpc_id: Raw, params: Raw) -> str | None:
         about = loosely(params)
         if asks_for_secret(about):
-            # The answer would stand in the log, for every viewer.
+            # The answer would be in the log, readable for every viewer.
             told = (
                 "The agent asked for a secret. Bascule keeps no secrets: give it in the agent's own terminal."
             )
             self._out.put(Note("secret_refused", told, "warning"))
-            self._reply(PEN.result(rpc_id, declined(about)))
+            self._reply(WRITER.result(rpc_id, declined(about)))
             return None
         questions = questions_in(about)
         if not questions:
-            self._reply(PEN.result(rpc_id, declined(about)))
+            self._reply(WRITER.result(rpc_id, declined(about)))
             return "a question without words"
         item_id = (text(about, "itemId") or "")[:MAX_ID]
         kept = Raw(bytes(params))
@@ -198,53 +191,35 @@ class Asking:
     # The end of a request --------------------------------------------------------------------------------
 
     def resolved(self, rpc_id: Raw) -> None:
-        """The agent needs no answer any more: it has one, or does without."""
+        """The agent no longer needs an answer to this request."""
         for request_id, request in list(self._state.requests.items()):
             if bytes(request.rpc_id) == bytes(rpc_id):
                 del self._state.requests[request_id]
-                self._out.put(_withdrawn(request_id, request, "agent"))
+                self._out.put(withdrawn(request_id, request, "agent"))
 
-    def cancel_all(self) -> tuple[bytes, list[PermissionWithdrawn | QuestionWithdrawn]]:
-        lines = b""
-        gone: list[PermissionWithdrawn | QuestionWithdrawn] = []
-        for request_id, request in self._state.requests.items():
-            match request.kind:
-                case "approval":
-                    lines += PEN.result(request.rpc_id, {"decision": encode.CANCEL})
-                case "reach":
-                    lines += PEN.result(request.rpc_id, encode.NO_REACH)
-                case "server":
-                    lines += PEN.result(request.rpc_id, {"action": "cancel"})
-                case "question":  # the end of the turn takes it back
-                    pass
-            gone.append(_withdrawn(request_id, request, "interrupted"))
-        self._state.requests.clear()
-        return lines, gone
+    def _cancelled(self, request: Request) -> bytes:
+        match request.kind:
+            case "approval":
+                return WRITER.result(request.rpc_id, {"decision": encode.CANCEL})
+            case "reach":
+                return WRITER.result(request.rpc_id, encode.NO_REACH)
+            case "server":
+                return WRITER.result(request.rpc_id, {"action": "cancel"})
+            case "question":  # Codex withdraws it when the turn ends
+                return b""
+            case _:
+                assert_never(request.kind)
 
     def forget_open(self, reason: str) -> None:
-        """The turn is over. A sub-agent may go on, and wait for its answer."""
+        """The turn is over: withdraw its requests. A sub-agent may go on and keep waiting for its own."""
         for request_id, request in list(self._state.requests.items()):
             if request.beside and reason != "interrupted":
                 continue
-            self._out.put(_withdrawn(request_id, request, reason))
+            self._out.put(withdrawn(request_id, request, reason))
             del self._state.requests[request_id]
 
     def _remember(self, rpc_id: Raw, item_id: str, kind: RequestKind = "approval") -> str:
-        self._state.asked += 1
-        request_id = f"{self._state.launch.run}:{self._state.asked}"
-        self._state.remember_request(request_id, Request(rpc_id, item_id, kind, self._beside))
-        return request_id
-
-    def _refuse(self, rpc_id: Raw, code: int, message: str) -> None:
-        self._reply(PEN.error(rpc_id, code, message[:500]))
-
-    def _reply(self, line: bytes) -> None:
-        self._replies.append(Write(self._state.new_write("reply"), line))
-
-
-def _withdrawn(request_id: str, request: Request, reason: str) -> PermissionWithdrawn | QuestionWithdrawn:
-    fact = QuestionWithdrawn if request.kind == "question" else PermissionWithdrawn
-    return fact(request_id, reason)
+        return self._state.remember_request(Request(rpc_id, item_id, kind, self._beside))
 
 
 _NO = (
@@ -291,16 +266,16 @@ _REACH_OPTIONS = (
 
 
 def _rule_in(decision: Raw) -> str:
-    """The beginning of commands that a lasting yes would cover; empty when the decision is none."""
+    """The command prefix that this decision would always allow; empty if it is another decision."""
     amendment = mapping(loosely(decision), "acceptWithExecpolicyAmendment")
-    argv = [one for one in items(amendment, "execpolicy_amendment") if isinstance(one, str)]
+    argv = [word for word in items(amendment, "execpolicy_amendment") if isinstance(word, str)]
     return clip(" ".join(argv), 300)
 
 
 def _deed(about: JsonObject) -> tuple[str, str, ToolKind]:
-    """What is really asked: the same message is used for a command, keys for one that runs, and a host.
+    """Tool name, title and kind of a command approval, which may also be about stdin or a host.
 
-    Each has a name of its own, so that a rule about the command is never one about the others.
+    Each has its own tool name, so that a rule about commands never covers the others.
     """
     if text(about, "kind") == "writeStdin":
         return "stdin", f"Type into the running {_command_words(about)}", "other"
@@ -312,7 +287,7 @@ def _deed(about: JsonObject) -> tuple[str, str, ToolKind]:
 
 
 def _command_words(about: JsonObject) -> str:
-    """What a person would have typed, rather than the shell around it."""
-    typed = [text(mapping({"": one}, ""), "command") for one in items(about, "commandActions")]
-    shown = " && ".join(one for one in typed if one)
+    """The command as a person would type it, without the shell around it."""
+    typed = [text(mapping({"": action}, ""), "command") for action in items(about, "commandActions")]
+    shown = " && ".join(command for command in typed if command)
     return shown or text(about, "command") or "A command"

@@ -7,7 +7,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bascule.drivers.lines import LineSplitter, Oversize
+from bascule.drivers.line_splitter import LineSplitter, Oversize
 
 
 class Small(LineSplitter):

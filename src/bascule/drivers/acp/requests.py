@@ -1,28 +1,27 @@
-"""What the agent asks of us: permissions and forms for a person, services of the host, and the unknown."""
+"""Requests of an ACP agent: permissions and forms for a person, service calls, and unknown methods."""
 
 import hashlib
 
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.drivers.acp.encode import CANCEL, CANCELLED, PEN
+from bascule.drivers.acp.encode import CANCEL, CANCELLED, WRITER
 from bascule.drivers.acp.forms import fields_of
 from bascule.drivers.acp.naming import only_repeats, unnamed
-from bascule.drivers.acp.services import MAX_PARAMS, OPTIONS, SERVICES, HostCall, subject_of
+from bascule.drivers.acp.service_calls import MAX_PARAMS, OPTIONS, SERVICES, HostCall, subject_of
 from bascule.drivers.acp.state import MAX_OPEN, Call, DriverState, Request, Tool
 from bascule.drivers.acp.tools import ToolCall, Tools, content_text, is_empty, read_call
-from bascule.drivers.jsonrpc import INVALID_PARAMS, MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
+from bascule.drivers.event_buffer import EventBuffer
+from bascule.drivers.jsonrpc.message import INVALID_PARAMS, MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
+from bascule.drivers.jsonrpc.requests import ENDLESS_ID, AgentRequests, withdrawn
 from bascule.drivers.lenient import JsonObject, clip, loosely, text, words
-from bascule.drivers.outlet import Outlet
-from bascule.drivers.writing import FOR_ALL
+from bascule.drivers.writes import FOR_ALL, Replies
 from bascule.model.events import (
     Note,
     OptionKind,
     PermissionOption,
     PermissionRequested,
-    PermissionWithdrawn,
     QuestionAsked,
-    QuestionWithdrawn,
 )
 from bascule.model.records import Write
 
@@ -41,11 +40,11 @@ _SCOPES = {
     "reject_once": "only this call",
     "reject_always": "also later calls like it; how far that reaches is up to the agent",
 }
-# Qwen Code asks once whether there is such a thing, and does without: nobody needs to read of it.
+# Qwen Code asks once whether these exist, and does without: no need to report it.
 _OPTIONAL = frozenset({"craft/drainMidTurnQueue", "craft/claimTodoStopGuardContinuation"})
 UNSEEN = "The agent does not say what it gives to this tool. Look before you allow it."
 _HOST_METHODS = ("fs/", "terminal/")
-FAILED = -32000  # what was asked for was not done, and the words say why
+FAILED = -32000  # the request failed; the message says why
 
 
 class PermissionParams(Struct, rename="camel"):
@@ -56,44 +55,27 @@ class PermissionParams(Struct, rename="camel"):
 _permission = msgspec.json.Decoder(PermissionParams)
 
 
-class Asking:
+class AcpRequests(AgentRequests[Request]):
     def __init__(
         self,
         state: DriverState,
-        out: Outlet,
-        replies: list[Write],
+        out: EventBuffer,
+        replies: Replies,
         tools: Tools,
     ) -> None:
+        super().__init__(state, out, replies, WRITER)
         self._state = state
-        self._out = out
-        self._replies = replies
         self._tools = tools
-        self.fresh_calls = False  # a call has come that is due, and whose state is not stored yet
-
-    def request(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
-        """A request of the agent. Returns what about it was not understood."""
-        rpc_id = Raw(bytes(rpc_id))
-        if len(bytes(rpc_id)) > MAX_RPC_ID:
-            return "a request with an endless id"
-        if any(bytes(one.rpc_id) == bytes(rpc_id) for one in self._state.requests.values()):
-            told = "The agent repeated a request; it stands once."
-            self._out.put(Note("duplicate_request", told, "warning"))
-            return None
-        try:
-            return self._serve(rpc_id, method, params)
-        except msgspec.MsgspecError as error:
-            # Whoever waits for an answer must get one, even if it is that nobody understood.
-            self._refuse(rpc_id, INVALID_PARAMS, f"Invalid params: {error}")
-            return f"broken {method[:80]}: {error}"
+        self.fresh_calls = False  # a new call is due whose state is not stored yet
 
     def refuse_for_all(self, rpc_id: Raw, method: str, line: bytes) -> str | None:
-        """A request that names no session: each session of the process owes the same refusal."""
+        """Refuse a request that names no session: each session of the process owes the same reply."""
         if len(bytes(rpc_id)) > MAX_RPC_ID:
-            return "a request with an endless id"
+            return ENDLESS_ID
         known = method in ("session/request_permission", "elicitation/create") or method in SERVICES
         code, told = (INVALID_PARAMS, "Name the session") if known else (METHOD_NOT_FOUND, "Method not found")
         write_id = f"{FOR_ALL}refuse:{hashlib.sha256(line).hexdigest()[:32]}"
-        self._replies.append(Write(write_id, PEN.error(rpc_id, code, f"{told}: {method[:200]}")))
+        self._replies.add(Write(write_id, WRITER.error(rpc_id, code, f"{told}: {method[:200]}")))
         return f"a request of no session: {method[:80]!r}"
 
     def _serve(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
@@ -113,14 +95,14 @@ class Asking:
 
     def _permission(self, rpc_id: Raw, asked: PermissionParams) -> None:
         if self._state.leaving:
-            self._reply(PEN.result(rpc_id, CANCELLED))
+            self._reply(WRITER.result(rpc_id, CANCELLED))
             return
         call = read_call(asked.tool_call)
         tool = self._tools.ask_about(call)
         judged = self._judged(asked.tool_call, call, tool)
         title = (None if only_repeats(call.title, call.raw_input) else call.title) or tool.title
         name = tool.name or (tool.kind if tool.kind != "other" else unnamed(title))
-        request_id = self._remember(Request(rpc_id, "permission", call.tool_call_id))
+        request_id = self._state.remember_request(Request(rpc_id, "permission", call.tool_call_id))
         self._out.put(
             PermissionRequested(
                 request_id,
@@ -137,9 +119,9 @@ class Asking:
         )
 
     def _judged(self, raw: Raw, call: ToolCall, tool: Tool) -> Raw:
-        """The input, as it was sent with the request or last told of this very call.
+        """The input a person or rule judges: of the request, or else last reported for this call.
 
-        An agent that never sends one describes the call instead: then that is judged.
+        If the agent never sends one, its description of the call is judged.
         """
         for told in (call.raw_input, tool.input):
             if not is_empty(told):
@@ -147,17 +129,17 @@ class Asking:
         return Raw(bytes(raw))
 
     def _options(self, offered: list[Raw]) -> tuple[PermissionOption, ...]:
-        """Every option whose kind we know, in the agent's words; and always a way to say no."""
+        """The options of a known kind, in the agent's words, and always one that denies."""
         found: dict[str, PermissionOption] = {}
-        for one in map(loosely, offered[:MAX_OPTIONS]):
-            option_id, kind = text(one, "optionId"), text(one, "kind") or ""
+        for option in map(loosely, offered[:MAX_OPTIONS]):
+            option_id, kind = text(option, "optionId"), text(option, "kind") or ""
             if option_id is None or len(option_id) > 200 or kind not in _OPTION_KINDS or option_id in found:
                 continue
             ends = kind.startswith("reject") and self._state.quirk("reject_ends_turn")
             scope = "this call is refused and the turn ends" if ends else _SCOPES[kind]
-            name = words(one, "name", 200) or kind
+            name = words(option, "name", 200) or kind
             found[option_id] = PermissionOption(option_id, _OPTION_KINDS[kind], name, scope)
-        if not any(one.kind == "deny" for one in found.values()):
+        if not any(option.kind == "deny" for option in found.values()):
             found[CANCEL] = PermissionOption(CANCEL, "deny", "Deny", "this call is refused; the turn may end")
         return tuple(found.values())
 
@@ -165,15 +147,15 @@ class Asking:
         asked = loosely(params)
         fields = fields_of(asked)
         if self._state.leaving:
-            self._reply(PEN.result(rpc_id, {"action": "cancel"}))
+            self._reply(WRITER.result(rpc_id, {"action": "cancel"}))
             return
         if text(asked, "mode") not in (None, "form") or not fields:
-            self._reply(PEN.result(rpc_id, {"action": "decline"}))
+            self._reply(WRITER.result(rpc_id, {"action": "decline"}))
             self._out.put(Note("declined_form", _why_declined(asked), "warning"))
             return
         kept = Raw(bytes(params))
         tool_id = text(asked, "toolCallId")
-        request_id = self._remember(Request(rpc_id, "question", tool_id))
+        request_id = self._state.remember_request(Request(rpc_id, "question", tool_id))
         sha256 = hashlib.sha256(bytes(kept)).hexdigest()
         questions = tuple(field.question for field in fields)
         self._out.put(QuestionAsked(request_id, questions, kept, sha256, tool_id))
@@ -193,7 +175,7 @@ class Asking:
         subject = subject_of(method, call.params, state.launch.cwd)
         if subject is not None:
             call.due = False
-            call.request_id = self._remember(Request(rpc_id, "permission", call=call_id))
+            call.request_id = self._state.remember_request(Request(rpc_id, "permission", call=call_id))
             sha256 = hashlib.sha256(bytes(subject.judged)).hexdigest()
             self._out.put(
                 PermissionRequested(
@@ -210,66 +192,42 @@ class Asking:
         self.fresh_calls = True
 
     def due(self) -> list[HostCall]:
-        """The calls that nobody has to be asked about any more, and that are not answered."""
+        """Service calls that are allowed and not answered yet."""
         calls = self._state.calls.items()
         return [HostCall(call_id, one.method, one.params) for call_id, one in calls if one.due]
 
     # The end of a request --------------------------------------------------------------------------------
 
     def withdraw(self, rpc_id: bytes) -> str | None:
-        """The agent takes a request back."""
+        """The agent cancels its request."""
         for request_id, request in list(self._state.requests.items()):
             if bytes(request.rpc_id) == rpc_id:
                 del self._state.requests[request_id]
                 self._state.calls.pop(request.call or "", None)
                 self._refuse(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
-                gone = PermissionWithdrawn if request.kind == "permission" else QuestionWithdrawn
-                self._out.put(gone(request_id, "agent"))
+                self._out.put(withdrawn(request_id, request, "agent"))
                 return None
         return "takes back a request that is not open"
 
-    def cancel_all(self) -> tuple[bytes, list[PermissionWithdrawn | QuestionWithdrawn]]:
-        """The turn is being stopped: every open request is answered so, and no person is asked any more."""
-        lines = b""
-        gone: list[PermissionWithdrawn | QuestionWithdrawn] = []
-        for request_id, request in self._state.requests.items():
-            if request.kind == "permission":
-                if request.call is None:
-                    lines += PEN.result(request.rpc_id, CANCELLED)
-                else:
-                    del self._state.calls[request.call]
-                    lines += PEN.error(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
-                gone.append(PermissionWithdrawn(request_id, "interrupted"))
-            else:
-                lines += PEN.result(request.rpc_id, {"action": "cancel"})
-                gone.append(QuestionWithdrawn(request_id, "interrupted"))
-        self._state.requests.clear()
-        return lines, gone
+    def _cancelled(self, request: Request) -> bytes:
+        if request.kind == "question":
+            return WRITER.result(request.rpc_id, {"action": "cancel"})
+        if request.call is None:
+            return WRITER.result(request.rpc_id, CANCELLED)
+        del self._state.calls[request.call]
+        return WRITER.error(request.rpc_id, REQUEST_CANCELLED, "Cancelled")
 
     def forget_open(self) -> None:
-        """The turn is over, and with it whatever was asked during it."""
+        """The turn is over: withdraw its open requests."""
         reason = "interrupted" if self._state.cancelling else "agent"
         for request_id, request in self._state.requests.items():
             self._state.calls.pop(request.call or "", None)
-            gone = PermissionWithdrawn if request.kind == "permission" else QuestionWithdrawn
-            self._out.put(gone(request_id, reason))
+            self._out.put(withdrawn(request_id, request, reason))
         self._state.requests.clear()
-
-    def _remember(self, request: Request) -> str:
-        self._state.asked += 1
-        request_id = f"{self._state.launch.run}:{self._state.asked}"
-        self._state.remember_request(request_id, request)
-        return request_id
-
-    def _refuse(self, rpc_id: Raw, code: int, message: str) -> None:
-        self._reply(PEN.error(rpc_id, code, message[:500]))
-
-    def _reply(self, line: bytes) -> None:
-        self._replies.append(Write(self._state.new_write("reply"), line))
 
 
 def _note(call: ToolCall, judged: Raw) -> str:
-    said = clip(content_text([loosely(one) for one in call.content or []]), MAX_NOTE)
+    said = clip(content_text([loosely(part) for part in call.content or []]), MAX_NOTE)
     described = "toolCallId" in loosely(judged)
     return said or (UNSEEN if described and not call.content and not call.locations else "")
 

@@ -1,7 +1,6 @@
-"""A very small screen: enough to read a question a program has drawn, and where its cursor mark stands.
+"""A minimal terminal screen: enough to read a menu that a program drew, and where its marker is.
 
-It places text, moves, and clears. Colours, widths of wide characters and scroll regions do not matter here,
-and nothing else may depend on it.
+It places text, moves and clears. Colours, wide characters and scroll regions are ignored.
 """
 
 import codecs
@@ -9,7 +8,7 @@ import re
 
 _TOKEN = re.compile(
     r"\x1b\[([<-?!]?)([0-?]*)[ -/]*([@-~])"  # control sequence
-    r"|\x1b\[[0-?]*[ -/]*(?=[^ -?@-~])"  # one that is cancelled by what follows
+    r"|\x1b\[[0-?]*[ -/]*(?=[^ -?@-~])"  # control sequence cancelled by what follows
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\)"  # control string
     r"|\x1b[ -/]*[0-OQ-WYZ\\`a-~]"
     r"|[\x00-\x1a\x1c-\x1f\x7f]"
@@ -32,7 +31,7 @@ class Screen:
         return ["".join(line).rstrip() for line in self._lines]
 
     def resize(self, cols: int, rows: int) -> None:
-        """What was drawn stays where it fits; the program draws the rest again."""
+        """Keep what fits; the program redraws the rest."""
         old = self._lines
         self.cols, self.rows = max(1, cols), max(1, rows)
         self._lines = [[" "] * self.cols for _ in range(self.rows)]
@@ -50,7 +49,7 @@ class Screen:
             self._do(token)
             place = token.end()
         left = text[place:]
-        # A string that never ends is passed over rather than kept.
+        # Drop a string that never ends.
         self._waiting = left if len(left) < MAX_WAITING else ""
 
     def _do(self, token: re.Match[str]) -> None:
@@ -66,15 +65,15 @@ class Screen:
             self._write(whole)
 
     def _write(self, text: str) -> None:
-        for one in text:
+        for character in text:
             if self._col >= self.cols:
                 self._col = 0
                 self._line_feed()
-            self._lines[self._row][self._col] = one
+            self._lines[self._row][self._col] = character
             self._col += 1
 
-    def _character(self, one: str) -> None:
-        match one:
+    def _character(self, character: str) -> None:
+        match character:
             case "\r":
                 self._col = 0
             case "\n" | "\x0b" | "\x0c":
@@ -86,8 +85,8 @@ class Screen:
             case _:
                 pass
 
-    def _escape(self, one: str) -> None:
-        match one:
+    def _escape(self, final: str) -> None:
+        match final:
             case "7":
                 self._saved = (self._row, self._col)
             case "8":
@@ -106,7 +105,9 @@ class Screen:
                 pass
 
     def _control(self, final: str, words: str, *, private: bool) -> None:
-        numbers = [min(int(one), 10_000) if one.isdigit() and len(one) < 6 else 0 for one in words.split(";")]
+        numbers = [
+            min(int(word), 10_000) if word.isdigit() and len(word) < 6 else 0 for word in words.split(";")
+        ]
         first = numbers[0]
         step = max(1, first)
         if private:

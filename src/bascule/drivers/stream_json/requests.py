@@ -1,10 +1,11 @@
-"""What the agent asks of us: permissions, questions and plans, and the withdrawing of them."""
+"""Requests of Claude Code: permissions, questions, plans, and their withdrawal."""
 
 import hashlib
 
 import msgspec
 from msgspec import Raw, Struct
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import (
     DECODE_ERRORS,
     Id,
@@ -15,11 +16,11 @@ from bascule.drivers.lenient import (
     true,
     words,
 )
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import encode
 from bascule.drivers.stream_json.state import DriverState, Request
 from bascule.drivers.stream_json.tools import kind_of, rule_words, title_of
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
     EMPTY_OBJECT,
     Note,
@@ -31,7 +32,6 @@ from bascule.model.events import (
     QuestionOption,
     QuestionWithdrawn,
 )
-from bascule.model.records import Write
 
 MAX_SUGGESTIONS = 20
 
@@ -58,14 +58,14 @@ _subtype = msgspec.json.Decoder(Subtype)
 _can_use_tool = msgspec.json.Decoder(CanUseTool)
 
 
-class Asking:
-    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+class StreamJsonRequests:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: Replies) -> None:
         self._state = state
         self._out = out
         self._replies = replies
 
     def request(self, asked: ControlRequest) -> str | None:
-        """A request of the agent. Returns what about it was not understood."""
+        """Handle a control request. Returns what about it was not understood."""
         request_id = own_id(asked.request_id)
         foreign = None if request_id == asked.request_id else asked.request_id
         if request_id in self._state.requests:
@@ -81,14 +81,14 @@ class Asking:
             why = f"unknown control request {subtype[:80]!r}"
         except DECODE_ERRORS as error:
             why = f"broken control request: {error}"
-        # Whoever waits for an answer must get one, even if it is that nobody understood.
+        # The agent waits for an answer: it gets one even when nobody understood the request.
         self._state.remember_request(request_id, Request("refused", foreign_id=foreign))
         refused = encode.refuse_request(request_id, f"Not supported: {why}", to=asked.request_id)
-        self._replies.append(refused)
+        self._replies.add(refused)
         return why
 
     def withdraw(self, foreign_id: str) -> str | None:
-        """The agent takes a request back. Returns why that was not understood."""
+        """The agent withdraws a request. Returns why that was not understood."""
         request_id = own_id(foreign_id)
         request = self._state.requests.get(request_id)
         if request is None:
@@ -100,7 +100,7 @@ class Asking:
         return None
 
     def settled_by_tool(self, tool_id: str) -> None:
-        """The tool has a result, so whatever was asked about it is over."""
+        """The tool has a result: its requests are over."""
         for request in self._state.requests.values():
             if request.tool_id == tool_id:
                 request.open = False
@@ -126,7 +126,7 @@ class Asking:
                 tool_id=asked.tool_use_id,
                 note=words({"": asked.description}, ""),
                 blocked_path=asked.blocked_path,
-                suggestions=tuple(Raw(bytes(one)) for one in suggestions),
+                suggestions=tuple(Raw(bytes(suggestion)) for suggestion in suggestions),
             )
         )
 
@@ -136,7 +136,7 @@ class Asking:
         self._out.put(
             QuestionAsked(
                 request_id,
-                tuple(_one_question(one) for one in objects(call, "questions")),
+                tuple(_read_question(question) for question in objects(call, "questions")),
                 kept,
                 hashlib.sha256(bytes(kept)).hexdigest(),
                 asked.tool_use_id,
@@ -165,13 +165,15 @@ def _options(suggestions: list[Raw]) -> tuple[PermissionOption, ...]:
     return tuple(options)
 
 
-def _one_question(asked: JsonObject) -> Question:
+def _read_question(asked: JsonObject) -> Question:
     return Question(
         text(asked, "question") or "",
         text(asked, "header") or "",
         tuple(
-            QuestionOption(text(one, "label") or "", text(one, "description") or "", text(one, "preview"))
-            for one in objects(asked, "options")
+            QuestionOption(
+                text(option, "label") or "", text(option, "description") or "", text(option, "preview")
+            )
+            for option in objects(asked, "options")
         ),
         true(asked, "multiSelect"),
     )

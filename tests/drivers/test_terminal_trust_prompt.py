@@ -6,16 +6,16 @@ import pytest
 
 from bascule.agents.catalogue import Catalogue
 from bascule.drivers.terminal import TerminalDriver
-from bascule.drivers.terminal.screen import Screen
-from bascule.drivers.terminal.trust import DOWN, ENTER, UP, Asked, TrustQuestion, look
+from bascule.drivers.terminal.trust_prompt import DOWN, ENTER, UP, Asked, TrustPrompt, look
+from bascule.drivers.terminal.virtual_screen import Screen
 
 SCREENS = Path(__file__).parents[1] / "recordings" / "terminal"
 
 
-def question(agent: str) -> TrustQuestion:
+def question(agent: str) -> TrustPrompt:
     trust = Catalogue.load("/nowhere").get(agent).trust
     assert trust is not None
-    return TrustQuestion(trust.text, trust.accept, trust.marker)
+    return TrustPrompt(trust.text, trust.accept, trust.marker)
 
 
 def drawn(name: str, cols: int = 120) -> bytes:
@@ -100,7 +100,7 @@ def test_a_narrow_window_that_breaks_the_words_changes_nothing():
 
 def test_the_mark_below_the_choice_means_up():
     lines = ["trust me?", "  yes", "❯ no"]
-    assert look(lines, TrustQuestion("trust me?", "yes")) == Asked(UP)
+    assert look(lines, TrustPrompt("trust me?", "yes")) == Asked(UP)
 
 
 def test_the_screen_follows_cursor_moves_and_erasures():

@@ -1,4 +1,4 @@
-"""Recognises an agent's "do you trust this folder?" on its drawn screen, and knows the keys that say yes."""
+"""Recognises an agent's "do you trust this folder?" menu on the screen, and finds the keys that say yes."""
 
 import re
 from collections.abc import Callable
@@ -7,12 +7,12 @@ from typing import Literal
 from msgspec import Struct
 
 UP, DOWN, ENTER = b"\x1b[A", b"\x1b[B", b"\r"
-MAX_TRIES = 5  # key presses on the way to the choice; a menu that does not follow is left to a person
+MAX_TRIES = 5  # key presses; a menu that does not follow them is left to a person
 _FRAME = re.compile(r"[│┃|╭╮╰╯─━]+")
 
 
-class TrustQuestion(Struct, frozen=True):
-    """From the agent's file: the question's words, the choice that says yes, the mark before the choice."""
+class TrustPrompt(Struct, frozen=True):
+    """From the agent's file: the prompt's text, the choice that says yes, the mark before the choice."""
 
     text: str
     accept: str
@@ -20,20 +20,20 @@ class TrustQuestion(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """The question is on the screen. `step`: what to press next, none when the menu can't be read."""
+    """The prompt is on the screen. `step`: the key to press next, None if the menu can't be read."""
 
     step: bytes | None
 
 
 class TrustWatch(Struct):
-    """What became of the question; kept with the driver's state, so that it is answered once."""
+    """Whether the prompt came and was answered; stored, so that it is answered once."""
 
     state: Literal["watching", "asked", "answered", "left"] = "watching"
     tries: int = 0
 
 
-def look(lines: list[str], question: TrustQuestion) -> Asked | None:
-    """The question on this screen, if it is there with its choices."""
+def look(lines: list[str], question: TrustPrompt) -> Asked | None:
+    """The trust prompt on this screen, if it is there with its choices."""
     plain = [_FRAME.sub(" ", line).strip() for line in lines]
     if _words(question.text) not in _words(" ".join(plain)):
         return None
@@ -53,5 +53,5 @@ def _last(lines: list[str], fits: Callable[[str], bool]) -> int | None:
 
 
 def _words(text: str) -> str:
-    # A narrow window breaks the question anywhere, even inside a word's punctuation: spaces do not count.
+    # A narrow window may wrap the text anywhere, so spaces do not count.
     return "".join(text.split())

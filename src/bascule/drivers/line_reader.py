@@ -1,23 +1,23 @@
-"""Lines of output handed to whoever understands them, with the promise that none is lost and none raises."""
+"""Feeds output to a decoder line by line: no line is lost, and none raises."""
 
 import hashlib
 from collections.abc import Callable
 
 import msgspec
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import DECODE_ERRORS, without_lone_surrogates
-from bascule.drivers.lines import LineSplitter, Oversize
-from bascule.drivers.outlet import Outlet
+from bascule.drivers.line_splitter import LineSplitter, Oversize
 from bascule.model.events import Unrecognised
 
 MAX_RAW = 16 * 1024
 
 
 class LineReader:
-    """`understand` takes one line and returns what about it was not understood."""
+    """`understand` decodes one line and returns what about it was not understood."""
 
     def __init__(
-        self, out: Outlet, understand: Callable[[bytes], str | None], *, skipping: bool = False
+        self, out: EventBuffer, understand: Callable[[bytes], str | None], *, skipping: bool = False
     ) -> None:
         self._out = out
         self._understand = understand
@@ -71,8 +71,8 @@ class LineReader:
             return self._understand(repaired)
 
 
-def keep(out: Outlet, line: bytes, why: str) -> None:
-    """What was not understood, kept and bounded."""
+def keep(out: EventBuffer, line: bytes, why: str) -> None:
+    """Keep a line that was not understood as an event of bounded size."""
     head = line[:MAX_RAW].decode("utf-8", "replace")
     if len(line) <= MAX_RAW:
         out.put(Unrecognised(head, why))

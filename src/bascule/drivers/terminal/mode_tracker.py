@@ -1,4 +1,4 @@
-"""Follows the modes a program has switched its terminal to, so that a viewer who joins late can be told."""
+"""Tracks the terminal modes a program sets, so that a late viewer's terminal can be set up the same."""
 
 import re
 
@@ -7,7 +7,7 @@ from msgspec import Struct, field
 ALTERNATE = frozenset({47, 1047, 1049})
 MAX_SEQUENCE = 64
 
-# Modes a viewer must share to show the screen right and to send the right keys.
+# Modes a viewer needs to show the screen correctly and to send the right keys.
 FOLLOWED = frozenset({1, 7, 9, 25, 47, 66, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1047, 1049, 2004})
 AT_START = frozenset({7, 25})
 
@@ -16,23 +16,23 @@ _CUT = re.compile(rb"\x1b(?:\[(?:!|\?[0-9;]{0,60})?)?\Z")
 
 
 class ModeTracker(Struct):
-    """Which followed modes are on, and a sequence that was cut by the end of a piece."""
+    """The tracked modes that are on, and a sequence cut by the end of a chunk."""
 
     on: set[int] = field(default_factory=lambda: set(AT_START))
     cut: bytes = b""
 
     @property
     def alternate(self) -> bool:
-        """A full-screen program has the screen."""
+        """Whether a full-screen program uses the alternate screen."""
         return bool(self.on & ALTERNATE)
 
     def feed(self, chunk: bytes, *, only_csi: bool = False) -> None:
-        """`only_csi`: whoever calls has seen that every escape in the piece is followed by `[`."""
+        """`only_csi`: the caller knows that every escape in the chunk is followed by `[`."""
         data = self.cut + chunk if self.cut else chunk
         if b"\x1b" not in data:
             self.cut = b""
             return
-        # Lone bytes are found far faster than sequences, and colours hold none of these.
+        # Searching for single bytes is far faster than for sequences, and colours contain none of these.
         if not (only_csi and data is chunk) or b"?" in data or b"!" in data:
             self._follow(data)
         last = _CUT.search(data, max(0, len(data) - MAX_SEQUENCE))
@@ -43,12 +43,14 @@ class ModeTracker(Struct):
             if found[1] is None:
                 self.on = set(AT_START)  # a reset
                 continue
-            numbers = {int(one) for one in found[1].split(b";") if one and len(one) < 6} & FOLLOWED
+            numbers = {
+                int(number) for number in found[1].split(b";") if number and len(number) < 6
+            } & FOLLOWED
             self.on = self.on | numbers if found[2] == b"h" else self.on - numbers
 
 
 def prelude(on: frozenset[int] | set[int]) -> bytes:
-    """Makes any terminal fresh, then puts it in these modes. A viewer shows it before a tail."""
+    """Bytes that reset a terminal and set these modes. A viewer writes them before the tail."""
     off = sorted(FOLLOWED - AT_START)
     fresh = b"\x1b[!p" + b"".join(b"\x1b[?%dl" % mode for mode in off) + b"\x1b[0m\x1b[r\x1b[H\x1b[2J"
     fresh += b"\x1b[?7h\x1b[?25h"

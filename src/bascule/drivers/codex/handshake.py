@@ -1,14 +1,16 @@
-"""From the first word to a thread that takes turns; and the turns it is asked for."""
+"""The Codex handshake: initialize, start or resume the thread, then start and interrupt turns."""
 
 import re
+from typing import assert_never
 
 from bascule import __version__
 from bascule.drivers.codex import encode
-from bascule.drivers.codex.encode import PEN
-from bascule.drivers.codex.history import tell
+from bascule.drivers.codex.encode import WRITER
+from bascule.drivers.codex.replay import tell
 from bascule.drivers.codex.state import DriverState, Step
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, objects, text, words
-from bascule.drivers.outlet import Outlet
+from bascule.drivers.writes import Replies
 from bascule.model.events import (
     ModeChanged,
     ModelChoice,
@@ -24,18 +26,18 @@ INITIALIZE_ID = 0
 MAX_MODELS = 200
 
 
-class Opening:
-    def __init__(self, state: DriverState, out: Outlet, replies: list[Write]) -> None:
+class CodexHandshake:
+    def __init__(self, state: DriverState, out: EventBuffer, replies: Replies) -> None:
         self._state = state
         self._out = out
         self._replies = replies
 
-    def initialize(self) -> Write:
+    def begin(self) -> list[Write]:
         self._state.stage = "opening"
         self._state.pending[INITIALIZE_ID] = "initialize"
         client = {"name": "bascule", "title": "Bascule", "version": __version__}
         params = {"clientInfo": client, "capabilities": {"experimentalApi": True}}
-        return Write("start:1", PEN.request(INITIALIZE_ID, "initialize", params))
+        return [Write("start:1", WRITER.request(INITIALIZE_ID, "initialize", params))]
 
     # Answers ---------------------------------------------------------------------------------------------
 
@@ -51,6 +53,8 @@ class Opening:
                 self._tell_models(answer)
             case "interrupt":
                 pass
+            case _:
+                assert_never(asked)
 
     def refused(self, asked: Step, told: str) -> None:
         match asked:
@@ -65,24 +69,26 @@ class Opening:
                 self.turn_over()
             case "interrupt" | "models":
                 self._out.put(Note(f"{asked}_refused", told, "warning"))
+            case _:
+                assert_never(asked)
 
     def _initialized(self, answer: JsonObject) -> None:
         found = re.search(r"/(\d+\.\d+[\w.-]*)", text(answer, "userAgent") or "")
         self._state.version = found.group(1)[:80] if found else None
-        self._send("start", PEN.notification("initialized") + self._open())
+        self._send("start", WRITER.notification("initialized") + self._open())
 
     def _open(self) -> bytes:
         state = self._state
         state.mode = state.launch.mode if state.launch.mode in encode.MODES else encode.DEFAULT_MODE
         settings = encode.thread_settings(state.mode, state.launch.model)
-        state.mode_changed = True  # the first turn says all of it
+        state.mode_changed = True  # the first turn sends the whole mode
         number = state.new_id("open")
         if state.launch.resume is None:
-            return PEN.request(number, "thread/start", {"cwd": state.launch.cwd, **settings})
+            return WRITER.request(number, "thread/start", {"cwd": state.launch.cwd, **settings})
         params: dict[str, object] = {"threadId": state.launch.resume, **settings}
         if not state.launch.history:
             params["excludeTurns"] = True
-        return PEN.request(number, "thread/fork" if state.launch.fork else "thread/resume", params)
+        return WRITER.request(number, "thread/fork" if state.launch.fork else "thread/resume", params)
 
     def _opened(self, answer: JsonObject) -> None:
         state, thread = self._state, mapping(answer, "thread")
@@ -100,17 +106,18 @@ class Opening:
             tell(self._out, state.launch.run, objects(thread, "turns"))
         self._out.put(SessionReady(thread_id, state.model, state.version, state.mode))
         state.stage = "ready"
-        self._send("models", PEN.request(state.new_id("models"), "model/list", {}))
+        self._send("models", WRITER.request(state.new_id("models"), "model/list", {}))
         self.send_held()
 
     def _tell_models(self, answer: JsonObject) -> None:
         models = tuple(
-            ModelChoice(value[:200], words(one, "displayName", 200), words(one, "description", 500))
-            for one in objects(answer, "data")[:MAX_MODELS]
-            if (value := text(one, "model") or text(one, "id")) is not None and one.get("hidden") is not True
+            ModelChoice(value[:200], words(model, "displayName", 200), words(model, "description", 500))
+            for model in objects(answer, "data")[:MAX_MODELS]
+            if (value := text(model, "model") or text(model, "id")) is not None
+            and model.get("hidden") is not True
         )
         if models:
-            self._state.offered = [one.value for one in models]
+            self._state.offered = [model.value for model in models]
             self._out.put(ModelsChanged(models))
 
     # Turns -----------------------------------------------------------------------------------------------
@@ -129,7 +136,7 @@ class Opening:
         state = self._state
         if state.held and state.stage == "ready" and not state.turning:
             sent = state.held.pop(0)
-            self._replies.append(Write(f"prompt:{sent.prompt_id}", self._turn_line(sent)))
+            self._replies.add(Write(f"prompt:{sent.prompt_id}", self._turn_line(sent)))
 
     def turn_named(self, turn_id: str | None) -> None:
         state = self._state
@@ -152,10 +159,10 @@ class Opening:
             state.stopping = True
             return b""
         params = {"threadId": state.thread_id, "turnId": state.turn_id}
-        return PEN.request(state.new_id("interrupt"), "turn/interrupt", params)
+        return WRITER.request(state.new_id("interrupt"), "turn/interrupt", params)
 
     def set_mode(self, mode: str) -> None:
-        """It holds from the next turn on: that is when the agent can be told."""
+        """Use this mode from the next turn on: Codex takes a mode only with a turn."""
         if mode not in encode.MODES:
             known = ", ".join(encode.MODES)
             self._out.put(Note("mode_refused", f"There is no mode {mode[:80]!r}; modes: {known}.", "warning"))
@@ -178,7 +185,7 @@ class Opening:
             changed |= encode.collaboration(planning=planning, model=model)
             state.planning = planning
         params = {"threadId": state.thread_id, "input": encode.prompt_input(sent), **changed}
-        return PEN.request(state.new_id("turn"), "turn/start", params)
+        return WRITER.request(state.new_id("turn"), "turn/start", params)
 
     def _send(self, what: str, line: bytes) -> None:
-        self._replies.append(Write(self._state.new_write(what), line))
+        self._replies.add(Write(self._state.new_write(what), line))

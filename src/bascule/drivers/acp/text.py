@@ -1,25 +1,25 @@
-"""What the agent says, thinks and, when it replays an earlier conversation, what it was told."""
+"""Builds text entries from message chunks, and earlier prompts and turns from a replayed conversation."""
 
 import re
 
 from bascule.drivers.acp.state import DriverState, OpenText
 from bascule.drivers.acp.tools import Tools
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import JsonObject, clip, mapping, text
-from bascule.drivers.outlet import Outlet
 from bascule.model.events import EntryClosed, EntryOpened, Note, PromptSent, TextKind, TurnEnded
 
 MAX_HISTORY_PROMPT = 64 * 1024
-MAX_ERROR = 2048  # an error in disguise is short
-EARLIER = "earlier"  # who said what was said before this session
+MAX_ERROR = 2048  # characters; an error reported as text is short
+EARLIER = "earlier"  # author of prompts from before this session
 
-# Said as a piece of the answer, by agents that tell errors there.
+# A retry, as agents that report errors in the answer word it.
 _RETRY = re.compile(r"(?:Info|Warning): [^\n]{1,500}[Rr]etrying(?:\.{3}|…)?\s*")
-# What agents put into the person's mouth.
+# Beginnings of prompts that agents made up themselves.
 _SYNTHETIC = ("[Request interrupted by user", "<session_context>", "[Function Response:", "<system-reminder>")
 
 
-class Speech:
-    def __init__(self, state: DriverState, out: Outlet, tools: Tools) -> None:
+class TextBuilder:
+    def __init__(self, state: DriverState, out: EventBuffer, tools: Tools) -> None:
         self._state = state
         self._out = out
         self._tools = tools
@@ -33,7 +33,7 @@ class Speech:
             self._out.put(Note("api_retry", said, "warning"))
             return
         message_id = text(update, "messageId")
-        # An agent that names what the model says puts its own words in between, each a paragraph.
+        # Agents that give the model's messages an id put their own text between them, without an id.
         own = kind == "assistant" and message_id is None and said.endswith("\n\n")
         self._state.own_words = clip(said.strip(), MAX_ERROR) if own else ""
         open_text = self._state.text
@@ -48,7 +48,7 @@ class Speech:
         self._out.append_text(open_text.entry_id, kind, said)
 
     def close(self) -> None:
-        """Something else happened between two pieces of text."""
+        """End the open text entry: something else came between two chunks."""
         if self._state.text is not None:
             if self._state.text.kind == "assistant":
                 head = self._state.text.head
@@ -59,7 +59,7 @@ class Speech:
     # An earlier conversation, replayed -------------------------------------------------------------------
 
     def hear_earlier_prompt(self, update: JsonObject) -> None:
-        """A piece of what the person said. Pieces of one message share its id; without one each is whole."""
+        """A chunk of an earlier prompt. Chunks of one message share its id; one without an id is whole."""
         history, message_id = self._state.history, text(update, "messageId")
         said = words_of(mapping(update, "content"))
         if message_id is None or message_id != history.message_id:
@@ -92,7 +92,7 @@ class Speech:
             self._out.put(TurnEnded("end_turn"))
 
     def skip_rest(self) -> None:
-        """A message of now came before the replay was over; the rest would stand in the wrong place."""
+        """Skip the rest of the replay: a new prompt came first, and the rest would appear after it."""
         if not self._state.history.skipped:
             self._state.history.skipped = True
             told = "The rest of the earlier conversation is not shown here; the agent remembers it."
@@ -100,7 +100,7 @@ class Speech:
 
 
 def words_of(block: JsonObject) -> str:
-    """A content block as text; what is no text is named."""
+    """A content block as text; other content is named in brackets."""
     match text(block, "type"):
         case "text":
             return text(block, "text") or ""

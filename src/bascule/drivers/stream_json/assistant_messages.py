@@ -1,4 +1,4 @@
-"""The agent's own messages: streamed pieces and complete blocks become entries, each said once."""
+"""Assistant messages: merges streamed deltas and complete blocks into entries, each emitted once."""
 
 import zlib
 from typing import Annotated
@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import DECODE_ERRORS, Id, JsonObject, clip, loosely, text, whole
-from bascule.drivers.outlet import Outlet
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, Block, BlockKind, DriverState, Message, OpenTool
 from bascule.drivers.stream_json.tools import kind_of, plan_in, title_of
@@ -40,7 +40,7 @@ class MessageStart(Struct):
 
 
 class ApiEvent(Struct):
-    """What is used of a Messages API event."""
+    """The used fields of a Messages API event."""
 
     type: str
     index: Annotated[int, Meta(ge=0, lt=2**31)] = 0
@@ -85,20 +85,20 @@ _BLOCK_KINDS: dict[str, BlockKind] = {
     "server_tool_use": "tool",
     "mcp_tool_use": "tool",
 }
-# What these say is either empty or said elsewhere.
+# Empty, or reported by other messages.
 _KNOWN_API_EVENTS = frozenset({"message_delta", "message_stop", "ping"})
 _KNOWN_DELTAS = frozenset({"input_json_delta", "signature_delta", "citations_delta"})
 
 
 class Messages:
-    """Follows every message being said, by its id, and every block of it, by its number."""
+    """Tracks each open message by its id, and each block of it by its index."""
 
-    def __init__(self, state: DriverState, out: Outlet) -> None:
+    def __init__(self, state: DriverState, out: EventBuffer) -> None:
         self._state = state
         self._out = out
 
     def stream(self, said: StreamEvent) -> str | None:
-        """A piece. Returns what about it was not understood."""
+        """Handle a stream event. Returns what about it was not understood."""
         event, parent = said.event, said.parent_tool_use_id
         if event.type == "content_block_delta" and event.delta is not None:
             return self._delta(event.index, event.delta, parent)
@@ -113,7 +113,7 @@ class Messages:
         return None if event.type in _KNOWN_API_EVENTS else f"unknown stream event {event.type[:80]!r}"
 
     def complete(self, said: Assistant) -> list[tuple[Raw, str]]:
-        """Whole blocks. Returns those that were not understood, and why."""
+        """Handle complete blocks. Returns those that were not understood, and why."""
         body, parent = said.message, said.parent_tool_use_id
         if said.is_api_error_message and parent is None and self._is_failure(body.content):
             return []
@@ -138,9 +138,9 @@ class Messages:
                 self._close_blocks(message)
 
     def _is_failure(self, content: list[Raw]) -> bool:
-        """Not the model's words but the agent's, about an API that failed: the end of the turn tells them."""
+        """Remember the text of an API error, which the end of the turn reports; False if it is no text."""
         said = [text(loosely(raw), "text") for raw in content]
-        words = [one for one in said if one is not None]
+        words = [part for part in said if part is not None]
         if not words or len(words) != len(said):
             return False
         tell_failure(self._state, self._out)
@@ -178,7 +178,7 @@ class Messages:
         if message is None:
             return "a block of a message that never began"
         if index < message.next_index:
-            return None  # already there: said again after a retry inside the agent
+            return None  # known: repeated after a retry inside the agent
         block = self._new_block(message, index, _BLOCK_KINDS.get(start.type, "other"))
         said = start.text if block.kind == "assistant" else start.thinking
         if said and block.kind in ("assistant", "thinking"):
@@ -218,7 +218,7 @@ class Messages:
         return None if block.type == "redacted_thinking" else f"unknown content block {block.type[:80]!r}"
 
     def _take_begun(self, message: Message, kind: BlockKind) -> Block | None:
-        """The oldest block of that kind which deltas began: complete blocks come in the same order."""
+        """Take the oldest streamed block of that kind: complete blocks come in the same order."""
         for position, block in enumerate(message.blocks):
             if block.kind == kind:
                 return message.blocks.pop(position)
@@ -243,7 +243,7 @@ class Messages:
         self._close(message, begun)
 
     def _correct(self, message: Message, begun: Block, said: str) -> None:
-        """The whole differs from its pieces: it is the one that counts, so it is said again beside them."""
+        """The complete text differs from its deltas and is the one that counts: emit it as another entry."""
         self._close(message, begun)
         self._out.put(
             Note("text_corrected", "The agent changed what it had streamed; its final words follow.")
@@ -271,9 +271,9 @@ class Messages:
         if parent is not None:
             return
         used = context_tokens(loosely(body.usage))
-        if used and used != self._state.facts.used:
-            self._state.facts.used = used
-            self._out.put(UsageChanged(used, self._state.facts.size, self._state.facts.cost_usd))
+        if used and used != self._state.info.used:
+            self._state.info.used = used
+            self._out.put(UsageChanged(used, self._state.info.size, self._state.info.cost_usd))
 
     # Blocks -----------------------------------------------------------------------------------------
 
@@ -324,6 +324,6 @@ def _bytes(said: str) -> bytes:
 
 
 def context_tokens(usage: JsonObject) -> int:
-    """How much of the context window a request filled."""
+    """How many tokens of the context window a request used."""
     keys = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return sum(whole(usage, key) or 0 for key in keys)
