@@ -55,7 +55,8 @@ class Caller:
         return asked, await self.result()
 
 
-async def test_a1_s30_s33_s42_an_agent_reads_writes_and_runs_only_in_its_folder_and_what_was_allowed(
+@pytest.mark.row("A1", "S30", "S33", "S42")
+async def test_an_agent_reads_writes_and_runs_only_in_its_folder_and_what_was_allowed(
     short_dir: Path,
 ):
     server = LiveServer(short_dir, env={**PATIENT, "MY_PASSWORD": "hush"})
@@ -188,6 +189,7 @@ def _pid_with(script: str) -> int:
 # Without a server ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("S43")
 @pytest.mark.parametrize(
     ("call", "plain"),
     [
@@ -201,7 +203,7 @@ def _pid_with(script: str) -> int:
         ({"command": "git", "args": ["status", 1]}, False),
     ],
 )
-def test_s43_a_rule_covers_a_command_only_when_nothing_else_changes_what_it_does(
+def test_a_rule_covers_a_command_only_when_nothing_else_changes_what_it_does(
     call: dict[str, Any], plain: bool
 ):
     argv = exact_argv(command_line(call, "/repo"))
@@ -215,7 +217,8 @@ def own(tmp_path: Path) -> Callable[[], Beneath]:
     return lambda: Beneath(str(tmp_path / "root"), (str(tmp_path / "data"),))
 
 
-def test_s30_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, own: Callable[[], Beneath]):
+@pytest.mark.row("S30")
+def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, own: Callable[[], Beneath]):
     script = tmp_path / "root" / "run.sh"
     script.write_text("old")
     script.chmod(0o750)
@@ -224,15 +227,15 @@ def test_s30_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, own: Ca
     assert sorted(one.name for one in (tmp_path / "root").iterdir()) == ["run.sh"]
 
 
+@pytest.mark.row("S30")
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "", ".", "a/../../x", "x\0y", "~/x", "..\\x"])
-def test_s30_a_path_that_leads_elsewhere_is_not_written(path: str, own: Callable[[], Beneath]):
+def test_a_path_that_leads_elsewhere_is_not_written(path: str, own: Callable[[], Beneath]):
     with pytest.raises(FileForbidden):
         write_file(own(), path, b"x")
 
 
-def test_s30_links_devices_folders_and_second_names_are_not_written(
-    tmp_path: Path, own: Callable[[], Beneath]
-):
+@pytest.mark.row("S30")
+def test_links_devices_folders_and_second_names_are_not_written(tmp_path: Path, own: Callable[[], Beneath]):
     root, outside = tmp_path / "root", tmp_path / "outside.txt"
     outside.write_text("mine")
     (root / "link").symlink_to(outside)
@@ -247,13 +250,15 @@ def test_s30_links_devices_folders_and_second_names_are_not_written(
     assert not (tmp_path / "data").is_symlink()
 
 
+@pytest.mark.row("S30")
 @pytest.mark.parametrize("path", ["relative.txt", "/repo2/a", "/", "/repository/a", "/repo"])
-def test_s30_only_paths_below_the_folder_are_served(path: str):
+def test_only_paths_below_the_folder_are_served(path: str):
     with pytest.raises(FileForbidden):
         relative(path, "/repo")
 
 
-def test_r31_what_is_too_large_or_no_text_is_refused(tmp_path: Path):
+@pytest.mark.row("REL-31")
+def test_what_is_too_large_or_no_text_is_refused(tmp_path: Path):
     services = AgentServices.__new__(AgentServices)
     services._own = ()  # pyright: ignore[reportPrivateUsage]
     (tmp_path / "blob").write_bytes(b"\xff\xfe")

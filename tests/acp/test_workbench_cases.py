@@ -20,7 +20,8 @@ async def created(page: Pushes, **fields: Any) -> str:
     return answer["ok"]["id"]
 
 
-async def test_tc_1_1a_1_2a_1_2b_1_2d_1_3a_1_3b_projects_are_added_once_in_order_and_removed_alone(
+@pytest.mark.row("TC-1.1a", "TC-1.2a", "TC-1.2b", "TC-1.2d", "TC-1.3a", "TC-1.3b", "A11")
+async def test_projects_are_added_once_in_order_and_removed_alone(
     short_dir: Path,
 ):
     server = LiveServer(short_dir, env=PATIENT)
@@ -54,7 +55,20 @@ async def test_tc_1_1a_1_2a_1_2b_1_2d_1_3a_1_3b_projects_are_added_once_in_order
         assert [one["id"] for one in listed] == [session]
 
 
-async def test_tc_2_1a_2_1b_2_1c_2_2a_2_3a_2_4a_2_4c_2_5a_2_5b_3_7b_sessions_are_listed_opened_and_kept(
+@pytest.mark.row(
+    "TC-2.1a",
+    "TC-2.1b",
+    "TC-2.1c",
+    "TC-2.2a",
+    "TC-2.3a",
+    "TC-2.4a",
+    "TC-2.4c",
+    "TC-2.5a",
+    "TC-2.5b",
+    "TC-3.7b",
+    "A11",
+)
+async def test_sessions_are_listed_opened_and_kept(
     short_dir: Path,
 ):
     server = LiveServer(short_dir, env=PATIENT)
@@ -136,6 +150,7 @@ async def test_tc_2_1a_2_1b_2_1c_2_2a_2_3a_2_4a_2_4c_2_5a_2_5b_3_7b_sessions_are
             assert said(events).count("You said") == 2
 
 
+@pytest.mark.row("A8", "A5", "A11")
 @pytest.mark.parametrize(
     "text",
     [
@@ -155,7 +170,7 @@ async def test_tc_2_1a_2_1b_2_1c_2_2a_2_3a_2_4a_2_4c_2_5a_2_5b_3_7b_sessions_are
         '{"id": 1, "type": "ping", "x": ' + "[" * 5000 + "]" * 5000 + "}",
     ],
 )
-def test_a8_a_malformed_message_is_refused_by_its_own_code(text: str):
+def test_a_malformed_message_is_refused_by_its_own_code(text: str):
     from bascule.hub.socket_messages import BadMessage, decode_message
 
     with pytest.raises(BadMessage) as refused:

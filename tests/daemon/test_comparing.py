@@ -48,7 +48,8 @@ async def changes(here: World, session: str) -> dict[str, Any]:
     return await here.ask(ReadContestant("c1", session))
 
 
-async def test_x10_three_agents_get_a_work_tree_each_beside_the_repository_and_their_changes_are_compared(
+@pytest.mark.row("X10")
+async def test_three_agents_get_a_work_tree_each_beside_the_repository_and_their_changes_are_compared(
     short_dir: Path,
 ):
     make_repository(short_dir / "repo", a__txt="one\n", sub___b__txt="b\n")
@@ -86,7 +87,8 @@ async def test_x10_three_agents_get_a_work_tree_each_beside_the_repository_and_t
         assert [one["path"] for one in (await changes(here, "s1"))["files"]] == ["new.txt"]
 
 
-async def test_x10_one_is_kept_and_the_others_go_but_their_work_stays_on_their_branches(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_one_is_kept_and_the_others_go_but_their_work_stays_on_their_branches(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here)
@@ -118,7 +120,8 @@ async def test_x10_one_is_kept_and_the_others_go_but_their_work_stays_on_their_b
         assert any("2 work trees" in one for one in details)
 
 
-async def test_x10_a_tree_in_which_nothing_was_changed_leaves_no_branch_behind(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_tree_in_which_nothing_was_changed_leaves_no_branch_behind(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here, prompt="hello")
@@ -131,7 +134,8 @@ async def test_x10_a_tree_in_which_nothing_was_changed_leaves_no_branch_behind(s
         assert git(here.work, "worktree", "list").count("\n") == 1
 
 
-async def test_x10_what_does_not_fit_changes_nothing_and_says_what_to_do(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_result_that_conflicts_changes_nothing_and_says_what_to_do(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here, "s1", "s2")
@@ -153,7 +157,8 @@ async def test_x10_what_does_not_fit_changes_nothing_and_says_what_to_do(short_d
         assert (here.work / "new.txt").exists()
 
 
-async def test_x10_uncommitted_work_is_said_and_left_alone(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_uncommitted_work_is_reported_and_left_alone(short_dir: Path):
     make_repository(short_dir / "repo", a__txt="one\n", b__txt="b\n")
     async with world(short_dir) as here:
         (here.work / "b.txt").write_text("mine\n")
@@ -169,7 +174,8 @@ async def test_x10_uncommitted_work_is_said_and_left_alone(short_dir: Path):
         assert (here.work / "new.txt").read_text() == "hello\n"
 
 
-async def test_x10_files_git_ignores_are_counted_because_they_go_with_the_tree(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_files_git_ignores_are_counted_because_they_go_with_the_tree(short_dir: Path):
     make_repository(short_dir / "repo", __gitignore="build\n*.log\n")
     async with world(short_dir) as here:
         made = await begun(here, "s1", "s2")
@@ -182,7 +188,8 @@ async def test_x10_files_git_ignores_are_counted_because_they_go_with_the_tree(s
         assert [one["path"] for one in found["files"]] == ["new.txt"]
 
 
-async def test_x10_a_tree_with_a_repository_inside_stays_because_no_branch_would_keep_it(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_tree_with_a_repository_inside_stays_because_no_branch_would_keep_it(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here, "s1", "s2")
@@ -193,7 +200,8 @@ async def test_x10_a_tree_with_a_repository_inside_stays_because_no_branch_would
         assert (inner / "x.txt").read_text() == "only here\n"
 
 
-async def test_x10_all_is_checked_before_anything_begins(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_all_is_checked_before_anything_begins(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir, sessions=3) as here:
         await here.start("other", "hello")
@@ -212,7 +220,8 @@ async def test_x10_all_is_checked_before_anything_begins(short_dir: Path):
                 await here.ask(wish(here, *few))
 
 
-async def test_x10_a_folder_without_a_repository_or_without_a_commit_says_what_is_missing(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_folder_without_a_repository_or_without_a_commit_says_what_is_missing(short_dir: Path):
     async with world(short_dir) as here:
         with pytest.raises(Refused, match="not in a git repository") as refused:
             await here.ask(wish(here))
@@ -223,7 +232,8 @@ async def test_x10_a_folder_without_a_repository_or_without_a_commit_says_what_i
         assert await here.store.sessions() == []
 
 
-async def test_x10_a_key_sent_twice_starts_once(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_key_sent_twice_starts_once(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         first, second = await asyncio.gather(
@@ -233,7 +243,8 @@ async def test_x10_a_key_sent_twice_starts_once(short_dir: Path):
         assert len(await here.store.sessions()) == 2
 
 
-async def test_x9_a_single_session_may_have_a_work_tree_of_its_own_also_from_a_folder_below(short_dir: Path):
+@pytest.mark.row("X9")
+async def test_a_single_session_may_have_a_work_tree_of_its_own_also_from_a_folder_below(short_dir: Path):
     make_repository(short_dir / "repo", sub___b__txt="b\n")
     async with world(short_dir) as here:
         await here.start("s1", "write new.txt hello", cwd=str(here.work / "sub"), worktree=True, key="once")
@@ -256,7 +267,8 @@ async def test_x9_a_single_session_may_have_a_work_tree_of_its_own_also_from_a_f
         await here.over()
 
 
-async def test_x10_nobody_is_kept_while_still_working(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_no_result_is_kept_while_its_agent_still_works(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         await here.ask(wish(here, "s1", "s2", prompt="hold"))
@@ -264,7 +276,8 @@ async def test_x10_nobody_is_kept_while_still_working(short_dir: Path):
             await here.ask(KeepContestant("c1", "s1", ANA))
 
 
-async def test_s33_nothing_of_a_hostile_repository_runs(short_dir: Path):
+@pytest.mark.row("S33")
+async def test_nothing_of_a_hostile_repository_runs(short_dir: Path):
     repo = make_repository(short_dir / "repo", a__txt="one\n", __gitattributes="* filter=evil diff=evil\n")
     canary = short_dir / "canary"
     evil = short_dir / "evil.sh"
@@ -308,7 +321,8 @@ async def test_s33_nothing_of_a_hostile_repository_runs(short_dir: Path):
         assert not canary.exists(), canary.read_text()
 
 
-async def test_s33_a_repository_that_claims_another_folder_gets_no_work_tree(short_dir: Path):
+@pytest.mark.row("S33")
+async def test_a_repository_that_claims_another_folder_gets_no_work_tree(short_dir: Path):
     repo = make_repository(short_dir / "repo")
     elsewhere = short_dir / "elsewhere"
     elsewhere.mkdir()
@@ -318,7 +332,8 @@ async def test_s33_a_repository_that_claims_another_folder_gets_no_work_tree(sho
             await here.ask(wish(here))
 
 
-async def test_s33_an_agent_that_repoints_its_tree_moves_nothing_but_itself(short_dir: Path):
+@pytest.mark.row("S33")
+async def test_an_agent_that_repoints_its_tree_moves_nothing_but_itself(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here, "s1", "s2")
@@ -338,7 +353,8 @@ async def test_s33_an_agent_that_repoints_its_tree_moves_nothing_but_itself(shor
         assert git(here.work, "show", f"{branch}:new.txt") == "hello\n"
 
 
-async def test_s21_trees_are_not_made_through_a_link_nor_outside_the_roots(short_dir: Path):
+@pytest.mark.row("S21")
+async def test_trees_are_not_made_through_a_link_nor_outside_the_roots(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         (short_dir / "outside").mkdir()
@@ -352,7 +368,8 @@ async def test_s21_trees_are_not_made_through_a_link_nor_outside_the_roots(short
             await here.ask(wish(here))
 
 
-async def test_x10_trees_of_a_repository_inside_another_are_beside_the_outer_one(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_trees_of_a_repository_inside_another_are_beside_the_outer_one(short_dir: Path):
     outer = make_repository(short_dir / "outer")
     make_repository(outer / "inner")
     async with world(short_dir) as here:

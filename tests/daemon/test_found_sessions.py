@@ -100,7 +100,8 @@ def terminal() -> Iterator[Sleeper]:
 # Found, listed, opened, searched
 
 
-async def test_r23_the_sessions_of_five_agents_are_found_listed_opened_and_searched(
+@pytest.mark.row("R23")
+async def test_the_sessions_of_five_agents_are_found_listed_opened_and_searched(
     short_dir: Path, home: Path
 ) -> None:
     work = furnish(home)
@@ -137,7 +138,8 @@ async def test_r23_the_sessions_of_five_agents_are_found_listed_opened_and_searc
         assert b"It burns steadily" in b"".join(around.entries)
 
 
-async def test_r23_a_found_session_of_each_agent_is_continued_on_the_same_log(
+@pytest.mark.row("R23")
+async def test_a_found_session_of_each_agent_is_continued_on_the_same_log(
     short_dir: Path, home: Path
 ) -> None:
     work = furnish(home)
@@ -323,7 +325,8 @@ async def test_a_folder_that_a_file_claims_is_not_shown_unless_sessions_may_run_
 # Growing, rewritten
 
 
-async def test_r23_a_growing_file_is_followed_while_somebody_looks(
+@pytest.mark.row("R23")
+async def test_a_growing_file_is_followed_while_somebody_looks(
     short_dir: Path, home: Path, terminal: Sleeper
 ) -> None:
     furnish(home, "claude")
@@ -449,7 +452,8 @@ async def test_a_note_of_a_process_that_is_not_that_process_any_more_is_no_termi
         assert (await listed(made))[0]["terminal"] == {"pid": terminal.pid, "status": "idle"}
 
 
-async def test_r23_a_message_for_a_terminal_waits_until_it_is_closed_and_is_then_sent_here(
+@pytest.mark.row("R23")
+async def test_a_message_for_a_terminal_waits_until_it_is_closed_and_is_then_sent_here(
     short_dir: Path, home: Path, terminal: Sleeper
 ) -> None:
     furnish(home, "claude")

@@ -82,9 +82,10 @@ def _mutate(output: bytes, chance: random.Random) -> bytes:
     return bytes(data)
 
 
+@pytest.mark.row("REL-31")
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(NAMES), st.integers(0, 2**32))
-def test_r31_a_damaged_recording_never_raises_and_is_kept(name: str, seed: int) -> None:
+def test_a_damaged_recording_never_raises_and_is_kept(name: str, seed: int) -> None:
     driver = StreamJsonDriver()
     output = _mutate(output_of(name), random.Random(seed))
     events = [*driver.receive(output), *driver.finish()]
@@ -124,9 +125,10 @@ def _swap(value: object, chance: random.Random) -> object:
     return value
 
 
+@pytest.mark.row("REL-31")
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(NAMES), st.integers(0, 2**32))
-def test_r31_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
+def test_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
     chance = random.Random(seed)
     driver = StreamJsonDriver()
     for way, line in lines_of(name):
@@ -139,8 +141,9 @@ def test_r31_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
         StreamJsonDriver.restore(driver.state())
 
 
+@pytest.mark.row("REL-31")
 @given(st.binary(max_size=2000))
-def test_r31_arbitrary_bytes_never_raise(data: bytes) -> None:
+def test_arbitrary_bytes_never_raise(data: bytes) -> None:
     driver = StreamJsonDriver()
     for event in [*driver.receive(data), *driver.finish()]:
         assert isinstance(event, Unrecognised)

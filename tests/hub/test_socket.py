@@ -20,7 +20,8 @@ def test_every_kind_of_message_has_an_answer() -> None:
     assert {name for name, kind in KINDS.items() if kind.verb is None} == set(ANSWERS)
 
 
-async def test_a5_create_open_send_and_watch(world: Stage) -> None:
+@pytest.mark.row("A5", "R5")
+async def test_a_session_is_created_opened_prompted_and_watched_over_the_socket(world: Stage) -> None:
     async with world.socket(world.tokens["operator"]) as socket:
         made = (await ask(socket, "session:create", 1, agent="scripted", cwd="/tmp"))["ok"]
         session = made["sessionId"]
@@ -39,7 +40,8 @@ async def test_a5_create_open_send_and_watch(world: Stage) -> None:
     assert wish.by.address == "127.0.0.1"
 
 
-async def test_r5_every_list_answers(world: Stage) -> None:
+@pytest.mark.row("R5")
+async def test_every_list_message_on_the_socket_is_answered(world: Stage) -> None:
     await world.session("s1")
     await world.ask_permission("s1")
     async with world.socket() as socket:
@@ -115,7 +117,8 @@ BAD = [
 ]
 
 
-async def test_a8_malformed_messages_are_answered_and_never_fatal(world: Stage) -> None:
+@pytest.mark.row("A8")
+async def test_malformed_messages_are_answered_and_never_fatal(world: Stage) -> None:
     await world.session("s1")
     async with world.socket() as socket:
         for text in BAD:

@@ -76,7 +76,8 @@ def spoil_page(path: Path) -> None:
         file.write(b"\xa5" * size)
 
 
-async def test_r11_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said(make_server: Make) -> None:
     server = make_server()
     await server.start()
     spoilt, agent = await talked(server)
@@ -111,8 +112,9 @@ async def test_r11_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said
     assert agent.is_running()
 
 
+@pytest.mark.row("REL-11")
 @pytest.mark.parametrize("spoil", [zero_header, truncate, spoil_page, Path.unlink])
-async def test_r11_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
+async def test_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
     make_server: Make, spoil: Callable[[Path], None]
 ) -> None:
     server = make_server()
@@ -159,7 +161,8 @@ async def test_r11_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
     assert agent.is_running()
 
 
-async def test_r11_what_was_said_in_the_lost_time_is_in_the_log_of_a_process_that_is_taken_up(
+@pytest.mark.row("REL-11")
+async def test_what_was_said_in_the_lost_time_is_in_the_log_of_a_process_that_is_taken_up(
     make_server: Make,
 ) -> None:
     server = make_server()
@@ -179,7 +182,8 @@ async def test_r11_what_was_said_in_the_lost_time_is_in_the_log_of_a_process_tha
     assert "199 200" in text
 
 
-async def test_r11_a_shared_agent_is_taken_up_with_all_its_sessions(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_a_shared_agent_is_taken_up_with_all_its_sessions(make_server: Make) -> None:
     server = make_server()
     add_agent(server)
     await server.start()
@@ -201,7 +205,8 @@ async def test_r11_a_shared_agent_is_taken_up_with_all_its_sessions(make_server:
     assert agent.is_running()
 
 
-async def test_r11_a_process_of_an_older_keeper_can_be_ended_and_its_output_is_put_aside(
+@pytest.mark.row("REL-11")
+async def test_a_process_of_an_older_keeper_can_be_ended_and_its_output_is_put_aside(
     make_server: Make,
 ) -> None:
     server = make_server()
@@ -224,7 +229,8 @@ async def test_r11_a_process_of_an_older_keeper_can_be_ended_and_its_output_is_p
     assert not agent.is_running()
 
 
-async def test_r11_the_command_line_lists_takes_up_and_ends(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_the_command_line_lists_takes_up_and_ends(make_server: Make) -> None:
     server = make_server()
     await server.start()
     session, _ = await talked(server)
@@ -246,7 +252,8 @@ async def test_r11_the_command_line_lists_takes_up_and_ends(make_server: Make) -
     assert "Every process that runs is in the log." in (await bascule(server.data, *words)).out
 
 
-async def test_r11_stopping_everything_reaches_what_is_not_in_the_log(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_stopping_everything_reaches_what_is_not_in_the_log(make_server: Make) -> None:
     server = make_server()
     await server.start()
     _, agent = await talked(server)
@@ -258,7 +265,8 @@ async def test_r11_stopping_everything_reaches_what_is_not_in_the_log(make_serve
     await asyncio.to_thread(agent.wait, 20)
 
 
-async def test_r11_an_older_copy_under_a_live_session_is_noticed_and_said(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_an_older_copy_under_a_live_session_is_noticed_and_said(make_server: Make) -> None:
     server = make_server()
     await server.start()
     session, agent = await talked(server)
@@ -307,7 +315,8 @@ async def test_r11_an_older_copy_under_a_live_session_is_noticed_and_said(make_s
     assert count == (before[-1].seq,)
 
 
-async def test_r11_a_run_that_an_older_copy_does_not_know_is_kept_and_offered(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_a_run_that_an_older_copy_does_not_know_is_kept_and_offered(make_server: Make) -> None:
     """The copy says that the session ended; since then it was resumed, and its new agent runs."""
     server = make_server()
     await server.start()

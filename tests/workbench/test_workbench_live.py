@@ -52,7 +52,8 @@ async def search(server: LiveServer, words: str) -> dict[str, Any]:
             await asyncio.sleep(0.02)
 
 
-async def test_x4_x9_s31_a4_r12_a_session_is_found_shown_shared_and_kept(short_dir: Path) -> None:
+@pytest.mark.row("X4", "X9", "S31", "A4", "R12")
+async def test_a_session_is_found_shown_shared_and_kept(short_dir: Path) -> None:
     async with LiveServer(short_dir) as server:
         make_repository(server.work)
         session = await server.create("count 3 about pelicans", permissionMode="auto")
@@ -118,7 +119,8 @@ async def test_x4_x9_s31_a4_r12_a_session_is_found_shown_shared_and_kept(short_d
         assert (await server.http.get(f"{one}/entries", headers=guest)).status_code == 401
 
 
-async def test_x9_an_agents_edit_is_a_change_of_its_session(short_dir: Path) -> None:
+@pytest.mark.row("X9")
+async def test_an_agents_edit_is_a_change_of_its_session(short_dir: Path) -> None:
     async with LiveServer(short_dir) as server:
         session = await server.create("edit", permissionMode="auto")
         await server.wait_for(session, TurnEnded)
