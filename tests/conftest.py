@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.parts import Part, parts
 from tests.waiting import TEST_SECONDS
 
 # A busy machine is no defect: what an example finds counts, not how long it took.
@@ -67,6 +68,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
             await run(*args, **kwargs)
 
     pyfuncitem.obj = bounded
+
+
+@pytest.fixture
+def part(subtests: pytest.Subtests) -> Part:
+    return parts(subtests)
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import pytest
 from tests.acp.sharing import PATIENT, add_agent, pid_of, told
 from tests.acp.test_acp_live import answer, said
 from tests.live import LiveServer
+from tests.parts import Part
 
 from bascule.daemon.agent_services import AgentServices, ReadParams, WriteParams, relative
 from bascule.daemon.beneath import Beneath, FileForbidden
@@ -57,7 +58,7 @@ class Caller:
 
 @pytest.mark.row("A1", "S30", "S33", "S42")
 async def test_an_agent_reads_writes_and_runs_only_in_its_folder_and_what_was_allowed(
-    short_dir: Path,
+    short_dir: Path, part: Part
 ):
     server = LiveServer(short_dir, env={**PATIENT, "MY_PASSWORD": "hush"})
     log = add_agent(server, services='"read", "write", "terminal"')
@@ -73,83 +74,100 @@ async def test_an_agent_reads_writes_and_runs_only_in_its_folder_and_what_was_al
     async with server:
         session = await server.create("hello", agent="scripted")
         await server.wait_for(session, TurnEnded)
-        offered = next(line for line in told(log) if line.get("method") == "initialize")
-        assert offered["params"]["clientCapabilities"]["fs"] == {"readTextFile": True, "writeTextFile": True}
+        with part("files and terminals are offered to the agent"):
+            offered = next(line for line in told(log) if line.get("method") == "initialize")
+            assert offered["params"]["clientCapabilities"]["fs"] == {
+                "readTextFile": True,
+                "writeTextFile": True,
+            }
         one = Caller(server, session)
 
         read = "fs/read_text_file"
-        assert await one.call(read, path=f"{work}/notes.txt") == {"content": "one\ntwo\nthree\n"}
-        assert await one.call(read, path=f"{work}/notes.txt", line=2, limit=1) == {"content": "two\n"}
-        for path in (
-            f"{server.folder}/secret.txt",
-            f"{work}/../secret.txt",
-            f"{work}/link.txt",
-            f"{work}/out/secret.txt",
-            "/proc/self/environ",
-            "notes.txt",
-        ):
-            refused = await one.call(read, path=path)
-            assert refused["error"]["code"] == -32000, path
-        assert (await one.call("fs/delete_file", path="x"))["error"]["code"] == -32601
+        with part("files of the folder are read"):
+            assert await one.call(read, path=f"{work}/notes.txt") == {"content": "one\ntwo\nthree\n"}
+            assert await one.call(read, path=f"{work}/notes.txt", line=2, limit=1) == {"content": "two\n"}
+        with part("nothing outside the folder is read"):
+            for path in (
+                f"{server.folder}/secret.txt",
+                f"{work}/../secret.txt",
+                f"{work}/link.txt",
+                f"{work}/out/secret.txt",
+                "/proc/self/environ",
+                "notes.txt",
+            ):
+                refused = await one.call(read, path=path)
+                assert refused["error"]["code"] == -32000, path
+        with part("an unknown method is refused"):
+            assert (await one.call("fs/delete_file", path="x"))["error"]["code"] == -32601
 
         write = "fs/write_text_file"
-        asked, denied = await one.decided("deny", write, path=f"{work}/new/a.txt", content="hi")
-        assert (asked.kind, asked.tool) == ("edit", "write_text_file")
-        assert denied["error"]["message"].startswith("Denied")
-        assert not (work / "new").exists()
-        await one.begin(write, path=f"{work}/new/a.txt", content="hi")
-        asked = await one.asked()
-        wrong: list[dict[str, Any]] = [
-            {"option": "no-such-option"},
-            {"inputSha256": "0" * 64},
-            {"updatedInput": {"path": "/etc/passwd"}},
-            {"requestId": "another"},
-        ]
-        for more in wrong:
-            body = {"requestId": asked.request_id, "decision": "allow", **more}
-            refused = await server.http.post(f"/api/sessions/{session}/permissions", json=body)
-            assert refused.status_code in (400, 404, 409), more
-        await answer(server, session, asked, "allow")
-        assert await one.result() == {}
-        assert (work / "new" / "a.txt").read_text() == "hi"
-        for path in (f"{work}/link.txt", f"{work}/out/secret.txt", f"{server.folder}/secret.txt"):
-            _, refused = await one.decided("allow", write, path=path, content="stolen")
-            assert refused["error"]["code"] == -32000, path
-        assert (server.folder / "secret.txt").read_text() == "secret"
+        with part("a denied write changes nothing"):
+            asked, denied = await one.decided("deny", write, path=f"{work}/new/a.txt", content="hi")
+            assert (asked.kind, asked.tool) == ("edit", "write_text_file")
+            assert denied["error"]["message"].startswith("Denied")
+            assert not (work / "new").exists()
+        with part("only the exact request can be allowed"):
+            await one.begin(write, path=f"{work}/new/a.txt", content="hi")
+            asked = await one.asked()
+            wrong: list[dict[str, Any]] = [
+                {"option": "no-such-option"},
+                {"inputSha256": "0" * 64},
+                {"updatedInput": {"path": "/etc/passwd"}},
+                {"requestId": "another"},
+            ]
+            for more in wrong:
+                body = {"requestId": asked.request_id, "decision": "allow", **more}
+                refused = await server.http.post(f"/api/sessions/{session}/permissions", json=body)
+                assert refused.status_code in (400, 404, 409), more
+            await answer(server, session, asked, "allow")
+            assert await one.result() == {}
+            assert (work / "new" / "a.txt").read_text() == "hi"
+        with part("nothing outside the folder is written"):
+            for path in (f"{work}/link.txt", f"{work}/out/secret.txt", f"{server.folder}/secret.txt"):
+                _, refused = await one.decided("allow", write, path=path, content="stolen")
+                assert refused["error"]["code"] == -32000, path
+            assert (server.folder / "secret.txt").read_text() == "secret"
 
         make = "terminal/create"
-        _, denied = await one.decided("deny", make, command="touch", args=["b.txt"])
-        assert "Denied" in denied["error"]["message"]
-        script = "import sys; print('to out', flush=True); print('to err', file=sys.stderr); sys.exit(3)"
-        asked, made = await one.decided(
-            "allow", make, command=sys.executable, args=["-c", script], outputByteLimit=1000
-        )
-        assert asked.kind == "execute"
-        assert script.split(";")[0] in json.loads(bytes(asked.input))["command"]
-        mine = {"terminalId": made["terminalId"]}
-        assert await one.call("terminal/wait_for_exit", **mine) == {"exitCode": 3, "signal": None}
-        assert await one.call("terminal/output", **mine) == {
-            "output": "to out\nto err\n",
-            "truncated": False,
-            "exitStatus": {"exitCode": 3, "signal": None},
-        }
-        assert await one.call("terminal/release", **mine) == {}
-        assert "error" in await one.call("terminal/output", **mine)
-        _, refused = await one.decided("allow", make, command="touch", args=["c.txt"], cwd=str(server.folder))
-        assert "error" in refused
-        assert not (server.folder / "c.txt").exists()
+        with part("a denied program is not started"):
+            _, denied = await one.decided("deny", make, command="touch", args=["b.txt"])
+            assert "Denied" in denied["error"]["message"]
+        with part("an allowed program runs and is read until it is released"):
+            script = "import sys; print('to out', flush=True); print('to err', file=sys.stderr); sys.exit(3)"
+            asked, made = await one.decided(
+                "allow", make, command=sys.executable, args=["-c", script], outputByteLimit=1000
+            )
+            assert asked.kind == "execute"
+            assert script.split(";")[0] in json.loads(bytes(asked.input))["command"]
+            mine = {"terminalId": made["terminalId"]}
+            assert await one.call("terminal/wait_for_exit", **mine) == {"exitCode": 3, "signal": None}
+            assert await one.call("terminal/output", **mine) == {
+                "output": "to out\nto err\n",
+                "truncated": False,
+                "exitStatus": {"exitCode": 3, "signal": None},
+            }
+            assert await one.call("terminal/release", **mine) == {}
+            assert "error" in await one.call("terminal/output", **mine)
+        with part("no program runs outside the folder"):
+            _, refused = await one.decided(
+                "allow", make, command="touch", args=["c.txt"], cwd=str(server.folder)
+            )
+            assert "error" in refused
+            assert not (server.folder / "c.txt").exists()
 
-        _, made = await one.decided("allow", make, command="env")
-        mine = {"terminalId": made["terminalId"]}
-        await one.call("terminal/wait_for_exit", **mine)
-        shown = (await one.call("terminal/output", **mine))["output"]
-        assert f"HOME={server.home}" in shown
-        seen = shown + Path(f"/proc/{await pid_of(server, session)}/environ").read_text()
-        assert not any(word in seen for word in ("hush", "tweet", "/nowhere", server.token))
-        for name in ("LD_PRELOAD", "BASCULE_TOKEN", "A=B", ""):
-            chosen = [{"name": name, "value": "x"}]
-            _, refused = await one.decided("allow", make, command="env", env=chosen)
-            assert "can't be set" in refused["error"]["message"], name
+        with part("a program gets no secret and nothing of a hostile folder"):
+            _, made = await one.decided("allow", make, command="env")
+            mine = {"terminalId": made["terminalId"]}
+            await one.call("terminal/wait_for_exit", **mine)
+            shown = (await one.call("terminal/output", **mine))["output"]
+            assert f"HOME={server.home}" in shown
+            seen = shown + Path(f"/proc/{await pid_of(server, session)}/environ").read_text()
+            assert not any(word in seen for word in ("hush", "tweet", "/nowhere", server.token))
+        with part("dangerous variables cannot be set"):
+            for name in ("LD_PRELOAD", "BASCULE_TOKEN", "A=B", ""):
+                chosen = [{"name": name, "value": "x"}]
+                _, refused = await one.decided("allow", make, command="env", env=chosen)
+                assert "can't be set" in refused["error"]["message"], name
 
         # A program outlives the server, and so does the wish to know how it ends.
         endless = "import time\nprint('x' * 5000, flush=True)\nwhile True: time.sleep(0.05)"

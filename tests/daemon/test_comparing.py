@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.daemon.bench import ANA, World, world
 from tests.daemon.repositories import git, make_repository
+from tests.parts import Part
 
 from bascule.link.comparisons import (
     Entrant,
@@ -88,7 +89,9 @@ async def test_three_agents_get_a_work_tree_each_beside_the_repository_and_their
 
 
 @pytest.mark.row("X10")
-async def test_one_is_kept_and_the_others_go_but_their_work_stays_on_their_branches(short_dir: Path):
+async def test_one_is_kept_and_the_others_go_but_their_work_stays_on_their_branches(
+    short_dir: Path, part: Part
+):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here)
@@ -96,28 +99,33 @@ async def test_one_is_kept_and_the_others_go_but_their_work_stays_on_their_branc
         (trees["s1"] / "a.txt").write_text("one\nTWO\nthree\n")
         (trees["s2"] / "other.txt").write_text("kept on the branch\n")
         kept = await here.ask(KeepContestant("c1", "s1", ANA))
-        assert kept["files"] == 2
-        assert "2 files changed in repo, not committed" in kept["words"]
-        assert (here.work / "a.txt").read_text() == "one\nTWO\nthree\n"
-        assert (here.work / "new.txt").read_text() == "hello\n"
-        assert git(here.work, "log", "--oneline", "main").count("\n") == 1
+        with part("the kept work is in the repository, not committed"):
+            assert kept["files"] == 2
+            assert "2 files changed in repo, not committed" in kept["words"]
+            assert (here.work / "a.txt").read_text() == "one\nTWO\nthree\n"
+            assert (here.work / "new.txt").read_text() == "hello\n"
+            assert git(here.work, "log", "--oneline", "main").count("\n") == 1
         removed = await here.ask(RemoveTrees("c1", ("s2", "s3"), ANA))
-        assert [one["removed"] for one in removed["trees"]] == [True, True]
-        assert all("stays on the branch" in one["words"] for one in removed["trees"])
+        with part("the other trees are removed and say where their work is"):
+            assert [one["removed"] for one in removed["trees"]] == [True, True]
+            assert all("stays on the branch" in one["words"] for one in removed["trees"])
         await here.until(SessionEnded, "s2")
         assert [trees[one].exists() for one in THREE] == [True, False, False]
-        branch = removed["trees"][0]["branch"]
-        assert git(here.work, "show", f"{branch}:other.txt") == "kept on the branch\n"
-        assert git(here.work, "show", f"{branch}:new.txt") == "hello\n"
+        with part("their work is on their branches"):
+            branch = removed["trees"][0]["branch"]
+            assert git(here.work, "show", f"{branch}:other.txt") == "kept on the branch\n"
+            assert git(here.work, "show", f"{branch}:new.txt") == "hello\n"
         await here.restart()
-        again = await here.ask(ReadComparison("c1"))
-        assert again["kept"] == "s1"
-        assert [one["state"] for one in again["contestants"]] == ["there", "removed", "removed"]
-        assert "was removed" in (await changes(here, "s2"))["problem"]
-        assert len((await here.ask(ListComparisons()))["comparisons"]) == 1
-        details = [line.decode() for line in await here.store.audit_lines()]
-        assert any("taken over into" in one for one in details)
-        assert any("2 work trees" in one for one in details)
+        with part("a restart knows what was kept and removed"):
+            again = await here.ask(ReadComparison("c1"))
+            assert again["kept"] == "s1"
+            assert [one["state"] for one in again["contestants"]] == ["there", "removed", "removed"]
+            assert "was removed" in (await changes(here, "s2"))["problem"]
+            assert len((await here.ask(ListComparisons()))["comparisons"]) == 1
+        with part("the audit log has both"):
+            details = [line.decode() for line in await here.store.audit_lines()]
+            assert any("taken over into" in one for one in details)
+            assert any("2 work trees" in one for one in details)
 
 
 @pytest.mark.row("X10")

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 from tests.hub.stage import Stage, append, ask, rest_of
+from tests.parts import Part
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
@@ -222,32 +223,43 @@ async def test_a_shared_link_watches_over_the_socket_and_ends_when_revoked(world
 
 @pytest.mark.row("S61")
 @pytest.mark.parametrize("form", ["markdown", "html", "json"])
-async def test_an_export_holds_the_transcript_without_secrets_or_script(world: Stage, form: str) -> None:
+async def test_an_export_holds_the_transcript_without_secrets_or_script(
+    world: Stage, form: str, part: Part
+) -> None:
     secret = "sk-ant-0123456789abcdefghijklmnop"
     await talk(world, f"{EVIL} the key {secret} ends")
     async with world.client(world.tokens["viewer"]) as client:
         answer = await client.get("/api/sessions/s1/export", params={"format": form})
     assert answer.status_code == 200
-    disposition = answer.headers["content-disposition"]
-    assert disposition.startswith('attachment; filename="Tell-me-script-alert-1-script')
-    assert all(letter.isascii() and letter.isprintable() for letter in disposition)
-    assert "sandbox" in answer.headers["content-security-policy"]
+    with part("it is a download with a safe name and policy"):
+        disposition = answer.headers["content-disposition"]
+        assert disposition.startswith('attachment; filename="Tell-me-script-alert-1-script')
+        assert all(letter.isascii() and letter.isprintable() for letter in disposition)
+        assert "sandbox" in answer.headers["content-security-policy"]
     text = answer.text
-    assert secret not in text
-    assert "the key" in text
-    if form == "html":
-        assert "<script" not in text
-        assert "<img" not in text
-        assert "\u202e" not in text
-        assert "&lt;script&gt;" in text
-        assert "default-src &#x27;none&#x27;" in text
-    if form == "markdown":
-        assert "\u202e" not in text
-        assert "````\n" in text
-    if form == "json":
-        whole = answer.json()
-        assert whole["session"]["id"] == "s1"
-        assert [entry["kind"] for entry in whole["entries"]] == ["event", "prompt", "text", "tool", "turn"]
+    with part("it holds no secret"):
+        assert secret not in text
+        assert "the key" in text
+    with part("its format is inert"):
+        if form == "html":
+            assert "<script" not in text
+            assert "<img" not in text
+            assert "\u202e" not in text
+            assert "&lt;script&gt;" in text
+            assert "default-src &#x27;none&#x27;" in text
+        if form == "markdown":
+            assert "\u202e" not in text
+            assert "````\n" in text
+        if form == "json":
+            whole = answer.json()
+            assert whole["session"]["id"] == "s1"
+            assert [entry["kind"] for entry in whole["entries"]] == [
+                "event",
+                "prompt",
+                "text",
+                "tool",
+                "turn",
+            ]
 
 
 async def test_an_export_of_many_entries_comes_whole(world: Stage) -> None:

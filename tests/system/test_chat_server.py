@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.live import LiveServer
+from tests.parts import Part
 from tests.system.sse import Event, stream, until
 from tests.waiting import PATIENCE
 
@@ -37,19 +38,21 @@ def bare(server: LiveServer) -> httpx.AsyncClient:
 
 
 @pytest.mark.row("C1", "C2")
-async def test_a_whole_conversation_by_the_seven_endpoints(server: LiveServer):
+async def test_a_whole_conversation_by_the_seven_endpoints(server: LiveServer, part: Part):
     made = await server.post("/api/sessions", agent="demo", cwd=str(server.work), model="some-model")
     assert made.status_code == 200
     session = made.json()
-    assert {"id", "token", "model", "createdAt"} <= set(session)
-    assert session["model"] == "some-model"
+    with part("create answers as specified"):
+        assert {"id", "token", "model", "createdAt"} <= set(session)
+        assert session["model"] == "some-model"
     path, token = f"/api/sessions/{session['id']}", session["token"]
 
-    listed = (await server.http.get("/api/sessions")).json()["sessions"]
-    mine = next(one for one in listed if one["id"] == session["id"])
-    assert mine["status"] in ("starting", "running")
-    assert mine["createdAt"] == session["createdAt"]
-    assert "token" not in mine
+    with part("list has the session without its token"):
+        listed = (await server.http.get("/api/sessions")).json()["sessions"]
+        mine = next(one for one in listed if one["id"] == session["id"])
+        assert mine["status"] in ("starting", "running")
+        assert mine["createdAt"] == session["createdAt"]
+        assert "token" not in mine
 
     async with bare(server) as client:  # from here on only the session's own token
         sent = await client.post(
@@ -58,10 +61,11 @@ async def test_a_whole_conversation_by_the_seven_endpoints(server: LiveServer):
         assert sent.json()["ok"] is True
         events = await until(server, session["id"], "permission_request", token=token)
         asked = events[-1].data
-        assert {"requestId", "toolName", "input", "suggestions", "toolUseId"} <= set(asked)
-        assert (asked["toolName"], asked["input"]["command"]) == ("Bash", "echo demo")
-        user = next(one.data for one in events if one.name == "user_message")
-        assert user == {"text": "run", "clientMessageId": "m-1"}
+        with part("the stream has the message and the request"):
+            assert {"requestId", "toolName", "input", "suggestions", "toolUseId"} <= set(asked)
+            assert (asked["toolName"], asked["input"]["command"]) == ("Bash", "echo demo")
+            user = next(one.data for one in events if one.name == "user_message")
+            assert user == {"text": "run", "clientMessageId": "m-1"}
 
         bearer = {"authorization": f"Bearer {token}"}
         answer = {"requestId": asked["requestId"], "decision": "allow", "message": ""}
@@ -69,15 +73,19 @@ async def test_a_whole_conversation_by_the_seven_endpoints(server: LiveServer):
         assert allowed.json() == {"ok": True}
         await until(server, session["id"], "turn_ended", token=token)
 
-        await client.post(f"{path}/send", params={"token": token}, json={"text": "count 10000 20"})
-        await until(server, session["id"], "assistant_text", token=token, last=events[-1].id)
-        assert (await client.post(f"{path}/interrupt", params={"token": token})).json() == {"ok": True}
-        ended = await server.wait_for(session["id"], lambda e: getattr(e, "stop_reason", "") == "interrupted")
-        assert isinstance(ended.event, TurnEnded)
+        with part("an interrupt ends the turn"):
+            await client.post(f"{path}/send", params={"token": token}, json={"text": "count 10000 20"})
+            await until(server, session["id"], "assistant_text", token=token, last=events[-1].id)
+            assert (await client.post(f"{path}/interrupt", params={"token": token})).json() == {"ok": True}
+            ended = await server.wait_for(
+                session["id"], lambda e: getattr(e, "stop_reason", "") == "interrupted"
+            )
+            assert isinstance(ended.event, TurnEnded)
 
-        assert (await client.delete(path, headers=bearer)).json() == {"ok": True}
-        await server.wait_for(session["id"], SessionEnded)
-        assert (await client.get(path, headers=bearer)).json()["status"] == "closed"
+        with part("close ends the session"):
+            assert (await client.delete(path, headers=bearer)).json() == {"ok": True}
+            await server.wait_for(session["id"], SessionEnded)
+            assert (await client.get(path, headers=bearer)).json()["status"] == "closed"
 
 
 @pytest.mark.row("C1")
