@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.parts import Part, parts
 from tests.waiting import TEST_SECONDS
 
 # A busy machine is no defect: what an example finds counts, not how long it took.
@@ -25,7 +26,22 @@ SCRUBBED_NAMES = {"HOST", "PORT", "TERMINAL", "GIT_DIR", "GIT_WORK_TREE", "GIT_I
 SCRUBBED_PREFIXES = ("BASCULE_", "CLAUDE", "ANTHROPIC_", "CODEX_", "ACP_", "XDG_")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--row", metavar="ID", help="only tests that show this requirement, such as R8 or S55")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    mix(items)
+    wanted = config.getoption("--row")
+    if wanted:
+        shown = [any(wanted in mark.args for mark in item.iter_markers("row")) for item in items]
+        config.hook.pytest_deselected(
+            items=[item for item, is_one in zip(items, shown, strict=True) if not is_one]
+        )
+        items[:] = [item for item, is_one in zip(items, shown, strict=True) if is_one]
+
+
+def mix(items: list[pytest.Item]) -> None:
     """Tests of the page need the processor, most others wait: mixed file by file, both go on at once."""
     files = [list(group) for _, group in itertools.groupby(items, key=lambda item: item.path)]
     web = Path(__file__).parent / "web"
@@ -52,6 +68,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
             await run(*args, **kwargs)
 
     pyfuncitem.obj = bounded
+
+
+@pytest.fixture
+def part(subtests: pytest.Subtests) -> Part:
+    return parts(subtests)
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,10 @@ EPILOG = """exit status:
   4  the server refused
   130  interrupted
 
-environment: BASCULE_SERVER and BASCULE_TOKEN name another server; settings are in the documentation.
+environment:
+  BASCULE_SERVER, BASCULE_TOKEN  the server to talk to, and its token (default: the server on this machine)
+
+settings: ~/.config/bascule/config.toml, BASCULE_* variables and flags; docs/settings.md lists them all
 """
 
 
@@ -249,7 +252,7 @@ def _add_rules(commands: Commands) -> None:
         parser.add_argument("--in", dest="folder", metavar="DIR", help="only in this folder's sessions")
         parser.add_argument("--agent", help="only for this agent")
         parser.add_argument("--session", metavar="ID", help="only in this session")
-        parser.add_argument("--days", type=float, help="for so long; otherwise until it is removed")
+        parser.add_argument("--days", type=float, help="expire after this many days (default: never)")
     remove = _add(actions, "remove", "take a rule back", _lazily("rules", "remove"))
     remove.add_argument("rule", metavar="ID")
 

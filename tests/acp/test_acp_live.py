@@ -94,6 +94,7 @@ async def resume(server: LiveServer, session: str) -> None:
             await asyncio.sleep(0.05)  # between two tries, as a person would
 
 
+@pytest.mark.row("A1")
 async def test_a_prompt_given_with_the_start_is_answered(short_dir: Path):
     server = LiveServer(short_dir)
     add_agent(server)
@@ -114,6 +115,7 @@ async def test_a_prompt_given_with_the_start_is_answered(short_dir: Path):
         assert [one.text for one in plan.items] == ["Look", "Leap"]
 
 
+@pytest.mark.row("A1")
 @pytest.mark.parametrize(
     ("decision", "status", "words"), [("allow", "done", "I did (yes)."), ("deny", "denied", "I did not.")]
 )
@@ -180,7 +182,8 @@ async def test_an_interrupt_stops_the_turn_and_withdraws_what_it_asked(short_dir
         await server.wait_for(session, lambda one: isinstance(one, TextAppended) and "still" in one.text)
 
 
-async def test_r01_a_turn_goes_on_when_the_server_is_killed_in_the_middle(short_dir: Path):
+@pytest.mark.row("REL-01")
+async def test_a_turn_goes_on_when_the_server_is_killed_in_the_middle(short_dir: Path):
     server = LiveServer(short_dir)
     log = add_agent(server)
     async with server:
@@ -274,6 +277,7 @@ async def test_an_agent_killed_in_the_middle_of_a_turn_says_so_and_comes_back(sh
         await server.wait_for(session, TurnEnded, after=row.seq)
 
 
+@pytest.mark.row("A1")
 async def test_an_earlier_conversation_is_told_in_a_new_session(short_dir: Path):
     server = LiveServer(short_dir)
     add_agent(server)

@@ -25,7 +25,8 @@ services = ["read", "write", "terminal"]
 """
 
 
-async def test_a1_a2_an_agent_made_with_the_sdk_serves_several_sessions_and_uses_our_services(
+@pytest.mark.row("A1", "A2")
+async def test_an_agent_made_with_the_sdk_serves_several_sessions_and_uses_our_services(
     short_dir: Path,
 ):
     server = LiveServer(short_dir, env=PATIENT)

@@ -11,6 +11,7 @@ import pytest
 from tests.acp.sharing import PATIENT, add_agent, pid_of, told
 from tests.acp.test_acp_live import answer, said
 from tests.live import LiveServer
+from tests.parts import Part
 
 from bascule.daemon.files.confined import ConfinedFolder, FileForbidden
 from bascule.daemon.files.writing import write_file
@@ -55,8 +56,9 @@ class Caller:
         return asked, await self.result()
 
 
-async def test_a1_s30_s33_s42_an_agent_reads_writes_and_runs_only_in_its_folder_and_what_was_allowed(
-    short_dir: Path,
+@pytest.mark.row("A1", "S30", "S33", "S42")
+async def test_an_agent_reads_writes_and_runs_only_in_its_folder_and_what_was_allowed(
+    short_dir: Path, part: Part
 ):
     server = LiveServer(short_dir, env={**PATIENT, "MY_PASSWORD": "hush"})
     log = add_agent(server, services='"read", "write", "terminal"')
@@ -72,83 +74,100 @@ async def test_a1_s30_s33_s42_an_agent_reads_writes_and_runs_only_in_its_folder_
     async with server:
         session = await server.create("hello", agent="scripted")
         await server.wait_for(session, TurnEnded)
-        offered = next(line for line in told(log) if line.get("method") == "initialize")
-        assert offered["params"]["clientCapabilities"]["fs"] == {"readTextFile": True, "writeTextFile": True}
+        with part("files and terminals are offered to the agent"):
+            offered = next(line for line in told(log) if line.get("method") == "initialize")
+            assert offered["params"]["clientCapabilities"]["fs"] == {
+                "readTextFile": True,
+                "writeTextFile": True,
+            }
         one = Caller(server, session)
 
         read = "fs/read_text_file"
-        assert await one.call(read, path=f"{work}/notes.txt") == {"content": "one\ntwo\nthree\n"}
-        assert await one.call(read, path=f"{work}/notes.txt", line=2, limit=1) == {"content": "two\n"}
-        for path in (
-            f"{server.folder}/secret.txt",
-            f"{work}/../secret.txt",
-            f"{work}/link.txt",
-            f"{work}/out/secret.txt",
-            "/proc/self/environ",
-            "notes.txt",
-        ):
-            refused = await one.call(read, path=path)
-            assert refused["error"]["code"] == -32000, path
-        assert (await one.call("fs/delete_file", path="x"))["error"]["code"] == -32601
+        with part("files of the folder are read"):
+            assert await one.call(read, path=f"{work}/notes.txt") == {"content": "one\ntwo\nthree\n"}
+            assert await one.call(read, path=f"{work}/notes.txt", line=2, limit=1) == {"content": "two\n"}
+        with part("nothing outside the folder is read"):
+            for path in (
+                f"{server.folder}/secret.txt",
+                f"{work}/../secret.txt",
+                f"{work}/link.txt",
+                f"{work}/out/secret.txt",
+                "/proc/self/environ",
+                "notes.txt",
+            ):
+                refused = await one.call(read, path=path)
+                assert refused["error"]["code"] == -32000, path
+        with part("an unknown method is refused"):
+            assert (await one.call("fs/delete_file", path="x"))["error"]["code"] == -32601
 
         write = "fs/write_text_file"
-        asked, denied = await one.decided("deny", write, path=f"{work}/new/a.txt", content="hi")
-        assert (asked.kind, asked.tool) == ("edit", "write_text_file")
-        assert denied["error"]["message"].startswith("Denied")
-        assert not (work / "new").exists()
-        await one.begin(write, path=f"{work}/new/a.txt", content="hi")
-        asked = await one.asked()
-        wrong: list[dict[str, Any]] = [
-            {"option": "no-such-option"},
-            {"inputSha256": "0" * 64},
-            {"updatedInput": {"path": "/etc/passwd"}},
-            {"requestId": "another"},
-        ]
-        for more in wrong:
-            body = {"requestId": asked.request_id, "decision": "allow", **more}
-            refused = await server.http.post(f"/api/sessions/{session}/permissions", json=body)
-            assert refused.status_code in (400, 404, 409), more
-        await answer(server, session, asked, "allow")
-        assert await one.result() == {}
-        assert (work / "new" / "a.txt").read_text() == "hi"
-        for path in (f"{work}/link.txt", f"{work}/out/secret.txt", f"{server.folder}/secret.txt"):
-            _, refused = await one.decided("allow", write, path=path, content="stolen")
-            assert refused["error"]["code"] == -32000, path
-        assert (server.folder / "secret.txt").read_text() == "secret"
+        with part("a denied write changes nothing"):
+            asked, denied = await one.decided("deny", write, path=f"{work}/new/a.txt", content="hi")
+            assert (asked.kind, asked.tool) == ("edit", "write_text_file")
+            assert denied["error"]["message"].startswith("Denied")
+            assert not (work / "new").exists()
+        with part("only the exact request can be allowed"):
+            await one.begin(write, path=f"{work}/new/a.txt", content="hi")
+            asked = await one.asked()
+            wrong: list[dict[str, Any]] = [
+                {"option": "no-such-option"},
+                {"inputSha256": "0" * 64},
+                {"updatedInput": {"path": "/etc/passwd"}},
+                {"requestId": "another"},
+            ]
+            for more in wrong:
+                body = {"requestId": asked.request_id, "decision": "allow", **more}
+                refused = await server.http.post(f"/api/sessions/{session}/permissions", json=body)
+                assert refused.status_code in (400, 404, 409), more
+            await answer(server, session, asked, "allow")
+            assert await one.result() == {}
+            assert (work / "new" / "a.txt").read_text() == "hi"
+        with part("nothing outside the folder is written"):
+            for path in (f"{work}/link.txt", f"{work}/out/secret.txt", f"{server.folder}/secret.txt"):
+                _, refused = await one.decided("allow", write, path=path, content="stolen")
+                assert refused["error"]["code"] == -32000, path
+            assert (server.folder / "secret.txt").read_text() == "secret"
 
         make = "terminal/create"
-        _, denied = await one.decided("deny", make, command="touch", args=["b.txt"])
-        assert "Denied" in denied["error"]["message"]
-        script = "import sys; print('to out', flush=True); print('to err', file=sys.stderr); sys.exit(3)"
-        asked, made = await one.decided(
-            "allow", make, command=sys.executable, args=["-c", script], outputByteLimit=1000
-        )
-        assert asked.kind == "execute"
-        assert script.split(";")[0] in json.loads(bytes(asked.input))["command"]
-        mine = {"terminalId": made["terminalId"]}
-        assert await one.call("terminal/wait_for_exit", **mine) == {"exitCode": 3, "signal": None}
-        assert await one.call("terminal/output", **mine) == {
-            "output": "to out\nto err\n",
-            "truncated": False,
-            "exitStatus": {"exitCode": 3, "signal": None},
-        }
-        assert await one.call("terminal/release", **mine) == {}
-        assert "error" in await one.call("terminal/output", **mine)
-        _, refused = await one.decided("allow", make, command="touch", args=["c.txt"], cwd=str(server.folder))
-        assert "error" in refused
-        assert not (server.folder / "c.txt").exists()
+        with part("a denied program is not started"):
+            _, denied = await one.decided("deny", make, command="touch", args=["b.txt"])
+            assert "Denied" in denied["error"]["message"]
+        with part("an allowed program runs and is read until it is released"):
+            script = "import sys; print('to out', flush=True); print('to err', file=sys.stderr); sys.exit(3)"
+            asked, made = await one.decided(
+                "allow", make, command=sys.executable, args=["-c", script], outputByteLimit=1000
+            )
+            assert asked.kind == "execute"
+            assert script.split(";")[0] in json.loads(bytes(asked.input))["command"]
+            mine = {"terminalId": made["terminalId"]}
+            assert await one.call("terminal/wait_for_exit", **mine) == {"exitCode": 3, "signal": None}
+            assert await one.call("terminal/output", **mine) == {
+                "output": "to out\nto err\n",
+                "truncated": False,
+                "exitStatus": {"exitCode": 3, "signal": None},
+            }
+            assert await one.call("terminal/release", **mine) == {}
+            assert "error" in await one.call("terminal/output", **mine)
+        with part("no program runs outside the folder"):
+            _, refused = await one.decided(
+                "allow", make, command="touch", args=["c.txt"], cwd=str(server.folder)
+            )
+            assert "error" in refused
+            assert not (server.folder / "c.txt").exists()
 
-        _, made = await one.decided("allow", make, command="env")
-        mine = {"terminalId": made["terminalId"]}
-        await one.call("terminal/wait_for_exit", **mine)
-        shown = (await one.call("terminal/output", **mine))["output"]
-        assert f"HOME={server.home}" in shown
-        seen = shown + Path(f"/proc/{await pid_of(server, session)}/environ").read_text()
-        assert not any(word in seen for word in ("hush", "tweet", "/nowhere", server.token))
-        for name in ("LD_PRELOAD", "BASCULE_TOKEN", "A=B", ""):
-            chosen = [{"name": name, "value": "x"}]
-            _, refused = await one.decided("allow", make, command="env", env=chosen)
-            assert "can't be set" in refused["error"]["message"], name
+        with part("a program gets no secret and nothing of a hostile folder"):
+            _, made = await one.decided("allow", make, command="env")
+            mine = {"terminalId": made["terminalId"]}
+            await one.call("terminal/wait_for_exit", **mine)
+            shown = (await one.call("terminal/output", **mine))["output"]
+            assert f"HOME={server.home}" in shown
+            seen = shown + Path(f"/proc/{await pid_of(server, session)}/environ").read_text()
+            assert not any(word in seen for word in ("hush", "tweet", "/nowhere", server.token))
+        with part("dangerous variables cannot be set"):
+            for name in ("LD_PRELOAD", "BASCULE_TOKEN", "A=B", ""):
+                chosen = [{"name": name, "value": "x"}]
+                _, refused = await one.decided("allow", make, command="env", env=chosen)
+                assert "can't be set" in refused["error"]["message"], name
 
         # A program outlives the server, and so does the request to know how it ends.
         endless = "import time\nprint('x' * 5000, flush=True)\nwhile True: time.sleep(0.05)"
@@ -188,6 +207,7 @@ def _pid_with(script: str) -> int:
 # Without a server ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("S43")
 @pytest.mark.parametrize(
     ("call", "plain"),
     [
@@ -201,7 +221,7 @@ def _pid_with(script: str) -> int:
         ({"command": "git", "args": ["status", 1]}, False),
     ],
 )
-def test_s43_a_rule_covers_a_command_only_when_nothing_else_changes_what_it_does(
+def test_a_rule_covers_a_command_only_when_nothing_else_changes_what_it_does(
     call: dict[str, Any], plain: bool
 ):
     argv = exact_argv(command_line(call, "/repo"))
@@ -215,7 +235,8 @@ def own(tmp_path: Path) -> Callable[[], ConfinedFolder]:
     return lambda: ConfinedFolder(str(tmp_path / "root"), (str(tmp_path / "data"),))
 
 
-def test_s30_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, own: Callable[[], ConfinedFolder]):
+@pytest.mark.row("S30")
+def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, own: Callable[[], ConfinedFolder]):
     script = tmp_path / "root" / "run.sh"
     script.write_text("old")
     script.chmod(0o750)
@@ -224,13 +245,15 @@ def test_s30_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, own: Ca
     assert sorted(one.name for one in (tmp_path / "root").iterdir()) == ["run.sh"]
 
 
+@pytest.mark.row("S30")
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "", ".", "a/../../x", "x\0y", "~/x", "..\\x"])
-def test_s30_a_path_that_leads_elsewhere_is_not_written(path: str, own: Callable[[], ConfinedFolder]):
+def test_a_path_that_leads_elsewhere_is_not_written(path: str, own: Callable[[], ConfinedFolder]):
     with pytest.raises(FileForbidden):
         write_file(own(), path, b"x")
 
 
-def test_s30_links_devices_folders_and_second_names_are_not_written(
+@pytest.mark.row("S30")
+def test_links_devices_folders_and_second_names_are_not_written(
     tmp_path: Path, own: Callable[[], ConfinedFolder]
 ):
     root, outside = tmp_path / "root", tmp_path / "outside.txt"
@@ -247,13 +270,15 @@ def test_s30_links_devices_folders_and_second_names_are_not_written(
     assert not (tmp_path / "data").is_symlink()
 
 
+@pytest.mark.row("S30")
 @pytest.mark.parametrize("path", ["relative.txt", "/repo2/a", "/", "/repository/a", "/repo"])
-def test_s30_only_paths_below_the_folder_are_served(path: str):
+def test_only_paths_below_the_folder_are_served(path: str):
     with pytest.raises(FileForbidden):
         relative(path, "/repo")
 
 
-def test_r31_what_is_too_large_or_no_text_is_refused(tmp_path: Path):
+@pytest.mark.row("REL-31")
+def test_what_is_too_large_or_no_text_is_refused(tmp_path: Path):
     services = AgentServices.__new__(AgentServices)
     services._own = ()  # pyright: ignore[reportPrivateUsage]
     (tmp_path / "blob").write_bytes(b"\xff\xfe")

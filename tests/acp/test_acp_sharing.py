@@ -34,7 +34,8 @@ def says(words: str) -> Callable[[AnyEvent], bool]:
     return lambda event: isinstance(event, TextAppended) and words in event.text
 
 
-async def test_tc_5_1a_5_1b_5_2a_5_6b_5_3a_one_process_serves_all_sessions_and_ends_with_the_last(
+@pytest.mark.row("TC-5.1a", "TC-5.1b", "TC-5.2a", "TC-5.6b", "TC-5.3a", "A2", "A11")
+async def test_one_process_serves_all_sessions_and_ends_with_the_last(
     short_dir: Path,
 ):
     server = LiveServer(short_dir, env=PATIENT)
@@ -81,7 +82,8 @@ async def test_tc_5_1a_5_1b_5_2a_5_6b_5_3a_one_process_serves_all_sessions_and_e
             assert [event.reason for event in ends] == ["closed"]
 
 
-async def test_a2_r01_kill_9_of_the_server_with_three_sessions_on_one_process_loses_and_doubles_nothing(
+@pytest.mark.row("A2", "REL-01")
+async def test_kill_9_of_the_server_with_three_sessions_on_one_process_loses_and_repeats_nothing(
     short_dir: Path,
 ):
     server = LiveServer(short_dir, env=PATIENT)
@@ -115,10 +117,9 @@ async def test_a2_r01_kill_9_of_the_server_with_three_sessions_on_one_process_lo
         assert sum("outcome" in (line.get("result") or {}) for line in lines) == 1
 
 
+@pytest.mark.row("TC-5.2b", "TC-5.2c", "A2", "A11")
 @pytest.mark.parametrize("more", ["", ', "--no-resume"'])
-async def test_tc_5_2b_5_2c_an_agent_killed_with_three_sessions_on_it_is_connected_to_again(
-    short_dir: Path, more: str
-):
+async def test_an_agent_killed_with_three_sessions_on_it_is_connected_to_again(short_dir: Path, more: str):
     server = LiveServer(short_dir, env=PATIENT)
     add_agent(server, more=more)
     async with server, pushes(server) as page:
@@ -150,7 +151,8 @@ async def test_tc_5_2b_5_2c_an_agent_killed_with_three_sessions_on_it_is_connect
             assert said(await events_of(server, session)).count("You said: hello") <= 1
 
 
-async def test_tc_5_2d_a_person_reconnects_an_agent_that_did_not_come_back_also_over_a_restart(
+@pytest.mark.row("TC-5.2d", "A2", "A11")
+async def test_a_person_reconnects_an_agent_that_did_not_come_back_also_over_a_restart(
     short_dir: Path,
 ):
     server = LiveServer(short_dir, env=PATIENT)
@@ -188,6 +190,7 @@ async def test_tc_5_2d_a_person_reconnects_an_agent_that_did_not_come_back_also_
             assert neither["error"]["code"] == "INVALID_INPUT"
 
 
+@pytest.mark.row("TC-5.5b", "A2", "A11")
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -196,9 +199,7 @@ async def test_tc_5_2d_a_person_reconnects_an_agent_that_did_not_come_back_also_
         (', "--no-such-flag"', "exit code 2"),
     ],
 )
-async def test_tc_5_5b_a_handshake_that_fails_says_that_it_could_not_connect(
-    short_dir: Path, more: str, words: str
-):
+async def test_a_handshake_that_fails_says_that_it_could_not_connect(short_dir: Path, more: str, words: str):
     env = {"ACP_START_TIMEOUT_MS": "3000"} if "deaf" in more else PATIENT
     server = LiveServer(short_dir, env=env)
     add_agent(server, more=more)
@@ -213,7 +214,8 @@ async def test_tc_5_5b_a_handshake_that_fails_says_that_it_could_not_connect(
         assert "connected" not in page.statuses()
 
 
-async def test_tc_5_5a_2_2f_r33_what_can_not_be_started_or_opened_is_answered_with_its_code(short_dir: Path):
+@pytest.mark.row("TC-5.5a", "TC-2.2f", "REL-33", "A2", "A11")
+async def test_what_can_not_be_started_or_opened_is_answered_with_its_code(short_dir: Path):
     server = LiveServer(short_dir, env=PATIENT)
     add_agent(server, more=', "--no-session"')
     missing = server.config / "agents" / "missing.toml"
@@ -245,7 +247,8 @@ async def test_tc_5_5a_2_2f_r33_what_can_not_be_started_or_opened_is_answered_wi
         assert "Log in with the agent's own command" in problem["error"]["message"]
 
 
-async def test_a2_silence_in_a_turn_is_the_end_of_a_hanging_agent_and_of_no_other(short_dir: Path):
+@pytest.mark.row("A2")
+async def test_silence_in_a_turn_is_the_end_of_a_hanging_agent_and_of_no_other(short_dir: Path):
     server = LiveServer(short_dir, env={**PATIENT, "ACP_PROMPT_TIMEOUT_MS": "4000"})
     add_agent(server)
     async with server:
@@ -266,7 +269,8 @@ async def test_a2_silence_in_a_turn_is_the_end_of_a_hanging_agent_and_of_no_othe
             await server.wait_for(session, SessionReady, after=row.seq)
 
 
-async def test_r31_a_request_in_no_sessions_name_is_answered_once(short_dir: Path):
+@pytest.mark.row("REL-31")
+async def test_a_request_in_no_sessions_name_is_answered_once(short_dir: Path):
     server = LiveServer(short_dir, env=PATIENT)
     log = add_agent(server)
     async with server:

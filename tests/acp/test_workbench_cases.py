@@ -9,6 +9,7 @@ import pytest
 from tests.acp.sharing import PATIENT, Pushes, add_agent, events_of, pushes
 from tests.acp.test_acp_live import said
 from tests.live import LiveServer
+from tests.parts import Part
 
 from bascule.model.events import PromptSent, SessionReady, TextAppended, TurnEnded
 
@@ -20,7 +21,8 @@ async def created(page: Pushes, **fields: Any) -> str:
     return answer["ok"]["id"]
 
 
-async def test_tc_1_1a_1_2a_1_2b_1_2d_1_3a_1_3b_projects_are_added_once_in_order_and_removed_alone(
+@pytest.mark.row("TC-1.1a", "TC-1.2a", "TC-1.2b", "TC-1.2d", "TC-1.3a", "TC-1.3b", "A11")
+async def test_projects_are_added_once_in_order_and_removed_alone(
     short_dir: Path,
 ):
     server = LiveServer(short_dir, env=PATIENT)
@@ -54,9 +56,20 @@ async def test_tc_1_1a_1_2a_1_2b_1_2d_1_3a_1_3b_projects_are_added_once_in_order
         assert [one["id"] for one in listed] == [session]
 
 
-async def test_tc_2_1a_2_1b_2_1c_2_2a_2_3a_2_4a_2_4c_2_5a_2_5b_3_7b_sessions_are_listed_opened_and_kept(
-    short_dir: Path,
-):
+@pytest.mark.row(
+    "TC-2.1a",
+    "TC-2.1b",
+    "TC-2.1c",
+    "TC-2.2a",
+    "TC-2.3a",
+    "TC-2.4a",
+    "TC-2.4c",
+    "TC-2.5a",
+    "TC-2.5b",
+    "TC-3.7b",
+    "A11",
+)
+async def test_sessions_are_listed_opened_and_kept(short_dir: Path, part: Part):
     server = LiveServer(short_dir, env=PATIENT)
     add_agent(server, more=', "--no-resume", "--close"')
     (server.work / "empty").mkdir()
@@ -85,23 +98,27 @@ async def test_tc_2_1a_2_1b_2_1c_2_2a_2_3a_2_4a_2_4c_2_5a_2_5b_3_7b_sessions_are
             await server.wait_for(sessions[1], TurnEnded, after=row.seq)
 
             listed = (await page.ask("session:list", projectId=project["id"]))["ok"]["sessions"]
-            assert [one["id"] for one in listed] == [sessions[1], sessions[2], sessions[0]]
-            assert [one["title"] for one in listed] == ["hello 1", "hello 2", "hello 0"]
-            times = [one["updated_at"] for one in listed]
-            assert times == sorted(times, reverse=True)
-            assert orphan not in [one["agent_session_id"] for one in listed]
+            with part("TC-2.1a, TC-2.1b, TC-2.4c: sessions are listed by activity, without the agent's own"):
+                assert [one["id"] for one in listed] == [sessions[1], sessions[2], sessions[0]]
+                assert [one["title"] for one in listed] == ["hello 1", "hello 2", "hello 0"]
+                times = [one["updated_at"] for one in listed]
+                assert times == sorted(times, reverse=True)
+                assert orphan not in [one["agent_session_id"] for one in listed]
             # Whoever asks is told of it, and can take it up.
-            known = (await page.ask("agents:conversations", agent="scripted"))["ok"]
-            here = {one["id"]: one.get("session") for one in known["conversations"]}
-            assert here == {orphan: None, **{one["agent_session_id"]: one["id"] for one in listed}}
-            refused = await page.ask("agents:conversations", agent="demo")
-            assert refused["error"]["code"] == "NOT_SUPPORTED"
-            assert (await page.ask("session:list", projectId=empty["id"]))["ok"]["sessions"] == []
+            with part("the agent's own conversations are listed on request"):
+                known = (await page.ask("agents:conversations", agent="scripted"))["ok"]
+                here = {one["id"]: one.get("session") for one in known["conversations"]}
+                assert here == {orphan: None, **{one["agent_session_id"]: one["id"] for one in listed}}
+                refused = await page.ask("agents:conversations", agent="demo")
+                assert refused["error"]["code"] == "NOT_SUPPORTED"
+            with part("TC-2.1c: a project without sessions has an empty list"):
+                assert (await page.ask("session:list", projectId=empty["id"]))["ok"]["sessions"] == []
 
             opened = (await page.ask("session:open", sessionId=sessions[0]))["ok"]
-            kinds = [entry["kind"] for entry in opened["entries"]]
-            assert "prompt" in kinds
-            assert "text" in kinds
+            with part("TC-2.3a: an opened session has its history"):
+                kinds = [entry["kind"] for entry in opened["entries"]]
+                assert "prompt" in kinds
+                assert "text" in kinds
 
             await page.ask("session:archive", sessionId=sessions[0])
             hidden = await page.until(lambda push: push["type"] == "session:archived")
@@ -109,33 +126,39 @@ async def test_tc_2_1a_2_1b_2_1c_2_2a_2_3a_2_4a_2_4c_2_5a_2_5b_3_7b_sessions_are
             listed = (await page.ask("session:list"))["ok"]["sessions"]
             assert sessions[0] not in [one["id"] for one in listed]
 
-            row = (await server.log(sessions[2]))[-1]
-            await server.send(sessions[2], "count 100000 5")
-            await server.wait_for(sessions[2], TextAppended, after=row.seq)
-            await page.ask("session:cancel", sessionId=sessions[2])
-            ended = (await server.wait_for(sessions[2], TurnEnded, after=row.seq)).event
-            assert isinstance(ended, TurnEnded)
-            assert ended.stop_reason == "interrupted"
+            with part("TC-3.7b: a cancelled turn ends as interrupted"):
+                row = (await server.log(sessions[2]))[-1]
+                await server.send(sessions[2], "count 100000 5")
+                await server.wait_for(sessions[2], TextAppended, after=row.seq)
+                await page.ask("session:cancel", sessionId=sessions[2])
+                ended = (await server.wait_for(sessions[2], TurnEnded, after=row.seq)).event
+                assert isinstance(ended, TurnEnded)
+                assert ended.stop_reason == "interrupted"
 
-            unknown = await page.ask("session:open", sessionId="nobody")
-            assert unknown["error"]["code"] == "SESSION_NOT_FOUND"
+            with part("an unknown session is refused"):
+                unknown = await page.ask("session:open", sessionId="nobody")
+                assert unknown["error"]["code"] == "SESSION_NOT_FOUND"
         await server.stop()
         await server.start()
         async with pushes(server) as page:
             listed = (await page.ask("session:list"))["ok"]["sessions"]
-            assert {one["id"] for one in listed} == set(sessions[1:])
-            again = (await page.ask("session:open", sessionId=sessions[0]))["ok"]
-            assert again["entries"] == opened["entries"]
+            with part("TC-2.5a: sessions survive a restart"):
+                assert {one["id"] for one in listed} == set(sessions[1:])
+            with part("TC-2.5b: their history survives a restart"):
+                again = (await page.ask("session:open", sessionId=sessions[0]))["ok"]
+                assert again["entries"] == opened["entries"]
             # The agent itself tells what was said, in a session that has nothing of it yet.
-            first = next(e for e in await events_of(server, sessions[1]) if isinstance(e, SessionReady))
-            other = await created(page, cwd=str(server.work), resume=first.agent_session_id)
-            await server.wait_for(other, SessionReady)
-            events = await events_of(server, other)
-            prompts = [event.text for event in events if isinstance(event, PromptSent)]
-            assert prompts == ["hello 1", "once more"]
-            assert said(events).count("You said") == 2
+            with part("the agent's own history fills a new session"):
+                first = next(e for e in await events_of(server, sessions[1]) if isinstance(e, SessionReady))
+                other = await created(page, cwd=str(server.work), resume=first.agent_session_id)
+                await server.wait_for(other, SessionReady)
+                events = await events_of(server, other)
+                prompts = [event.text for event in events if isinstance(event, PromptSent)]
+                assert prompts == ["hello 1", "once more"]
+                assert said(events).count("You said") == 2
 
 
+@pytest.mark.row("A8", "A5", "A11")
 @pytest.mark.parametrize(
     "text",
     [
@@ -155,7 +178,7 @@ async def test_tc_2_1a_2_1b_2_1c_2_2a_2_3a_2_4a_2_4c_2_5a_2_5b_3_7b_sessions_are
         '{"id": 1, "type": "ping", "x": ' + "[" * 5000 + "]" * 5000 + "}",
     ],
 )
-def test_a8_a_malformed_message_is_refused_by_its_own_code(text: str):
+def test_a_malformed_message_is_refused_by_its_own_code(text: str):
     from bascule.hub.api.messages import BadMessage, decode_message
     from bascule.hub.app import operation_table
 

@@ -46,12 +46,14 @@ def test_a_persons_own_file_adds_an_agent(tmp_path: Path) -> None:
     assert Catalogue.load(tmp_path).get("mine").driver("acp").args == ("--acp",)
 
 
-def test_s22_an_agent_is_known_only_by_a_name_from_a_file(tmp_path: Path) -> None:
+@pytest.mark.row("S22")
+def test_an_agent_is_known_only_by_a_name_from_a_file(tmp_path: Path) -> None:
     for name in ("/bin/sh", "../demo", "demo; touch x", "", "Demo"):
         with pytest.raises(UnknownAgent):
             Catalogue.load(tmp_path).get(name)
 
 
+@pytest.mark.row("REL-24")
 @pytest.mark.parametrize(
     ("text", "line", "key", "words"),
     [
@@ -83,7 +85,7 @@ def test_s22_an_agent_is_known_only_by_a_name_from_a_file(tmp_path: Path) -> Non
         ("#" * 70_000, None, None, "larger"),
     ],
 )
-def test_r24_a_bad_file_is_refused_naming_file_line_and_key(
+def test_a_bad_file_is_refused_naming_file_line_and_key(
     tmp_path: Path, text: str | bytes, line: int | None, key: str | None, words: str
 ) -> None:
     path = write(tmp_path, text)
@@ -94,14 +96,16 @@ def test_r24_a_bad_file_is_refused_naming_file_line_and_key(
     assert (refused.value.fields["line"], refused.value.fields["key"]) == (line, key)
 
 
+@pytest.mark.row("S22", "REL-24")
 @pytest.mark.parametrize("mode", [0o640, 0o602, 0o666, 0o700 | 0o044])
-def test_s22_r24_a_file_others_may_use_is_refused(tmp_path: Path, mode: int) -> None:
+def test_a_file_others_may_use_is_refused(tmp_path: Path, mode: int) -> None:
     write(tmp_path, GOOD, mode=mode)
     with pytest.raises(BadAgentFile, match="chmod 600"):
         Catalogue.load(tmp_path)
 
 
-def test_s22_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:
+@pytest.mark.row("S22")
+def test_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:
     target = tmp_path / "elsewhere.toml"
     target.write_text(GOOD)
     target.chmod(0o600)
@@ -131,7 +135,8 @@ SHIPPED = {
 }
 
 
-def test_r22_every_shipped_agent_has_its_ways_to_be_talked_to() -> None:
+@pytest.mark.row("R22")
+def test_every_shipped_agent_lists_its_drivers() -> None:
     catalogue = Catalogue.load("/nonexistent")
     assert {spec.name: tuple(one.name for one in spec.drivers) for spec in catalogue} == SHIPPED
     for spec in catalogue:
@@ -140,8 +145,9 @@ def test_r22_every_shipped_agent_has_its_ways_to_be_talked_to() -> None:
             assert spec.login.how
 
 
+@pytest.mark.row("S33")
 @pytest.mark.parametrize("agent", sorted(set(SHIPPED) - {"shell", "aider"}))
-def test_s33_no_agent_is_started_in_a_mode_that_does_not_ask(agent: str) -> None:
+def test_no_agent_is_started_in_a_mode_that_does_not_ask(agent: str) -> None:
     """By a mode it is told at the start, or by a setting in its environment."""
     spec = Catalogue.load("/nonexistent").get(agent)
     told = [spec.asking_of(driver) for driver in spec.drivers if driver.name != "terminal"]

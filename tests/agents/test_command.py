@@ -19,7 +19,8 @@ def test_a_plain_start_has_only_the_words_of_the_file() -> None:
     assert argv[argv.index("--permission-prompt-tool") + 1] == "stdio"
 
 
-def test_s33_an_agent_is_told_to_ask_so_that_no_settings_file_decides_otherwise() -> None:
+@pytest.mark.row("S33")
+def test_an_agent_is_told_to_ask_so_that_no_settings_file_decides_otherwise() -> None:
     assert "--permission-mode=manual" in build_argv(CLAUDE, FOUND, Launch(resume="abc"))
     assert "--permission-mode=plan" in build_argv(CLAUDE, FOUND, Launch(mode="plan"))
 
@@ -33,41 +34,45 @@ def test_each_value_is_one_word_with_its_flag() -> None:
 HOSTILE = ["-rf", "--dangerously-skip-permissions", "a\nb", "a\rb", "a\0b", "\x1b[2J", "", "x" * 300, "a​b"]
 
 
+@pytest.mark.row("S20", "S24")
 @pytest.mark.parametrize("value", HOSTILE)
 @pytest.mark.parametrize("field", ["model", "resume"])
-def test_s20_s24_a_value_that_could_be_a_flag_or_hold_control_characters_is_refused(
-    field: str, value: str
-) -> None:
+def test_a_value_that_could_be_a_flag_or_hold_control_characters_is_refused(field: str, value: str) -> None:
     with pytest.raises(InvalidInput):
         build_argv(CLAUDE, FOUND, Launch(**{field: value}))
 
 
+@pytest.mark.row("S20")
 @pytest.mark.parametrize("value", ["a; touch x", "$(touch x)", "`touch x`", "a b", "*", "~", "'\"", "é"])
-def test_s20_shell_characters_are_only_characters(value: str) -> None:
+def test_shell_characters_are_only_characters(value: str) -> None:
     assert f"--model={value}" in build_argv(CLAUDE, FOUND, Launch(model=value))
 
 
+@pytest.mark.row("S24")
 @pytest.mark.parametrize("mode", ["bypassPermissions", "manual --x", "-x", "nonsense"])
-def test_s24_only_listed_modes_can_be_started_in(mode: str) -> None:
+def test_a_session_can_start_only_in_a_listed_mode(mode: str) -> None:
     with pytest.raises(InvalidInput):
         build_argv(CLAUDE, FOUND, Launch(mode=mode))
 
 
+@pytest.mark.row("F11")
 @pytest.mark.parametrize("mode", ["bypassPermissions", "yolo", "", "Plan", "manual", "plan "])
-def test_f11_only_listed_modes_can_be_changed_to_and_what_may_be_chosen_is_said(mode: str) -> None:
+def test_only_a_listed_mode_can_be_chosen_and_a_refusal_lists_them(mode: str) -> None:
     everything = ("default", "bypassPermissions", "yolo", "Plan")
     for driver in ("stream_json", "acp"):
         with pytest.raises(InvalidInput, match="choose one of: default, acceptEdits, plan, auto"):
             running_mode(CLAUDE, mode, CLAUDE.driver(driver), everything)
 
 
-def test_f11_a_mode_is_changed_to_by_the_agents_own_name_for_it() -> None:
+@pytest.mark.row("F11")
+def test_a_mode_is_changed_to_by_the_agents_own_name_for_it() -> None:
     copilot = Catalogue.load("/nonexistent").get("copilot")
     assert running_mode(copilot, "plan", copilot.driver("acp"), ()).endswith("session-modes#plan")
     assert running_mode(CLAUDE, "default", CLAUDE.driver(), ()) == "manual"
 
 
-def test_f11_where_no_modes_are_listed_the_agents_own_offers_count_but_none_that_skips_permissions() -> None:
+@pytest.mark.row("F11")
+def test_where_no_modes_are_listed_the_agents_own_offers_count_but_none_that_skips_permissions() -> None:
     driver = DriverSpec(name="acp")
     bare = AgentSpec(name="bare", title="Bare", search=("bare",), drivers=(driver,))
     offered = ("build", "plan", "bypassPermissions", "yolo", "full-access", "dangerously-skip")
@@ -89,7 +94,8 @@ def test_what_an_agent_can_not_do_is_said() -> None:
         build_argv(CLAUDE, FOUND, Launch(fork=True))
 
 
-def test_s34_the_child_sees_only_what_is_listed() -> None:
+@pytest.mark.row("S34")
+def test_the_child_sees_only_listed_variables() -> None:
     secret = [
         "BASCULE_TOKEN",
         "bascule_token",
@@ -111,7 +117,8 @@ def test_s34_the_child_sees_only_what_is_listed() -> None:
     assert sorted(child_environment(CLAUDE, parent)) == sorted([*common, *listed])
 
 
-def test_s34_a_file_can_not_list_what_is_never_handed_on() -> None:
+@pytest.mark.row("S34")
+def test_an_agent_file_cannot_list_a_variable_that_is_never_passed_on() -> None:
     spec = AgentSpec(
         name="x",
         title="X",
@@ -123,7 +130,8 @@ def test_s34_a_file_can_not_list_what_is_never_handed_on() -> None:
     assert child_environment(spec, parent) == {}
 
 
-def test_s34_a_variable_that_a_person_passes_on_reaches_that_agent_alone() -> None:
+@pytest.mark.row("S34")
+def test_a_variable_that_a_person_passes_on_reaches_that_agent_alone() -> None:
     catalogue = Catalogue.load("/nonexistent").passing({"codex": ("MODELS_KEY", "LD_PRELOAD")})
     parent = {"MODELS_KEY": "k", "OPENAI_API_KEY": "o", "LD_PRELOAD": "x", "OTHER_KEY": "x"}
     assert child_environment(catalogue.get("codex"), parent) == {"MODELS_KEY": "k", "OPENAI_API_KEY": "o"}
@@ -133,7 +141,8 @@ def test_s34_a_variable_that_a_person_passes_on_reaches_that_agent_alone() -> No
     }
 
 
-def test_s34_what_an_agents_file_sets_can_not_be_passed_on_over() -> None:
+@pytest.mark.row("S34")
+def test_a_variable_set_by_the_agent_file_cannot_be_overridden_by_pass_on() -> None:
     catalogue = Catalogue.load("/nonexistent").passing({"aider": ("AIDER_YES_ALWAYS",)})
     assert child_environment(catalogue.get("aider"), {"AIDER_YES_ALWAYS": "true"}) == {
         "AIDER_YES_ALWAYS": "false",

@@ -46,7 +46,8 @@ def test_a_person_can_name_the_program(tmp_path: Path) -> None:
         locate(MINE, {"MINE_BIN": str(tmp_path / "nothing"), "PATH": ""})
 
 
-def test_s20_the_current_folder_is_never_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.row("S20")
+def test_the_current_folder_is_never_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path / "mine-agent")
     program(tmp_path / "sub/mine-agent")
     monkeypatch.chdir(tmp_path)
@@ -155,8 +156,9 @@ SET_BY_A_PERSON = [
 ]
 
 
+@pytest.mark.row("S23")
 @pytest.mark.parametrize("given", SET_BY_A_PERSON)
-def test_s23_a_command_a_person_set_is_words_and_never_found_in_the_folder_we_are_in(
+def test_a_configured_command_is_split_into_words_and_never_found_in_the_current_folder(
     given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For each variable that names a program: what is there is run as it is, what is not there is said."""
@@ -179,7 +181,8 @@ def test_s23_a_command_a_person_set_is_words_and_never_found_in_the_folder_we_ar
     assert not (project / "canary").exists()
 
 
-def test_s23_a_path_with_spaces_is_one_program(tmp_path: Path) -> None:
+@pytest.mark.row("S23")
+def test_a_path_with_spaces_is_one_program(tmp_path: Path) -> None:
     spaced = program(tmp_path / "my tools" / "agent one")
     env = {"PATH": "", "HOME": str(tmp_path)}
     assert locate(MINE, {**env, "MINE_BIN": str(spaced)}).path == str(spaced)

@@ -33,13 +33,15 @@ def home(tmp_path: Path, **more: str) -> dict[str, str]:
     return {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", **more}
 
 
-async def test_r22_a_key_in_the_environment_is_enough_if_the_agent_gets_it(tmp_path: Path) -> None:
+@pytest.mark.row("R22")
+async def test_a_key_in_the_environment_means_signed_in_if_the_agent_gets_it(tmp_path: Path) -> None:
     assert await signed_in(MINE, None, home(tmp_path, MINE_KEY="x")) == "yes"
     assert await signed_in(MINE, None, home(tmp_path, MINE_KEY="")) == "unknown"
     assert await signed_in(MINE, None, home(tmp_path, OTHER_KEY="x")) == "unknown", "it is not passed on"
 
 
-async def test_r22_a_file_is_looked_for_and_never_opened(tmp_path: Path) -> None:
+@pytest.mark.row("R22")
+async def test_a_credential_file_is_looked_for_and_never_opened(tmp_path: Path) -> None:
     file = tmp_path / ".mine" / "auth.json"
     assert await signed_in(MINE, None, home(tmp_path)) == "unknown"
     file.parent.mkdir()
@@ -54,8 +56,11 @@ async def test_r22_a_file_is_looked_for_and_never_opened(tmp_path: Path) -> None
     assert await signed_in(MINE, None, {"MINE_HOME": str(tmp_path / ".mine"), "HOME": ""}) == "yes"
 
 
+@pytest.mark.row("R22")
 @pytest.mark.parametrize(("body", "told"), [("exit 0", "yes"), ("exit 1", "no"), ("exit 2", "unknown")])
-async def test_r22_only_the_agents_own_command_can_say_no(body: str, told: str, tmp_path: Path) -> None:
+async def test_only_the_agents_own_command_can_report_not_signed_in(
+    body: str, told: str, tmp_path: Path
+) -> None:
     path = program(tmp_path / "mine", f'[ "$*" = "login status" ] || exit 9\n{body}')
     assert await signed_in(MINE, str(path), home(tmp_path)) == told
 

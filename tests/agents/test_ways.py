@@ -32,7 +32,8 @@ def start(agent: str, driver: str, cwd: Path) -> SessionStarted:
     return SessionStarted(agent, driver, str(cwd), "ana", "here")
 
 
-async def test_r22_only_ways_whose_program_is_there_are_offered(tmp_path: Path) -> None:
+@pytest.mark.row("R22")
+async def test_only_drivers_whose_program_is_installed_are_offered(tmp_path: Path) -> None:
     made = launcher(tmp_path)
     nothing = await info(made, "codex")
     assert not nothing.available
@@ -48,7 +49,10 @@ async def test_r22_only_ways_whose_program_is_there_are_offered(tmp_path: Path) 
     assert "ask" in both.modes
 
 
-async def test_r22_the_first_way_there_is_gets_taken_and_others_by_name(tmp_path: Path) -> None:
+@pytest.mark.row("R22")
+async def test_the_first_installed_driver_is_the_default_and_others_are_chosen_by_name(
+    tmp_path: Path,
+) -> None:
     made = launcher(tmp_path)
     program(tmp_path / "bin/codex-acp")
     assert (await made.complete(start("codex", "", tmp_path), str(tmp_path))).driver == "acp"
@@ -60,7 +64,8 @@ async def test_r22_the_first_way_there_is_gets_taken_and_others_by_name(tmp_path
         await made.complete(start("codex", "plain", tmp_path), str(tmp_path))
 
 
-async def test_r22_an_adapters_command_of_a_persons_own_is_started_as_it_is(tmp_path: Path) -> None:
+@pytest.mark.row("R22")
+async def test_an_adapters_command_of_a_persons_own_is_started_as_it_is(tmp_path: Path) -> None:
     mine = program(tmp_path / "elsewhere/adapter")
     made = launcher(tmp_path, CLAUDE_ACP_CMD=f"{mine} --fast 'two words'")
     chosen = await made.complete(start("claude-code", "acp", tmp_path), str(tmp_path))
@@ -71,6 +76,7 @@ async def test_r22_an_adapters_command_of_a_persons_own_is_started_as_it_is(tmp_
         )
 
 
+@pytest.mark.row("S33")
 @pytest.mark.parametrize(
     ("agent", "driver", "words"),
     [
@@ -86,7 +92,7 @@ async def test_r22_an_adapters_command_of_a_persons_own_is_started_as_it_is(tmp_
         ("codex", "codex", ["app-server"]),
     ],
 )
-def test_s33_each_is_started_with_the_words_of_its_file_and_told_to_ask(
+def test_each_agent_is_started_with_the_arguments_of_its_file_and_told_to_ask(
     agent: str, driver: str, words: list[str]
 ) -> None:
     argv = build_argv(CATALOGUE.get(agent), Found("/bin/it"), Launch(driver=driver))

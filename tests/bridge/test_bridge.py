@@ -100,7 +100,8 @@ class Scripted(BaseBridge):
     agent = "scripted"
 
 
-async def test_p1_a_session_is_started_typed_to_resized_listed_and_stopped(keeper: Path, short_dir: Path):
+@pytest.mark.row("P1")
+async def test_a_session_is_started_typed_to_resized_listed_and_stopped(keeper: Path, short_dir: Path):
     bridge, heard = TerminalBridge(keeper, environ=ENVIRON), Heard()
     session = await bridge.start_session("one", heard.options(short_dir))
     assert session.active
@@ -126,7 +127,8 @@ async def test_p1_a_session_is_started_typed_to_resized_listed_and_stopped(keepe
     await bridge.cleanup()
 
 
-async def test_p1_an_exit_is_told_with_its_code_and_the_id_is_free_again(keeper: Path, short_dir: Path):
+@pytest.mark.row("P1")
+async def test_an_exit_is_told_with_its_code_and_the_id_is_free_again(keeper: Path, short_dir: Path):
     bridge, heard = TerminalBridge(keeper, environ=ENVIRON), Heard()
     await bridge.start_session("one", heard.options(short_dir))
     await bridge.send_input("one", b"printf 'caf\\303\\251\\n'; exit 3\r")
@@ -139,7 +141,8 @@ async def test_p1_an_exit_is_told_with_its_code_and_the_id_is_free_again(keeper:
     assert bridge.get_all_sessions() == []
 
 
-async def test_p5_the_watchdog_kills_what_writes_nothing(keeper: Path, short_dir: Path):
+@pytest.mark.row("P5")
+async def test_the_watchdog_kills_what_writes_nothing(keeper: Path, short_dir: Path):
     catalogue = program(short_dir, "scripted", "exec sleep 1000\n")
     bridge, heard = Scripted(keeper, environ=ENVIRON, catalogue=catalogue, watchdog=0.5), Heard()
     session = await bridge.start_session("one", heard.options(short_dir))
@@ -149,7 +152,8 @@ async def test_p5_the_watchdog_kills_what_writes_nothing(keeper: Path, short_dir
     await bridge.cleanup()
 
 
-async def test_p6_stop_ends_the_whole_tree_of_one_that_ignores_signals(keeper: Path, short_dir: Path):
+@pytest.mark.row("P6")
+async def test_stop_ends_the_whole_tree_of_one_that_ignores_signals(keeper: Path, short_dir: Path):
     script = "trap '' TERM HUP INT\n(setsid sleep 1002 &)\necho ready $$\nwhile :; do sleep 0.1; done\n"
     bridge, heard = (
         Scripted(keeper, environ=ENVIRON, catalogue=program(short_dir, "scripted", script), grace=1.0),
@@ -173,7 +177,8 @@ def _marked(process: psutil.Process, name: str) -> bool:
         return False
 
 
-def test_p2_search_paths_are_in_the_written_order(short_dir: Path):
+@pytest.mark.row("P2")
+def test_search_paths_are_in_the_written_order(short_dir: Path):
     assert ClaudeBridge(short_dir, environ={}).command_search_paths == (
         "/home/ec2-user/.claude/local/claude",
         "claude",
@@ -194,6 +199,7 @@ def test_p2_search_paths_are_in_the_written_order(short_dir: Path):
     )
 
 
+@pytest.mark.row("P2")
 @pytest.mark.parametrize(
     ("bridge", "fallback"),
     [
@@ -206,7 +212,7 @@ def test_p2_search_paths_are_in_the_written_order(short_dir: Path):
         (AiderBridge, "aider"),
     ],
 )
-def test_p2_without_the_program_its_plain_name_is_the_fallback(
+def test_without_the_program_its_plain_name_is_the_fallback(
     bridge: type[BaseBridge], fallback: str, short_dir: Path
 ):
     made = bridge(short_dir, environ={"PATH": str(short_dir), "HOME": str(short_dir)})
@@ -219,13 +225,15 @@ def test_p2_without_the_program_its_plain_name_is_the_fallback(
     assert made.is_available()
 
 
-def test_p2_a_shell_is_the_persons_own_or_bash(short_dir: Path):
+@pytest.mark.row("P2")
+def test_a_shell_is_the_persons_own_or_bash(short_dir: Path):
     assert TerminalBridge(short_dir, environ=ENVIRON).command == "/bin/sh"
     assert TerminalBridge(short_dir, environ={}).command == "/bin/bash"
     assert TerminalBridge(short_dir, environ={}).is_available()
 
 
-def test_p3_flags_only_where_the_agent_has_them(short_dir: Path):
+@pytest.mark.row("P3")
+def test_flags_only_where_the_agent_has_them(short_dir: Path):
     skip = StartOptions(dangerously_skip_permissions=True)
     assert ClaudeBridge(short_dir).build_args(skip) == ["--dangerously-skip-permissions"]
     assert CodexBridge(short_dir).build_args(skip) == ["--dangerously-bypass-approvals-and-sandbox"]

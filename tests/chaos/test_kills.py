@@ -83,8 +83,9 @@ def said(rows: list[Logged]) -> str:
     )
 
 
+@pytest.mark.row("X1", "REL-01", "REL-13")
 @pytest.mark.timeout(3000)
-async def test_x1_r01_r13_nothing_is_lost_when_the_server_is_killed_again_and_again(short_dir: Path):
+async def test_nothing_is_lost_when_the_server_is_killed_again_and_again(short_dir: Path):
     seed = int(os.environ.get("CHAOS_SEED", random.SystemRandom().randrange(2**32)))
     print(f"CHAOS_SEED={seed}")  # noqa: T201 - shown when it fails
     dice = random.Random(seed)

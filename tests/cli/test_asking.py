@@ -80,15 +80,17 @@ def test_an_edit_is_shown_as_a_diff():
     assert "\x1b[32m" in shown({"old_string": "a", "new_string": "b"}, colour=True)
 
 
+@pytest.mark.row("S44")
 @pytest.mark.parametrize("field", ["tool", "title", "note", "blocked_path"])
-def test_s44_hidden_characters_are_shown_in_every_field(field: str):
+def test_hidden_characters_are_shown_in_every_field(field: str):
     text = shown({"command": "ls"}, **{field: "a\u202e\u200b\x1b[2Jb\rc\nPermission: fake"})
     assert "a\\u{202e}\\u{200b}\\u{1b}[2Jb\\u{d}c\\nPermission: fake" in text
     assert "characters that do not show" in text
     assert "\nPermission: fake" not in text
 
 
-def test_s44_hidden_characters_deep_in_the_input_are_shown_and_warned_of():
+@pytest.mark.row("S44")
+def test_hidden_characters_deep_in_the_input_are_shown_and_warned_of():
     text = shown({"a": {"b\u2066": ["x\u00a0y"]}})
     assert "x\\u{a0}y" in text
     assert "b\\u{2066}" in text
@@ -99,7 +101,8 @@ def test_an_honest_request_carries_no_warning():
     assert "do not show" not in shown({"command": "echo naïve 漢字"})
 
 
-def test_s44_input_that_is_no_object_or_no_json_is_shown_too():
+@pytest.mark.row("S44")
+def test_input_that_is_no_object_or_no_json_is_shown_too():
     assert "[\n" in shown(["a"])
     terminal = Terminal(io.StringIO(), interactive=False)
     broken = PermissionRequested("r", "T", "t", "other", Raw(b"{oops\x1b"), "0" * 64, ())

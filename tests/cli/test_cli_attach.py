@@ -85,7 +85,8 @@ async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
         yield live
 
 
-async def test_p7_attach_shows_types_resizes_and_detaches(server: LiveServer):
+@pytest.mark.row("P7")
+async def test_attach_shows_types_resizes_and_detaches(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as page, Tty(server, "attach", session) as tty:
         await tty.shows(b"\x1b[!p")

@@ -97,7 +97,8 @@ async def test_another_server_is_named_by_the_environment(tmp_path: Path):
 # Settings
 
 
-async def test_r24_a_wrong_setting_stops_the_start_with_one_sentence(tmp_path: Path):
+@pytest.mark.row("REL-24")
+async def test_a_wrong_setting_stops_the_start_with_one_sentence(tmp_path: Path):
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "config.toml").write_text("# mine\nprot = 1\n")
     done = await bascule(tmp_path, "--no-open")
@@ -105,7 +106,8 @@ async def test_r24_a_wrong_setting_stops_the_start_with_one_sentence(tmp_path: P
     assert done.err == f"{tmp_path}/config/config.toml:2: prot: is not a setting; did you mean port?\n"
 
 
-async def test_s10_an_open_door_is_refused_before_anything_listens(tmp_path: Path):
+@pytest.mark.row("S10")
+async def test_a_non_loopback_address_without_tls_is_refused_before_listening(tmp_path: Path):
     done = await bascule(tmp_path, "up", "--host", "0.0.0.0", "--port", "0", "--no-open")
     assert done.code == 2
     assert done.err.startswith("--host: Bascule won't listen on 0.0.0.0 without TLS")
@@ -259,13 +261,15 @@ async def write_audit(folder: Path, count: int) -> Path:
     return folder / "bascule.db"
 
 
-async def test_s49_audit_verify_works_without_a_server(tmp_path: Path):
+@pytest.mark.row("S49")
+async def test_audit_verify_works_without_a_server(tmp_path: Path):
     await write_audit(tmp_path / "d", 5)
     done = await bascule(tmp_path / "d", "audit", "verify")
     assert (done.code, done.out) == (0, "ok: 5 records, each follows from the one before.\n")
 
 
-async def test_s49_audit_verify_finds_a_changed_record(tmp_path: Path):
+@pytest.mark.row("S49")
+async def test_audit_verify_finds_a_changed_record(tmp_path: Path):
     path = await write_audit(tmp_path / "d", 5)
     with sqlite3.connect(path) as connection:
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='trigger'").fetchall():
@@ -346,7 +350,8 @@ async def test_doctor_lists_agents_of_a_running_server(tmp_path: Path):
         assert "Not of this way." not in out
 
 
-async def test_s62_a_fault_of_ours_is_a_sentence_with_an_id_and_the_rest_is_in_a_private_file(tmp_path: Path):
+@pytest.mark.row("S62")
+async def test_a_fault_of_ours_is_a_sentence_with_an_id_and_the_rest_is_in_a_private_file(tmp_path: Path):
     nonsense = open_request("rm x") | {"asked": {"type": "turn_ended", "stop_reason": "end_turn"}}
     async with play(tmp_path) as scene:
         scene.server.handlers["requests:list"] = replies({"requests": [nonsense]})
@@ -364,7 +369,8 @@ async def test_s62_a_fault_of_ours_is_a_sentence_with_an_id_and_the_rest_is_in_a
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-async def test_s49_an_audit_log_without_records_in_an_old_folder_is_a_fault(tmp_path: Path):
+@pytest.mark.row("S49")
+async def test_an_audit_log_without_records_in_an_old_folder_is_a_fault(tmp_path: Path):
     path = await write_audit(tmp_path / "d", 3)
     store = SqliteStore.open(path, clock=time.time, loop=asyncio.get_running_loop())
     started = SessionStarted(agent="a", driver="stream_json", cwd="/", by="ana")
@@ -384,7 +390,8 @@ async def test_s49_an_audit_log_without_records_in_an_old_folder_is_a_fault(tmp_
     assert "no records, though" in checked.out
 
 
-async def test_s49_a_folder_in_which_nothing_was_done_has_no_records_and_is_fine(tmp_path: Path):
+@pytest.mark.row("S49")
+async def test_a_folder_in_which_nothing_was_done_has_no_records_and_is_fine(tmp_path: Path):
     (tmp_path / "d").mkdir(mode=0o700)
     loop = asyncio.get_running_loop()
     await SqliteStore.open(tmp_path / "d" / "bascule.db", clock=time.time, loop=loop).close()
@@ -392,7 +399,8 @@ async def test_s49_a_folder_in_which_nothing_was_done_has_no_records_and_is_fine
     assert done.code == 0
 
 
-async def test_f11_a_state_folder_that_can_not_be_written_is_one_sentence(tmp_path: Path):
+@pytest.mark.row("F11")
+async def test_a_state_folder_that_can_not_be_written_is_one_sentence(tmp_path: Path):
     (tmp_path / "log" / "server.log").mkdir(parents=True)
     (tmp_path / "file").write_text("")
     for place in (
@@ -408,7 +416,8 @@ async def test_f11_a_state_folder_that_can_not_be_written_is_one_sentence(tmp_pa
         assert "Traceback" not in done.err
 
 
-def test_f11_a_read_only_folder_is_noticed_before_anything_is_opened(
+@pytest.mark.row("F11")
+def test_a_read_only_folder_is_noticed_before_anything_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     tmp_path.chmod(0o700)

@@ -12,7 +12,8 @@ from tests.client.scripted import Denied
 pytestmark = pytest.mark.anyio
 
 
-async def test_x12_text_is_streamed_and_the_status_is_zero(tmp_path: Path):
+@pytest.mark.row("X12")
+async def test_text_is_streamed_and_the_exit_status_is_zero(tmp_path: Path):
     async with play(tmp_path) as scene:
         running = asyncio.create_task(bascule(tmp_path, "run", "hello", "--model", "opus"))
         await scene.begin()
@@ -177,7 +178,8 @@ async def test_without_a_terminal_nothing_is_ever_allowed(tmp_path: Path):
     assert "denied by ana" in done.out
 
 
-async def test_s44_a_permission_is_shown_exactly_and_allowed_once_by_y(tmp_path: Path):
+@pytest.mark.row("S44")
+async def test_a_permission_is_shown_exactly_and_allowed_once_by_y(tmp_path: Path):
     async with play(tmp_path) as scene, OnTerminal(tmp_path, "run", "hello") as screen:
         await scene.begin()
         await scene.add(permission("r1", "echo ok\u202e; rm x", title="Run\nPermission: nothing"))
@@ -293,7 +295,8 @@ async def test_what_cannot_be_remembered_is_asked_again(tmp_path: Path):
         assert await screen.code() == 0
 
 
-async def test_s44_the_end_of_a_long_command_is_shown_and_v_shows_the_middle(tmp_path: Path):
+@pytest.mark.row("S44")
+async def test_the_end_of_a_long_command_is_shown_and_v_shows_the_middle(tmp_path: Path):
     command = "echo " + "a" * 20_000 + "MIDDLE" + "a" * 20_000 + "; rm -rf tail"
     async with play(tmp_path) as scene, OnTerminal(tmp_path, "run", "hello") as screen:
         await scene.begin()

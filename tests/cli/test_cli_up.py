@@ -67,7 +67,8 @@ async def test_a_second_server_on_the_same_folder_or_port_says_what_to_do(short_
     assert "--port 0" in other.err
 
 
-async def test_x12_the_demo_agent_is_run_from_the_command_line(short_dir: Path):
+@pytest.mark.row("X12")
+async def test_the_demo_agent_is_run_from_the_command_line(short_dir: Path):
     work, config = short_dir / "work", short_dir / "d" / "config"
     work.mkdir()
     config.mkdir(parents=True, mode=0o700)

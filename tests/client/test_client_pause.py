@@ -11,7 +11,8 @@ from bascule.model.errors import Refused
 pytestmark = pytest.mark.anyio
 
 
-async def test_r20_a_paused_device_starts_nothing_until_it_is_resumed(short_dir: Path):
+@pytest.mark.row("R20")
+async def test_a_paused_device_starts_nothing_until_it_is_resumed(short_dir: Path):
     async with LiveServer(short_dir) as server, await Client.local(server.data) as client:
         await client.pause(True)
         with pytest.raises(Refused, match="paused"):

@@ -20,7 +20,8 @@ async def owner_of(world: Stage) -> Client:
     return await Client.connect(world.url, world.tokens["owner"])
 
 
-async def test_x12_a_session_is_started_followed_spoken_to_and_ended(tmp_path: Path):
+@pytest.mark.row("X12")
+async def test_a_session_is_started_followed_spoken_to_and_ended(tmp_path: Path):
     async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(PATIENCE):
         created = await client.start(
             agent="scripted", cwd=str(tmp_path), model="opus", mode="plan", title="T"

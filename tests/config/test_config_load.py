@@ -67,6 +67,7 @@ def test_state_and_config_homes_are_honoured_only_when_absolute():
     assert settings.config_dir == "/h/ana/.config/bascule"
 
 
+@pytest.mark.row("REL-24")
 @pytest.mark.parametrize(
     ("text", "place", "reason"),
     [
@@ -100,22 +101,24 @@ def test_state_and_config_homes_are_honoured_only_when_absolute():
         ("[pass_on]\ncodex = ['BASCULE_TOKEN']\n", "/c/config.toml:1: pass_on:", "no name of a variable"),
     ],
 )
-def test_r24_a_wrong_line_is_named_by_file_line_and_key(text: str, place: str, reason: str):
+def test_a_wrong_line_is_named_by_file_line_and_key(text: str, place: str, reason: str):
     message = refusal_of(text)
     assert message.startswith(place)
     assert reason in message
 
 
+@pytest.mark.row("S15")
 @pytest.mark.parametrize("key", ["token", "Token", "auth_token", "secret", "password", "api_key"])
 @pytest.mark.parametrize("value", ["''", "'   '", "'changeme'"])
-def test_s15_a_secret_in_the_config_is_refused_and_not_repeated(key: str, value: str):
+def test_a_secret_in_the_config_is_refused_and_not_repeated(key: str, value: str):
     message = refusal_of(f"port = 1\n{key} = {value}\n")
     assert message.startswith(f"/c/config.toml:2: {key}:")
     assert "secrets have no place" in message
     assert "changeme" not in message
 
 
-def test_s15_a_key_that_stands_where_its_name_belongs_is_refused_and_not_repeated():
+@pytest.mark.row("S15")
+def test_a_key_that_stands_where_its_name_belongs_is_refused_and_not_repeated():
     message = refusal_of("[pass_on]\ncodex = ['A_KEY=sk-changeme']\n")
     assert message.startswith("/c/config.toml:1: pass_on: 'codex' has an entry")
     assert "changeme" not in message
@@ -126,6 +129,7 @@ def test_variables_are_passed_on_by_agent_and_only_the_file_can_say_so():
     assert settings.pass_on == {"codex": ("A_KEY", "B_KEY")}
 
 
+@pytest.mark.row("REL-24")
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
@@ -137,17 +141,19 @@ def test_variables_are_passed_on_by_agent_and_only_the_file_can_say_so():
         ("BASCULE_LIMITS_SESSION", "1", "did you mean BASCULE_LIMITS_SESSIONS?"),
     ],
 )
-def test_r24_a_wrong_variable_is_named(name: str, value: str, reason: str):
+def test_a_wrong_variable_is_named(name: str, value: str, reason: str):
     message = refusal_of("", {name: value})
     assert message.startswith(f"{name}:")
     assert reason in message
 
 
-def test_r24_a_wrong_flag_is_named():
+@pytest.mark.row("REL-24")
+def test_a_wrong_flag_is_named():
     assert refusal_of("", None, port=-1).startswith("--port: -1 is no port")
     assert refusal_of("", None, data_dir="x").startswith("--data: 'x' is a relative path")
 
 
+@pytest.mark.row("S07")
 @pytest.mark.parametrize(
     "origin",
     [
@@ -173,16 +179,17 @@ def test_r24_a_wrong_flag_is_named():
         "https://tracker.example ",
     ],
 )
-def test_s07_only_an_exact_origin_is_taken(origin: str):
+def test_only_an_exact_origin_is_taken(origin: str):
     message = refusal_of(f"port = 1\nallowed_origins = [{origin!r}]\n".replace("\\\\", "\\"))
     assert message.startswith("/c/config.toml:2: allowed_origins:")
 
 
+@pytest.mark.row("S07")
 @pytest.mark.parametrize(
     "origin",
     ["https://tracker.example", "http://localhost:8080", "https://[::1]:8443", "chrome-extension://abcdef"],
 )
-def test_s07_exact_origins_are_taken(origin: str):
+def test_exact_origins_are_taken(origin: str):
     assert settings_of(f"allowed_origins = ['{origin}']").allowed_origins == (origin,)
 
 
@@ -191,8 +198,9 @@ def test_allowed_hosts_are_exact_too(host: str):
     assert "not an exact host" in refusal_of(f"allowed_hosts = ['{host}']")
 
 
+@pytest.mark.row("S10")
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "my-machine", "[::]"])
-def test_s10_a_bind_others_can_reach_needs_tls_or_a_persons_word(host: str):
+def test_a_non_loopback_address_needs_tls_or_insecure_bind(host: str):
     message = refusal_of(f"host = '{host}'")
     assert message == (
         f"/c/config.toml:1: host: Bascule won't listen on {host} without TLS, because others on the network "
@@ -203,8 +211,9 @@ def test_s10_a_bind_others_can_reach_needs_tls_or_a_persons_word(host: str):
     assert settings_of(f"host = '{host}'\ntls_cert = '/c'\ntls_key = '/k'").host == host
 
 
+@pytest.mark.row("S10")
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
-def test_s10_loopback_needs_nothing(host: str):
+def test_a_loopback_address_needs_no_tls(host: str):
     assert settings_of(f"host = '{host}'").host == host
 
 
@@ -228,6 +237,7 @@ def test_a_private_file_is_read(tmp_path: Path):
     assert load_file(tmp_path, b"port = 4567\n").port == 4567
 
 
+@pytest.mark.row("REL-24")
 @pytest.mark.parametrize(
     ("content", "mode", "reason"),
     [
@@ -242,20 +252,22 @@ def test_a_private_file_is_read(tmp_path: Path):
         (b"x = " + b"[" * 5000, 0o600, "config.toml"),
     ],
 )
-def test_r24_a_bad_file_is_refused_in_one_sentence(tmp_path: Path, content: bytes, mode: int, reason: str):
+def test_a_bad_file_is_refused_in_one_sentence(tmp_path: Path, content: bytes, mode: int, reason: str):
     with pytest.raises(ConfigError) as caught:
         load_file(tmp_path, content, mode)
     assert reason in caught.value.message
     assert str(tmp_path) in caught.value.message
 
 
-def test_r24_a_folder_in_the_files_place_is_named(tmp_path: Path):
+@pytest.mark.row("REL-24")
+def test_a_folder_in_the_files_place_is_named(tmp_path: Path):
     (tmp_path / "config.toml").mkdir()
     with pytest.raises(ConfigError, match=r"config\.toml"):
         load({}, {"BASCULE_CONFIG_DIR": str(tmp_path), "HOME": str(tmp_path)})
 
 
-def test_r24_a_missing_binary_of_the_environment_is_named_by_its_variable(tmp_path: Path):
+@pytest.mark.row("REL-24")
+def test_a_missing_binary_of_the_environment_is_named_by_its_variable(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"^CLAUDE_BIN: there is no program /nowhere/claude"):
         load_file(tmp_path, b"", CLAUDE_BIN="/nowhere/claude")
 

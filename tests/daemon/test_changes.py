@@ -44,7 +44,8 @@ def changes(folder: Path, own: Path | None = None) -> GitChanges:
     return read_changes(str(folder), confined, os.environ["PATH"], str(folder.parent))
 
 
-def test_x9_changes_against_the_last_commit_with_their_patches(repository: Path) -> None:
+@pytest.mark.row("X9")
+def test_changes_against_the_last_commit_with_their_patches(repository: Path) -> None:
     (repository / "kept.txt").write_text("one\n2\nthree\n")
     (repository / "gone.txt").unlink()
     (repository / "new file.txt").write_text("fresh\n")
@@ -69,7 +70,8 @@ def test_x9_changes_against_the_last_commit_with_their_patches(repository: Path)
     assert by_path["raw.bin"].binary
 
 
-def test_x9_a_session_in_a_subfolder_sees_only_that(repository: Path) -> None:
+@pytest.mark.row("X9")
+def test_a_session_in_a_subfolder_sees_only_that(repository: Path) -> None:
     (repository / "kept.txt").write_text("changed\n")
     (repository / "sub" / "inner.txt").write_text("out\n")
     found = changes(repository / "sub")
@@ -77,7 +79,8 @@ def test_x9_a_session_in_a_subfolder_sees_only_that(repository: Path) -> None:
     assert found.files[0].patch == "@@ -1 +1 @@\n-in\n+out"
 
 
-def test_x9_no_repository_no_commit_and_too_large_are_said(tmp_path: Path) -> None:
+@pytest.mark.row("X9")
+def test_no_repository_no_commit_and_too_large_are_said(tmp_path: Path) -> None:
     folder = tmp_path.resolve() / "plain"
     folder.mkdir()
     assert (changes(folder)).problem == "This folder is not a git repository."
@@ -149,7 +152,8 @@ def arm(repository: Path, canary: Path) -> None:
     )
 
 
-def test_s33_a_hostile_repository_runs_nothing(repository: Path) -> None:
+@pytest.mark.row("S33")
+def test_a_hostile_repository_runs_nothing(repository: Path) -> None:
     canary = repository.parent / "canary"
     arm(repository, canary)
     (repository / "kept.txt").write_text("one\n2\nthree\n")
@@ -164,7 +168,8 @@ def test_s33_a_hostile_repository_runs_nothing(repository: Path) -> None:
     assert canary.exists()
 
 
-def test_s33_missing_objects_are_not_fetched_by_a_command_of_the_repository(repository: Path) -> None:
+@pytest.mark.row("S33")
+def test_missing_objects_are_not_fetched_by_a_command_of_the_repository(repository: Path) -> None:
     canary = repository.parent / "canary"
     arm(repository, canary)
     config = repository / ".git" / "config"
@@ -199,7 +204,8 @@ def test_s33_missing_objects_are_not_fetched_by_a_command_of_the_repository(repo
     assert canary.exists()
 
 
-def test_s33_a_repository_that_says_its_files_are_elsewhere_shows_nothing_of_them(
+@pytest.mark.row("S33")
+def test_a_repository_that_says_its_files_are_elsewhere_shows_nothing_of_them(
     repository: Path,
 ) -> None:
     elsewhere = repository.parent / "elsewhere"
@@ -210,7 +216,8 @@ def test_s33_a_repository_that_says_its_files_are_elsewhere_shows_nothing_of_the
     assert "secret" not in str(found)
 
 
-def test_s31_our_own_folder_and_links_are_not_shown_as_changes(repository: Path) -> None:
+@pytest.mark.row("S31")
+def test_our_own_folder_and_links_are_not_shown_as_changes(repository: Path) -> None:
     (repository / "state").mkdir()
     (repository / "state" / "key").write_text("secret\n")
     (repository.parent / "outside").write_text("secret\n")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.daemon.bench import ANA, World, world
 from tests.daemon.repositories import git, make_repository
+from tests.parts import Part
 
 from bascule.link.comparisons import (
     Entrant,
@@ -48,7 +49,8 @@ async def changes(here: World, session: str) -> dict[str, Any]:
     return await here.ask(ReadContestant("c1", session))
 
 
-async def test_x10_three_agents_get_a_work_tree_each_beside_the_repository_and_their_changes_are_compared(
+@pytest.mark.row("X10")
+async def test_three_agents_get_a_work_tree_each_beside_the_repository_and_their_changes_are_compared(
     short_dir: Path,
 ):
     make_repository(short_dir / "repo", a__txt="one\n", sub___b__txt="b\n")
@@ -86,7 +88,10 @@ async def test_x10_three_agents_get_a_work_tree_each_beside_the_repository_and_t
         assert [one["path"] for one in (await changes(here, "s1"))["files"]] == ["new.txt"]
 
 
-async def test_x10_one_is_kept_and_the_others_go_but_their_work_stays_on_their_branches(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_one_is_kept_and_the_others_go_but_their_work_stays_on_their_branches(
+    short_dir: Path, part: Part
+):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here)
@@ -94,31 +99,37 @@ async def test_x10_one_is_kept_and_the_others_go_but_their_work_stays_on_their_b
         (trees["s1"] / "a.txt").write_text("one\nTWO\nthree\n")
         (trees["s2"] / "other.txt").write_text("kept on the branch\n")
         kept = await here.ask(KeepContestant("c1", "s1", ANA))
-        assert kept["files"] == 2
-        assert "2 files changed in repo, not committed" in kept["words"]
-        assert (here.work / "a.txt").read_text() == "one\nTWO\nthree\n"
-        assert (here.work / "new.txt").read_text() == "hello\n"
-        assert git(here.work, "log", "--oneline", "main").count("\n") == 1
+        with part("the kept work is in the repository, not committed"):
+            assert kept["files"] == 2
+            assert "2 files changed in repo, not committed" in kept["words"]
+            assert (here.work / "a.txt").read_text() == "one\nTWO\nthree\n"
+            assert (here.work / "new.txt").read_text() == "hello\n"
+            assert git(here.work, "log", "--oneline", "main").count("\n") == 1
         removed = await here.ask(RemoveTrees("c1", ("s2", "s3"), ANA))
-        assert [one["removed"] for one in removed["trees"]] == [True, True]
-        assert all("stays on the branch" in one["words"] for one in removed["trees"])
+        with part("the other trees are removed and say where their work is"):
+            assert [one["removed"] for one in removed["trees"]] == [True, True]
+            assert all("stays on the branch" in one["words"] for one in removed["trees"])
         await here.until(SessionEnded, "s2")
         assert [trees[one].exists() for one in THREE] == [True, False, False]
-        branch = removed["trees"][0]["branch"]
-        assert git(here.work, "show", f"{branch}:other.txt") == "kept on the branch\n"
-        assert git(here.work, "show", f"{branch}:new.txt") == "hello\n"
+        with part("their work is on their branches"):
+            branch = removed["trees"][0]["branch"]
+            assert git(here.work, "show", f"{branch}:other.txt") == "kept on the branch\n"
+            assert git(here.work, "show", f"{branch}:new.txt") == "hello\n"
         await here.restart()
-        again = await here.ask(ReadComparison("c1"))
-        assert again["kept"] == "s1"
-        assert [one["state"] for one in again["contestants"]] == ["there", "removed", "removed"]
-        assert "was removed" in (await changes(here, "s2"))["problem"]
-        assert len((await here.ask(ListComparisons()))["comparisons"]) == 1
-        details = [line.decode() for line in await here.store.audit_lines()]
-        assert any("taken over into" in one for one in details)
-        assert any("2 work trees" in one for one in details)
+        with part("a restart knows what was kept and removed"):
+            again = await here.ask(ReadComparison("c1"))
+            assert again["kept"] == "s1"
+            assert [one["state"] for one in again["contestants"]] == ["there", "removed", "removed"]
+            assert "was removed" in (await changes(here, "s2"))["problem"]
+            assert len((await here.ask(ListComparisons()))["comparisons"]) == 1
+        with part("the audit log has both"):
+            details = [line.decode() for line in await here.store.audit_lines()]
+            assert any("taken over into" in one for one in details)
+            assert any("2 work trees" in one for one in details)
 
 
-async def test_x10_a_tree_in_which_nothing_was_changed_leaves_no_branch_behind(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_tree_in_which_nothing_was_changed_leaves_no_branch_behind(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here, prompt="hello")
@@ -131,7 +142,8 @@ async def test_x10_a_tree_in_which_nothing_was_changed_leaves_no_branch_behind(s
         assert git(here.work, "worktree", "list").count("\n") == 1
 
 
-async def test_x10_what_does_not_fit_changes_nothing_and_says_what_to_do(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_result_that_conflicts_changes_nothing_and_says_what_to_do(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here, "s1", "s2")
@@ -153,7 +165,8 @@ async def test_x10_what_does_not_fit_changes_nothing_and_says_what_to_do(short_d
         assert (here.work / "new.txt").exists()
 
 
-async def test_x10_uncommitted_work_is_said_and_left_alone(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_uncommitted_work_is_reported_and_left_alone(short_dir: Path):
     make_repository(short_dir / "repo", a__txt="one\n", b__txt="b\n")
     async with world(short_dir) as here:
         (here.work / "b.txt").write_text("mine\n")
@@ -169,7 +182,8 @@ async def test_x10_uncommitted_work_is_said_and_left_alone(short_dir: Path):
         assert (here.work / "new.txt").read_text() == "hello\n"
 
 
-async def test_x10_files_git_ignores_are_counted_because_they_go_with_the_tree(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_files_git_ignores_are_counted_because_they_go_with_the_tree(short_dir: Path):
     make_repository(short_dir / "repo", __gitignore="build\n*.log\n")
     async with world(short_dir) as here:
         made = await begun(here, "s1", "s2")
@@ -182,7 +196,8 @@ async def test_x10_files_git_ignores_are_counted_because_they_go_with_the_tree(s
         assert [one["path"] for one in found["files"]] == ["new.txt"]
 
 
-async def test_x10_a_tree_with_a_repository_inside_stays_because_no_branch_would_keep_it(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_tree_with_a_repository_inside_stays_because_no_branch_would_keep_it(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here, "s1", "s2")
@@ -193,7 +208,8 @@ async def test_x10_a_tree_with_a_repository_inside_stays_because_no_branch_would
         assert (inner / "x.txt").read_text() == "only here\n"
 
 
-async def test_x10_all_is_checked_before_anything_begins(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_all_is_checked_before_anything_begins(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir, sessions=3) as here:
         await here.start("other", "hello")
@@ -212,7 +228,8 @@ async def test_x10_all_is_checked_before_anything_begins(short_dir: Path):
                 await here.ask(wish(here, *few))
 
 
-async def test_x10_a_folder_without_a_repository_or_without_a_commit_says_what_is_missing(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_folder_without_a_repository_or_without_a_commit_says_what_is_missing(short_dir: Path):
     async with world(short_dir) as here:
         with pytest.raises(Refused, match="not in a git repository") as refused:
             await here.ask(wish(here))
@@ -223,7 +240,8 @@ async def test_x10_a_folder_without_a_repository_or_without_a_commit_says_what_i
         assert await here.store.sessions() == []
 
 
-async def test_x10_a_key_sent_twice_starts_once(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_a_key_sent_twice_starts_once(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         first, second = await asyncio.gather(
@@ -233,7 +251,8 @@ async def test_x10_a_key_sent_twice_starts_once(short_dir: Path):
         assert len(await here.store.sessions()) == 2
 
 
-async def test_x9_a_single_session_may_have_a_work_tree_of_its_own_also_from_a_folder_below(short_dir: Path):
+@pytest.mark.row("X9")
+async def test_a_single_session_may_have_a_work_tree_of_its_own_also_from_a_folder_below(short_dir: Path):
     make_repository(short_dir / "repo", sub___b__txt="b\n")
     async with world(short_dir) as here:
         await here.start("s1", "write new.txt hello", cwd=str(here.work / "sub"), worktree=True, key="once")
@@ -256,7 +275,8 @@ async def test_x9_a_single_session_may_have_a_work_tree_of_its_own_also_from_a_f
         await here.over()
 
 
-async def test_x10_nobody_is_kept_while_still_working(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_no_result_is_kept_while_its_agent_still_works(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         await here.ask(wish(here, "s1", "s2", prompt="hold"))
@@ -264,7 +284,8 @@ async def test_x10_nobody_is_kept_while_still_working(short_dir: Path):
             await here.ask(KeepContestant("c1", "s1", ANA))
 
 
-async def test_s33_nothing_of_a_hostile_repository_runs(short_dir: Path):
+@pytest.mark.row("S33")
+async def test_nothing_of_a_hostile_repository_runs(short_dir: Path):
     repo = make_repository(short_dir / "repo", a__txt="one\n", __gitattributes="* filter=evil diff=evil\n")
     canary = short_dir / "canary"
     evil = short_dir / "evil.sh"
@@ -308,7 +329,8 @@ async def test_s33_nothing_of_a_hostile_repository_runs(short_dir: Path):
         assert not canary.exists(), canary.read_text()
 
 
-async def test_s33_a_repository_that_claims_another_folder_gets_no_work_tree(short_dir: Path):
+@pytest.mark.row("S33")
+async def test_a_repository_that_claims_another_folder_gets_no_work_tree(short_dir: Path):
     repo = make_repository(short_dir / "repo")
     elsewhere = short_dir / "elsewhere"
     elsewhere.mkdir()
@@ -318,7 +340,8 @@ async def test_s33_a_repository_that_claims_another_folder_gets_no_work_tree(sho
             await here.ask(wish(here))
 
 
-async def test_s33_an_agent_that_repoints_its_tree_moves_nothing_but_itself(short_dir: Path):
+@pytest.mark.row("S33")
+async def test_an_agent_that_repoints_its_tree_moves_nothing_but_itself(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         made = await begun(here, "s1", "s2")
@@ -338,7 +361,8 @@ async def test_s33_an_agent_that_repoints_its_tree_moves_nothing_but_itself(shor
         assert git(here.work, "show", f"{branch}:new.txt") == "hello\n"
 
 
-async def test_s21_trees_are_not_made_through_a_link_nor_outside_the_roots(short_dir: Path):
+@pytest.mark.row("S21")
+async def test_trees_are_not_made_through_a_link_nor_outside_the_roots(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         (short_dir / "outside").mkdir()
@@ -352,7 +376,8 @@ async def test_s21_trees_are_not_made_through_a_link_nor_outside_the_roots(short
             await here.ask(wish(here))
 
 
-async def test_x10_trees_of_a_repository_inside_another_are_beside_the_outer_one(short_dir: Path):
+@pytest.mark.row("X10")
+async def test_trees_of_a_repository_inside_another_are_beside_the_outer_one(short_dir: Path):
     outer = make_repository(short_dir / "outer")
     make_repository(outer / "inner")
     async with world(short_dir) as here:

@@ -24,30 +24,35 @@ def check(place: Path, name: str) -> str:
     return check_directory(str(place / name), (str(place),), own)[0]
 
 
+@pytest.mark.row("F11")
 @pytest.mark.parametrize("name", ["own", "own/keeper", "config", "link", "link/keeper", "project/deep"])
-def test_f11_a_folder_of_bascules_own_is_refused_in_words(place: Path, name: str):
+def test_a_folder_of_bascules_own_is_refused_in_words(place: Path, name: str):
     with pytest.raises(BadDirectory, match="Bascule's own files"):
         check(place, name)
 
 
+@pytest.mark.row("F11")
 @pytest.mark.parametrize("name", ["", "project", "project/sub"])
-def test_f11_folders_above_and_beside_it_stay_allowed(place: Path, name: str):
+def test_folders_above_and_beside_it_stay_allowed(place: Path, name: str):
     assert check(place, name) == str(place / name)
 
 
-def test_f11_a_state_folder_that_is_itself_a_link_is_known_by_where_it_leads(place: Path):
+@pytest.mark.row("F11")
+def test_a_state_folder_that_is_itself_a_link_is_known_by_where_it_leads(place: Path):
     with pytest.raises(BadDirectory):
         check_directory(str(place / "own"), (str(place),), (str(place / "link"),))
 
 
-def test_f11_a_folder_of_bascules_own_is_not_completed_either(place: Path):
+@pytest.mark.row("F11")
+def test_a_folder_of_bascules_own_is_not_completed_either(place: Path):
     own = (str(place / "own"),)
     assert complete(f"{place}/own/", 10, (str(place),), own).directories == []
     assert complete(f"{place}/link/", 10, (str(place),), own).directories == []
     assert complete(f"{place}/project/", 10, (str(place),), own).directories == [str(place / "project/sub")]
 
 
-def test_f7_hidden_files_and_links_that_lead_out_are_found_at_any_depth(tmp_path: Path):
+@pytest.mark.row("F7")
+def test_hidden_files_and_links_that_lead_out_are_found_at_any_depth(tmp_path: Path):
     top = tmp_path / "p"
     for name in ("a/b", ".git", ".ssh", "node_modules"):
         (top / name).mkdir(parents=True)
@@ -64,7 +69,8 @@ def test_f7_hidden_files_and_links_that_lead_out_are_found_at_any_depth(tmp_path
     assert hidden_in(str(top / "a/plain")) == ()
 
 
-def test_f7_a_folder_with_too_much_in_it_is_not_looked_through(tmp_path: Path):
+@pytest.mark.row("F7")
+def test_a_folder_with_too_much_in_it_is_not_looked_through(tmp_path: Path):
     for n in range(MAX_ENTRIES + 1):
         (tmp_path / str(n)).touch()
     assert hidden_in(str(tmp_path)) is None

@@ -65,8 +65,9 @@ WAYS_OUT = [
 ]
 
 
+@pytest.mark.row("S30")
 @pytest.mark.parametrize("path", WAYS_OUT, ids=range(len(WAYS_OUT)))
-def test_s30_no_way_leads_out(place: Path, confined: ConfinedFolder, path: str) -> None:
+def test_no_path_leads_out_of_the_folder(place: Path, confined: ConfinedFolder, path: str) -> None:
     (place / "link").symlink_to(place.parent / "outside.txt")
     (place / "links").symlink_to(place.parent)
     os.mkfifo(place / "pipe")
@@ -77,15 +78,17 @@ def test_s30_no_way_leads_out(place: Path, confined: ConfinedFolder, path: str) 
 KERNEL = ["proc/self/environ", "proc/self/cwd/x", "dev/zero", "dev/null", "sys/kernel/version"]
 
 
+@pytest.mark.row("S30")
 @pytest.mark.parametrize("path", KERNEL)
-def test_s30_what_the_kernel_shows_as_files_is_not_shown(path: str) -> None:
+def test_what_the_kernel_shows_as_files_is_not_shown(path: str) -> None:
     with pytest.raises((FileForbidden, FileNotFound)):
         read_file(ConfinedFolder("/", ()), path, MAX_FILE)
     with pytest.raises((FileForbidden, FileNotFound)):
         read_file(ConfinedFolder("/", ()), f"proc/{os.getpid()}/environ", MAX_FILE)
 
 
-def test_s30_a_huge_file_is_cut_and_a_binary_one_is_not_text(place: Path, confined: ConfinedFolder) -> None:
+@pytest.mark.row("S30")
+def test_a_huge_file_is_cut_and_a_binary_one_is_not_text(place: Path, confined: ConfinedFolder) -> None:
     with (place / "huge").open("wb") as file:
         file.write(b"text \xc3\xa4" * 10)
         file.truncate(10 * 1024**3)
@@ -97,7 +100,8 @@ def test_s30_a_huge_file_is_cut_and_a_binary_one_is_not_text(place: Path, confin
     assert set(long.text) == {"ä"}
 
 
-def test_s30_swapping_a_link_in_a_thousand_times_wins_nothing(place: Path, confined: ConfinedFolder) -> None:
+@pytest.mark.row("S30")
+def test_swapping_a_link_in_a_thousand_times_wins_nothing(place: Path, confined: ConfinedFolder) -> None:
     """A folder and a file on the way are swapped for links to the outside while they are read."""
     outside = place.parent / "elsewhere"
     (outside / "inner").mkdir(parents=True)
@@ -135,7 +139,8 @@ def test_s30_swapping_a_link_in_a_thousand_times_wins_nothing(place: Path, confi
     assert "refused" in seen
 
 
-def test_s31_our_own_folders_are_not_shown_by_any_name(place: Path, confined: ConfinedFolder) -> None:
+@pytest.mark.row("S31")
+def test_our_own_folders_are_not_shown_by_any_name(place: Path, confined: ConfinedFolder) -> None:
     os.link(place / "state" / "bascule.db", place / "src" / "notes.txt")
     (place / "src" / "state").symlink_to(place / "state")
     for path in ("state/bascule.db", "src/notes.txt", "src/state/bascule.db"):
@@ -149,7 +154,8 @@ def test_s31_our_own_folders_are_not_shown_by_any_name(place: Path, confined: Co
         read_file(confined, "moved/bascule.db", MAX_FILE)
 
 
-def test_s31_a_session_inside_our_own_folder_shows_nothing(place: Path) -> None:
+@pytest.mark.row("S31")
+def test_a_session_inside_our_own_folder_shows_nothing(place: Path) -> None:
     (place / "state" / "work").mkdir()
     (place / "state" / "work" / "f").write_text("x")
     with pytest.raises(FileForbidden):
@@ -161,7 +167,8 @@ def test_two_names_of_an_ordinary_file_are_fine(place: Path, confined: ConfinedF
     assert read_file(confined, "b.py", MAX_FILE).size == 13
 
 
-def test_a4_completion_names_folders_below_the_roots_and_hidden_ones_last(place: Path) -> None:
+@pytest.mark.row("A4")
+def test_completion_names_folders_below_the_roots_and_hidden_ones_last(place: Path) -> None:
     for name in ("alpha", "Alps", ".alcove", "beta"):
         (place / name).mkdir()
     (place / "alfile").write_text("")

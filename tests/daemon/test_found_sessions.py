@@ -30,6 +30,7 @@ from tests.daemon.homes import (
 )
 from tests.daemon.scripted import MINI
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
+from tests.parts import Part
 from tests.waiting import PATIENCE
 
 from bascule.link.files import ListFiles
@@ -100,44 +101,51 @@ def terminal() -> Iterator[Sleeper]:
 # Found, listed, opened, searched
 
 
-async def test_r23_the_sessions_of_five_agents_are_found_listed_opened_and_searched(
-    short_dir: Path, home: Path
+@pytest.mark.row("R23")
+async def test_the_sessions_of_five_agents_are_found_listed_opened_and_searched(
+    short_dir: Path, home: Path, part: Part
 ) -> None:
     work = furnish(home)
     async with machine(short_dir) as made:
         found = await by_agent(made)
         assert set(found) == set(AGENTS)
-        for one in found.values():
-            assert one["cwd"] == str(work)
-            assert (one["phase"], one["terminal"], one["archived"]) == ("ended", None, False)
-            assert one["title"]
-            assert one["messages"] >= 2
-        assert found["claude-code"]["title"] == "Light the lantern"
-        assert found["claude-code"]["costUsd"] == 0.21
-        assert found["claude-code"]["command"] == f"claude --resume={CLAUDE_ID}"
-        assert found["claude-code"]["updatedAt"] == "2026-11-15T19:51:22.000Z"
-        assert found["opencode"]["costUsd"] == pytest.approx(0.03)
-        assert await made.store.sessions() == []
-        for one in found.values():  # opened: a transcript like any other
-            log = await made.log(one["sessionId"])
-            assert [type(entry.event) for entry in log][:1] == [SessionStarted]
-            texts = [entry.event.text for entry in log if isinstance(entry.event, TextAppended)]
-            assert texts[-1] in ("It burns steadily.", "The greeting was printed.")
-            assert isinstance(log[-1].event, SessionEnded)
-            page = await made.store.page(one["sessionId"])
-            assert len(page.entries) >= 4
+        with part("each is listed as ended, with its folder and title"):
+            for one in found.values():
+                assert one["cwd"] == str(work)
+                assert (one["phase"], one["terminal"], one["archived"]) == ("ended", None, False)
+                assert one["title"]
+                assert one["messages"] >= 2
+        with part("cost, command and time are known"):
+            assert found["claude-code"]["title"] == "Light the lantern"
+            assert found["claude-code"]["costUsd"] == 0.21
+            assert found["claude-code"]["command"] == f"claude --resume={CLAUDE_ID}"
+            assert found["claude-code"]["updatedAt"] == "2026-11-15T19:51:22.000Z"
+            assert found["opencode"]["costUsd"] == pytest.approx(0.03)
+        with part("none is listed among our own"):
+            assert await made.store.sessions() == []
+        with part("each opens as a transcript"):
+            for one in found.values():  # opened: a transcript like any other
+                log = await made.log(one["sessionId"])
+                assert [type(entry.event) for entry in log][:1] == [SessionStarted]
+                texts = [entry.event.text for entry in log if isinstance(entry.event, TextAppended)]
+                assert texts[-1] in ("It burns steadily.", "The greeting was printed.")
+                assert isinstance(log[-1].event, SessionEnded)
+                page = await made.store.page(one["sessionId"])
+                assert len(page.entries) >= 4
         await made.store.searchable()
-        hits = (await made.store.search("greeting printed", limit=50)).hits
-        assert {hit.session_id for hit in hits} == {one["sessionId"] for one in found.values()} - {
-            found["claude-code"]["sessionId"]
-        }
-        hit = (await made.store.search("steadily")).hits[0]
-        assert (hit.session_id, hit.found) == (found["claude-code"]["sessionId"], True)
-        around = await made.store.page(hit.session_id, 3, around=hit.first_seq)
-        assert b"It burns steadily" in b"".join(around.entries)
+        with part("each is searched"):
+            hits = (await made.store.search("greeting printed", limit=50)).hits
+            assert {hit.session_id for hit in hits} == {one["sessionId"] for one in found.values()} - {
+                found["claude-code"]["sessionId"]
+            }
+            hit = (await made.store.search("steadily")).hits[0]
+            assert (hit.session_id, hit.found) == (found["claude-code"]["sessionId"], True)
+            around = await made.store.page(hit.session_id, 3, around=hit.first_seq)
+            assert b"It burns steadily" in b"".join(around.entries)
 
 
-async def test_r23_a_found_session_of_each_agent_is_continued_on_the_same_log(
+@pytest.mark.row("R23")
+async def test_a_found_session_of_each_agent_is_continued_on_the_same_log(
     short_dir: Path, home: Path
 ) -> None:
     work = furnish(home)
@@ -323,7 +331,8 @@ async def test_a_folder_that_a_file_claims_is_not_shown_unless_sessions_may_run_
 # Growing, rewritten
 
 
-async def test_r23_a_growing_file_is_followed_while_somebody_looks(
+@pytest.mark.row("R23")
+async def test_a_growing_file_is_followed_while_somebody_looks(
     short_dir: Path, home: Path, terminal: Sleeper
 ) -> None:
     furnish(home, "claude")
@@ -449,7 +458,8 @@ async def test_a_note_of_a_process_that_is_not_that_process_any_more_is_no_termi
         assert (await listed(made))[0]["terminal"] == {"pid": terminal.pid, "status": "idle"}
 
 
-async def test_r23_a_message_for_a_terminal_waits_until_it_is_closed_and_is_then_sent_here(
+@pytest.mark.row("R23")
+async def test_a_message_for_a_terminal_waits_until_it_is_closed_and_is_then_sent_here(
     short_dir: Path, home: Path, terminal: Sleeper
 ) -> None:
     furnish(home, "claude")

@@ -62,7 +62,8 @@ async def said(here: World) -> str:
     return "".join(event.text for event in await here.events(TextAppended))
 
 
-async def test_c1_a_prompt_is_answered_and_the_session_waits(short_dir: Path):
+@pytest.mark.row("C1")
+async def test_a_prompt_is_answered_and_the_session_waits(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="hello")
         await here.until(TurnEnded)
@@ -74,7 +75,8 @@ async def test_c1_a_prompt_is_answered_and_the_session_waits(short_dir: Path):
         assert [one.seq for one in log] == list(range(1, len(log) + 1))
 
 
-async def test_c1_an_allowed_tool_runs_once_and_its_answer_is_the_stored_input(short_dir: Path):
+@pytest.mark.row("C1")
+async def test_an_allowed_tool_runs_once_and_its_answer_is_the_stored_input(short_dir: Path):
     async with world(short_dir) as here:
         here.launcher.env["MINI_LEDGER"] = str(short_dir / "ledger")
         await here.start(prompt="ask touch  x")
@@ -92,7 +94,8 @@ async def test_c1_an_allowed_tool_runs_once_and_its_answer_is_the_stored_input(s
         assert found.state == "confirmed"
 
 
-async def test_s40_an_answer_for_another_input_is_refused_and_the_request_stays_open(short_dir: Path):
+@pytest.mark.row("S40")
+async def test_an_answer_for_another_input_is_refused_and_the_request_stays_open(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
@@ -104,7 +107,8 @@ async def test_s40_an_answer_for_another_input_is_refused_and_the_request_stays_
         await here.until(TurnEnded)
 
 
-async def test_s41_of_many_answers_at_once_exactly_one_counts(short_dir: Path):
+@pytest.mark.row("S41")
+async def test_of_many_answers_at_once_exactly_one_counts(short_dir: Path):
     async with world(short_dir) as here:
         here.launcher.env["MINI_LEDGER"] = str(short_dir / "ledger")
         await here.start(prompt="ask touch a")
@@ -128,7 +132,8 @@ async def test_s41_of_many_answers_at_once_exactly_one_counts(short_dir: Path):
         assert got == 1
 
 
-async def test_s46_an_interrupted_request_is_withdrawn_and_a_late_answer_gets_410s_code(short_dir: Path):
+@pytest.mark.row("S46")
+async def test_an_interrupted_request_is_withdrawn_and_a_late_answer_gets_410s_code(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
@@ -140,7 +145,8 @@ async def test_s46_an_interrupted_request_is_withdrawn_and_a_late_answer_gets_41
         assert not await here.events(ToolChanged) or "answered" not in await said(here)
 
 
-async def test_s46_ending_a_session_withdraws_its_requests(short_dir: Path):
+@pytest.mark.row("S46")
+async def test_ending_a_session_withdraws_its_requests(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
@@ -151,7 +157,8 @@ async def test_s46_ending_a_session_withdraws_its_requests(short_dir: Path):
         assert await refused(here.ask(prompt("more"))) == "SESSION_ENDED"
 
 
-async def test_s47_after_the_timeout_exactly_one_deny_is_sent(short_dir: Path):
+@pytest.mark.row("S47")
+async def test_after_the_timeout_exactly_one_deny_is_sent(short_dir: Path):
     async with world(short_dir, permission_seconds=1) as here:
         here.launcher.env["MINI_LEDGER"] = str(short_dir / "ledger")
         await here.start(prompt="ask touch a")
@@ -162,7 +169,8 @@ async def test_s47_after_the_timeout_exactly_one_deny_is_sent(short_dir: Path):
         assert (short_dir / "ledger").read_text().count('"control_response"') == 1
 
 
-async def test_x2_r30_an_open_request_outlives_the_server_and_is_answered_after_it(short_dir: Path):
+@pytest.mark.row("X2", "REL-30")
+async def test_an_open_request_outlives_the_server_and_is_answered_after_it(short_dir: Path):
     async with world(short_dir) as here:
         here.launcher.env["MINI_LEDGER"] = str(short_dir / "ledger")
         await here.start(prompt="ask touch a")
@@ -175,7 +183,8 @@ async def test_x2_r30_an_open_request_outlives_the_server_and_is_answered_after_
         assert (short_dir / "ledger").read_text().count('"control_response"') == 1
 
 
-async def test_x1_a_turn_goes_on_while_the_server_is_away(short_dir: Path):
+@pytest.mark.row("X1")
+async def test_a_turn_goes_on_while_the_server_is_away(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="count 150 0.01")
         await here.until(lambda event: isinstance(event, TextAppended) and event.text.startswith("20"))
@@ -186,7 +195,8 @@ async def test_x1_a_turn_goes_on_while_the_server_is_away(short_dir: Path):
         assert [one.seq for one in log] == list(range(1, len(log) + 1))
 
 
-async def test_r13_when_the_keeper_dies_sessions_say_so_and_can_be_resumed(short_dir: Path):
+@pytest.mark.row("REL-13")
+async def test_when_the_keeper_dies_sessions_say_so_and_can_be_resumed(short_dir: Path):
     async with world(short_dir, pauses=(3600.0,)) as here:
         await here.start(prompt="hold")
         await here.until(TextAppended)
@@ -214,6 +224,7 @@ async def test_a_session_is_resumed_the_moment_it_is_seen_to_have_ended(short_di
             assert len(await here.events(SessionStarted)) == run
 
 
+@pytest.mark.row("R8")
 async def test_queued_prompts_are_sent_one_by_one_in_the_order_people_chose(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="hold")
@@ -232,7 +243,8 @@ async def test_queued_prompts_are_sent_one_by_one_in_the_order_people_chose(shor
         assert sent == ["hold", "four", "one", "THREE"]
 
 
-async def test_r28_a_keyed_prompt_sent_twice_is_one_turn_even_after_a_restart(short_dir: Path):
+@pytest.mark.row("REL-28")
+async def test_a_keyed_prompt_sent_twice_is_one_turn_even_after_a_restart(short_dir: Path):
     async with world(short_dir) as here:
         await here.start()
         replies = await asyncio.gather(*(here.ask(prompt("once", key="k1")) for _ in range(5)))
@@ -244,7 +256,8 @@ async def test_r28_a_keyed_prompt_sent_twice_is_one_turn_even_after_a_restart(sh
         assert await refused(here.ask(prompt("other", key="k1"))) == "KEY_REUSED"
 
 
-async def test_r29_stop_clicked_five_times_stops_once(short_dir: Path):
+@pytest.mark.row("REL-29")
+async def test_stop_clicked_five_times_stops_once(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="hold")
         await here.until(TextAppended)
@@ -256,7 +269,8 @@ async def test_r29_stop_clicked_five_times_stops_once(short_dir: Path):
         await here.until(SessionEnded)
 
 
-async def test_s43_a_remembered_command_is_allowed_by_policy_the_second_time(short_dir: Path):
+@pytest.mark.row("S43")
+async def test_a_remembered_command_is_allowed_by_policy_the_second_time(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="ask git status")
         request = await here.until(PermissionRequested)
@@ -288,6 +302,7 @@ async def test_a_stronger_mode_is_not_revived_by_a_restart(short_dir: Path):
         await here.ask(SetPermissionMode(session_id="s1", by=ANA, mode="deny"))
 
 
+@pytest.mark.row("REL-33")
 @pytest.mark.parametrize(
     ("script", "kind", "code", "sign"),
     [
@@ -296,7 +311,7 @@ async def test_a_stronger_mode_is_not_revived_by_a_restart(short_dir: Path):
         (["die 9"], SessionEnded, None, 9),
     ],
 )
-async def test_r33_every_way_to_exit_is_one_last_event(
+async def test_every_kind_of_exit_is_one_last_event(
     short_dir: Path, script: list[str], kind: type, code: int | None, sign: int | None
 ):
     async with world(short_dir) as here:
@@ -307,6 +322,7 @@ async def test_r33_every_way_to_exit_is_one_last_event(
         assert (await here.log())[-1].event == ended
 
 
+@pytest.mark.row("REL-33")
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
@@ -315,7 +331,7 @@ async def test_r33_every_way_to_exit_is_one_last_event(
         (["/bin/sh", "-c", "echo broken >&2; exit 7"], "before it said anything"),
     ],
 )
-async def test_r33_an_agent_that_never_comes_up_says_why(short_dir: Path, argv: list[str], words: str):
+async def test_an_agent_that_never_comes_up_says_why(short_dir: Path, argv: list[str], words: str):
     async with world(short_dir, scripts={"bad": argv}) as here:
         await here.start(agent="bad", prompt="hi")
         failed = await here.until(SessionFailed)
@@ -327,7 +343,8 @@ async def test_r33_an_agent_that_never_comes_up_says_why(short_dir: Path, argv: 
         assert record.phase is Phase.FAILED
 
 
-async def test_r33_an_agent_that_exits_during_a_permission_withdraws_it(short_dir: Path):
+@pytest.mark.row("REL-33")
+async def test_an_agent_that_exits_during_a_permission_withdraws_it(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
@@ -337,7 +354,8 @@ async def test_r33_an_agent_that_exits_during_a_permission_withdraws_it(short_di
         assert await refused(here.ask(allow(request.request_id))) == "REQUEST_WITHDRAWN"
 
 
-async def test_r15_limits_refuse_in_words(short_dir: Path):
+@pytest.mark.row("R15")
+async def test_limits_refuse_with_an_explanation(short_dir: Path):
     async with world(short_dir, sessions=1, inputs_per_minute=2) as here:
         await here.start()
         assert await refused(here.start("s2")) == "LIMIT_REACHED"
@@ -346,10 +364,11 @@ async def test_r15_limits_refuse_in_words(short_dir: Path):
         assert await refused(here.ask(prompt("3"))) == "LIMIT_REACHED"
 
 
+@pytest.mark.row("R15")
 @pytest.mark.parametrize(
     ("limit", "reason"), [("idle_seconds", "idle_limit"), ("session_seconds", "time_limit")]
 )
-async def test_r15_a_session_ends_at_its_time_limits(short_dir: Path, limit: str, reason: str):
+async def test_a_session_ends_at_its_time_limits(short_dir: Path, limit: str, reason: str):
     async with world(short_dir, **{limit: 1}) as here:
         await here.start(prompt="hi")
         ended = await here.until(SessionEnded)
@@ -357,14 +376,16 @@ async def test_r15_a_session_ends_at_its_time_limits(short_dir: Path, limit: str
         assert ended.message
 
 
-async def test_r15_a_session_ends_at_its_size_limit(short_dir: Path):
+@pytest.mark.row("R15")
+async def test_a_session_ends_at_its_size_limit(short_dir: Path):
     async with world(short_dir, output_bytes=20_000) as here:
         await here.start(prompt="count 100000 0")
         ended = await here.until(SessionEnded)
         assert ended.reason == "size_limit"
 
 
-async def test_r20_the_panic_button_ends_everything_and_a_paused_device_starts_nothing(short_dir: Path):
+@pytest.mark.row("R20")
+async def test_the_panic_button_ends_everything_and_a_paused_device_starts_nothing(short_dir: Path):
     async with world(short_dir) as here:
         for name in ("s1", "s2", "s3"):
             await here.start(name, prompt="hold")
@@ -379,7 +400,8 @@ async def test_r20_the_panic_button_ends_everything_and_a_paused_device_starts_n
         await here.start("s4")
 
 
-async def test_s21_a_session_runs_only_in_a_real_folder_below_a_root(short_dir: Path):
+@pytest.mark.row("S21", "R6")
+async def test_a_session_runs_only_in_a_real_folder_below_a_root(short_dir: Path):
     async with world(short_dir) as here:
         (short_dir / "repo" / "file").write_text("")
         (short_dir / "repo" / "out").symlink_to("/etc")
@@ -401,7 +423,8 @@ async def test_s21_a_session_runs_only_in_a_real_folder_below_a_root(short_dir: 
         assert await here.store.sessions() == []
 
 
-async def test_s21_a_folder_swapped_before_the_spawn_is_not_entered(short_dir: Path):
+@pytest.mark.row("S21", "R6")
+async def test_a_folder_swapped_before_the_spawn_is_not_entered(short_dir: Path):
     async with world(short_dir) as here:
         before = here.launcher.plan
 
@@ -417,7 +440,8 @@ async def test_s21_a_folder_swapped_before_the_spawn_is_not_entered(short_dir: P
         assert "did not start" in failed.message
 
 
-async def test_s49_x3_each_decision_is_in_the_audit_with_who_and_which_input(short_dir: Path):
+@pytest.mark.row("S49", "X3")
+async def test_each_decision_is_in_the_audit_with_who_and_which_input(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
@@ -432,7 +456,8 @@ async def test_s49_x3_each_decision_is_in_the_audit_with_who_and_which_input(sho
         assert [one["action"] for one in lines][:2] == ["session_started", "permission"]
 
 
-async def test_s62_a_wish_that_breaks_is_answered_with_an_id_from_the_log(
+@pytest.mark.row("S62")
+async def test_a_command_that_fails_is_answered_with_an_id_from_the_log(
     short_dir: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     async with world(short_dir) as here:

@@ -30,7 +30,8 @@ async def say(here: World, text: str) -> None:
     await here.ask(SendPrompt(session_id="s1", by=ANA, text=text))
 
 
-async def test_x7_a_rule_answers_at_once_and_the_log_and_audit_name_it_with_its_words(short_dir: Path):
+@pytest.mark.row("X7")
+async def test_a_rule_answers_at_once_and_the_log_and_audit_name_it_with_its_words(short_dir: Path):
     async with world(short_dir) as here:
         made = await here.ask(AddRule(git_status(folder=str(here.work)), ANA))
         assert made["words"] == "Allow `git status` in repo"
@@ -47,7 +48,8 @@ async def test_x7_a_rule_answers_at_once_and_the_log_and_audit_name_it_with_its_
         assert listed["rules"][0]["used"] == 1
 
 
-async def test_x7_s43_a_lookalike_waits_for_a_person_beside_the_rule(short_dir: Path):
+@pytest.mark.row("X7", "S43")
+async def test_a_lookalike_waits_for_a_person_beside_the_rule(short_dir: Path):
     async with world(short_dir) as here:
         await here.ask(AddRule(git_status(), ANA))
         await here.start(prompt="ask git status; rm x")
@@ -57,7 +59,8 @@ async def test_x7_s43_a_lookalike_waits_for_a_person_beside_the_rule(short_dir: 
         assert await here.events(PermissionAnswered) == []
 
 
-async def test_x7_a_denied_command_is_denied_with_the_reason_for_the_agent(short_dir: Path):
+@pytest.mark.row("X7")
+async def test_a_denied_command_is_denied_with_the_reason_for_the_agent(short_dir: Path):
     async with world(short_dir) as here:
         rule = RuleSpec(answer="deny", tool_class="command", argv=("git", "push"), more=True)
         await here.ask(AddRule(rule, ANA))
@@ -68,7 +71,8 @@ async def test_x7_a_denied_command_is_denied_with_the_reason_for_the_agent(short
         await here.until(lambda event: isinstance(event, TextAppended) and "answered deny" in event.text)
 
 
-async def test_x7_rules_survive_a_restart_and_end_when_they_are_removed_or_their_time_is_over(
+@pytest.mark.row("X7")
+async def test_rules_survive_a_restart_and_end_when_they_are_removed_or_their_time_is_over(
     short_dir: Path,
 ):
     async with world(short_dir) as here:
@@ -102,7 +106,8 @@ async def test_x7_rules_survive_a_restart_and_end_when_they_are_removed_or_their
         assert any("removed: Allow `git status` everywhere" in one for one in await audit_details(here))
 
 
-async def test_x7_a_changed_rule_is_a_new_one_in_the_others_place(short_dir: Path):
+@pytest.mark.row("X7")
+async def test_a_changed_rule_is_a_new_one_in_the_others_place(short_dir: Path):
     async with world(short_dir) as here:
         first = await here.ask(AddRule(git_status(), ANA))
         with pytest.raises(Refused, match="such a rule already"):
@@ -115,7 +120,8 @@ async def test_x7_a_changed_rule_is_a_new_one_in_the_others_place(short_dir: Pat
         assert any(f"{first['id']} gave way to {second['id']}" in one for one in await audit_details(here))
 
 
-async def test_x7_a_rule_for_a_folder_that_is_not_there_or_not_ours_is_refused(short_dir: Path):
+@pytest.mark.row("X7")
+async def test_a_rule_for_a_folder_that_is_not_there_or_not_ours_is_refused(short_dir: Path):
     async with world(short_dir) as here:
         for folder in ("/etc", str(here.work / "none"), "../x", str(here.work) + "/../../.."):
             with pytest.raises(Refused):
@@ -125,7 +131,8 @@ async def test_x7_a_rule_for_a_folder_that_is_not_there_or_not_ours_is_refused(s
         assert (await here.ask(ListRules()))["rules"] == []
 
 
-async def test_x7_a_damaged_rule_stops_every_rule_that_allows(short_dir: Path):
+@pytest.mark.row("X7")
+async def test_a_damaged_rule_stops_every_rule_that_allows(short_dir: Path):
     async with world(short_dir) as here:
         await here.ask(AddRule(git_status(), ANA))
         denied = await here.ask(AddRule(RuleSpec(answer="deny", tool_class="command", argv=("rm",)), ANA))
@@ -138,7 +145,8 @@ async def test_x7_a_damaged_rule_stops_every_rule_that_allows(short_dir: Path):
         assert await here.events(PermissionAnswered) == []
 
 
-async def test_x7_a_dry_run_says_what_a_rule_would_have_answered_and_how_it_was_answered_then(
+@pytest.mark.row("X7")
+async def test_a_dry_run_says_what_a_rule_would_have_answered_and_how_it_was_answered_then(
     short_dir: Path,
 ):
     async with world(short_dir) as here:
@@ -162,7 +170,8 @@ async def test_x7_a_dry_run_says_what_a_rule_would_have_answered_and_how_it_was_
         assert (await here.ask(TryRule(git_status(agent="codex"))))["fits"] == 0
 
 
-async def test_x7_a_typed_request_is_tried_on_the_rules_part_by_part(short_dir: Path):
+@pytest.mark.row("X7")
+async def test_a_typed_request_is_tried_on_the_rules_part_by_part(short_dir: Path):
     async with world(short_dir) as here:
         rule = RuleSpec(answer="allow", tool_class="command", argv=("pytest",), more=True)
         made = await here.ask(AddRule(rule, ANA))
@@ -175,7 +184,8 @@ async def test_x7_a_typed_request_is_tried_on_the_rules_part_by_part(short_dir: 
         assert "can't read this command exactly" in tried["why"]
 
 
-async def test_x7_an_agents_own_lists_are_proposed_line_by_line_and_only_what_is_exact_becomes_a_rule(
+@pytest.mark.row("X7")
+async def test_an_agents_own_lists_are_proposed_line_by_line_and_only_what_is_exact_becomes_a_rule(
     short_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     home, project = short_dir / "home", short_dir / "repo"

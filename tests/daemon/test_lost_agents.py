@@ -96,8 +96,9 @@ async def failed(here: World) -> SessionFailed:
     return await here.until(SessionFailed)
 
 
+@pytest.mark.row("Q8", "A2")
 @BOTH
-async def test_q8_an_agent_killed_in_mid_turn_comes_back_on_its_conversation_and_nothing_is_sent_twice(
+async def test_an_agent_killed_in_mid_turn_comes_back_on_its_conversation_and_nothing_is_sent_twice(
     short_dir: Path, agent: str
 ):
     async with machine(short_dir) as here:
@@ -127,8 +128,9 @@ async def test_q8_an_agent_killed_in_mid_turn_comes_back_on_its_conversation_and
         assert "reconnecting" in states
 
 
+@pytest.mark.row("Q8", "A2")
 @BOTH
-async def test_q8_a_request_that_was_open_is_lost_in_words_and_asked_again_only_by_the_agent(
+async def test_a_request_that_was_open_is_lost_in_words_and_asked_again_only_by_the_agent(
     short_dir: Path, agent: str
 ):
     async with machine(short_dir) as here:
@@ -279,8 +281,9 @@ async def test_the_mode_a_person_chose_stays_when_the_process_dies_and_not_when_
         assert third.permission_mode == "relay"
 
 
+@pytest.mark.row("REL-01", "A2")
 @BOTH
-async def test_r01_a_restart_in_the_middle_of_the_ladder_goes_on_with_it_and_doubles_nothing(
+async def test_a_restart_during_reconnect_continues_with_the_next_attempt_and_repeats_nothing(
     short_dir: Path, agent: str
 ):
     async with machine(short_dir, (0.01, 0.01, 3600.0, 3600.0, 3600.0)) as here:

@@ -55,19 +55,22 @@ class Agent:
             await self.quiet.wait()
 
 
-def test_a2_the_pauses_double_from_one_second_five_times_and_stay_below_thirty():
+@pytest.mark.row("A2")
+def test_the_backoff_doubles_from_one_second_five_times_and_stays_below_thirty():
     assert PAUSES == (1.0, 2.0, 4.0, 8.0, 16.0)
     assert max(PAUSES) <= 30
 
 
-async def test_tc_5_2c_all_sessions_follow_the_first_that_comes_up():
+@pytest.mark.row("TC-5.2c", "A11")
+async def test_all_sessions_of_a_process_reconnect_with_the_first():
     agent = Agent(fails=2)
     await agent.lose("a", "b", "c")
     assert agent.brought == ["a", "a", "a", "b", "c"]
     assert agent.states == [*["disconnected", "reconnecting"] * 3, "idle"]
 
 
-async def test_a2_after_five_tries_it_waits_for_a_person_who_is_told_why():
+@pytest.mark.row("A2")
+async def test_after_five_attempts_reconnecting_waits_for_a_person_and_says_why():
     agent = Agent(fails=100)
     await agent.lose("a", "b")
     assert agent.brought == ["a"] * 5
@@ -89,14 +92,16 @@ async def test_an_agent_that_may_not_be_asked_yet_is_waited_for_and_loses_no_try
     assert agent.states[-1] == "idle"
 
 
-async def test_tc_5_2d_a_person_need_not_wait_for_the_next_try():
+@pytest.mark.row("TC-5.2d", "A11")
+async def test_a_person_can_reconnect_before_the_next_attempt():
     agent = Agent(fails=0, pauses=(3600.0,) * 5)
     agent.ladder.lost("it", ["a"], "it stopped")
     assert await agent.ladder.now("it", ["b"]) is True
     assert agent.brought == ["a", "b"]
 
 
-async def test_a2_the_pauses_are_kept_by_the_clock_that_was_handed_in_and_each_try_is_told_before_it():
+@pytest.mark.row("A2")
+async def test_the_backoff_uses_the_given_clock_and_each_attempt_is_announced_before_it():
     agent = Agent(fails=100, pauses=PAUSES)
 
     async def passes(now: asyncio.Event, seconds: float) -> None:
@@ -127,7 +132,8 @@ async def test_a_session_that_can_not_be_brought_back_does_not_hold_up_its_sibli
     assert agent.given_up == []
 
 
-async def test_f8_those_beside_one_that_a_person_brought_back_follow_at_once():
+@pytest.mark.row("F8")
+async def test_sessions_that_share_a_process_with_a_reconnected_one_follow_at_once():
     agent = Agent(fails=0, pauses=(3600.0,) * 5)
     agent.quiet.clear()
     agent.ladder.lost("it", ["a", "b", "c"], "it stopped")

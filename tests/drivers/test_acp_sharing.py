@@ -145,9 +145,10 @@ def merged(events: list[AnyEvent]) -> list[AnyEvent]:
 NOISE = [b"not json\n", b"\xff\n", b"[1]\n", b"\r\n", b"{}\n"]
 
 
+@pytest.mark.row("REL-31", "A1")
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_r31_the_same_events_however_the_bytes_are_cut_and_sessions_interleaved(data: st.DataObject):
+def test_the_same_events_however_the_bytes_are_cut_and_sessions_interleaved(data: st.DataObject):
     count = data.draw(st.integers(1, 4))
     texts = st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=4)
     talks = {n: conversation(n, data.draw(texts)) for n in range(1, count + 1)}
@@ -190,6 +191,7 @@ def test_r31_the_same_events_however_the_bytes_are_cut_and_sessions_interleaved(
         assert merged(own) == expected[n]
 
 
+@pytest.mark.row("REL-31")
 @pytest.mark.parametrize(
     "bad",
     [
@@ -204,7 +206,7 @@ def test_r31_the_same_events_however_the_bytes_are_cut_and_sessions_interleaved(
         b"[" * 100_000 + b"\n",
     ],
 )
-def test_r31_what_no_session_understands_is_kept_or_another_ones_and_stops_nobody(bad: bytes):
+def test_what_no_session_understands_is_kept_or_another_ones_and_stops_nobody(bad: bytes):
     drivers = [opened(n) for n in (1, 2)]
     for n, driver in enumerate(drivers, 1):
         events = driver.receive(bad + chunk(f"s{n}", "still here"))
@@ -319,7 +321,8 @@ def asked_to_write(driver: AcpDriver, rpc_id: int = 1) -> PermissionRequested:
     return asked
 
 
-def test_s42_a_call_is_due_only_once_it_was_allowed_and_is_what_was_asked_for():
+@pytest.mark.row("S42")
+def test_a_call_is_due_only_once_it_was_allowed_and_is_what_was_asked_for():
     driver = opened(1, SERVED)
     asked = asked_to_write(driver)
     assert driver.calls_due() == []

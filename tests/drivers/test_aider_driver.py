@@ -111,17 +111,19 @@ def asked_in(events: list[AnyEvent]) -> list[dict[str, str]]:
     return [json.loads(bytes(one.input)) for one in events if isinstance(one, PermissionRequested)]
 
 
+@pytest.mark.row("R22")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 @given(st.lists(st.integers(1, 30), min_size=1))
-def test_r22_the_events_are_the_same_however_the_output_is_cut(path: Path, sizes: list[int]) -> None:
+def test_the_events_are_the_same_however_the_output_is_cut(path: Path, sizes: list[int]) -> None:
     whole = played(path.stem, itertools.repeat(1 << 20))
     pieces = played(path.stem, itertools.cycle(sizes))
     assert merged(pieces.events) == merged(whole.events)
     assert pieces.written == whole.written
 
 
+@pytest.mark.row("R22")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
-def test_r22_it_is_the_same_byte_by_byte(path: Path) -> None:
+def test_the_events_are_the_same_byte_by_byte(path: Path) -> None:
     whole, bytewise = played(path.stem, itertools.repeat(1 << 20)), played(path.stem, itertools.repeat(1))
     assert merged(bytewise.events) == merged(whole.events)
     assert bytewise.written == whole.written == [one.text for one in recording(path.stem) if one.dir == "in"]
@@ -230,8 +232,9 @@ def test_a_request_is_withdrawn_when_the_agent_goes_on_without_an_answer() -> No
     assert [one.data for one in driver.data_to_send()][-1] == b"/bascule-ready-n3\n"
 
 
+@pytest.mark.row("S42")
 @pytest.mark.parametrize("option", ["always", "deny", "y; rm x", "allow\n"])
-def test_s42_an_option_it_did_not_offer_types_nothing(option: str) -> None:
+def test_an_option_it_did_not_offer_types_nothing(option: str) -> None:
     driver = working()
     asked = question(driver, "\nls")
     with pytest.raises(UnknownOption):
@@ -299,14 +302,16 @@ def test_a_message_of_several_lines_stays_one_and_can_not_end_early() -> None:
     assert write.data == b"{bascule\ndef f():\n    pass\n bascule}\nrm -rf x\nbascule}\n"
 
 
-def test_r22_aider_is_never_told_to_say_yes_to_itself() -> None:
+@pytest.mark.row("R22")
+def test_aider_is_never_started_with_a_yes_flag() -> None:
     spec = Catalogue.load("/nonexistent").get("aider")
     assert not any("yes" in word for word in spec.driver("plain").args)
     assert spec.environment.set == {"AIDER_YES_ALWAYS": "false", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 
 
+@pytest.mark.row("REL-31")
 @given(st.binary(max_size=2000), st.integers(1, 40))
-def test_r31_any_bytes_however_cut_are_kept(noise: bytes, size: int) -> None:
+def test_any_bytes_however_cut_are_kept(noise: bytes, size: int) -> None:
     driver = PlainDriver(launch_of_aider())
     data = noise + b"\n"
     for at in range(0, len(data), size):

@@ -139,8 +139,9 @@ def test_leave_to_reach_further_is_given_for_a_turn_or_the_session(
     assert reply["result"] == answer
 
 
+@pytest.mark.row("S42")
 @pytest.mark.parametrize("option", ["cancel", "amendment", "acceptForEver", "", "accept\n"])
-def test_s42_an_option_that_was_not_offered_is_refused_and_the_request_still_stands(option: str) -> None:
+def test_an_option_that_was_not_offered_is_refused_and_the_request_still_stands(option: str) -> None:
     driver = busy()
     asked = ask(driver, "item/permissions/requestApproval", REACH)
     with pytest.raises(UnknownOption):
@@ -151,7 +152,8 @@ def test_s42_an_option_that_was_not_offered_is_refused_and_the_request_still_sta
     assert sent_by(driver.answer_permission(asked, answered))[0]["id"] == 7
 
 
-def test_s42_what_is_granted_is_what_was_asked_for_byte_by_byte() -> None:
+@pytest.mark.row("S42")
+def test_what_is_granted_is_what_was_asked_for_byte_by_byte() -> None:
     driver = busy()
     odd = b'{"network" : {"enabled":true},"fileSystem":{"write":["/tmp/\\u0061  b"]}}'
     params = b'{"threadId":"th","itemId":"i","permissions":' + odd + b"}"
@@ -163,7 +165,8 @@ def test_s42_what_is_granted_is_what_was_asked_for_byte_by_byte() -> None:
     assert odd in write.data
 
 
-def test_c6_plan_mode_is_told_with_each_turn_and_its_end_once() -> None:
+@pytest.mark.row("C6")
+def test_plan_mode_is_told_with_each_turn_and_its_end_once() -> None:
     driver = opened(DriverLaunch("/home/dev/project", "r", mode="plan"))
     first = turn(driver)
     assert first["params"]["collaborationMode"]["mode"] == "plan"
@@ -177,7 +180,8 @@ def test_c6_plan_mode_is_told_with_each_turn_and_its_end_once() -> None:
     assert "collaborationMode" not in turn(driver)["params"]
 
 
-def test_c6_a_fork_begins_where_the_other_thread_stands() -> None:
+@pytest.mark.row("C6")
+def test_a_fork_begins_where_the_other_thread_stands() -> None:
     driver = CodexDriver(DriverLaunch("/home/dev/project", "r", resume="old", fork=True))
     driver.start()
     driver.receive(line(id=0, result={}))
@@ -214,8 +218,9 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.row("REL-31")
 @pytest.mark.parametrize("said", HOSTILE, ids=range(len(HOSTILE)))
-def test_r31_whatever_it_says_the_next_line_is_understood(said: bytes) -> None:
+def test_whatever_it_says_the_next_line_is_understood(said: bytes) -> None:
     driver = busy()
     for event in driver.receive(said + b"\r\n"):
         assert isinstance(event, Unrecognised | Note | TurnEnded)
@@ -223,13 +228,15 @@ def test_r31_whatever_it_says_the_next_line_is_understood(said: bytes) -> None:
     assert ask(driver, "item/permissions/requestApproval", REACH, 99)
 
 
-def test_r31_the_same_id_twice_stands_once() -> None:
+@pytest.mark.row("REL-31")
+def test_the_same_id_twice_stands_once() -> None:
     driver = busy()
     ask(driver, "item/permissions/requestApproval", REACH)
     assert isinstance(ask(driver, "item/permissions/requestApproval", REACH), Note)
 
 
-def test_r33_a_process_that_goes_leaves_no_tool_running() -> None:
+@pytest.mark.row("REL-33")
+def test_a_process_that_goes_leaves_no_tool_running() -> None:
     driver = busy()
     item = {"type": "commandExecution", "id": "c", "command": "sleep 9", "status": "inProgress"}
     driver.receive(told("item/started", item=item))
@@ -264,9 +271,10 @@ _keys = st.sampled_from(
 )
 
 
+@pytest.mark.row("REL-31")
 @settings(max_examples=150, deadline=None)
 @given(_methods, st.dictionaries(_keys, _values, max_size=4), st.none() | st.integers(0, 9))
-def test_r31_no_shape_of_a_message_is_a_fault_of_ours(
+def test_no_shape_of_a_message_is_a_fault_of_ours(
     method: str, params: dict[str, Any], number: int | None
 ) -> None:
     driver = busy()
@@ -285,7 +293,8 @@ def asked_to_run(driver: CodexDriver, number: int, **more: Any) -> PermissionReq
     return asked
 
 
-def test_s43_a_remembered_command_is_that_command_in_that_folder_and_nothing_that_comes_with_it() -> None:
+@pytest.mark.row("S43")
+def test_a_remembered_command_is_that_command_in_that_folder_and_nothing_that_comes_with_it() -> None:
     driver, cwd = busy(), "/home/dev/project"
     rule = rule_for(asked_to_run(driver, 20), cwd)
     assert matches(rule, asked_to_run(driver, 21, itemId="another", reason="again"), cwd, UNSEEN)
@@ -305,7 +314,8 @@ def test_s43_a_remembered_command_is_that_command_in_that_folder_and_nothing_tha
         assert not matches(rule, asked_to_run(driver, number, **more), cwd, UNSEEN), more
 
 
-def test_s43_keys_for_a_running_program_and_a_host_are_named_for_what_they_are() -> None:
+@pytest.mark.row("S43")
+def test_keys_for_a_running_program_and_a_host_are_named_for_what_they_are() -> None:
     driver = busy()
     keys = asked_to_run(driver, 20, kind="writeStdin", command="python")
     host = asked_to_run(driver, 21, networkApprovalContext={"host": "example.org", "protocol": "https"})

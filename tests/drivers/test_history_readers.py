@@ -51,7 +51,8 @@ def tools(history: History) -> list[tuple[str, str]]:
     return [(titles[one.tool_id], one.status) for one in ends]
 
 
-def test_r23_a_claude_file_is_its_live_branch_without_side_chains() -> None:
+@pytest.mark.row("R23")
+def test_a_claude_file_is_its_live_branch_without_side_chains() -> None:
     history = told("claude")
     assert history.agent_session_id == "0bf696c4-837a-4d48-986e-b0683366ede7"
     assert (history.cwd, history.model, history.version) == (
@@ -76,7 +77,8 @@ def test_r23_a_claude_file_is_its_live_branch_without_side_chains() -> None:
     assert history.skipped == 0
 
 
-def test_r23_a_codex_rollout_is_read_with_its_commands_and_patches() -> None:
+@pytest.mark.row("R23")
+def test_a_codex_rollout_is_read_with_its_commands_and_patches() -> None:
     history = told("codex")
     assert history.agent_session_id == "01a1e2db-bf0f-7ae2-816d-b1cb4092face"
     assert (history.cwd, history.version, history.messages) == ("/home/dev/code/lantern", "0.166.0", 2)
@@ -92,7 +94,8 @@ def test_r23_a_codex_rollout_is_read_with_its_commands_and_patches() -> None:
     assert end.usage.output_tokens == 20
 
 
-def test_r23_a_gemini_chat_is_read_without_what_was_taken_back() -> None:
+@pytest.mark.row("R23")
+def test_a_gemini_chat_is_read_without_what_was_taken_back() -> None:
     history = told("gemini")
     assert history.agent_session_id == "af463ec8-4941-416e-a699-a256bbf64f51"
     assert history.cwd == "/home/dev/code/lantern"
@@ -102,7 +105,8 @@ def test_r23_a_gemini_chat_is_read_without_what_was_taken_back() -> None:
     assert history.skipped == 0
 
 
-def test_r23_copilot_events_are_read_as_a_person_said_them() -> None:
+@pytest.mark.row("R23")
+def test_copilot_events_are_read_as_a_person_said_them() -> None:
     history = told("copilot")
     assert history.agent_session_id == "47707185-81b4-4151-b8c0-84e9bc5a2fc3"
     assert (history.cwd, history.version) == ("/home/dev/code/lantern", "1.0.102")

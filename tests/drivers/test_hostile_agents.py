@@ -29,7 +29,8 @@ def said(events: list[AnyEvent]) -> list[str]:
     return [event.text for event in events if isinstance(event, TextAppended)]
 
 
-def test_r31_garbage_is_kept_and_what_follows_is_read() -> None:
+@pytest.mark.row("REL-31")
+def test_garbage_is_kept_and_what_follows_is_read() -> None:
     code, events = events_from("garbage.py")
     assert code == 0
     assert said(events) == ["before the garbage", "after the garbage"]
@@ -37,8 +38,9 @@ def test_r31_garbage_is_kept_and_what_follows_is_read() -> None:
     assert isinstance(events[-1], TurnEnded)
 
 
+@pytest.mark.row("REL-31")
 @pytest.mark.parametrize(("script", "after"), [("hugeline.py", "huge"), ("nonewline.py", "endless")])
-def test_r31_a_line_of_64_mb_is_one_visible_event(script: str, after: str) -> None:
+def test_a_line_of_64_mb_is_one_visible_event(script: str, after: str) -> None:
     _, events = events_from(script, str(64 * 1024 * 1024))
     (kept,) = [event for event in events if isinstance(event, Unrecognised)]
     assert kept.length >= 64 * 1024 * 1024

@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,6 +104,7 @@ sys.stdout.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 """
 
 
-def test_r31_a_hundred_megabytes_without_a_newline_stay_within_64_mb() -> None:
+@pytest.mark.row("REL-31")
+def test_a_hundred_megabytes_without_a_newline_stay_within_64_mb() -> None:
     done = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 64 * 1024

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,7 +46,8 @@ def test_the_patch_turns_the_old_into_the_new(before: list[str], after: list[str
     assert len(after) - len(before) == made.added - made.removed
 
 
-def test_r31_a_huge_change_takes_no_time_and_little_room() -> None:
+@pytest.mark.row("REL-31")
+def test_a_huge_change_takes_no_time_and_little_room() -> None:
     old = "".join(f"line {n % 7}\n" for n in range(200_000))
     new = "".join(f"line {n % 5}\n" for n in range(200_000))
     made = diff_of("a", old, new)  # line by line, this would take hours

@@ -106,8 +106,9 @@ def test_text_is_the_same_however_it_is_cut(sizes: list[int]) -> None:
     assert said([*events, *driver.finish()]) == "some words and ünïcode\nthen more\nbold end\n" * 3
 
 
+@pytest.mark.row("REL-31")
 @given(st.binary(max_size=20_000))
-def test_r31_arbitrary_bytes_never_raise(data: bytes) -> None:
+def test_arbitrary_bytes_never_raise(data: bytes) -> None:
     driver = PlainDriver(LAUNCH)
     driver.receive(data)
     driver.finish()
@@ -115,8 +116,9 @@ def test_r31_arbitrary_bytes_never_raise(data: bytes) -> None:
     PlainDriver.restore(driver.state())
 
 
+@pytest.mark.row("REL-31")
 @given(st.binary(max_size=200), st.integers(1, 40))
-def test_r31_any_bytes_however_cut_are_text_and_none_is_lost(noise: bytes, size: int) -> None:
+def test_any_bytes_however_cut_are_text_and_none_is_lost(noise: bytes, size: int) -> None:
     driver, events = PlainDriver(LAUNCH), list[AnyEvent]()
     data = noise + b"\n"
     for at in range(0, len(data), size):

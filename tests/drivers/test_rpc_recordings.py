@@ -102,17 +102,19 @@ def check(driver: Driver, events: list[AnyEvent], restore: Callable[[bytes], Dri
     restore(driver.state())
 
 
+@pytest.mark.row("REL-31")
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(NAMES), st.integers(0, 2**32))
-def test_r31_a_damaged_recording_never_raises_and_is_kept(name: str, seed: int) -> None:
+def test_a_damaged_recording_never_raises_and_is_kept(name: str, seed: int) -> None:
     driver = started(name)
     events = driver.receive(mutated(b"".join(output_of(name)), random.Random(seed)))
     check(driver, [*events, *driver.finish()], type(driver).restore)
 
 
+@pytest.mark.row("REL-31")
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(NAMES), st.integers(0, 2**32))
-def test_r31_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
+def test_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
     chance = random.Random(seed)
     driver = started(name)
     for line in output_of(name):
@@ -121,9 +123,10 @@ def test_r31_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
     check(driver, driver.finish(), type(driver).restore)
 
 
+@pytest.mark.row("REL-31")
 @pytest.mark.parametrize("kind", [AcpDriver, CodexDriver])
 @given(data=st.binary(max_size=2000))
-def test_r31_arbitrary_bytes_never_raise(kind: type[AcpDriver | CodexDriver], data: bytes) -> None:
+def test_arbitrary_bytes_never_raise(kind: type[AcpDriver | CodexDriver], data: bytes) -> None:
     driver = kind()
     for event in [*driver.receive(data), *driver.finish()]:
         assert isinstance(event, Unrecognised)

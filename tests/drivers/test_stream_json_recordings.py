@@ -64,9 +64,10 @@ def test_a_recording_gives_the_same_events_however_it_is_cut(name: str, seed: in
     assert merged([*events, *driver.finish()]) == events_of(output)
 
 
+@pytest.mark.row("REL-31")
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(NAMES), st.integers(0, 2**32))
-def test_r31_a_damaged_recording_never_raises_and_is_kept(name: str, seed: int) -> None:
+def test_a_damaged_recording_never_raises_and_is_kept(name: str, seed: int) -> None:
     driver = StreamJsonDriver()
     output = mutated(output_of(name), random.Random(seed))
     events = [*driver.receive(output), *driver.finish()]
@@ -77,9 +78,10 @@ def test_r31_a_damaged_recording_never_raises_and_is_kept(name: str, seed: int) 
     StreamJsonDriver.restore(driver.state())
 
 
+@pytest.mark.row("REL-31")
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(NAMES), st.integers(0, 2**32))
-def test_r31_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
+def test_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
     chance = random.Random(seed)
     driver = StreamJsonDriver()
     for way, line in lines_of(name):
@@ -92,8 +94,9 @@ def test_r31_wrong_types_anywhere_never_raise(name: str, seed: int) -> None:
         StreamJsonDriver.restore(driver.state())
 
 
+@pytest.mark.row("REL-31")
 @given(st.binary(max_size=2000))
-def test_r31_arbitrary_bytes_never_raise(data: bytes) -> None:
+def test_arbitrary_bytes_never_raise(data: bytes) -> None:
     driver = StreamJsonDriver()
     for event in [*driver.receive(data), *driver.finish()]:
         assert isinstance(event, Unrecognised)

@@ -52,7 +52,8 @@ def test_no_bytes_make_it_raise(data: bytes):
     assert driver.consumed == len(data)
 
 
-def test_p9_a_title_is_one_clean_bounded_line():
+@pytest.mark.row("P9")
+def test_a_title_is_one_clean_bounded_line():
     assert clean_title(b"  a\nb\x1b[31m \xe2\x80\xae evil \xff") == "a b[31m evil �"
     assert len(clean_title(b"x" * 5000)) == 120
 
@@ -88,7 +89,8 @@ def test_the_prelude_speaks_of_every_followed_mode():
     assert prelude({7}).endswith(b"\x1b[?25l")
 
 
-def test_p7_a_tail_begins_at_a_line_with_the_modes_of_that_place():
+@pytest.mark.row("P7")
+def test_a_tail_begins_at_a_line_with_the_modes_of_that_place():
     driver = TerminalDriver(80, 24)
     driver.receive(b"\x1b[?1049h")
     line = b"x" * 99 + b"\n"

@@ -24,6 +24,7 @@ def drawn(name: str, cols: int = 120) -> bytes:
     return b"\x1b[H\x1b[2J" + "\r\n".join(line[:cols] for line in lines).encode()
 
 
+@pytest.mark.row("P4")
 @pytest.mark.parametrize(
     ("agent", "screen", "step"),
     [
@@ -33,12 +34,13 @@ def drawn(name: str, cols: int = 120) -> bytes:
         ("copilot", "copilot-1-trust", ENTER),
     ],
 )
-def test_p4_each_agents_question_is_recognised_with_its_first_key(agent: str, screen: str, step: bytes):
+def test_each_agents_question_is_recognised_with_its_first_key(agent: str, screen: str, step: bytes):
     driver = TerminalDriver(120, 40, question(agent))
     assert driver.receive(drawn(screen)).trust_asked
     assert driver.trust_step() == step
 
 
+@pytest.mark.row("P4")
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "copilot"])
 @pytest.mark.parametrize(
     "screen",
@@ -50,13 +52,14 @@ def test_p4_each_agents_question_is_recognised_with_its_first_key(agent: str, sc
         "opencode-1-start",
     ],
 )
-def test_p4_other_screens_are_no_trust_question(agent: str, screen: str):
+def test_other_screens_are_no_trust_question(agent: str, screen: str):
     driver = TerminalDriver(120, 40, question(agent))
     assert not driver.receive(drawn(screen)).trust_asked
     assert driver.trust_step() is None
 
 
-def test_p4_claude_is_moved_from_no_to_yes_before_enter():
+@pytest.mark.row("P4")
+def test_claude_is_moved_from_no_to_yes_before_enter():
     driver = TerminalDriver(120, 40, question("claude-code"))
     driver.receive(drawn("claude-1-trust"))
     assert driver.trust_step() == DOWN
@@ -66,20 +69,23 @@ def test_p4_claude_is_moved_from_no_to_yes_before_enter():
     assert driver.trust_step() is None, "it is answered once"
 
 
-def test_p4_a_menu_that_does_not_follow_is_left_to_a_person():
+@pytest.mark.row("P4")
+def test_a_menu_that_does_not_follow_is_left_to_a_person():
     driver = TerminalDriver(120, 40, question("claude-code"))
     driver.receive(drawn("claude-1-trust"))
     assert [driver.trust_step() for _ in range(7)] == [DOWN] * 5 + [None, None]
 
 
-def test_p4_once_a_person_types_nothing_is_pressed_for_them():
+@pytest.mark.row("P4")
+def test_once_a_person_types_nothing_is_pressed_for_them():
     driver = TerminalDriver(120, 40, question("claude-code"))
     driver.receive(drawn("claude-1-trust"))
     driver.leave_question()
     assert driver.trust_step() is None
 
 
-def test_p4_the_words_long_after_the_start_are_not_the_question():
+@pytest.mark.row("P4")
+def test_trust_text_long_after_the_start_is_not_the_trust_prompt():
     driver = TerminalDriver(120, 40, question("claude-code"))
     driver.receive(b"x\r\n" * 200_000)
     assert not driver.receive(drawn("claude-1-trust")).trust_asked
@@ -115,7 +121,8 @@ def test_the_screen_follows_cursor_moves_and_erasures():
     assert screen.text() == ["❯!", "", ""]
 
 
-def test_p4_a_mark_that_moved_is_seen_after_sequences_nobody_needs():
+@pytest.mark.row("P4")
+def test_a_moved_selection_is_seen_after_unknown_escape_sequences():
     """As Claude Code 2.1 draws it: keyboard protocols are set before its mark moves."""
     driver = TerminalDriver(120, 40, question("claude-code"))
     driver.receive(drawn("claude-1-trust"))

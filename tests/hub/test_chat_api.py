@@ -17,7 +17,8 @@ async def made(world: Stage) -> tuple[str, str]:
     return body["id"], body["token"]
 
 
-async def test_c2_create_answers_id_token_model_and_time(world: Stage) -> None:
+@pytest.mark.row("C2")
+async def test_create_answers_id_token_model_and_time(world: Stage) -> None:
     async with world.client(world.tokens["operator"]) as client:
         answer = await client.post("/api/sessions", json={"model": "opus"})
     body = answer.json()
@@ -30,7 +31,8 @@ async def test_c2_create_answers_id_token_model_and_time(world: Stage) -> None:
     assert (wish.agent, wish.permission_mode, wish.by.name) == ("scripted", "relay", "operator")
 
 
-async def test_c2_list_has_id_model_time_and_status(world: Stage) -> None:
+@pytest.mark.row("C2")
+async def test_list_has_id_model_time_and_status(world: Stage) -> None:
     session, _ = await made(world)
     async with world.client(world.tokens["viewer"]) as client:
         listed = (await client.get("/api/sessions")).json()["sessions"]
@@ -40,8 +42,9 @@ async def test_c2_list_has_id_model_time_and_status(world: Stage) -> None:
     assert listed[0]["createdAt"]
 
 
+@pytest.mark.row("C2")
 @pytest.mark.parametrize("way", ["header", "query", "body"])
-async def test_c2_a_session_token_may_come_in_header_query_or_body(world: Stage, way: str) -> None:
+async def test_a_session_token_may_come_in_header_query_or_body(world: Stage, way: str) -> None:
     session, token = await made(world)
     where = f"/api/sessions/{session}/send"
     async with world.client(token if way == "header" else None) as client:
@@ -55,7 +58,8 @@ async def test_c2_a_session_token_may_come_in_header_query_or_body(world: Stage,
     assert (wish.text, wish.client_message_id) == ("hi", "m1")
 
 
-async def test_c2_an_owner_token_is_not_taken_from_query_or_body(world: Stage) -> None:
+@pytest.mark.row("C2")
+async def test_an_owner_token_is_not_taken_from_query_or_body(world: Stage) -> None:
     session, _ = await made(world)
     owner = world.tokens["owner"]
     async with world.client() as client:
@@ -64,7 +68,8 @@ async def test_c2_an_owner_token_is_not_taken_from_query_or_body(world: Stage) -
     assert (by_query.status_code, by_body.status_code) == (401, 401)
 
 
-async def test_c2_interrupt_and_close(world: Stage) -> None:
+@pytest.mark.row("C2")
+async def test_a_session_is_interrupted_and_closed_over_http(world: Stage) -> None:
     session, token = await made(world)
     async with world.client(token) as client:
         interrupted = await client.post(f"/api/sessions/{session}/interrupt")
@@ -75,7 +80,8 @@ async def test_c2_interrupt_and_close(world: Stage) -> None:
     assert shown["status"] == "closed"
 
 
-async def test_c2_missing_session_is_404_and_unknown_request_is_404(world: Stage) -> None:
+@pytest.mark.row("C2")
+async def test_missing_session_is_404_and_unknown_request_is_404(world: Stage) -> None:
     session, token = await made(world)
     async with world.client(world.tokens["operator"]) as client:
         assert (await client.post("/api/sessions/nope/send", json={"text": "x"})).status_code == 404
@@ -87,7 +93,8 @@ async def test_c2_missing_session_is_404_and_unknown_request_is_404(world: Stage
         assert (await client.get("/api/sessions/nope")).status_code == 401
 
 
-async def test_c2_a_permission_is_allowed_once_and_the_second_answer_is_409(world: Stage) -> None:
+@pytest.mark.row("C2")
+async def test_a_permission_is_allowed_once_and_the_second_answer_is_409(world: Stage) -> None:
     session, token = await made(world)
     await world.ask_permission(session)
     answer = {"requestId": "r1", "decision": "allow", "message": "fine", "inputSha256": "0" * 64}
@@ -99,7 +106,8 @@ async def test_c2_a_permission_is_allowed_once_and_the_second_answer_is_409(worl
     assert second.json()["error"]["by"] == f"session {session}"
 
 
-async def test_s42_fields_nobody_asked_for_are_refused_and_the_request_stays_open(world: Stage) -> None:
+@pytest.mark.row("S42")
+async def test_fields_nobody_asked_for_are_refused_and_the_request_stays_open(world: Stage) -> None:
     session, token = await made(world)
     await world.ask_permission(session)
     async with world.client(token) as client:
@@ -140,7 +148,8 @@ async def test_every_other_verb_reaches_the_device_as_its_command(world: Stage) 
     ]
 
 
-async def test_r4_spawn_speaks_the_remote_apis_words(world: Stage) -> None:
+@pytest.mark.row("R4")
+async def test_spawn_answers_as_the_remote_api_specifies(world: Stage) -> None:
     wish = {"prompt": "go", "cwd": "/tmp", "harness": "scripted", "permission_mode": "deny"}
     async with world.client(world.tokens["operator"]) as client:
         answer = await client.post("/api/sessions/spawn", json=wish)
@@ -152,7 +161,8 @@ async def test_r4_spawn_speaks_the_remote_apis_words(world: Stage) -> None:
     assert status["capabilities"] == {"can_spawn_sessions": True, "supported_harnesses": ["scripted"]}
 
 
-async def test_r15_the_sixth_session_in_a_minute_is_refused_with_429(world: Stage) -> None:
+@pytest.mark.row("R15")
+async def test_the_sixth_session_in_a_minute_is_refused_with_429(world: Stage) -> None:
     async with world.client(world.tokens["operator"]) as client:
         codes = [(await client.post("/api/sessions", json={})).status_code for _ in range(6)]
     assert codes == [200] * 5 + [429]
@@ -171,7 +181,8 @@ async def test_pages_of_entries_and_events(world: Stage) -> None:
     assert wrong.status_code == 400
 
 
-async def test_r8_the_queue_is_shown_in_its_order(world: Stage) -> None:
+@pytest.mark.row("R8")
+async def test_the_queue_is_shown_in_its_order(world: Stage) -> None:
     session, token = await made(world)
     await append(
         world.store, session, PromptQueued("p1", "first", "ana"), PromptQueued("p2", "second", "ana")
@@ -217,6 +228,7 @@ async def test_grants_are_made_listed_and_revoked_by_the_owner(world: Stage) -> 
         assert (await client.get("/api/sessions")).status_code == 401
 
 
+@pytest.mark.row("X12")
 async def test_the_description_names_every_route_of_the_table(world: Stage) -> None:
     async with world.client(world.tokens["viewer"]) as client:
         described = (await client.get("/openapi.json")).json()

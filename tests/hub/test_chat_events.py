@@ -58,8 +58,9 @@ CASES: list[tuple[AnyEvent, str, dict[str, object]]] = [
 ]
 
 
+@pytest.mark.row("C3")
 @pytest.mark.parametrize(("event", "name", "data"), CASES)
-def test_c3_one_message_a_row_with_the_chat_apis_name(
+def test_each_event_becomes_one_message_with_the_chat_apis_name(
     event: AnyEvent, name: str, data: dict[str, object]
 ) -> None:
     delivery = Delivery("s", [Row(7, encode_logged(7, "2026-01-01T00:00:00.000Z", event))])
@@ -76,7 +77,8 @@ def test_an_event_of_a_newer_version_goes_out_under_its_own_name() -> None:
     )
 
 
-def test_c3_a_stream_opens_with_the_status_as_it_is() -> None:
+@pytest.mark.row("C3")
+def test_a_stream_opens_with_the_current_status() -> None:
     record = SessionRecord("s", phase=Phase.FAILED, end_message="gone", code=2)
     assert (
         status_now(record) == b'event: session_status\ndata: {"status":"error","code":2,"error":"gone"}\n\n'

@@ -42,7 +42,8 @@ def left(*lines: Line) -> int:
     return sum(not line.dropped.is_set() for line in lines)
 
 
-async def test_f8_the_longest_silent_go_once_the_burst_is_over():
+@pytest.mark.row("F8")
+async def test_the_longest_silent_connections_are_dropped_once_the_burst_is_over():
     connections = Connections(LIMITS, by_name)
     lines = come(connections, 15, None)
     assert left(*lines) == 15  # all of them may have sent something that was not read yet
@@ -50,7 +51,8 @@ async def test_f8_the_longest_silent_go_once_the_burst_is_over():
     assert [line.dropped.is_set() for line in lines] == [True] * 5 + [False] * 10
 
 
-async def test_f8_who_has_few_is_not_dropped_for_who_has_many():
+@pytest.mark.row("F8")
+async def test_a_user_with_few_connections_is_not_dropped_for_one_with_many():
     connections = Connections(LIMITS, by_name)
     mine = come(connections, 5, 1)  # while there was room: nobody asked whose they are
     theirs = come(connections, 20, 2)
@@ -61,7 +63,8 @@ async def test_f8_who_has_few_is_not_dropped_for_who_has_many():
     assert left(*mine, *own, *theirs, *more) == 10
 
 
-async def test_f8_a_burst_beyond_all_bounds_drops_at_once():
+@pytest.mark.row("F8")
+async def test_a_burst_beyond_all_bounds_drops_at_once():
     connections = Connections(LIMITS, by_name)
     lines = come(connections, 39, 7, "a")
     assert come(connections, 5, 8, "b")
@@ -69,7 +72,8 @@ async def test_f8_a_burst_beyond_all_bounds_drops_at_once():
     assert len(connections) == 40
 
 
-async def test_f8_the_known_are_never_dropped_and_only_they_can_fill_the_house():
+@pytest.mark.row("F8")
+async def test_authenticated_connections_are_never_dropped_and_only_they_can_use_up_the_limit():
     connections = Connections(LIMITS, by_name)
     for line in (lines := come(connections, 40, 7)):
         connections.known(line)
@@ -77,7 +81,8 @@ async def test_f8_the_known_are_never_dropped_and_only_they_can_fill_the_house()
     assert connections.enter(Line(7), "127.0.0.1") is False
 
 
-async def test_f8_whoever_sent_a_request_goes_last():
+@pytest.mark.row("F8")
+async def test_connections_that_sent_a_request_are_dropped_last():
     connections = Connections(LIMITS, by_name)
     lines = come(connections, 11, None)
     connections.heard(lines[0])
@@ -85,8 +90,9 @@ async def test_f8_whoever_sent_a_request_goes_last():
     assert left(*lines) == 10
 
 
+@pytest.mark.row("F8")
 @pytest.mark.parametrize(("family", "host"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
-def test_f8_the_user_at_the_other_end_is_known_on_this_machine_only(family: socket.AddressFamily, host: str):
+def test_the_peers_user_is_known_on_this_machine_only(family: socket.AddressFamily, host: str):
     with socket.socket(family) as listening:
         listening.bind((host, 0))
         listening.listen()
@@ -100,7 +106,8 @@ def test_f8_the_user_at_the_other_end_is_known_on_this_machine_only(family: sock
                 assert peer_uid(("", 0), ("", 0)) is None
 
 
-async def test_s57_when_all_places_are_taken_by_known_connections_a_stranger_is_refused():
+@pytest.mark.row("S57")
+async def test_when_authenticated_connections_use_up_the_limit_a_new_one_is_refused():
     connections = Connections(WireLimits(strangers_per_address=1, connections=3), by_name)
     known = come(connections, 3, None)
     for line in known:

@@ -39,7 +39,8 @@ async def listen(feed: Feed, after: int = 0) -> tuple[Ear, Subscription]:
     return ear, subscription
 
 
-async def test_r06_500_viewers_who_join_during_a_burst_miss_and_repeat_nothing(world: Stage) -> None:
+@pytest.mark.row("REL-06")
+async def test_500_viewers_who_join_during_a_burst_miss_and_repeat_nothing(world: Stage) -> None:
     await world.session("s1")
     feed: Feed = world.hub.feed
     total = 5000
@@ -62,7 +63,8 @@ async def test_r06_500_viewers_who_join_during_a_burst_miss_and_repeat_nothing(w
     assert feed.head("s1") == 0
 
 
-async def test_r07_two_viewers_each_get_all_though_one_is_slow(world: Stage) -> None:
+@pytest.mark.row("REL-07")
+async def test_a_slow_and_a_fast_viewer_both_get_every_event(world: Stage) -> None:
     await world.session("s1")
     feed: Feed = world.hub.feed
     quick, _ = await listen(feed)
@@ -100,7 +102,10 @@ def test_a_wire_form_is_made_once_for_everybody() -> None:
     assert made == [1]
 
 
-async def test_r09_a_socket_that_never_reads_is_dropped_with_a_hint_and_others_hear_all(world: Stage) -> None:
+@pytest.mark.row("REL-09")
+async def test_a_socket_that_never_reads_is_dropped_with_a_hint_and_others_get_every_event(
+    world: Stage,
+) -> None:
     await world.session("s1")
     async with world.socket(max_queue=1) as deaf, world.socket() as quick:
         for socket in (deaf, quick):

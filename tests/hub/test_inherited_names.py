@@ -23,7 +23,8 @@ NAMES = ("__proto__", "constructor", "prototype", "toString", "hasOwnProperty", 
 SHA = "c" * 64
 
 
-async def test_s36_inherited_names_are_ids_questions_tools_and_modes_like_any_other(world: Stage) -> None:
+@pytest.mark.row("S36")
+async def test_inherited_names_are_ids_questions_tools_and_modes_like_any_other(world: Stage) -> None:
     option = PermissionOption("once", "allow_once", "Allow once")
     async with world.client(world.tokens["owner"]) as client, world.socket() as socket:
         for number, name in enumerate(NAMES):

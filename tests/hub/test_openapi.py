@@ -52,9 +52,10 @@ EXAMPLES = settings(
 )
 
 
+@pytest.mark.row("X12")
 @schema.exclude(path_regex="/stream$|^/$|style.css").parametrize()
 @EXAMPLES
-def test_x12_every_route_answers_as_described(case: schemathesis.Case, served: Stage) -> None:
+def test_every_route_answers_as_described(case: schemathesis.Case, served: Stage) -> None:
     if "id" in case.path_parameters and "sessions" in case.path:
         case.path_parameters["id"] = "s1"
     headers = {"authorization": f"Bearer {served.tokens['owner']}"}

@@ -57,8 +57,11 @@ PLACES = [("last", text) for text in GARBAGE if text == text.strip()]
 PLACES += [("after", text) for text in GARBAGE]
 
 
+@pytest.mark.row("REL-05")
 @pytest.mark.parametrize(("where", "text"), PLACES)
-async def test_r05_garbage_is_refused_in_words(world: Stage, where: str, text: str) -> None:
+async def test_a_position_that_is_garbage_is_refused_with_an_explanation(
+    world: Stage, where: str, text: str
+) -> None:
     await world.session("s1")
     async with reading(world, **{where: text}) as stream:
         await stream.aread()
@@ -72,6 +75,7 @@ async def test_r05_garbage_is_refused_in_words(world: Stage, where: str, text: s
         assert len(told["message"]) < 300
 
 
+@pytest.mark.row("REL-05")
 @pytest.mark.parametrize(
     ("place", "reason"),
     [
@@ -82,7 +86,7 @@ async def test_r05_garbage_is_refused_in_words(world: Stage, where: str, text: s
     ],
 )
 @pytest.mark.parametrize("where", ["last", "after"])
-async def test_r05_a_place_nobody_can_go_on_from_gets_one_resync_and_then_the_log(
+async def test_a_position_that_is_not_in_the_log_gets_one_resync_and_then_the_log(
     world: Stage, place: str, reason: str, where: str
 ) -> None:
     await world.session("s1")
@@ -99,7 +103,8 @@ async def test_r05_a_place_nobody_can_go_on_from_gets_one_resync_and_then_the_lo
     assert numbers == [f"id: {n}-{world.store.epoch}" for n in (1, 2, 3)]
 
 
-async def test_r05_what_a_browser_sends_after_a_resync_is_not_answered_by_another(world: Stage) -> None:
+@pytest.mark.row("REL-05")
+async def test_what_a_browser_sends_after_a_resync_is_not_answered_by_another(world: Stage) -> None:
     await world.session("s1")
     await world.say("s1", "one")
     async with reading(world, last=f"0-{world.store.epoch}") as stream:
@@ -107,8 +112,9 @@ async def test_r05_what_a_browser_sends_after_a_resync_is_not_answered_by_anothe
     assert not [line for line in lines if "resync" in line]
 
 
+@pytest.mark.row("REL-05")
 @pytest.mark.parametrize("place", ["2", "2-EPOCH", None])
-async def test_r05_a_good_place_or_none_is_served_as_before(world: Stage, place: str | None) -> None:
+async def test_a_valid_position_or_none_is_served_without_a_resync(world: Stage, place: str | None) -> None:
     await world.session("s1")
     await world.say("s1", "one", "two")
     last = place.replace("EPOCH", world.store.epoch) if place else None
@@ -118,7 +124,8 @@ async def test_r05_a_good_place_or_none_is_served_as_before(world: Stage, place:
     assert numbers == ([3] if place else [1, 2, 3])
 
 
-async def test_r05_the_socket_knows_the_same_rules(world: Stage) -> None:
+@pytest.mark.row("REL-05")
+async def test_the_socket_applies_the_same_rules_to_positions(world: Stage) -> None:
     await world.session("s1")
     await world.say("s1", "one")
     async with world.socket() as socket:

@@ -6,7 +6,8 @@ from tests.hub.stage import Stage, ask
 pytestmark = pytest.mark.anyio
 
 
-async def test_r12_a_link_becomes_a_code_that_cameras_find(
+@pytest.mark.row("R12")
+async def test_a_link_becomes_a_qr_code_that_cameras_can_read(
     world: Stage,
 ) -> None:
     link = f"{world.url}/s#token={'A1b-' * 10}xyz"
@@ -40,7 +41,8 @@ async def test_settings_say_the_limits_to_those_who_start_sessions(world: Stage)
         assert (await client.get("/api/settings")).status_code == 403
 
 
-async def test_r12_a_guest_learns_who_shared_the_session_and_until_when(world: Stage) -> None:
+@pytest.mark.row("R12")
+async def test_a_guest_learns_who_shared_the_session_and_until_when(world: Stage) -> None:
     await world.session("s1")
     async with world.client(world.tokens["owner"]) as owner:
         made = (await owner.post("/api/sessions/s1/share", json={"expiresIn": 3600})).json()

@@ -23,7 +23,8 @@ def test_no_two_operations_have_one_route_or_one_message_type() -> None:
     assert len(routes) == len(set(routes))
 
 
-async def test_a5_create_open_send_and_watch(world: Stage) -> None:
+@pytest.mark.row("A5", "R5")
+async def test_a_session_is_created_opened_prompted_and_watched_over_the_socket(world: Stage) -> None:
     async with world.socket(world.tokens["operator"]) as socket:
         made = (await ask(socket, "session:create", 1, agent="scripted", cwd="/tmp"))["ok"]
         session = made["sessionId"]
@@ -42,7 +43,8 @@ async def test_a5_create_open_send_and_watch(world: Stage) -> None:
     assert wish.by.address == "127.0.0.1"
 
 
-async def test_r5_every_list_answers(world: Stage) -> None:
+@pytest.mark.row("R5")
+async def test_every_list_message_on_the_socket_is_answered(world: Stage) -> None:
     await world.session("s1")
     await world.ask_permission("s1")
     async with world.socket() as socket:
@@ -118,7 +120,8 @@ BAD = [
 ]
 
 
-async def test_a8_malformed_messages_are_answered_and_never_fatal(world: Stage) -> None:
+@pytest.mark.row("A8")
+async def test_malformed_messages_are_answered_and_never_fatal(world: Stage) -> None:
     await world.session("s1")
     async with world.socket() as socket:
         for text in BAD:

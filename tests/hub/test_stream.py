@@ -29,7 +29,8 @@ async def ids(client: httpx.AsyncClient, after: int, how_many: int) -> list[int]
     return got
 
 
-async def test_c3_a_stream_begins_with_the_status_then_tells_the_past_and_the_present(world: Stage) -> None:
+@pytest.mark.row("C3")
+async def test_a_stream_begins_with_the_status_then_sends_past_and_live_events(world: Stage) -> None:
     await world.session("s1")
     await world.say("s1", "old")
     lines: list[str] = []
@@ -51,7 +52,8 @@ async def test_c3_a_stream_begins_with_the_status_then_tells_the_past_and_the_pr
     assert lines[-2:] == ["event: assistant_text", 'data: {"text":"new"}']
 
 
-async def test_r04_a_reader_dropped_at_200_random_points_goes_on_exactly(world: Stage) -> None:
+@pytest.mark.row("REL-04")
+async def test_a_reader_dropped_at_200_random_points_goes_on_exactly(world: Stage) -> None:
     await world.session("s1")
     rng = random.Random(4)
     total, seen, last = 600, list[int](), 0
@@ -92,7 +94,8 @@ async def deaf_reader(world: Stage, path: str) -> AsyncIterator[socket.socket]:
         sock.close()
 
 
-async def test_r09_a_deaf_stream_reader_is_let_go_and_others_hear_all(
+@pytest.mark.row("REL-09")
+async def test_a_stream_reader_that_never_reads_is_dropped_and_others_get_every_event(
     world: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sse, "BEHIND_SECONDS", 0.2)
@@ -107,9 +110,8 @@ async def test_r09_a_deaf_stream_reader_is_let_go_and_others_hear_all(
         await until(lambda: len(world.hub.open_streams) == 0)
 
 
-async def test_c3_a_quiet_stream_says_that_it_is_still_there(
-    world: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.row("C3")
+async def test_a_quiet_stream_sends_keep_alives(world: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "KEEP_ALIVE_SECONDS", 0.05)
     await world.session("s1")
     async with (
@@ -129,7 +131,8 @@ async def test_a_stream_of_no_session_is_404_and_bad_numbers_are_400(world: Stag
         assert (await client.get("/api/sessions/s1/stream?after=x")).status_code == 400
 
 
-async def test_r35_shutdown_ends_every_stream_and_socket_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.row("REL-35")
+async def test_shutdown_ends_every_stream_and_socket_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
     async with stage(tmp_path, limits=WireLimits(linger_seconds=0.2)) as world:
         await world.session("s1")
         lines: list[str] = []

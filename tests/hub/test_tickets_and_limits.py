@@ -17,7 +17,8 @@ def test_names_have_buckets_of_their_own_and_the_oldest_are_forgotten() -> None:
     assert buckets.of("a").take()
 
 
-def test_s58_one_address_is_slowed_and_another_is_not(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.row("S58")
+def test_throttling_one_address_does_not_throttle_another(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     throttle = Throttle(lambda: 0.0)
     assert [throttle.wrong("1.1.1.1") for _ in range(BURST + 1)] == [True] * BURST + [False]

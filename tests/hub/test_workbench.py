@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 from tests.hub.stage import Stage, append, ask, rest_of
+from tests.parts import Part
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
@@ -54,7 +55,8 @@ async def push(socket: ClientConnection, kind: str, seconds: float = PATIENCE) -
 # Search
 
 
-async def test_x4_a_search_finds_a_message_and_its_page(world: Stage) -> None:
+@pytest.mark.row("X4")
+async def test_a_search_finds_a_message_and_its_page(world: Stage) -> None:
     await talk(world, "a heron in the reeds")
     async with world.client(world.tokens["viewer"]) as client:
         found = (await client.get("/api/search", params={"q": "heron ree"})).json()
@@ -79,8 +81,9 @@ async def test_x4_a_search_finds_a_message_and_its_page(world: Stage) -> None:
         assert page["ok"]["after"] == 3
 
 
+@pytest.mark.row("S37")
 @pytest.mark.parametrize("q", ['"', "*", "heron OR x", "NEAR(", "a:b", "'", "%00"])
-async def test_s37_typed_signs_are_never_a_server_error(world: Stage, q: str) -> None:
+async def test_no_typed_punctuation_in_a_search_is_a_server_error(world: Stage, q: str) -> None:
     await talk(world, "a heron")
     async with world.client(world.tokens["owner"]) as client:
         assert (await client.get("/api/search", params={"q": q})).status_code in (200, 400)
@@ -89,7 +92,8 @@ async def test_s37_typed_signs_are_never_a_server_error(world: Stage, q: str) ->
 # Projects
 
 
-async def test_a4_projects_are_added_once_kept_in_order_and_removed_without_their_sessions(
+@pytest.mark.row("A4")
+async def test_projects_are_added_once_kept_in_order_and_removed_without_their_sessions(
     world: Stage,
 ) -> None:
     await world.session("s1")
@@ -114,7 +118,8 @@ async def test_a4_projects_are_added_once_kept_in_order_and_removed_without_thei
         assert (await client.get("/api/sessions/s1")).status_code == 200
 
 
-async def test_a4_recent_directories_and_completion(world: Stage) -> None:
+@pytest.mark.row("A4")
+async def test_recent_directories_and_completions_are_listed(world: Stage) -> None:
     await world.session("s1")
     async with world.client(world.tokens["operator"]) as client:
         assert (await client.get("/api/directories/recent")).json() == {"directories": ["/tmp"]}
@@ -136,7 +141,8 @@ async def test_files_are_json_whatever_they_hold(world: Stage) -> None:
             assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_x9_changes_join_the_sessions_own_edits_with_gits(world: Stage) -> None:
+@pytest.mark.row("X9")
+async def test_changes_join_the_sessions_own_edits_with_gits(world: Stage) -> None:
     await talk(world, "words")
     async with world.client(world.tokens["viewer"]) as client:
         found = (await client.get("/api/sessions/s1/changes")).json()
@@ -151,7 +157,8 @@ async def test_x9_changes_join_the_sessions_own_edits_with_gits(world: Stage) ->
 # Sharing
 
 
-async def test_r12_a_shared_link_reads_one_session_and_can_do_nothing_else(world: Stage) -> None:
+@pytest.mark.row("R12")
+async def test_a_shared_link_reads_one_session_and_can_do_nothing_else(world: Stage) -> None:
     await talk(world, "words")
     await world.session("s2")
     async with world.client(world.tokens["owner"]) as owner:
@@ -182,7 +189,8 @@ async def test_r12_a_shared_link_reads_one_session_and_can_do_nothing_else(world
     assert world.device.wishes == []
 
 
-async def test_r12_a_shared_link_watches_over_the_socket_and_ends_when_revoked(world: Stage) -> None:
+@pytest.mark.row("R12")
+async def test_a_shared_link_watches_over_the_socket_and_ends_when_revoked(world: Stage) -> None:
     await talk(world, "words")
     await world.session("s2")
     token = await world.trust("guest", "viewer", session_id="s1")
@@ -213,33 +221,45 @@ async def test_r12_a_shared_link_watches_over_the_socket_and_ends_when_revoked(w
 # Export
 
 
+@pytest.mark.row("S61")
 @pytest.mark.parametrize("form", ["markdown", "html", "json"])
-async def test_s61_an_export_holds_the_transcript_without_secrets_or_script(world: Stage, form: str) -> None:
+async def test_an_export_holds_the_transcript_without_secrets_or_script(
+    world: Stage, form: str, part: Part
+) -> None:
     secret = "sk-ant-0123456789abcdefghijklmnop"
     await talk(world, f"{EVIL} the key {secret} ends")
     async with world.client(world.tokens["viewer"]) as client:
         answer = await client.get("/api/sessions/s1/export", params={"format": form})
     assert answer.status_code == 200
-    disposition = answer.headers["content-disposition"]
-    assert disposition.startswith('attachment; filename="Tell-me-script-alert-1-script')
-    assert all(letter.isascii() and letter.isprintable() for letter in disposition)
-    assert "sandbox" in answer.headers["content-security-policy"]
+    with part("it is a download with a safe name and policy"):
+        disposition = answer.headers["content-disposition"]
+        assert disposition.startswith('attachment; filename="Tell-me-script-alert-1-script')
+        assert all(letter.isascii() and letter.isprintable() for letter in disposition)
+        assert "sandbox" in answer.headers["content-security-policy"]
     text = answer.text
-    assert secret not in text
-    assert "the key" in text
-    if form == "html":
-        assert "<script" not in text
-        assert "<img" not in text
-        assert "\u202e" not in text
-        assert "&lt;script&gt;" in text
-        assert "default-src &#x27;none&#x27;" in text
-    if form == "markdown":
-        assert "\u202e" not in text
-        assert "````\n" in text
-    if form == "json":
-        whole = answer.json()
-        assert whole["session"]["id"] == "s1"
-        assert [entry["kind"] for entry in whole["entries"]] == ["event", "prompt", "text", "tool", "turn"]
+    with part("it holds no secret"):
+        assert secret not in text
+        assert "the key" in text
+    with part("its format is inert"):
+        if form == "html":
+            assert "<script" not in text
+            assert "<img" not in text
+            assert "\u202e" not in text
+            assert "&lt;script&gt;" in text
+            assert "default-src &#x27;none&#x27;" in text
+        if form == "markdown":
+            assert "\u202e" not in text
+            assert "````\n" in text
+        if form == "json":
+            whole = answer.json()
+            assert whole["session"]["id"] == "s1"
+            assert [entry["kind"] for entry in whole["entries"]] == [
+                "event",
+                "prompt",
+                "text",
+                "tool",
+                "turn",
+            ]
 
 
 async def test_an_export_of_many_entries_comes_whole(world: Stage) -> None:
@@ -257,7 +277,8 @@ async def test_an_export_of_many_entries_comes_whole(world: Stage) -> None:
 # Company
 
 
-async def test_r12_those_who_watch_see_who_else_does_and_who_types(world: Stage) -> None:
+@pytest.mark.row("R12")
+async def test_viewers_see_who_else_is_viewing_and_typing(world: Stage) -> None:
     await world.session("s1")
     async with world.socket() as ana, world.socket(world.tokens["operator"]) as ben:
         await ask(ana, "session:subscribe", sessionId="s1")

@@ -53,7 +53,8 @@ async def push(socket: ClientConnection, kind: str) -> dict[str, Any]:
                 return message
 
 
-async def test_tc_1_1a_1_2a_1_2b_1_2d_1_3a_1_3b_projects_over_the_socket(world: Stage) -> None:
+@pytest.mark.row("TC-1.1a", "TC-1.2a", "TC-1.2b", "TC-1.2d", "TC-1.3a", "TC-1.3b", "A4", "A11")
+async def test_projects_are_added_listed_and_removed_over_the_socket(world: Stage) -> None:
     particular(world)
     async with world.socket() as socket, world.socket() as other:
         assert (await ask(socket, "project:list"))["ok"]["projects"] == []
@@ -83,7 +84,10 @@ async def test_tc_1_1a_1_2a_1_2b_1_2d_1_3a_1_3b_projects_over_the_socket(world: 
         assert [(one["session_id"], one["cwd"]) for one in kept] == [(made, again["path"])]
 
 
-async def test_tc_2_1a_2_1b_2_1c_2_2a_2_2f_2_3a_2_4a_2_4c_sessions_over_the_socket(world: Stage) -> None:
+@pytest.mark.row(
+    "TC-2.1a", "TC-2.1b", "TC-2.1c", "TC-2.2a", "TC-2.2f", "TC-2.3a", "TC-2.4a", "TC-2.4c", "A5", "A11"
+)
+async def test_sessions_are_created_listed_opened_and_archived_over_the_socket(world: Stage) -> None:
     particular(world)
     async with world.socket() as socket:
         # TC-2.1c: nothing yet
@@ -123,7 +127,8 @@ async def test_tc_2_1a_2_1b_2_1c_2_2a_2_2f_2_3a_2_4a_2_4c_sessions_over_the_sock
         assert stranger["error"]["code"] == "SESSION_NOT_FOUND"
 
 
-async def test_tc_2_5a_2_5b_sessions_and_what_they_said_survive_a_restart(short_dir: Path) -> None:
+@pytest.mark.row("TC-2.5a", "TC-2.5b", "A5", "A11")
+async def test_sessions_and_what_they_said_survive_a_restart(short_dir: Path) -> None:
     async with LiveServer(short_dir) as server:
         kept, put_away = await server.create("think"), await server.create("think")
         before = await server.wait_for(kept, TurnEnded)

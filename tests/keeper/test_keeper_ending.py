@@ -63,7 +63,8 @@ async def test_an_agent_that_leaves_on_term_may_say_goodbye(client):
     assert client.read("a") == b"up\nbye\n"
 
 
-async def test_r15_an_agent_that_ignores_term_is_killed_within_ten_seconds(client):
+@pytest.mark.row("REL-15")
+async def test_an_agent_that_ignores_term_is_killed_within_ten_seconds(client):
     code = (
         "import signal, time\n"
         "for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(s, signal.SIG_IGN)\n"
@@ -78,7 +79,8 @@ async def test_r15_an_agent_that_ignores_term_is_killed_within_ten_seconds(clien
     assert notice.signal == signal.SIGKILL
 
 
-async def test_r16_children_that_left_the_group_are_gone_after_end(client, members, pids_with, eventually):
+@pytest.mark.row("REL-16")
+async def test_children_that_left_the_group_are_gone_after_end(client, members, pids_with, eventually):
     code = FOREST + "time.sleep(600)"
     await client.spawn("forest", code, str(client.folder))
     await client.output("forest", b"planted")
@@ -92,7 +94,8 @@ async def test_r16_children_that_left_the_group_are_gone_after_end(client, membe
         await eventually(lambda: not members("forest"))
 
 
-async def test_r16_children_of_an_agent_that_crashed_are_gone(client, members, pids_with, eventually):
+@pytest.mark.row("REL-16")
+async def test_children_of_an_agent_that_crashed_are_gone(client, members, pids_with, eventually):
     await client.spawn("crashed", FOREST + "os.abort()", str(client.folder))
     notice = await client.exit_of("crashed")
     assert notice.signal == signal.SIGABRT

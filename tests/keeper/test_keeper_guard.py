@@ -177,7 +177,8 @@ async def test_a_keeper_with_nothing_to_keep_ends_by_itself(world):
     assert await asyncio.to_thread(process.wait, PATIENCE) == 0
 
 
-async def test_s60_everything_is_private_even_under_an_open_umask(world):
+@pytest.mark.row("S60")
+async def test_everything_is_private_even_under_an_open_umask(world):
     folder = world.folder / "made"
     world.folder = folder
     await world.start(preexec_fn=lambda: os.umask(0))

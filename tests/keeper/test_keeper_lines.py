@@ -55,7 +55,8 @@ async def refused(words):
     assert words in caught.value.message
 
 
-async def test_r36_a_line_the_kernel_would_cut_is_held_back_and_said(client):
+@pytest.mark.row("REL-36")
+async def test_a_line_the_kernel_would_cut_is_held_back_and_said(client):
     await client.spawn("t", READER, pty=SIZE)
     await client.output("t", b"up")
     async with refused("at most 4,095 bytes of a line. This line would have 6,001, so it was held back."):
@@ -69,7 +70,8 @@ async def test_r36_a_line_the_kernel_would_cut_is_held_back_and_said(client):
     assert client.read("t").count(b"<") == 1, "nothing of the lines held back has reached the program"
 
 
-async def test_r36_the_longest_line_that_fits_arrives_whole(client):
+@pytest.mark.row("REL-36")
+async def test_the_longest_line_that_fits_arrives_whole(client):
     await client.spawn("t", READER, pty=SIZE)
     await client.output("t", b"up")
     whole = line_of(LONGEST) + b"\n"
@@ -77,7 +79,8 @@ async def test_r36_the_longest_line_that_fits_arrives_whole(client):
     await client.output("t", said(whole))
 
 
-async def test_r36_a_line_typed_piece_by_piece_is_counted_as_one(client):
+@pytest.mark.row("REL-36")
+async def test_a_line_typed_piece_by_piece_is_counted_as_one(client):
     await client.spawn("t", READER, pty=SIZE)
     await client.output("t", b"up")
     for number in range(40):
@@ -94,7 +97,8 @@ async def test_r36_a_line_typed_piece_by_piece_is_counted_as_one(client):
     assert client.read("t").count(b"<") == 1
 
 
-async def test_r36_a_megabyte_of_short_lines_arrives_whole(client, tmp_path):
+@pytest.mark.row("REL-36")
+async def test_a_megabyte_of_short_lines_arrives_whole(client, tmp_path):
     taken = tmp_path / "taken"
     code = (
         "import os, sys, termios\n"
@@ -113,7 +117,8 @@ async def test_r36_a_megabyte_of_short_lines_arrives_whole(client, tmp_path):
     assert hashlib.sha256(taken.read_bytes()).hexdigest() == hashlib.sha256(text).hexdigest()
 
 
-async def test_r36_a_raw_program_that_stops_reading_loses_nothing(client, tmp_path):
+@pytest.mark.row("REL-36")
+async def test_a_raw_program_that_stops_reading_loses_nothing(client, tmp_path):
     go = tmp_path / "go"
     text = line_of(1024 * 1024)
     await client.spawn("t", LATE, str(go), str(len(text)), pty=SIZE)
@@ -135,7 +140,8 @@ def pair():
     os.close(slave)
 
 
-def test_r36_what_ends_or_clears_a_line_is_read_from_the_terminals_own_settings(pair):
+@pytest.mark.row("REL-36")
+def test_what_ends_or_clears_a_line_is_read_from_the_terminals_own_settings(pair):
     master, slave = pair
     long, rest = line_of(4000), line_of(96)
     for ending in (b"\n", b"\r", b"\x04", b"\x15", b"\x03", b"\x1c", b"\x1a", b"\x7f"):
@@ -150,7 +156,8 @@ def test_r36_what_ends_or_clears_a_line_is_read_from_the_terminals_own_settings(
         assert LineGuard(master).refusal(long + character + rest), character
 
 
-def test_r36_what_a_raw_program_was_typed_does_not_count_for_a_later_line(pair):
+@pytest.mark.row("REL-36")
+def test_what_a_raw_program_was_typed_does_not_count_for_a_later_line(pair):
     master, slave = pair
     before = termios.tcgetattr(slave)
     guard = LineGuard(master)
@@ -162,7 +169,8 @@ def test_r36_what_a_raw_program_was_typed_does_not_count_for_a_later_line(pair):
     assert guard.refusal(line_of(3800)) is None
 
 
-def test_r36_what_comes_soon_after_a_refused_line_is_its_rest_and_later_a_line_of_its_own(pair):
+@pytest.mark.row("REL-36")
+def test_what_comes_soon_after_a_refused_line_is_its_rest_and_later_a_line_of_its_own(pair):
     now = 100.0
     guard = LineGuard(pair[0], lambda: now)
     assert guard.refusal(line_of(6001))

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from pathlib import Path
 
+import pytest
 from tests.waiting import stretched
 
 from bascule.transport.position import Position
@@ -44,7 +45,8 @@ async def test_an_agent_killed_by_a_signal_is_told_as_such(client):
     assert (notice.code, notice.signal) == (None, 9)
 
 
-async def test_r18_100_mb_without_a_newline_pass_through_in_order_and_bounded_memory(client):
+@pytest.mark.row("REL-18")
+async def test_100_mb_without_a_newline_pass_through_in_order_and_bounded_memory(client):
     pid = (await client.keeper.hello()).pid
     before = resident(pid)
     code = "import sys\nfor i in range(100): sys.stdout.buffer.write(bytes([i]) * 1048576)"

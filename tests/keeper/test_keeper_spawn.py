@@ -28,7 +28,8 @@ async def refused(client, argv, cwd="/", **options):
     return refusal.value.code
 
 
-async def test_s34_the_child_has_exactly_the_environment_given_and_no_descriptor_above_two(world):
+@pytest.mark.row("S34")
+async def test_the_child_has_exactly_the_environment_given_and_no_descriptor_above_two(world):
     canaries = {"AWS_SECRET": "canary", "LD_PRELOAD": "", "PYTHONPATH": "/nowhere", "BASCULE_TOKEN": "canary"}
     await world.start(env={**os.environ, **canaries})
     client = await world.client()

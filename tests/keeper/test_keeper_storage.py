@@ -65,7 +65,8 @@ def small_disk(world):
     subprocess.run(["umount", "-l", str(world.folder)], check=True)
 
 
-async def test_r19_a_full_disk_holds_the_agent_back_and_nothing_is_lost(small_disk, world):
+@pytest.mark.row("REL-19")
+async def test_a_full_disk_holds_the_agent_back_and_nothing_is_lost(small_disk, world):
     process = await world.start()
     client = await world.client()
     ballast = world.folder / "ballast"

@@ -30,7 +30,8 @@ def _root_logger_as_it_was() -> Iterator[None]:
     root.handlers, root.level = handlers, level
 
 
-def test_s17_a_canary_in_message_arguments_or_traceback_is_written_nowhere(tmp_path: Path):
+@pytest.mark.row("S17")
+def test_a_planted_secret_in_message_arguments_or_traceback_is_never_logged(tmp_path: Path):
     person = io.StringIO()
     logs.set_up(tmp_path, stderr=person)
     log = logging.getLogger("bascule.test")
@@ -47,7 +48,8 @@ def test_s17_a_canary_in_message_arguments_or_traceback_is_written_nowhere(tmp_p
     assert "ValueError" in person.getvalue()
 
 
-def test_s49_a_forged_line_stays_inside_its_own(tmp_path: Path):
+@pytest.mark.row("S49")
+def test_a_forged_log_line_stays_inside_the_line_it_came_in(tmp_path: Path):
     person = io.StringIO()
     logs.set_up(tmp_path, stderr=person)
     logging.getLogger("bascule.test").warning("said: %s", 'a\n{"level":"info"}\x1b[2J\ud800')

@@ -63,6 +63,7 @@ def test_the_table_names_every_phase():
     assert set(NEXT) == set(Phase)
 
 
+@pytest.mark.row("C2")
 @pytest.mark.parametrize(
     ("phase", "reason", "word"),
     [
@@ -78,5 +79,5 @@ def test_the_table_names_every_phase():
         (Phase.FAILED, "spawn_failed", "error"),
     ],
 )
-def test_c2_the_chat_status_is_a_view_of_the_phase(phase: Phase, reason: str | None, word: str):
+def test_the_chat_status_is_derived_from_the_phase(phase: Phase, reason: str | None, word: str):
     assert chat_status(phase, reason) == word

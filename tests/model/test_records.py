@@ -1,5 +1,6 @@
 """Records say at any time what reading the whole log would say."""
 
+import pytest
 from msgspec import Raw
 
 from bascule.model.codec import Logged, decode_logged, encode_logged, timestamp
@@ -115,7 +116,8 @@ def test_the_agents_own_bytes_survive_the_log():
     assert bytes(event.input) == b'{"b" : 1,  "a":[1.50, 1e3]}'
 
 
-def test_r13_finished_edits_are_counted_and_a_pull_request_is_known_by_the_last_line_of_a_command():
+@pytest.mark.row("R13")
+def test_finished_edits_are_counted_and_a_pull_request_is_known_by_the_last_line_of_a_command():
     url = "https://github.com/lantern/lantern/pull/218"
     diff = (Diff("a.py", "@@", 12, 3),)
     record, _ = fold(

@@ -29,8 +29,9 @@ def server_in(folder: Path, *, slow: bool = False) -> LiveServer:
     return server
 
 
+@pytest.mark.row("R22")
 @pytest.mark.parametrize("queued", ["y", "tidy up the docs"])
-async def test_r22_a_queued_prompt_is_never_typed_into_a_question(short_dir: Path, queued: str) -> None:
+async def test_a_queued_prompt_is_never_typed_into_a_question(short_dir: Path, queued: str) -> None:
     """Its output comes in pieces of two bytes, so each `> ` of a long message is once all that is there."""
     async with server_in(short_dir, slow=True) as server:
         session = await server.create(ASKS_TO_RUN, agent="aider")

@@ -45,7 +45,8 @@ def allowed(request: PermissionRequested, folder: Path, *rules: Any, mode: str =
     return answer(request, *rules, cwd=str(folder), mode=mode, disk=disk) == "allow"
 
 
-def test_f7_reading_files_of_the_folder_is_allowed_and_nothing_else_is(project: Path):
+@pytest.mark.row("F7")
+def test_reading_files_of_the_folder_is_allowed_and_nothing_else_is(project: Path):
     for request in (
         asked("Read", "read", file_path=f"{project}/a.txt"),
         asked("Read", "read", file_path="src/b.py", limit=10),
@@ -89,13 +90,15 @@ def test_f7_reading_files_of_the_folder_is_allowed_and_nothing_else_is(project: 
         assert not allowed(request, project), bytes(request.input)
 
 
+@pytest.mark.row("F7")
 @pytest.mark.parametrize("path", ["/proc/self/environ", "/sys/kernel", "/dev/mem", "/proc/../proc/1/environ"])
-def test_f7_no_file_of_the_machine_itself_is_read_without_asking_wherever_the_session_is(path: str):
+def test_no_file_of_the_machine_itself_is_read_without_asking_wherever_the_session_is(path: str):
     for cwd in ("/", "/proc", "/proc/self"):
         assert answer(asked("Read", "read", file_path=path), cwd=cwd, mode="auto_read") == "ask"
 
 
-def test_f7_what_blocked_an_agent_counts_as_a_path_it_wants(project: Path):
+@pytest.mark.row("F7")
+def test_a_blocked_path_counts_as_a_path_of_the_request(project: Path):
     request = asked("Read", "read", file_path=f"{project}/a.txt")
     assert allowed(request, project)
     blocked = PermissionRequested(
@@ -104,13 +107,15 @@ def test_f7_what_blocked_an_agent_counts_as_a_path_it_wants(project: Path):
     assert not allowed(blocked, project)
 
 
-def test_f7_what_cant_be_looked_up_asks():
+@pytest.mark.row("F7")
+def test_a_path_that_cannot_be_resolved_asks():
     request = asked("Read", "read", file_path=f"{LANTERN}/a.txt")
     assert decide(request, "auto_read", [], LANTERN, disk=UNSEEN) is None
     assert decide(request, "auto_read", [], LANTERN, disk=DISK) is not None
 
 
-def test_f6_allowing_reading_reaches_no_hidden_file_by_a_search(project: Path):
+@pytest.mark.row("F6")
+def test_allowing_reading_reaches_no_hidden_file_by_a_search(project: Path):
     reading = rule("allow", "read")
     assert allowed(asked("Grep", "search", pattern="KEY", path="src"), project, reading, mode="relay")
     for fields in ({"glob": ".env*"}, {"glob": ".env"}, {}, {"path": str(project)}, {"glob": "[.]env"}):
@@ -120,6 +125,7 @@ def test_f6_allowing_reading_reaches_no_hidden_file_by_a_search(project: Path):
     assert not allowed(asked("Grep", "search", pattern="KEY", path="src"), project, docs, mode="relay")
 
 
+@pytest.mark.row("F6")
 @pytest.mark.parametrize(
     ("path", "fields", "outcome"),
     [
@@ -140,21 +146,23 @@ def test_f6_allowing_reading_reaches_no_hidden_file_by_a_search(project: Path):
         ("/etc/**", {"pattern": "KEY"}, "allow"),
     ],
 )
-def test_f6_a_search_that_can_come_upon_a_denied_file_is_asked_about(
+def test_a_search_that_can_come_upon_a_denied_file_is_asked_about(
     path: str, fields: dict[str, Any], outcome: str
 ):
     denied = rule("deny", "read", path=path)
     assert answer(asked("Grep", "search", **fields), denied, mode="auto") == outcome
 
 
-def test_f6_a_search_for_names_is_asked_about_like_one_for_content():
+@pytest.mark.row("F6")
+def test_a_search_for_names_is_asked_about_like_one_for_content():
     denied = rule("deny", "read", path="**/.env")
     assert answer(asked("Glob", "search", pattern="**/.env*"), denied, mode="auto") == "ask"
     assert answer(asked("Glob", "search", pattern="**/*"), denied, mode="auto") == "ask"
     assert answer(asked("Glob", "search", pattern="src/*.py"), denied, mode="auto") == "allow"
 
 
-def test_f4_a_denied_path_stays_denied_whatever_else_the_call_says():
+@pytest.mark.row("F4")
+def test_a_denied_path_stays_denied_whatever_else_the_call_says():
     denied = rule("deny", "edit", path="**/.env")
     strange = asked("Edit", "edit", file_path=f"{LANTERN}/.env", new_string="x", strange=True)
     assert answer(strange, denied, mode="auto") == "deny"
@@ -162,11 +170,12 @@ def test_f4_a_denied_path_stays_denied_whatever_else_the_call_says():
     assert answer(push, command("deny", "git push"), mode="auto") == "deny"
 
 
+@pytest.mark.row("F4")
 @pytest.mark.parametrize(
     "more",
     [{"command": "rm"}, {"path": "/etc/passwd"}, {"notebook_path": "/etc/passwd"}, {"mode": "0777"}],
 )
-def test_f4_a_remembered_edit_is_of_that_file_with_nothing_beside_it(more: dict[str, Any]):
+def test_a_remembered_edit_is_of_that_file_with_nothing_beside_it(more: dict[str, Any]):
     kept = [rule_for(edit(f"{LANTERN}/a.py"), LANTERN)]
     other = asked("Edit", "edit", file_path=f"{LANTERN}/a.py", old_string="other", new_string="words")
     assert decide(other, "relay", kept, LANTERN, disk=DISK) is not None
@@ -176,7 +185,8 @@ def test_f4_a_remembered_edit_is_of_that_file_with_nothing_beside_it(more: dict[
         rule_for(odd, LANTERN)
 
 
-def test_f4_a_remembered_file_is_not_the_one_a_link_in_its_place_leads_to(tmp_path: Path):
+@pytest.mark.row("F4")
+def test_a_remembered_file_is_not_the_one_a_link_in_its_place_leads_to(tmp_path: Path):
     file, folder = tmp_path / "a.py", str(tmp_path)
     file.write_text("x")
     kept = [rule_for(edit(str(file)), folder)]
@@ -186,7 +196,8 @@ def test_f4_a_remembered_file_is_not_the_one_a_link_in_its_place_leads_to(tmp_pa
     assert decide(edit(str(file)), "relay", kept, folder, disk=DISK) is None
 
 
-def test_f4_a_tool_without_a_name_is_not_remembered_by_its_input_alone():
+@pytest.mark.row("F4")
+def test_a_tool_without_a_name_is_not_remembered_by_its_input_alone():
     with pytest.raises(InvalidInput, match="which tool"):
         rule_for(asked("other", "other", on=True), LANTERN)
     named = asked("mcp__lamp__switch", "other", on=True)
@@ -195,6 +206,7 @@ def test_f4_a_tool_without_a_name_is_not_remembered_by_its_input_alone():
     assert decide(asked("mcp__door__switch", "other", on=True), "relay", kept, LANTERN) is None
 
 
+@pytest.mark.row("F4")
 @pytest.mark.parametrize(
     "request_",
     [
@@ -204,14 +216,15 @@ def test_f4_a_tool_without_a_name_is_not_remembered_by_its_input_alone():
         asked("Task", "agent", prompt="x"),
     ],
 )
-def test_f4_any_other_request_is_remembered_by_its_whole_input(request_: PermissionRequested):
+def test_any_other_request_is_remembered_by_its_whole_input(request_: PermissionRequested):
     kept = [rule_for(request_, LANTERN)]
     assert decide(request_, "relay", kept, LANTERN) is not None
     more = asked(request_.tool, request_.kind, query="x", more=1)
     assert decide(more, "relay", kept, LANTERN) is None
 
 
-def test_f4_rules_kept_by_an_older_version_hold_for_exactly_what_they_said():
+@pytest.mark.row("F4")
+def test_rules_kept_by_an_older_version_hold_for_exactly_what_they_said():
     old = decode_rule(Raw(b'{"tool":"Bash","cwd":"/home/dev/lantern","argv":["make","test"]}'))
     assert old is not None
     assert decide(bash("make test"), "relay", [old], LANTERN) is not None
@@ -221,14 +234,16 @@ def test_f4_rules_kept_by_an_older_version_hold_for_exactly_what_they_said():
     assert decide(edit(f"{LANTERN}/a.py"), "relay", [path], LANTERN, disk=DISK) is not None
 
 
+@pytest.mark.row("F4")
 @pytest.mark.parametrize(
     "raw", [b'{"tool":"Bash","cwd":"/","argv":["ls"],"only_on":"monday"}', b"[]", b"{}", b"3"]
 )
-def test_f4_a_kept_rule_that_says_more_than_we_understand_is_left_out(raw: bytes):
+def test_a_kept_rule_that_says_more_than_we_understand_is_left_out(raw: bytes):
     assert decode_rule(Raw(raw)) is None
 
 
-def test_f7_no_edit_or_command_of_a_recorded_agent_counts_as_reading():
+@pytest.mark.row("F7")
+def test_no_edit_or_command_of_a_recorded_agent_counts_as_reading():
     names = ("claude/write_edit_read", "acp/claude_agent_basic", "acp/copilot_basic", "acp/gemini_basic")
     requests = [one for name in names for one in recorded(name)]
     assert {"execute", "edit"} <= {one.kind for one in requests}

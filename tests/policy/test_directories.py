@@ -5,11 +5,12 @@ import pytest
 from bascule.policy.directories import inside, problem_with
 
 
+@pytest.mark.row("S21")
 @pytest.mark.parametrize(
     "text",
     ["", "relative", "..", "/a/../b", "~root", "/a\x00b", "/a\nb", "/a\u202eb", "/" + "x" * 4097, "C:\\x"],
 )
-def test_s21_a_bad_path_is_named(text: str):
+def test_an_invalid_path_is_refused_with_its_name(text: str):
     assert problem_with(text)
 
 
@@ -18,18 +19,21 @@ def test_a_plain_absolute_path_is_fine(text: str):
     assert problem_with(text) is None
 
 
-def test_s21_inside_compares_whole_names():
+@pytest.mark.row("S21")
+def test_is_inside_compares_whole_path_components():
     assert inside("/home/dev/project", ["/home/dev"])
     assert inside("/home/dev", ["/home/dev"])
     assert not inside("/home/developer", ["/home/dev"])
     assert not inside("/", ["/home/dev"])
 
 
+@pytest.mark.row("B9")
 @pytest.mark.parametrize("text", ["/home/dev/👩\u200d👧", "/home/dev/می\u200cخواهم"])
-def test_b9_a_joiner_is_a_letter_of_a_name(text: str):
+def test_a_zero_width_joiner_is_allowed_in_a_name(text: str):
     assert problem_with(text) is None
 
 
+@pytest.mark.row("B9")
 @pytest.mark.parametrize(
     ("text", "named"),
     [
@@ -45,7 +49,7 @@ def test_b9_a_joiner_is_a_letter_of_a_name(text: str):
         ("/a\ud800b", "U+D800"),
     ],
 )
-def test_b9_any_other_hidden_character_is_named_and_what_to_do_said(text: str, named: str):
+def test_any_other_hidden_character_is_named_and_what_to_do_said(text: str, named: str):
     problem = problem_with(text)
     assert problem is not None
     assert named in problem

@@ -5,6 +5,7 @@ import pytest
 from bascule.policy.globs import covers_all_below, may_meet
 
 
+@pytest.mark.row("F6")
 @pytest.mark.parametrize(
     ("one", "other", "meet"),
     [
@@ -27,11 +28,12 @@ from bascule.policy.globs import covers_all_below, may_meet
         ("/" + "a*" * 400, "/" + "*b" * 400, True),  # too much to work out
     ],
 )
-def test_f6_patterns_meet_when_one_path_fits_both(one: str, other: str, meet: bool):
+def test_two_patterns_overlap_when_one_path_matches_both(one: str, other: str, meet: bool):
     assert may_meet(one, other) is meet
     assert may_meet(other, one) is meet
 
 
+@pytest.mark.row("F6")
 @pytest.mark.parametrize(
     ("pattern", "folder", "covered"),
     [
@@ -44,5 +46,5 @@ def test_f6_patterns_meet_when_one_path_fits_both(one: str, other: str, meet: bo
         ("/**", "/", True),
     ],
 )
-def test_f6_a_search_is_covered_only_when_all_below_its_folder_is(pattern: str, folder: str, covered: bool):
+def test_a_search_is_covered_only_when_all_below_its_folder_is(pattern: str, folder: str, covered: bool):
     assert covers_all_below(pattern, folder) is covered

@@ -1,5 +1,7 @@
 """A bucket lets a burst through, then a steady rate."""
 
+import pytest
+
 from bascule.policy.limits import TokenBucket
 
 
@@ -10,7 +12,8 @@ class Clock:
         return self.now
 
 
-def test_r15_a_burst_passes_and_the_next_one_waits():
+@pytest.mark.row("R15")
+def test_a_burst_passes_and_the_next_one_waits():
     clock = Clock()
     bucket = TokenBucket(60, 3, clock)
     assert [bucket.take() for _ in range(4)] == [True, True, True, False]

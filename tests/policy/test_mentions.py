@@ -8,6 +8,7 @@ from bascule.policy.mentions import may_run, paths_in
 PUSH = command("deny", "git push …")
 
 
+@pytest.mark.row("F6")
 @pytest.mark.parametrize(
     "text",
     [
@@ -81,10 +82,11 @@ PUSH = command("deny", "git push …")
         "cd sub && git push",
     ],
 )
-def test_f6_no_way_around_a_denied_command_is_allowed_where_all_else_is(text: str):
+def test_no_way_around_a_denied_command_is_allowed_where_all_else_is(text: str):
     assert answer(bash(text), PUSH, mode="auto") in ("ask", "deny"), text
 
 
+@pytest.mark.row("F6")
 @pytest.mark.parametrize(
     "argv",
     [
@@ -96,10 +98,11 @@ def test_f6_no_way_around_a_denied_command_is_allowed_where_all_else_is(text: st
         ["git", "-C", "/a b", "push"],
     ],
 )
-def test_f6_no_way_around_a_denied_command_is_allowed_as_a_list_of_words(argv: list[str]):
+def test_no_way_around_a_denied_command_is_allowed_as_a_list_of_words(argv: list[str]):
     assert answer(asked("shell", "execute", command=argv), PUSH, mode="auto") in ("ask", "deny")
 
 
+@pytest.mark.row("F6")
 @pytest.mark.parametrize(
     "text",
     [
@@ -119,16 +122,18 @@ def test_f6_no_way_around_a_denied_command_is_allowed_as_a_list_of_words(argv: l
         "make -C sub test",
     ],
 )
-def test_f6_ordinary_commands_are_not_held_up_by_a_rule_about_another(text: str):
+def test_ordinary_commands_are_not_held_up_by_a_rule_about_another(text: str):
     assert answer(bash(text), PUSH, command("deny", "rm -rf …", id="rm"), mode="auto") == "allow", text
 
 
+@pytest.mark.row("F6")
 @pytest.mark.parametrize("text", ["rm -fr x", "rm -r -f x", "rm --recursive --force x", "rm x -rf"])
-def test_f6_other_flags_of_a_denied_command_are_asked_about(text: str):
+def test_other_flags_of_a_denied_command_are_asked_about(text: str):
     assert answer(bash(text), command("deny", "rm -rf …"), mode="auto") == "ask"
 
 
-def test_f6_the_words_of_a_rule_count_in_their_order():
+@pytest.mark.row("F6")
+def test_the_words_of_a_rule_count_in_their_order():
     assert may_run(("git", "push"), ("git", "-C", ".", "push"))
     assert not may_run(("git", "push"), ("push", "git"))
 
@@ -136,6 +141,7 @@ def test_f6_the_words_of_a_rule_count_in_their_order():
 ENV = rule("deny", "read", path="**/.env")
 
 
+@pytest.mark.row("F6")
 @pytest.mark.parametrize(
     "text",
     [
@@ -162,20 +168,22 @@ ENV = rule("deny", "read", path="**/.env")
         "cp .env x",
     ],
 )
-def test_f6_a_command_that_names_a_denied_file_is_asked_about(text: str):
+def test_a_command_that_names_a_denied_file_is_asked_about(text: str):
     assert answer(bash(text), ENV, mode="auto") == "ask", text
     assert answer(bash(text), rule("deny", "edit", path="**/.env"), mode="auto") == "ask", text
     assert answer(bash(text), rule("ask", "read", path="**/.env"), mode="auto") == "ask", text
 
 
+@pytest.mark.row("F6")
 @pytest.mark.parametrize(
     "text", ["cat a.py", "ls", "ls *", "echo $HOME", "env", "pytest -q", "cat env", "ls ."]
 )
-def test_f6_a_command_that_names_no_denied_file_is_not_held_up(text: str):
+def test_a_command_that_names_no_denied_file_is_not_held_up(text: str):
     assert answer(bash(text), ENV, mode="auto") == "allow", text
 
 
-def test_f6_a_tool_from_outside_that_names_a_denied_file_or_host_is_asked_about():
+@pytest.mark.row("F6")
+def test_a_tool_from_outside_that_names_a_denied_file_or_host_is_asked_about():
     write = asked("mcp__fs__write", "other", path=f"{LANTERN}/.env", text="x")
     assert answer(write, rule("deny", "edit", path="**/.env"), mode="auto") == "ask"
     run = asked("mcp__sh__run", "other", command="git push")
@@ -189,7 +197,8 @@ def test_f6_a_tool_from_outside_that_names_a_denied_file_or_host_is_asked_about(
     )
 
 
-def test_f6_a_call_that_is_labelled_as_something_else_meets_the_rules_about_what_it_is():
+@pytest.mark.row("F6")
+def test_a_call_that_is_labelled_as_something_else_meets_the_rules_about_what_it_is():
     labelled = asked("read", "read", path=f"{LANTERN}/a", command="git push")
     assert answer(labelled, PUSH, mode="auto") == "ask"
     writing = asked("read", "read", path=f"{LANTERN}/.env", content="x")

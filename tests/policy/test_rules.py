@@ -41,11 +41,13 @@ def bash(command: str) -> PermissionRequested:
     return asked("Bash", "execute", command=command, description="whatever the agent says")
 
 
-def test_s43_a_remembered_command_matches_itself_whatever_the_agent_says_about_it():
+@pytest.mark.row("S43")
+def test_a_remembered_command_matches_itself_whatever_the_agent_says_about_it():
     rule = rule_for(bash("git status"), CWD)
     assert matches(rule, asked("Bash", "execute", command="git status", description="other words"), CWD)
 
 
+@pytest.mark.row("S43")
 @pytest.mark.parametrize(
     "command",
     [
@@ -75,22 +77,24 @@ def test_s43_a_remembered_command_matches_itself_whatever_the_agent_says_about_i
         "",
     ],
 )
-def test_s43_nothing_else_matches_a_remembered_command(command: str):
+def test_nothing_else_matches_a_remembered_command(command: str):
     rule = rule_for(bash("git status"), CWD)
     assert not matches(rule, bash(command), CWD)
     assert decide(bash(command), "relay", [rule], CWD) is None
 
 
-def test_s43_a_rule_holds_only_in_its_folder_and_for_its_tool():
+@pytest.mark.row("S43")
+def test_a_rule_holds_only_in_its_folder_and_for_its_tool():
     rule = rule_for(bash("git status"), CWD)
     assert not matches(rule, bash("git status"), CWD + "/sub")
     assert not matches(rule, asked("Shell", "execute", command="git status"), CWD)
 
 
+@pytest.mark.row("S43")
 @pytest.mark.parametrize(
     "command", ["echo $HOME", "ls *.py", "a; b", "A=1 make", "echo 'x'", "cat <x", "~/x"]
 )
-def test_s43_a_command_that_a_shell_could_read_otherwise_cannot_be_remembered(command: str):
+def test_a_command_that_a_shell_could_read_otherwise_cannot_be_remembered(command: str):
     with pytest.raises(InvalidInput, match="once"):
         rule_for(bash(command), CWD)
 
@@ -126,6 +130,7 @@ def test_a_plan_is_never_remembered_and_never_answered_by_a_mode():
     assert decide(plan, "auto", [], CWD) is None
 
 
+@pytest.mark.row("R9")
 @pytest.mark.parametrize(
     ("mode", "kind", "decision"),
     [
@@ -161,8 +166,9 @@ def test_a_rule_survives_the_log_and_reads_as_a_sentence():
     assert words(rule) == f"Allow `git status` in {CWD}, in this session"
 
 
+@pytest.mark.row("S43")
 @pytest.mark.parametrize("raw", [b"[]", b"null", b'"x"', b'{"command": 3}', b'{"command": {"a": 1}}'])
-def test_s43_an_input_of_another_shape_asks(raw: bytes):
+def test_an_input_with_other_fields_asks(raw: bytes):
     odd = PermissionRequested("r", "Bash", "Bash", "execute", Raw(raw), "0", ())
     assert decide(odd, "relay", [rule_for(bash("git status"), CWD)], CWD) is None
     with pytest.raises(InvalidInput):
@@ -172,8 +178,9 @@ def test_s43_an_input_of_another_shape_asks(raw: bytes):
 SCOPES = json.loads((Path(__file__).parents[1] / "fixtures" / "scope.json").read_text())
 
 
+@pytest.mark.row("F4")
 @pytest.mark.parametrize("case", SCOPES, ids=lambda case: json.dumps(case["asked"])[:80])
-def test_f4_what_the_page_offers_for_the_session_is_what_can_be_remembered(case: dict[str, Any]):
+def test_what_the_page_offers_for_the_session_is_what_can_be_remembered(case: dict[str, Any]):
     """The page's own reading is held to the same cases, in `pure_checks.mjs`."""
     told = case["asked"]
     request = asked(told["tool"], told["kind"], **told["input"])

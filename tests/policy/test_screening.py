@@ -8,6 +8,7 @@ from bascule.policy.replies import take_apart
 from bascule.policy.screening import Screening, safe_length, safe_start
 
 
+@pytest.mark.row("REL-37")
 @pytest.mark.parametrize(
     ("data", "kept"),
     [
@@ -30,7 +31,7 @@ from bascule.policy.screening import Screening, safe_length, safe_start
         (b"", 0),
     ],
 )
-def test_r37_a_piece_ends_outside_sequences_and_characters(data: bytes, kept: int):
+def test_a_chunk_never_ends_inside_an_escape_sequence_or_a_character(data: bytes, kept: int):
     assert safe_length(data) == kept
 
 
@@ -39,16 +40,18 @@ def test_a_very_long_sequence_goes_on_its_way():
     assert safe_length(data) == len(data)
 
 
+@pytest.mark.row("S54", "P9")
 @pytest.mark.parametrize("ending", [b"\x07", b"\x1b\\"])
 @pytest.mark.parametrize("start", [b"\x1b]52;c;", b"\x1b]052;;", "\x9d52;c;".encode()])
-def test_s54_p9_the_clipboard_is_out_of_reach(start: bytes, ending: bytes):
+def test_escape_sequences_cannot_reach_the_clipboard(start: bytes, ending: bytes):
     data = b"before" + start + b"aGVsbG8=" + ending + b"after"
     seen = Screening(0).screened(data, 0)
     assert len(seen) == len(data)
     assert seen.replace(b"\0", b"") == b"beforeafter"
 
 
-def test_s54_a_clipboard_wish_over_many_pieces_is_blanked_to_its_end():
+@pytest.mark.row("S54")
+def test_a_clipboard_sequence_over_many_chunks_is_blanked_to_its_end():
     screening = Screening(0)
     pieces = [b"a\x1b]52;c;" + b"A" * 9000, b"B" * 9000, b"C\x07done"]
     assert b"".join(screening.screened(one, 0) for one in pieces).replace(b"\0", b"") == b"adone"
@@ -80,8 +83,9 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.row("S54")
 @pytest.mark.parametrize("asked", QUESTIONS)
-def test_s54_questions_are_not_asked_again_in_what_is_shown_again(asked: bytes):
+def test_terminal_queries_are_not_sent_again_in_replayed_output(asked: bytes):
     data = b"a" + asked + b"z"
     assert Screening(100).screened(data, 0) == b"a" + bytes(len(asked)) + b"z"
     assert Screening(0).screened(data, 0) == data, "live, they are the program's own business"
@@ -123,13 +127,15 @@ UNSAFE = [
 ]
 
 
+@pytest.mark.row("S54")
 @pytest.mark.parametrize("reply", SAFE)
-def test_s54_fixed_safe_answers_are_known_as_answers(reply: bytes):
+def test_fixed_safe_query_answers_are_recognised(reply: bytes):
     assert take_apart(b"a" + reply + b"b") == (b"ab", reply, 0)
 
 
+@pytest.mark.row("S54")
 @pytest.mark.parametrize("reply", UNSAFE)
-def test_s54_answers_with_words_in_them_are_never_let_through(reply: bytes):
+def test_query_answers_with_free_text_are_never_passed_on(reply: bytes):
     assert take_apart(b"a" + reply + b"b") == (b"ab", b"", 1)
 
 

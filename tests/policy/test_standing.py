@@ -78,29 +78,33 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.row("S43", "X7")
 @pytest.mark.parametrize("text", HOSTILE)
-def test_s43_nothing_that_only_looks_like_it_is_allowed_by_a_lasting_rule(text: str):
+def test_nothing_that_only_looks_like_it_is_allowed_by_a_lasting_rule(text: str):
     assert answer(bash("git status"), STATUS) == "allow"
     assert answer(bash(text), STATUS) == "ask"
 
 
+@pytest.mark.row("S43")
 @pytest.mark.parametrize("text", [one for one in HOSTILE if parts_of(one) is None])
-def test_s43_what_cant_be_read_is_asked_about_where_a_rule_denies_even_if_the_mode_allows_all(text: str):
+def test_what_cant_be_read_is_asked_about_where_a_rule_denies_even_if_the_mode_allows_all(text: str):
     assert answer(bash(text), mode="auto") == "allow"
     assert answer(bash(text), command("deny", "git push"), mode="auto") == "ask"
 
 
+@pytest.mark.row("S43")
 @pytest.mark.parametrize(
     "text",
     ["env git push", "sudo git push", "/usr/bin/git push", "git push; ls", "git push $x", "xargs git push"],
 )
-def test_s43_ways_around_a_deny_rule_are_asked_about_not_waved_through_by_the_mode(text: str):
+def test_ways_around_a_deny_rule_are_asked_about_not_waved_through_by_the_mode(text: str):
     assert answer(bash("git push"), command("deny", "git push"), mode="auto") == "deny"
     assert answer(bash(text), command("deny", "git push"), mode="auto") == "ask"
     assert answer(bash("ls"), command("deny", "git push"), mode="auto") == "allow"
 
 
-def test_s43_a_rule_holds_only_in_its_folder_session_and_agent():
+@pytest.mark.row("S43")
+def test_a_rule_holds_only_in_its_folder_session_and_agent():
     here = command("allow", "git status", folder=LANTERN)
     assert answer(bash("git status"), here, cwd=f"{LANTERN}/api") == "allow"
     assert answer(bash("git status"), here, cwd="/home/dev/lantern-2") == "ask"
@@ -112,14 +116,16 @@ def test_s43_a_rule_holds_only_in_its_folder_session_and_agent():
     assert answer(asked("Bash", "other", command="git status"), here) == "ask"
 
 
-def test_s43_a_command_that_says_it_runs_elsewhere_is_not_covered_by_a_folders_rule():
+@pytest.mark.row("S43")
+def test_a_command_that_says_it_runs_elsewhere_is_not_covered_by_a_folders_rule():
     assert answer(bash("git status", cwd=f"{LANTERN}/api"), STATUS) == "allow"
     assert answer(bash("git status", cwd="/tmp"), STATUS) == "ask"
     assert answer(bash("git status", cwd="../.."), STATUS) == "ask"
     assert answer(bash("git status", cwd=7), STATUS) == "ask"
 
 
-def test_s43_a_field_nobody_knows_makes_a_command_one_to_ask_about():
+@pytest.mark.row("S43")
+def test_a_field_nobody_knows_makes_a_command_one_to_ask_about():
     assert answer(bash("git status", timeout=5000, run_in_background=True), STATUS) == "allow"
     assert answer(bash("git status", dangerouslyDisableSandbox=True), STATUS) == "ask"
     assert answer(bash("git status", commands=["git status", "rm x"]), STATUS) == "ask"
@@ -127,7 +133,8 @@ def test_s43_a_field_nobody_knows_makes_a_command_one_to_ask_about():
     assert answer(bash("git status", environmentId="elsewhere", commandActions=[]), STATUS) == "ask"
 
 
-def test_s43_a_program_beside_the_project_is_another_program_in_another_folder():
+@pytest.mark.row("S43")
+def test_a_program_beside_the_project_is_another_program_in_another_folder():
     here = command("allow", "./check", folder=LANTERN)
     assert answer(bash("./check"), here) == "allow"
     assert answer(bash("./check"), here, cwd=f"{LANTERN}/vendor") == "ask"
@@ -135,7 +142,8 @@ def test_s43_a_program_beside_the_project_is_another_program_in_another_folder()
         check(RuleSpec(answer="allow", tool_class="command", argv=("./check",)))
 
 
-def test_x7_further_words_are_allowed_only_when_a_person_wrote_it_so():
+@pytest.mark.row("X7")
+def test_further_words_are_allowed_only_when_a_person_wrote_it_so():
     assert answer(bash("pytest -q tests"), command("allow", "pytest")) == "ask"
     assert answer(bash("pytest -q tests"), command("allow", "pytest …")) == "allow"
     assert answer(bash("pytest"), command("allow", "pytest …")) == "allow"
@@ -143,7 +151,8 @@ def test_x7_further_words_are_allowed_only_when_a_person_wrote_it_so():
     assert answer(bash("pytest -q; rm x"), command("allow", "pytest …")) == "ask"
 
 
-def test_x7_a_chain_is_allowed_when_every_part_is_and_denied_when_one_part_is():
+@pytest.mark.row("X7")
+def test_a_chain_is_allowed_when_every_part_is_and_denied_when_one_part_is():
     rules = [command("allow", "pytest …", id="a"), command("allow", "git status", id="b")]
     found = verdict(bash("pytest -q && git status"), *rules)
     assert found is not None
@@ -153,7 +162,8 @@ def test_x7_a_chain_is_allowed_when_every_part_is_and_denied_when_one_part_is():
     assert answer(bash("git status ; cd /tmp ; git status"), *rules) == "ask"
 
 
-def test_x7_deny_beats_ask_and_ask_beats_allow_and_the_most_specific_is_named():
+@pytest.mark.row("X7")
+def test_deny_beats_ask_and_ask_beats_allow_and_the_most_specific_is_named():
     wide = command("allow", "git …", id="wide")
     exact = command("allow", "git push", id="exact", folder=LANTERN)
     asking = command("ask", "git push", id="ask")
@@ -167,7 +177,8 @@ def test_x7_deny_beats_ask_and_ask_beats_allow_and_the_most_specific_is_named():
     assert answer(bash("git push"), wide, exact, asking, denying) == "deny"
 
 
-def test_r9_a_whole_class_can_be_answered_by_a_setting():
+@pytest.mark.row("R9")
+def test_a_whole_class_can_be_answered_by_a_setting():
     assert answer(asked("Read", "read", file_path=f"{LANTERN}/a.py"), rule("allow", "read")) == "allow"
     assert answer(asked("Grep", "search", pattern="x"), rule("allow", "read")) == "allow"
     assert answer(edit(f"{LANTERN}/a.py"), rule("allow", "edit")) == "allow"
@@ -181,12 +192,14 @@ def test_r9_a_whole_class_can_be_answered_by_a_setting():
         check(RuleSpec(answer="allow", tool_class="other"))
 
 
-def test_r9_a_plan_or_question_is_never_answered_by_a_rule():
+@pytest.mark.row("R9")
+def test_a_plan_or_question_is_never_answered_by_a_rule():
     everything = [rule("allow", one, id=one) for one in ("read", "edit", "command", "fetch", "mcp")]
     assert answer(asked("ExitPlanMode", "plan", plan="x"), *everything) == "ask"
 
 
-def test_r9_reading_and_editing_in_general_reach_no_further_than_the_sessions_folder_and_no_hidden_file():
+@pytest.mark.row("R9")
+def test_reading_and_editing_in_general_reach_no_further_than_the_sessions_folder_and_no_hidden_file():
     for path in (
         "/etc/passwd",
         f"{LANTERN}/../other/a.py",
@@ -200,6 +213,7 @@ def test_r9_reading_and_editing_in_general_reach_no_further_than_the_sessions_fo
     assert answer(asked("Glob", "search", pattern="../**"), rule("allow", "read")) == "ask"
 
 
+@pytest.mark.row("X7")
 @pytest.mark.parametrize(
     ("pattern", "path", "fits"),
     [
@@ -223,11 +237,12 @@ def test_r9_reading_and_editing_in_general_reach_no_further_than_the_sessions_fo
         ("/p/a\nb", "/p/a\nb", True),
     ],
 )
-def test_x7_stars_in_a_path_mean_exactly_one_thing(pattern: str, path: str, fits: bool):
+def test_stars_in_a_path_mean_exactly_one_thing(pattern: str, path: str, fits: bool):
     assert covers(pattern, path, hidden=False) is fits
 
 
-def test_x7_what_denies_reaches_hidden_files_by_a_star_too():
+@pytest.mark.row("X7")
+def test_what_denies_reaches_hidden_files_by_a_star_too():
     assert (
         answer(edit(f"{LANTERN}/.env"), rule("deny", "edit", path="**", folder=LANTERN), mode="auto")
         == "deny"
@@ -237,7 +252,8 @@ def test_x7_what_denies_reaches_hidden_files_by_a_star_too():
     )
 
 
-def test_s21_a_link_out_of_the_folder_is_judged_by_where_it_leads(tmp_path: Path):
+@pytest.mark.row("S21")
+def test_a_link_out_of_the_folder_is_judged_by_where_it_leads(tmp_path: Path):
     project, outside = tmp_path / "p", tmp_path / "o"
     for one in (project / "src", outside):
         one.mkdir(parents=True)
@@ -255,14 +271,16 @@ def test_s21_a_link_out_of_the_folder_is_judged_by_where_it_leads(tmp_path: Path
     assert answer(edit(f"{project}/src/link/x"), denied, mode="auto", **where) == "deny"
 
 
-def test_s43_a_path_with_hidden_characters_asks():
+@pytest.mark.row("S43")
+def test_a_path_with_hidden_characters_asks():
     here = rule("allow", "edit", folder=LANTERN)
     for path in (f"{LANTERN}/a\u202etxt.py", f"{LANTERN}/a\nb", f"{LANTERN}/a\x00b", ""):
         assert answer(edit(path), here) == "ask"
         assert answer(edit(path), rule("deny", "edit", path="a.py", folder=LANTERN), mode="auto") == "ask"
 
 
-def test_x7_every_path_of_a_change_must_be_covered_and_one_is_enough_to_deny():
+@pytest.mark.row("X7")
+def test_every_path_of_a_change_must_be_covered_and_one_is_enough_to_deny():
     def change(*paths: str):
         return asked("fileChange", "edit", changes=[{"path": one, "diff": ""} for one in paths])
 
@@ -278,6 +296,7 @@ def test_x7_every_path_of_a_change_must_be_covered_and_one_is_enough_to_deny():
     assert answer(granting, here) == "ask"
 
 
+@pytest.mark.row("X7")
 @pytest.mark.parametrize(
     ("url", "host"),
     [
@@ -293,7 +312,7 @@ def test_x7_every_path_of_a_change_must_be_covered_and_one_is_enough_to_deny():
         ("//docs.python.org/", None),
     ],
 )
-def test_x7_a_host_is_compared_exactly(url: str, host: str | None):
+def test_a_host_is_compared_exactly(url: str, host: str | None):
     found = subject_of(asked("WebFetch", "fetch", url=url))
     assert found is not None
     assert found.host == host
@@ -303,7 +322,8 @@ def test_x7_a_host_is_compared_exactly(url: str, host: str | None):
     )
 
 
-def test_x7_an_mcp_rule_names_a_tool_or_a_whole_server():
+@pytest.mark.row("X7")
+def test_an_mcp_rule_names_a_tool_or_a_whole_server():
     call = asked("mcp__db__query", "other", sql="x")
     assert answer(call, rule("allow", "mcp", tool="mcp__db__query")) == "allow"
     assert answer(call, rule("allow", "mcp", tool="mcp__db")) == "allow"
@@ -311,6 +331,7 @@ def test_x7_an_mcp_rule_names_a_tool_or_a_whole_server():
     assert answer(call, rule("allow", "mcp", tool="mcp__db__q")) == "ask"
 
 
+@pytest.mark.row("X7")
 @pytest.mark.parametrize(
     "spec",
     [
@@ -330,12 +351,13 @@ def test_x7_an_mcp_rule_names_a_tool_or_a_whole_server():
         {"tool_class": "mcp", "tool": ""},
     ],
 )
-def test_x7_a_rule_that_would_not_mean_one_thing_is_refused(spec: dict[str, object]):
+def test_a_rule_that_would_not_mean_one_thing_is_refused(spec: dict[str, object]):
     with pytest.raises(InvalidInput):
         check(RuleSpec(answer="allow", **spec))  # pyright: ignore[reportArgumentType]
 
 
-def test_x7_a_rule_is_read_in_words():
+@pytest.mark.row("X7")
+def test_a_rule_is_described_in_words():
     assert words(command("allow", "pytest …", folder=LANTERN)) == "Allow `pytest …` in lantern"
     assert (
         words(rule("deny", "edit", path="src/**", session_id="s")) == "Deny editing `src/**` in this session"
@@ -357,8 +379,9 @@ TOUCHES = [
 ]
 
 
+@pytest.mark.row("X7")
 @pytest.mark.parametrize(("name", "text"), TOUCHES)
-def test_x7_one_rule_answers_the_same_command_of_every_recorded_agent(name: str, text: str):
+def test_one_rule_answers_the_same_command_of_every_recorded_agent(name: str, text: str):
     request = next(one for one in recorded(name) if one.kind == "execute")
     where = {"cwd": PROJECT}
     assert answer(request, command("allow", text, folder=PROJECT), **where) == "allow"
@@ -378,8 +401,9 @@ EDITS = [
 ]
 
 
+@pytest.mark.row("X7")
 @pytest.mark.parametrize("name", EDITS)
-def test_x7_one_rule_answers_the_edits_of_every_recorded_agent(name: str):
+def test_one_rule_answers_the_edits_of_every_recorded_agent(name: str):
     request = next(one for one in recorded(name) if one.kind == "edit")
     where = {"cwd": PROJECT}
     assert answer(request, rule("allow", "edit", path="*.txt", folder=PROJECT), **where) == "allow"
@@ -387,18 +411,21 @@ def test_x7_one_rule_answers_the_edits_of_every_recorded_agent(name: str):
     assert answer(request, rule("allow", "edit", path="src/**", folder=PROJECT), **where) == "ask"
 
 
-def test_x7_an_agent_that_only_describes_its_command_is_asked_about():
+@pytest.mark.row("X7")
+def test_an_agent_that_only_describes_its_command_is_asked_about():
     request = next(one for one in recorded("acp/gemini_basic") if one.kind == "execute")
     assert answer(request, command("allow", "touch a.txt"), cwd=PROJECT) == "ask"
     assert answer(request, command("deny", "rm …"), cwd=PROJECT, mode="auto") == "ask"
 
 
-def test_x7_codex_asks_about_an_edit_outside_the_folder_whatever_the_rule_inside():
+@pytest.mark.row("X7")
+def test_codex_asks_about_an_edit_outside_the_folder_whatever_the_rule_inside():
     outside = [one for one in recorded("codex/app_server_approvals") if one.kind == "edit"][-1]
     assert answer(outside, rule("allow", "edit", folder=PROJECT), cwd=PROJECT) == "ask"
 
 
-def test_x9_a_folders_rules_hold_in_the_work_trees_made_from_it_and_reach_no_further():
+@pytest.mark.row("X9")
+def test_a_folders_rules_hold_in_the_work_trees_made_from_it_and_reach_no_further():
     tree = "/home/dev/lantern-worktrees/fix-1"
 
     def there(request: PermissionRequested, held: StandingRule) -> str:

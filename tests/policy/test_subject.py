@@ -18,6 +18,7 @@ def read(request: PermissionRequested) -> Subject:
     return found
 
 
+@pytest.mark.row("F4")
 @pytest.mark.parametrize(
     "more",
     [
@@ -30,7 +31,7 @@ def read(request: PermissionRequested) -> Subject:
         {"cmd": None},
     ],
 )
-def test_f4_a_command_with_fields_that_are_known_is_read_exactly(more: dict[str, Any]):
+def test_a_command_with_fields_that_are_known_is_read_exactly(more: dict[str, Any]):
     found = read(
         bash("make test", **more)
         if "description" not in more
@@ -39,6 +40,7 @@ def test_f4_a_command_with_fields_that_are_known_is_read_exactly(more: dict[str,
     assert (found.exact, found.parts) == (True, (("make", "test"),))
 
 
+@pytest.mark.row("F4")
 @pytest.mark.parametrize(
     "more",
     [
@@ -58,10 +60,11 @@ def test_f4_a_command_with_fields_that_are_known_is_read_exactly(more: dict[str,
         {"stdin": "rm -rf /"},
     ],
 )
-def test_f4_a_command_with_any_other_field_is_not_read_exactly(more: dict[str, Any]):
+def test_a_command_with_any_other_field_is_not_read_exactly(more: dict[str, Any]):
     assert not read(bash("make test", **more)).exact
 
 
+@pytest.mark.row("F4")
 @pytest.mark.parametrize(
     "raw",
     [
@@ -73,12 +76,13 @@ def test_f4_a_command_with_any_other_field_is_not_read_exactly(more: dict[str, A
         b'{"command": "make test", "timeout": ' + b"9" * 5000 + b"}",
     ],
 )
-def test_f4_an_input_that_two_readers_could_read_differently_is_not_exact(raw: bytes):
+def test_an_input_that_two_readers_could_read_differently_is_not_exact(raw: bytes):
     request = PermissionRequested("r", "Bash", "Bash", "execute", Raw(raw), "0", ())
     assert not read(request).exact
 
 
-def test_s43_a_program_that_bascule_is_to_run_is_read_by_its_whole_line():
+@pytest.mark.row("S43")
+def test_a_program_that_bascule_is_to_run_is_read_by_its_whole_line():
     def terminal(line: str, tool: str = "terminal", **call: Any) -> Subject:
         return read(asked(tool, "execute", command=line, call={"sessionId": "s", "command": "ls", **call}))
 
@@ -125,6 +129,7 @@ def test_the_calls_of_known_agents_are_read_exactly(tool: str, kind: str, fields
     assert read(asked(tool, kind, **fields)).exact, fields
 
 
+@pytest.mark.row("F4", "F7")
 @pytest.mark.parametrize(
     ("tool", "kind", "fields"),
     [
@@ -151,9 +156,7 @@ def test_the_calls_of_known_agents_are_read_exactly(tool: str, kind: str, fields
         ("other", "other", {"on": True}),  # a tool without a name may be any tool
     ],
 )
-def test_f4_f7_a_call_that_says_anything_more_is_not_read_exactly(
-    tool: str, kind: str, fields: dict[str, Any]
-):
+def test_a_call_that_says_anything_more_is_not_read_exactly(tool: str, kind: str, fields: dict[str, Any]):
     assert not read(asked(tool, kind, **fields)).exact, fields
 
 

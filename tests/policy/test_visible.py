@@ -12,18 +12,21 @@ FIXTURE = Path(__file__).parent.parent / "fixtures" / "visible.json"
 CASES: list[dict[str, Any]] = json.loads(FIXTURE.read_text())
 
 
+@pytest.mark.row("S44")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_s44_every_case_of_the_shared_fixture_is_shown_as_written(case: dict[str, Any]):
+def test_every_case_of_the_shared_fixture_is_shown_as_written(case: dict[str, Any]):
     assert visible(case["text"]) == case["visible"]
     assert has_hidden(case["text"]) is case["hidden"]
 
 
+@pytest.mark.row("S44")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_s44_what_is_shown_holds_nothing_hidden(case: dict[str, Any]):
+def test_what_is_shown_holds_nothing_hidden(case: dict[str, Any]):
     assert not has_hidden(visible(case["text"]))
 
 
-def test_s44_the_tail_after_ten_thousand_hidden_characters_is_still_there():
+@pytest.mark.row("S44")
+def test_the_tail_after_ten_thousand_hidden_characters_is_still_there():
     text = "echo ok" + "\u00a0" * 10_000 + "; rm -rf x"
     assert visible(text).endswith("; rm -rf x")
     assert visible(text).count("\\u{a0}") == 10_000

@@ -118,3 +118,20 @@ def test_links_between_the_documents_lead_somewhere(tracked: list[Path]):
         if "://" not in target and not (path.parent / target).exists()
     ]
     assert broken == []
+
+
+def anchors_of(document: str) -> set[str]:
+    """The anchors that a page of the repository gives its headings."""
+    headings = re.findall(r"^#+ (.+)$", document, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_to_headings_name_a_heading_that_exists(tracked: list[Path]):
+    broken = [
+        f"{path.relative_to(ROOT)}: {target}#{anchor}"
+        for path in tracked
+        if path.suffix == ".md"
+        for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", path.read_text())
+        if anchor not in anchors_of((path.parent / target if target else path).read_text())
+    ]
+    assert broken == []

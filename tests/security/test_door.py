@@ -50,7 +50,8 @@ async def bad_tokens(world: Stage) -> dict[str, str | None]:
     return {"none": None, "garbage": "x" * 43, "expired": expired, "revoked": revoked, "other session": other}
 
 
-async def test_s01_every_route_refuses_every_wrong_token_and_does_nothing(world: Stage) -> None:
+@pytest.mark.row("S01")
+async def test_every_route_refuses_every_wrong_token_and_does_nothing(world: Stage) -> None:
     for kind, token in (await bad_tokens(world)).items():
         async with world.client(token) as client:
             for row in CLOSED:
@@ -66,7 +67,8 @@ async def test_s01_every_route_refuses_every_wrong_token_and_does_nothing(world:
     assert world.device.wishes == []
 
 
-async def test_s01_what_is_public_says_next_to_nothing(world: Stage) -> None:
+@pytest.mark.row("S01")
+async def test_public_routes_reveal_next_to_nothing(world: Stage) -> None:
     assert sorted(row.path for row in ROWS if row.need == "public") == [
         "/",
         "/assets/{folder}/{name}",
@@ -93,7 +95,8 @@ async def test_s01_what_is_public_says_next_to_nothing(world: Stage) -> None:
         assert (await client.get("/nothing-here")).status_code == 401
 
 
-async def test_s02_a_foreign_origin_gets_403_without_body_or_cors(world: Stage) -> None:
+@pytest.mark.row("S02")
+async def test_a_foreign_origin_gets_403_without_body_or_cors(world: Stage) -> None:
     async with world.client(world.tokens["owner"]) as client:
         for row in HTTP:
             answer = await call(client, row, origin="https://evil.example")
@@ -114,8 +117,9 @@ HOSTS = [
 ]
 
 
+@pytest.mark.row("S03")
 @pytest.mark.parametrize("host", HOSTS)
-async def test_s03_a_foreign_host_is_refused_before_routing(world: Stage, host: str) -> None:
+async def test_a_foreign_host_is_refused_before_routing(world: Stage, host: str) -> None:
     host = host.format(port=world.port)
     for token in (None, world.tokens["owner"]):
         async with world.client(token) as client:
@@ -129,7 +133,8 @@ async def test_s03_a_foreign_host_is_refused_before_routing(world: Stage, host: 
         assert status_of(await raw_exchange(world.port, handshake.encode())) in (403, 421)
 
 
-async def test_s04_hosts_are_matched_exactly(world: Stage) -> None:
+@pytest.mark.row("S04")
+async def test_hosts_are_matched_exactly(world: Stage) -> None:
     async def status(*lines: str, target: str = "/healthz") -> int:
         request = "\r\n".join((f"GET {target} HTTP/1.1", *lines, "Connection: close", "", ""))
         return status_of(await raw_exchange(world.port, request.encode()))
@@ -147,7 +152,8 @@ async def test_s04_hosts_are_matched_exactly(world: Stage) -> None:
     assert await status(f"Host: 127.0.0.1:{port}", target="http://evil.example/healthz") == 400
 
 
-async def test_s05_sockets_open_for_our_page_with_a_ticket_or_a_program_with_a_bearer(world: Stage) -> None:
+@pytest.mark.row("S05")
+async def test_sockets_open_for_our_page_with_a_ticket_or_a_program_with_a_bearer(world: Stage) -> None:
     token = world.tokens["owner"]
     bearer = {"authorization": f"Bearer {token}"}
     own = f"http://127.0.0.1:{world.port}"
@@ -185,7 +191,8 @@ async def opened(world: Stage, ticket: str, origin: str | None = None) -> bool:
     return False
 
 
-async def test_s17_a_ticket_opens_its_own_path_once_and_not_after_30_seconds(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.row("S17")
+async def test_a_ticket_opens_its_own_path_once_and_not_after_30_seconds(tmp_path) -> None:  # type: ignore[no-untyped-def]
     now = [0.0]
     async with stage(tmp_path, steady=lambda: now[0]) as world:
         await world.session("s1")
@@ -201,7 +208,8 @@ async def test_s17_a_ticket_opens_its_own_path_once_and_not_after_30_seconds(tmp
         assert not await opened(world, revoked)
 
 
-async def test_s06_no_cookie_is_ever_set_and_a_rogue_port_is_refused(world: Stage) -> None:
+@pytest.mark.row("S06")
+async def test_no_cookie_is_ever_set_and_a_rogue_port_is_refused(world: Stage) -> None:
     async with world.client(world.tokens["owner"]) as client:
         for row in HTTP:
             if row.path.endswith("/stream"):
@@ -229,7 +237,8 @@ NEARLY = [
 ]
 
 
-async def test_s07_only_the_exact_listed_origin_passes(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.row("S07")
+async def test_only_the_exact_listed_origin_passes(tmp_path) -> None:  # type: ignore[no-untyped-def]
     async with (
         stage(tmp_path, allowed_origins=(LISTED,)) as world,
         world.client(world.tokens["owner"]) as client,
@@ -244,15 +253,17 @@ async def test_s07_only_the_exact_listed_origin_passes(tmp_path) -> None:  # typ
         assert status_of(await raw_exchange(world.port, twice.encode())) == 403
 
 
+@pytest.mark.row("S07")
 @pytest.mark.parametrize(
     "pattern", ["https://*.example", "https://.*", "https://a.example/", "*", "^https://a$", "null"]
 )
-def test_s07_a_pattern_is_refused_at_the_start(pattern: str) -> None:
+def test_a_pattern_is_refused_at_the_start(pattern: str) -> None:
     with pytest.raises(InvalidInput, match="exact origin"):
         Doorway(Settings(data_dir="", config_dir="", allowed_origins=(pattern,)))
 
 
-async def test_s08_what_another_site_could_send_simply_is_refused(world: Stage) -> None:
+@pytest.mark.row("S08")
+async def test_simple_requests_of_another_site_are_refused(world: Stage) -> None:
     await world.session("s1")
     kinds = [
         "text/plain",
@@ -275,7 +286,8 @@ async def test_s08_what_another_site_could_send_simply_is_refused(world: Stage) 
     assert world.device.wishes == []
 
 
-async def test_s08_no_get_changes_anything(world: Stage) -> None:
+@pytest.mark.row("S08")
+async def test_no_get_changes_anything(world: Stage) -> None:
     await world.session("s1")
     async with world.client(world.tokens["owner"]) as client:
         for row in (row for row in HTTP if row.method == "GET" and not row.path.endswith("/stream")):
@@ -302,7 +314,8 @@ async def test_s08_no_get_changes_anything(world: Stage) -> None:
     assert {type(wish).__name__ for wish in world.device.wishes} <= looks
 
 
-async def test_s18_there_is_no_redirect_anywhere(world: Stage) -> None:
+@pytest.mark.row("S18")
+async def test_there_is_no_redirect_anywhere(world: Stage) -> None:
     async with world.client(world.tokens["owner"]) as client:
         for path in (
             "/api/sessions/",
@@ -318,7 +331,8 @@ async def test_s18_there_is_no_redirect_anywhere(world: Stage) -> None:
             assert "x" not in answer.headers
 
 
-async def test_s51_every_answer_carries_the_security_headers(world: Stage) -> None:
+@pytest.mark.row("S51")
+async def test_every_answer_carries_the_security_headers(world: Stage) -> None:
     async with world.client() as client:
         answers = [await client.get(path) for path in ("/", "/healthz", "/api/sessions", "/nope")]
         answers.append(await client.get("/", headers={"host": "evil.example"}))

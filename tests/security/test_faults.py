@@ -64,7 +64,8 @@ def fault_in(words: str) -> str:
     return found[1]
 
 
-async def test_s62_every_handler_that_breaks_answers_with_an_id_from_the_log(
+@pytest.mark.row("S62", "X6")
+async def test_every_handler_that_fails_answers_with_an_id_from_the_log(
     world: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     await world.session("s1")
@@ -94,7 +95,8 @@ async def test_s62_every_handler_that_breaks_answers_with_an_id_from_the_log(
     assert told == logged_faults(caplog)
 
 
-async def test_s62_a_socket_message_that_breaks_is_answered_with_its_id_and_the_socket_goes_on(
+@pytest.mark.row("S62")
+async def test_a_socket_message_that_breaks_is_answered_with_its_id_and_the_socket_goes_on(
     world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     await world.session("s1")
@@ -120,7 +122,8 @@ async def test_s62_a_socket_message_that_breaks_is_answered_with_its_id_and_the_
     assert told == logged_faults(caplog)
 
 
-async def test_s62_a_stream_that_breaks_ends_with_an_error_and_its_id(
+@pytest.mark.row("S62")
+async def test_a_stream_that_breaks_ends_with_an_error_and_its_id(
     world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     await world.session("s1")
@@ -134,7 +137,8 @@ async def test_s62_a_stream_that_breaks_ends_with_an_error_and_its_id(
     assert {fault_in(body)} == logged_faults(caplog)
 
 
-async def test_s62_a_terminal_that_breaks_while_it_is_shown_says_its_id_and_closes(
+@pytest.mark.row("S62")
+async def test_a_terminal_that_breaks_while_it_is_shown_says_its_id_and_closes(
     world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     begun = SessionStarted(agent="shell", driver="terminal", cwd="/tmp", by="ana", cols=80, rows=24)
@@ -199,7 +203,8 @@ async def test_who_may_not_is_told_who_may(world: Stage) -> None:
         assert said.startswith("Only the owner may do this; this token is a viewer's.")
 
 
-async def test_s62_a_fault_at_the_door_is_no_other(
+@pytest.mark.row("S62")
+async def test_a_fault_in_the_access_check_is_answered_like_any_other(
     world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken_door(*_: object) -> Any:
@@ -271,7 +276,8 @@ PATHS = [
 ]
 
 
-async def test_f10_s62_nothing_sent_without_a_token_is_a_fault(
+@pytest.mark.row("F10", "S62", "X6")
+async def test_no_request_without_a_token_causes_a_server_fault(
     world: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
@@ -308,7 +314,8 @@ async def test_f10_s62_nothing_sent_without_a_token_is_a_fault(
     assert not [one.getMessage() for one in caplog.records if one.exc_info or one.levelno >= logging.ERROR]
 
 
-async def test_f10_a_query_of_51_parameters_is_refused_in_words(world: Stage) -> None:
+@pytest.mark.row("F10")
+async def test_a_query_of_51_parameters_is_refused_in_words(world: Stage) -> None:
     async with world.client() as client:
         for path in ("/health", "/"):
             answer = await client.get(f"{path}?{QUERIES[0]}")

@@ -23,20 +23,23 @@ pytestmark = pytest.mark.anyio
 MESSAGES = operation_table().messages
 
 
+@pytest.mark.row("S10")
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", ""])
-def test_s10_an_open_address_without_tls_refuses_to_start(host: str) -> None:
+def test_an_open_address_without_tls_refuses_to_start(host: str) -> None:
     with pytest.raises(InvalidInput, match="Refusing to listen"):
         check_bind(Settings(data_dir="", config_dir="", host=host))
 
 
-def test_s10_loopback_tls_or_an_explicit_word_start() -> None:
+@pytest.mark.row("S10")
+def test_loopback_tls_or_insecure_bind_starts() -> None:
     for host in ("127.0.0.1", "::1", "localhost"):
         check_bind(Settings(data_dir="", config_dir="", host=host))
     check_bind(Settings(data_dir="", config_dir="", host="0.0.0.0", tls_cert="c", tls_key="k"))
     check_bind(Settings(data_dir="", config_dir="", host="0.0.0.0", insecure_bind=True))
 
 
-async def test_s13_revoking_closes_socket_and_stream_within_two_seconds(world: Stage) -> None:
+@pytest.mark.row("S13")
+async def test_revoking_closes_socket_and_stream_within_two_seconds(world: Stage) -> None:
     await world.session("s1")
     token = await world.trust("phone", "viewer")
     async with world.socket(token) as socket, world.client(token) as client:
@@ -52,15 +55,17 @@ async def test_s13_revoking_closes_socket_and_stream_within_two_seconds(world: S
         assert (await client.get("/api/sessions")).status_code == 401
 
 
-async def test_s13_a_grant_that_runs_out_closes_its_socket(world: Stage) -> None:
+@pytest.mark.row("S13")
+async def test_a_grant_that_runs_out_closes_its_socket(world: Stage) -> None:
     token = await world.trust("guest", "viewer", expires_in=2)
     async with world.socket(token) as socket:
         await rest_of(socket)
     assert socket.close_code == 1008
 
 
+@pytest.mark.row("S14")
 @pytest.mark.parametrize("role", ["viewer", "session", "daemon"])
-async def test_s14_a_role_reaches_what_its_row_says_and_no_more(world: Stage, role: str) -> None:
+async def test_a_role_reaches_what_its_row_says_and_no_more(world: Stage, role: str) -> None:
     await world.session("s1")
     token = await world.trust("it", role, session_id="s1" if role == "session" else None)
     async with world.client(token) as client:
@@ -74,7 +79,8 @@ async def test_s14_a_role_reaches_what_its_row_says_and_no_more(world: Stage, ro
                 assert answer.status_code == 403, (row.method, row.path)
 
 
-async def test_s14_forged_roles_in_messages_change_nothing(world: Stage) -> None:
+@pytest.mark.row("S14")
+async def test_forged_roles_in_messages_change_nothing(world: Stage) -> None:
     await world.session("s1")
     for kind in (one for one in MESSAGES.values() if one.need not in ALLOWED["viewer"]):
         forged = {"sessionId": "s1"} if kind.in_session else {}
@@ -91,7 +97,8 @@ async def test_s14_forged_roles_in_messages_change_nothing(world: Stage) -> None
     assert world.device.wishes == []
 
 
-async def test_s14_a_sessions_token_reaches_no_other_session_by_the_socket(world: Stage) -> None:
+@pytest.mark.row("S14")
+async def test_a_sessions_token_reaches_no_other_session_by_the_socket(world: Stage) -> None:
     await world.session("s1")
     await world.session("s2")
     token = await world.trust("one", "session", session_id="s1")
@@ -106,22 +113,25 @@ async def test_s14_a_sessions_token_reaches_no_other_session_by_the_socket(world
         assert pushed["sessionId"] == "s1"
 
 
-async def test_s12_tokens_have_256_bits_and_are_compared_by_hash(world: Stage) -> None:
+@pytest.mark.row("S12")
+async def test_tokens_have_256_bits_and_are_compared_by_hash(world: Stage) -> None:
     assert all(len(token) >= 43 for token in world.tokens.values())
     await world.store.close()
     stored = b"".join(path.read_bytes() for path in world.store.path.parent.iterdir() if path.is_file())
     assert not any(token.encode() in stored for token in world.tokens.values())
 
 
+@pytest.mark.row("S15")
 @pytest.mark.parametrize("token", ["", " ", "changeme", "null", "undefined", "Bearer"])
-async def test_s15_an_empty_or_well_known_token_opens_nothing(world: Stage, token: str) -> None:
+async def test_an_empty_or_well_known_token_opens_nothing(world: Stage, token: str) -> None:
     async with world.client() as client:
         headers = {"authorization": f"Bearer {token}".strip()}
         assert (await client.get("/api/sessions", headers=headers)).status_code == 401
         assert (await client.get("/api/sessions/s1", params={"token": token})).status_code == 401
 
 
-async def test_s17_no_secret_reaches_a_log(world: Stage, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.row("S17")
+async def test_no_secret_reaches_a_log(world: Stage, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     for name in ("uvicorn.error", "uvicorn.access", "websockets", "bascule", "asyncio"):
         logging.getLogger(name).setLevel(logging.DEBUG)
@@ -150,7 +160,8 @@ async def test_s17_no_secret_reaches_a_log(world: Stage, caplog: pytest.LogCaptu
             logging.getLogger(name).setLevel(logging.NOTSET)
 
 
-async def test_s58_wrong_tokens_are_throttled_and_valid_ones_never(
+@pytest.mark.row("S58")
+async def test_wrong_tokens_are_throttled_and_valid_ones_never(
     world: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "bascule.access")

@@ -60,7 +60,8 @@ async def knock(world: Stage, token: str, path: str) -> int:
         return error.response.status_code
 
 
-async def test_f9_s61_a_share_link_reaches_what_the_docs_list_and_no_other_route(world: Stage) -> None:
+@pytest.mark.row("F9", "S61")
+async def test_a_share_link_reaches_what_the_docs_list_and_no_other_route(world: Stage) -> None:
     token = await guest_of(world)
     reached: set[tuple[str, str]] = set()
     async with world.client(token) as client:
@@ -76,7 +77,8 @@ async def test_f9_s61_a_share_link_reaches_what_the_docs_list_and_no_other_route
     assert reached == READS
 
 
-async def test_f9_s61_a_share_link_says_over_the_socket_what_reads_and_nothing_else(world: Stage) -> None:
+@pytest.mark.row("F9", "S61")
+async def test_a_share_link_says_over_the_socket_what_reads_and_nothing_else(world: Stage) -> None:
     token = await guest_of(world)
     grant = world.grant["guest"]
     assert {name for name, kind in MESSAGES.items() if allows(grant, kind.need)} == SAYS
@@ -89,7 +91,8 @@ async def test_f9_s61_a_share_link_says_over_the_socket_what_reads_and_nothing_e
     assert said == SAYS
 
 
-async def test_f9_s61_a_share_link_opens_no_terminal_by_token_or_by_ticket(world: Stage) -> None:
+@pytest.mark.row("F9", "S61")
+async def test_a_share_link_opens_no_terminal_by_token_or_by_ticket(world: Stage) -> None:
     token = await guest_of(world)
     assert await knock(world, token, "/ws/terminal/s1") == 403
     async with world.client(token) as client:

@@ -23,7 +23,8 @@ def request(
     return head.encode() + body
 
 
-async def test_s56_header_floods_are_431(world: Stage) -> None:
+@pytest.mark.row("S56")
+async def test_header_floods_are_431(world: Stage) -> None:
     cases = {
         "a 1 MB header": request(world, "X: " + "a" * 1_000_000),
         "a 1 MB header name": request(world, "a" * 1_000_000 + ": x"),
@@ -39,7 +40,8 @@ async def test_s56_header_floods_are_431(world: Stage) -> None:
     assert status_of(await raw_exchange(world.port, fine)) == 200
 
 
-async def test_s56_broken_requests_are_400(world: Stage) -> None:
+@pytest.mark.row("S56")
+async def test_broken_requests_are_400(world: Stage) -> None:
     cases = [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"GET / HTTP/9.9\r\n\r\n",
@@ -59,7 +61,8 @@ async def test_s56_broken_requests_are_400(world: Stage) -> None:
         assert status_of(await raw_exchange(world.port, data)) in (400, 401), data[:80]
 
 
-async def test_s56_bodies_too_large_are_413_announced_or_not(world: Stage) -> None:
+@pytest.mark.row("S56")
+async def test_bodies_too_large_are_413_announced_or_not(world: Stage) -> None:
     await world.session("s1")
     auth = f"Authorization: Bearer {world.tokens['owner']}"
     kind = "Content-Type: application/json"
@@ -101,8 +104,9 @@ JSON_BOMBS = [
 ]
 
 
+@pytest.mark.row("S56")
 @pytest.mark.parametrize("body", JSON_BOMBS, ids=lambda body: repr(body[:20]))
-async def test_s56_json_that_is_not_plain_is_400(world: Stage, body: bytes) -> None:
+async def test_json_that_is_not_plain_is_400(world: Stage, body: bytes) -> None:
     await world.session("s1")
     async with world.client(world.tokens["owner"]) as client:
         headers = {"content-type": "application/json"}
@@ -111,7 +115,8 @@ async def test_s56_json_that_is_not_plain_is_400(world: Stage, body: bytes) -> N
     assert world.device.wishes == []
 
 
-async def test_s56_of_a_repeated_key_the_last_value_counts(world: Stage) -> None:
+@pytest.mark.row("S56")
+async def test_of_a_repeated_key_the_last_value_counts(world: Stage) -> None:
     await world.session("s1")
     async with world.client(world.tokens["owner"]) as client:
         headers = {"content-type": "application/json"}
@@ -207,8 +212,9 @@ FRAMES = {
 }
 
 
+@pytest.mark.row("S56")
 @pytest.mark.parametrize("name", list(FRAMES))
-async def test_s56_broken_frames_close_with_their_code(world: Stage, name: str) -> None:
+async def test_broken_frames_close_with_their_code(world: Stage, name: str) -> None:
     data, code = FRAMES[name]
     async with raw_socket(world) as socket:
         await socket.send(data)
@@ -217,7 +223,8 @@ async def test_s56_broken_frames_close_with_their_code(world: Stage, name: str) 
         assert "ok" in await ask(healthy, "ping")
 
 
-async def test_s56_deflate_is_not_offered_so_there_is_no_bomb(world: Stage) -> None:
+@pytest.mark.row("S56")
+async def test_deflate_is_not_offered_so_there_is_no_bomb(world: Stage) -> None:
     async with raw_socket(
         world, "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"
     ) as socket:
@@ -225,7 +232,8 @@ async def test_s56_deflate_is_not_offered_so_there_is_no_bomb(world: Stage) -> N
         assert await socket.close_code() == 1002
 
 
-async def test_s56_a_ping_flood_that_never_reads_is_cut_off(world: Stage) -> None:
+@pytest.mark.row("S56")
+async def test_a_ping_flood_that_never_reads_is_cut_off(world: Stage) -> None:
     async with raw_socket(world) as socket:
         socket.writer.transport.pause_reading()  # type: ignore[attr-defined]
         flood = frame(9, b"p" * 125) * 1000
@@ -240,7 +248,8 @@ async def test_s56_a_ping_flood_that_never_reads_is_cut_off(world: Stage) -> Non
         await until(lambda: len(world.server.connections) == 0)
 
 
-async def test_s56_all_of_it_together_costs_little_memory(world: Stage) -> None:
+@pytest.mark.row("S56")
+async def test_all_of_it_together_costs_little_memory(world: Stage) -> None:
     process = psutil.Process(os.getpid())
     async with world.client(world.tokens["viewer"]) as client:
         await client.get("/api/sessions")
@@ -267,7 +276,8 @@ QUICK = WireLimits(
 )
 
 
-async def test_s57_half_requests_are_cut_off_in_time_and_others_are_served(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.row("S57")
+async def test_half_requests_are_cut_off_in_time_and_others_are_served(tmp_path) -> None:  # type: ignore[no-untyped-def]
     async with stage(tmp_path, limits=QUICK) as world:
         auth = f"Authorization: Bearer {world.tokens['owner']}"
         slow = {
@@ -287,7 +297,8 @@ async def test_s57_half_requests_are_cut_off_in_time_and_others_are_served(tmp_p
         assert world.device.wishes == []
 
 
-async def test_s57_a_drip_of_header_bytes_does_not_move_the_deadline(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.row("S57")
+async def test_a_drip_of_header_bytes_does_not_move_the_deadline(tmp_path) -> None:  # type: ignore[no-untyped-def]
     async with stage(tmp_path, limits=QUICK) as world:
         reader, writer = await asyncio.open_connection("127.0.0.1", world.port)
         answering = asyncio.create_task(reader.read())
@@ -306,7 +317,8 @@ async def test_s57_a_drip_of_header_bytes_does_not_move_the_deadline(tmp_path) -
         writer.close()
 
 
-async def test_s57_strangers_fill_only_their_own_room(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.row("S57")
+async def test_unauthenticated_connections_use_up_only_their_own_limit(tmp_path) -> None:  # type: ignore[no-untyped-def]
     limits = WireLimits(header_seconds=20, strangers_per_address=40, connections=60)
     async with stage(tmp_path, limits=limits) as world, world.client(world.tokens["viewer"]) as client:
         # This connection has shown a grant, so it is no stranger any more and stays open.
@@ -330,7 +342,8 @@ async def test_s57_strangers_fill_only_their_own_room(tmp_path) -> None:  # type
         assert status_of(await raw_exchange(world.port, request(world, "Connection: close"))) == 200
 
 
-async def test_s57_hundreds_of_idle_connections_give_their_descriptors_back(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.row("S57")
+async def test_hundreds_of_idle_connections_give_their_descriptors_back(tmp_path) -> None:  # type: ignore[no-untyped-def]
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     count = min(500, soft // 4)
     limits = WireLimits(header_seconds=1, strangers_per_address=count)
@@ -344,14 +357,16 @@ async def test_s57_hundreds_of_idle_connections_give_their_descriptors_back(tmp_
         await until(lambda: psutil.Process().num_fds() <= before + 5)
 
 
-async def test_s57_a_socket_that_answers_no_ping_is_let_go(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.row("S57")
+async def test_a_socket_that_answers_no_ping_is_closed(tmp_path) -> None:  # type: ignore[no-untyped-def]
     limits = WireLimits(ping_seconds=1, linger_seconds=0.2, body_seconds=0.1)
     async with stage(tmp_path, limits=limits) as world, raw_socket(world):
         await until(lambda: len(world.hub.open_streams) == 1)
         await until(lambda: len(world.hub.open_streams) == 0)
 
 
-async def test_s57_the_deadlines_of_requests_do_not_touch_an_open_socket(tmp_path) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.row("S57")
+async def test_the_deadlines_of_requests_do_not_touch_an_open_socket(tmp_path) -> None:  # type: ignore[no-untyped-def]
     async with stage(tmp_path, limits=QUICK) as world, world.socket() as socket:
         for _ in range(5):
             await asyncio.sleep(0.3)  # the passing of time is what is tested

@@ -120,7 +120,8 @@ async def test_the_keeper_may_forget_only_what_everybody_has():
     assert process.done[-1] == (900, 5, 800, 5)
 
 
-async def test_a3_the_last_one_out_ends_the_process_and_what_is_kept_of_it():
+@pytest.mark.row("A3")
+async def test_the_last_session_to_leave_ends_the_shared_process_and_its_spool():
     at, process, changes = connection()
     one, two = seated(at, "a", 0), seated(at, "b", 0)
     await one.end()

@@ -78,7 +78,8 @@ async def test_two_replies_never_share_a_step():
     assert [batch.reply.key if batch.reply else None for batch in store.batches] == [None, "a", "b"]
 
 
-async def test_r19_a_full_disk_holds_the_step_back_and_nothing_overtakes_it(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.row("REL-19")
+async def test_a_full_disk_holds_the_step_back_and_nothing_overtakes_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ledger_module, "RETRY_SECONDS", 0.0)
     store, ledger = make()
     first = ledger.log([note("1")])
@@ -106,7 +107,8 @@ async def test_a_broken_store_tells_everybody_who_waits():
             await waiting
 
 
-async def test_x2_a_request_is_settled_the_moment_an_answer_is_logged():
+@pytest.mark.row("X2")
+async def test_a_request_is_settled_the_moment_an_answer_is_logged():
     _, ledger = make()
     ledger.log([asked()])
     assert [one.request_id for one in ledger.open_requests()] == ["r"]

@@ -18,7 +18,8 @@ class Watch:
         self.silence = Silence(seconds, lambda: self.watching, self.asked.set, self.ended.set)
 
 
-async def test_a2_it_is_asked_first_and_over_when_nothing_comes():
+@pytest.mark.row("A2")
+async def test_a_silent_agent_is_asked_first_and_given_up_when_it_does_not_answer():
     watch = Watch(0.2)
     watch.silence.look()
     async with asyncio.timeout(PATIENCE):
@@ -27,7 +28,8 @@ async def test_a2_it_is_asked_first_and_over_when_nothing_comes():
         await watch.ended.wait()
 
 
-async def test_a2_whoever_answers_is_asked_again_later_and_never_over():
+@pytest.mark.row("A2")
+async def test_an_agent_that_answers_is_asked_again_later_and_never_given_up():
     watch = Watch(0.2)
     watch.silence.look()
     for _ in range(5):
@@ -39,7 +41,8 @@ async def test_a2_whoever_answers_is_asked_again_later_and_never_over():
     watch.silence.stop()
 
 
-async def test_a2_a_person_who_is_awaited_stops_the_clock():
+@pytest.mark.row("A2")
+async def test_waiting_for_a_person_stops_the_silence_clock():
     watch = Watch(3600)
     watch.silence.look()
     watch.watching = False

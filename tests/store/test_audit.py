@@ -24,17 +24,19 @@ async def _write_ten(store: SqliteStore) -> None:
         await store.audit([AuditRecord("permission", "ana", decision="allow", detail=f"number {n}")])
 
 
+@pytest.mark.row("S49")
 @pytest.mark.parametrize(
     "change", ["UPDATE audit SET body = x'00'", "DELETE FROM audit", "DELETE FROM events"]
 )
-async def test_s49_rows_can_be_neither_changed_nor_deleted(store: SqliteStore, change: str) -> None:
+async def test_rows_can_be_neither_changed_nor_deleted(store: SqliteStore, change: str) -> None:
     await _write_ten(store)
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
         await store.transact(lambda group: group.connection.execute(change))
     assert (await store.verify_audit()).checked == 10
 
 
-async def test_s49_the_export_can_be_verified_by_anybody(store: SqliteStore) -> None:
+@pytest.mark.row("S49")
+async def test_the_export_can_be_verified_by_anybody(store: SqliteStore) -> None:
     await _write_ten(store)
     before = FIRST
     for n, line in enumerate(await store.audit_lines(), 1):
@@ -47,6 +49,7 @@ async def test_s49_the_export_can_be_verified_by_anybody(store: SqliteStore) -> 
     assert (await store.verify_audit()).head == before
 
 
+@pytest.mark.row("S49")
 @pytest.mark.parametrize(
     ("change", "bad", "fault"),
     [
@@ -57,7 +60,7 @@ async def test_s49_the_export_can_be_verified_by_anybody(store: SqliteStore) -> 
         ("UPDATE audit SET prev_hash = hash WHERE n = 3", 3, "does not follow"),
     ],
 )
-async def test_s49_the_first_bad_record_is_named(
+async def test_the_first_bad_record_is_named(
     open_store: Opener, database: Path, change: str, bad: int, fault: str
 ) -> None:
     store = await open_store()
@@ -74,7 +77,8 @@ async def test_s49_the_first_bad_record_is_named(
     assert check.checked == bad - 1
 
 
-async def test_s49_a_record_goes_with_its_step_or_not_at_all(store: SqliteStore) -> None:
+@pytest.mark.row("S49")
+async def test_a_record_goes_with_its_step_or_not_at_all(store: SqliteStore) -> None:
     await _write_ten(store)
     allowed = AuditRecord("permission", "ana", session_id="s1", decision="allow")
     both = [store.append(step(2, text(), audit=[allowed])) for _ in range(2)]

@@ -22,7 +22,8 @@ async def notes(store: SqliteStore, session_id: str) -> list[Note]:
     return [event for event in events if isinstance(event, Note) and event.code == "log_restored"]
 
 
-async def test_r11_a_log_that_goes_on_keeps_its_epoch(open_store: Opener) -> None:
+@pytest.mark.row("REL-11")
+async def test_a_log_that_goes_on_keeps_its_epoch(open_store: Opener) -> None:
     store = await open_store()
     epoch = store.epoch
     await begin(store)
@@ -33,7 +34,8 @@ async def test_r11_a_log_that_goes_on_keeps_its_epoch(open_store: Opener) -> Non
         await store.close()
 
 
-async def test_r11_a_new_database_has_a_new_epoch(open_store: Opener, database: Path) -> None:
+@pytest.mark.row("REL-11")
+async def test_a_new_database_has_a_new_epoch(open_store: Opener, database: Path) -> None:
     store = await open_store()
     epoch = store.epoch
     await begin(store)
@@ -46,7 +48,8 @@ async def test_r11_a_new_database_has_a_new_epoch(open_store: Opener, database: 
     assert (await open_store()).epoch == again
 
 
-async def test_r11_an_older_copy_gets_a_note_in_the_logs_that_are_behind_and_a_new_epoch(
+@pytest.mark.row("REL-11")
+async def test_an_older_copy_gets_a_note_in_the_logs_that_are_behind_and_a_new_epoch(
     open_store: Opener, database: Path, tmp_path: Path
 ) -> None:
     store = await open_store()
@@ -75,7 +78,8 @@ async def test_r11_an_older_copy_gets_a_note_in_the_logs_that_are_behind_and_a_n
     assert len(await notes(store, "s1")) == 1
 
 
-async def test_r11_a_copy_made_while_it_ran_is_noticed_too(
+@pytest.mark.row("REL-11")
+async def test_a_copy_made_while_it_ran_is_noticed_too(
     open_store: Opener, database: Path, tmp_path: Path
 ) -> None:
     store = await open_store()
@@ -91,7 +95,8 @@ async def test_r11_a_copy_made_while_it_ran_is_noticed_too(
     assert store.epoch != epoch
 
 
-async def test_r11_only_the_audit_log_being_behind_is_enough(
+@pytest.mark.row("REL-11")
+async def test_only_the_audit_log_being_behind_is_enough(
     open_store: Opener, database: Path, tmp_path: Path
 ) -> None:
     store = await open_store()
@@ -107,8 +112,9 @@ async def test_r11_only_the_audit_log_being_behind_is_enough(
     assert (store.epoch != epoch, store.behind) == (True, {"@audit": 2})
 
 
+@pytest.mark.row("REL-11")
 @pytest.mark.parametrize("damage", ["missing", "garbage", "cut"])
-async def test_r11_without_its_marks_a_log_can_not_be_shown_to_be_the_same(
+async def test_a_log_without_its_marks_gets_a_new_epoch(
     damage: str, open_store: Opener, database: Path
 ) -> None:
     store = await open_store()
@@ -128,8 +134,9 @@ async def test_r11_without_its_marks_a_log_can_not_be_shown_to_be_the_same(
 COLUMNS = ("seq", "archived", "record", "crc", "folded_seq", "out_offset", "parked", "resume_crc", "found")
 
 
+@pytest.mark.row("REL-11")
 @pytest.mark.parametrize("column", COLUMNS)
-async def test_r11_one_changed_bit_in_any_column_is_named_and_the_rest_is_served(
+async def test_one_changed_bit_in_any_column_is_named_and_the_rest_is_served(
     column: str, open_store: Opener, database: Path
 ) -> None:
     store = await open_store()

@@ -27,7 +27,8 @@ async def tell(store: SqliteStore, session_id: str, words: str, at: str = "2026-
     await store.append(Batch(session_id, 1, at, events, driver_state=b"noted"))
 
 
-async def test_r23_found_sessions_are_listed_apart_from_ours(open_store: Opener) -> None:
+@pytest.mark.row("R23")
+async def test_found_sessions_are_listed_apart_from_ours(open_store: Opener) -> None:
     store = await open_store()
     await tell(store, "old", "herons", "2025-01-02T03:04:05.000Z")
     await tell(store, "new", "storks")
@@ -43,8 +44,9 @@ async def test_r23_found_sessions_are_listed_apart_from_ours(open_store: Opener)
     assert [one.record.session_id for one in await store.found()] == ["old"]
 
 
+@pytest.mark.row("X4")
 @pytest.mark.parametrize("ours_first", [True, False])
-async def test_x4_found_sessions_are_searched_with_ours_and_stand_below_them(
+async def test_found_sessions_are_searched_with_ours_and_stand_below_them(
     open_store: Opener, ours_first: bool
 ) -> None:
     store = await open_store()

@@ -155,7 +155,8 @@ async def test_every_change_is_audited(store: SqliteStore, book: GrantBook) -> N
     assert (await store.verify_audit()).checked == 3
 
 
-async def test_r21_a_grant_with_a_flipped_bit_opens_nothing(open_store: Opener, database: Path) -> None:
+@pytest.mark.row("REL-21")
+async def test_a_grant_with_a_flipped_bit_opens_nothing(open_store: Opener, database: Path) -> None:
     store = await open_store()
     book = await GrantBook.open(store)
     grant, viewer = await book.create("viewer", "viewer")

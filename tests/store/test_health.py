@@ -63,6 +63,7 @@ def _garbage_in(table: str) -> Callable[[Path], None]:
     return spoil
 
 
+@pytest.mark.row("REL-21")
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
@@ -75,7 +76,7 @@ def _garbage_in(table: str) -> Callable[[Path], None]:
         (_garbage_in("sqlite_autoindex_outbox_1"), "is damaged"),
     ],
 )
-async def test_r21_a_damaged_file_is_put_aside_and_named(
+async def test_a_damaged_file_is_put_aside_and_named(
     filled: Path, open_store: Opener, spoil: Callable[[Path], None], words: str
 ) -> None:
     spoil(filled)
@@ -92,7 +93,8 @@ async def test_r21_a_damaged_file_is_put_aside_and_named(
     assert store.quarantined == [moved]
 
 
-async def test_r21_two_damaged_files_in_one_second_are_both_kept(filled: Path, open_store: Opener) -> None:
+@pytest.mark.row("REL-21")
+async def test_two_damaged_files_in_one_second_are_both_kept(filled: Path, open_store: Opener) -> None:
     for n in range(2):
         filled.write_bytes(b"not a database %d" % n)
         with pytest.raises(StoreDamaged):
@@ -101,9 +103,8 @@ async def test_r21_two_damaged_files_in_one_second_are_both_kept(filled: Path, o
     assert [one.read_bytes() for one in kept] == [b"not a database 0", b"not a database 1"]
 
 
-async def test_r21_garbage_where_logs_are_hurts_only_the_session_it_hit(
-    filled: Path, open_store: Opener
-) -> None:
+@pytest.mark.row("REL-21")
+async def test_garbage_where_logs_are_hurts_only_the_session_it_hit(filled: Path, open_store: Opener) -> None:
     data = bytearray(filled.read_bytes())
     page = data.index(b'{"seq":30,') // 4096 * 4096
     data[page : page + 4096] = b"\xa5" * 4096
@@ -130,7 +131,8 @@ def _flip(path: Path, needle: bytes) -> None:
     path.write_bytes(data)
 
 
-async def test_r21_a_flipped_bit_in_an_event_is_caught_by_its_checksum(
+@pytest.mark.row("REL-21")
+async def test_a_flipped_bit_in_an_event_is_caught_by_its_checksum(
     open_store: Opener, database: Path
 ) -> None:
     store = await open_store()
@@ -153,7 +155,8 @@ async def test_r21_a_flipped_bit_in_an_event_is_caught_by_its_checksum(
     assert len(await store.sessions()) == 2
 
 
-async def test_r21_a_flipped_bit_in_a_record_leaves_the_other_sessions_listed(
+@pytest.mark.row("REL-21")
+async def test_a_flipped_bit_in_a_record_leaves_the_other_sessions_listed(
     open_store: Opener, database: Path
 ) -> None:
     store = await open_store()
@@ -169,7 +172,8 @@ async def test_r21_a_flipped_bit_in_a_record_leaves_the_other_sessions_listed(
     await store.append(step(2, text(), session_id="needle s2"))
 
 
-async def test_r21_a_missing_event_is_named(open_store: Opener, database: Path) -> None:
+@pytest.mark.row("REL-21")
+async def test_a_missing_event_is_named(open_store: Opener, database: Path) -> None:
     store = await open_store()
     await append_all(store, [STARTED, *[text()] * 9])
     await store.close()
@@ -181,7 +185,8 @@ async def test_r21_a_missing_event_is_named(open_store: Opener, database: Path) 
         await (await open_store()).read("s1", 0)
 
 
-async def test_r21_a_database_of_another_program_is_left_alone(open_store: Opener, database: Path) -> None:
+@pytest.mark.row("REL-21")
+async def test_a_database_of_another_program_is_left_alone(open_store: Opener, database: Path) -> None:
     database.parent.mkdir()
     with sqlite3.connect(database) as connection:
         connection.execute("CREATE TABLE theirs (a)")
@@ -192,7 +197,8 @@ async def test_r21_a_database_of_another_program_is_left_alone(open_store: Opene
     assert database.read_bytes() == before
 
 
-async def test_r21_a_newer_schema_is_left_alone(filled: Path, open_store: Opener) -> None:
+@pytest.mark.row("REL-21")
+async def test_a_newer_schema_is_left_alone(filled: Path, open_store: Opener) -> None:
     with sqlite3.connect(filled) as connection:
         connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     connection.close()
@@ -218,7 +224,8 @@ async def _kill_while_open(database: Path) -> None:
         await child.wait()
 
 
-async def test_r21_a_write_ahead_log_that_went_missing_is_noticed(database: Path, open_store: Opener) -> None:
+@pytest.mark.row("REL-21")
+async def test_a_write_ahead_log_that_went_missing_is_noticed(database: Path, open_store: Opener) -> None:
     await _kill_while_open(database)
     wal = database.with_name("bascule.db-wal")
     kept = wal.read_bytes()
@@ -231,7 +238,8 @@ async def test_r21_a_write_ahead_log_that_went_missing_is_noticed(database: Path
     assert len(await store.read("s1", 0)) >= 20
 
 
-async def test_r21_a_write_ahead_log_without_its_database_is_put_aside(
+@pytest.mark.row("REL-21")
+async def test_a_write_ahead_log_without_its_database_is_put_aside(
     database: Path, open_store: Opener
 ) -> None:
     await _kill_while_open(database)
@@ -242,9 +250,8 @@ async def test_r21_a_write_ahead_log_without_its_database_is_put_aside(
     await (await open_store()).append(step(1, STARTED))
 
 
-async def test_r22_a_second_opener_is_told_who_has_it(
-    store: SqliteStore, database: Path, clock: Clock
-) -> None:
+@pytest.mark.row("REL-22")
+async def test_a_second_opener_is_told_who_has_it(store: SqliteStore, database: Path, clock: Clock) -> None:
     with pytest.raises(AlreadyRunning, match=rf"already running \(pid {os.getpid()}\)"):
         SqliteStore.open(database, clock=clock, loop=asyncio.get_running_loop())
     program = (
@@ -265,14 +272,14 @@ async def test_r22_a_second_opener_is_told_who_has_it(
     await begin(store)
 
 
-async def test_r22_a_lock_left_by_a_killed_process_is_no_hindrance(
-    database: Path, open_store: Opener
-) -> None:
+@pytest.mark.row("REL-22")
+async def test_a_lock_left_by_a_killed_process_is_no_hindrance(database: Path, open_store: Opener) -> None:
     await _kill_while_open(database)
     assert (await open_store()).storage_problem is None
 
 
-async def test_s60_all_files_are_private_even_under_umask_0(tmp_path: Path, open_store: Opener) -> None:
+@pytest.mark.row("S60")
+async def test_all_files_are_private_even_under_umask_0(tmp_path: Path, open_store: Opener) -> None:
     before = os.umask(0)
     try:
         folder = tmp_path / "state" / "bascule"
@@ -287,7 +294,8 @@ async def test_s60_all_files_are_private_even_under_umask_0(tmp_path: Path, open
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-async def test_s60_a_database_that_was_readable_by_others_is_closed_to_them(
+@pytest.mark.row("S60")
+async def test_a_database_that_was_readable_by_others_is_closed_to_them(
     filled: Path, open_store: Opener
 ) -> None:
     filled.chmod(0o644)

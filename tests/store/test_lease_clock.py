@@ -31,8 +31,9 @@ class Machine:
         return LeaseClock(folder, lambda: self.wall, lambda: self.passed)
 
 
+@pytest.mark.row("REL-25")
 @pytest.mark.parametrize("jump", [-26 * HOUR, 26 * HOUR, -NOW, HOUR, -HOUR])
-async def test_r25_a_grant_of_an_hour_lasts_an_hour_whatever_the_time_of_day(tmp_path: Path, jump: float):
+async def test_a_grant_of_an_hour_lasts_an_hour_whatever_the_time_of_day(tmp_path: Path, jump: float):
     machine = Machine()
     store = SqliteStore.open(
         tmp_path / "bascule.db", clock=lambda: machine.wall, loop=asyncio.get_running_loop()
@@ -54,7 +55,8 @@ async def test_r25_a_grant_of_an_hour_lasts_an_hour_whatever_the_time_of_day(tmp
     await store.close()
 
 
-def test_r25_a_start_with_the_time_of_day_turned_back_goes_on_where_it_was(tmp_path: Path):
+@pytest.mark.row("REL-25")
+def test_a_start_with_the_time_of_day_turned_back_goes_on_where_it_was(tmp_path: Path):
     machine = Machine()
     first = machine.clock(tmp_path)
     machine.goes_on(2 * HOUR)
@@ -65,7 +67,8 @@ def test_r25_a_start_with_the_time_of_day_turned_back_goes_on_where_it_was(tmp_p
     assert machine.clock(tmp_path)() == pytest.approx(NOW + 50 * HOUR, abs=1)
 
 
-def test_r25_the_newest_time_is_written_down_now_and_then_and_privately(tmp_path: Path):
+@pytest.mark.row("REL-25")
+def test_the_newest_time_is_written_down_now_and_then_and_privately(tmp_path: Path):
     machine = Machine()
     clock = machine.clock(tmp_path)
     machine.goes_on(400)
@@ -75,8 +78,9 @@ def test_r25_the_newest_time_is_written_down_now_and_then_and_privately(tmp_path
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+@pytest.mark.row("REL-25")
 @pytest.mark.parametrize("damage", [b"", b"soon", b"\xff\xfe", b"-5", b"9" * 400])
-def test_r25_a_damaged_note_is_as_if_absent(tmp_path: Path, damage: bytes):
+def test_a_damaged_note_is_as_if_absent(tmp_path: Path, damage: bytes):
     (tmp_path / FILE_NAME).write_bytes(damage)
     found = Machine().clock(tmp_path)()
     assert found == NOW or damage.startswith(b"9")

@@ -80,7 +80,8 @@ async def test_the_loop_goes_on_while_much_is_read(store: SqliteStore) -> None:
     assert turns > 10  # read on the loop itself, it would be one or two
 
 
-async def test_r07_a_stalled_follower_holds_a_bounded_number_of_rows(store: SqliteStore) -> None:
+@pytest.mark.row("REL-07")
+async def test_a_stalled_follower_holds_a_bounded_number_of_rows(store: SqliteStore) -> None:
     await begin(store)
     stream = store.follow("s1", 0)
     await anext(stream)

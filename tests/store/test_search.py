@@ -45,7 +45,8 @@ async def found(store: SqliteStore, words: str, **more: str) -> list[SearchHit]:
     return (await store.search(words, **more)).hits  # type: ignore[arg-type]
 
 
-async def test_x4_a_message_is_found_by_its_words_and_names_its_place(store: SqliteStore) -> None:
+@pytest.mark.row("X4")
+async def test_a_message_is_found_by_its_words_and_names_its_place(store: SqliteStore) -> None:
     await tell(store, talk("The heron stands in the reeds", "and the otter swims"))
     [hit] = await found(store, "heron reeds")
     assert (hit.session_id, hit.first_seq, hit.kind, hit.archived) == ("s1", 3, "text", False)
@@ -55,14 +56,16 @@ async def test_x4_a_message_is_found_by_its_words_and_names_its_place(store: Sql
     assert any(b"The heron stands" in entry for entry in page.entries)
 
 
-async def test_x4_accents_and_case_do_not_matter_and_the_last_word_may_be_half(store: SqliteStore) -> None:
+@pytest.mark.row("X4")
+async def test_accents_and_case_do_not_matter_and_the_last_word_may_be_half(store: SqliteStore) -> None:
     await tell(store, talk("Une très belle CAFÉTÉRIA"))
     for words in ("cafeteria", "tres cafe", "TRÈS", "Cafétéria", "belle caf"):
         assert [hit.first_seq for hit in await found(store, words)] == [3], words
     assert await found(store, "caf tres") == []
 
 
-async def test_x4_tools_are_found_by_title_input_and_output(store: SqliteStore) -> None:
+@pytest.mark.row("X4")
+async def test_tools_are_found_by_title_input_and_output(store: SqliteStore) -> None:
     given = Raw(b'{"command":"grep\\npattern\\u00e9 file"}')
     tool = ToolStarted("t1", "Bash", "Look around", "execute", given)
     done = ToolChanged("t1", "done", "seventeen matches")
@@ -74,7 +77,8 @@ async def test_x4_tools_are_found_by_title_input_and_output(store: SqliteStore) 
     assert "".join(hit.snippet) == "Look around command:grep patterné file seventeen matches"
 
 
-async def test_x4_titles_come_first_and_follow_a_rename(store: SqliteStore) -> None:
+@pytest.mark.row("X4")
+async def test_titles_come_first_and_follow_a_rename(store: SqliteStore) -> None:
     await tell(store, talk("a walrus", prompt="About the walrus"))
     await tell(store, talk("nothing", prompt="Something else"), "s2")
     hits = await found(store, "walrus")
@@ -85,7 +89,8 @@ async def test_x4_titles_come_first_and_follow_a_rename(store: SqliteStore) -> N
     assert [hit.snippet for hit in await found(store, "seals")] == [("", "Seals", " and more")]
 
 
-async def test_x4_one_session_can_be_searched_alone_and_archived_ones_say_so(store: SqliteStore) -> None:
+@pytest.mark.row("X4")
+async def test_one_session_can_be_searched_alone_and_archived_ones_say_so(store: SqliteStore) -> None:
     await tell(store, talk("a heron"))
     await tell(store, [*talk("a heron"), ArchivedChanged(True, "ana")], "s2")
     assert [(hit.session_id, hit.archived) for hit in await found(store, "heron")] == [
@@ -119,8 +124,9 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.row("S37")
 @pytest.mark.parametrize("typed", HOSTILE)
-async def test_s37_nothing_typed_is_search_syntax(store: SqliteStore, typed: str) -> None:
+async def test_nothing_typed_is_search_syntax(store: SqliteStore, typed: str) -> None:
     await tell(store, talk("The heron stands in the reeds", "an otter swims"))
     try:
         hits = await found(store, typed)
@@ -132,7 +138,8 @@ async def test_s37_nothing_typed_is_search_syntax(store: SqliteStore, typed: str
     assert (await store.page("s1")).entries
 
 
-def test_s37_every_term_is_quoted() -> None:
+@pytest.mark.row("S37")
+def test_every_term_is_quoted() -> None:
     assert expression(terms_of('say "hi" OR x')) == '"say" """hi""" "OR" "x"'
     assert expression(terms_of("two words")) == '"two" "words"*'
 

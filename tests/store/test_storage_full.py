@@ -44,7 +44,8 @@ async def _is_sound(store: SqliteStore, head: int) -> None:
     assert numbers(await store.read("s1", 0, 1 << 30)) == list(range(1, head + 1))
 
 
-async def test_r19_a_full_database_refuses_keeps_reading_and_goes_on_by_itself(store: SqliteStore) -> None:
+@pytest.mark.row("REL-19")
+async def test_a_full_database_refuses_keeps_reading_and_goes_on_by_itself(store: SqliteStore) -> None:
     heard: list[Committed] = []
     store.listen(heard.append)
     await begin(store)
@@ -64,7 +65,8 @@ async def test_r19_a_full_database_refuses_keeps_reading_and_goes_on_by_itself(s
     await _is_sound(store, head + 1)
 
 
-async def test_r19_steps_queued_behind_one_that_was_refused_are_told_of_the_disk(store: SqliteStore) -> None:
+@pytest.mark.row("REL-19")
+async def test_steps_queued_behind_one_that_was_refused_are_told_of_the_disk(store: SqliteStore) -> None:
     await begin(store)
     await _limit_pages(store, 60)
     waiting = [store.append(step(seq, text(LUMP))) for seq in range(2, 200)]
@@ -75,7 +77,8 @@ async def test_r19_steps_queued_behind_one_that_was_refused_are_told_of_the_disk
     await _is_sound(store, 1 + kept)
 
 
-async def test_r19_a_step_behind_a_lost_one_is_told_of_the_disk_even_when_there_is_room_again(
+@pytest.mark.row("REL-19")
+async def test_a_step_behind_a_lost_one_is_told_of_the_disk_even_when_there_is_room_again(
     store: SqliteStore,
 ) -> None:
     await begin(store)
@@ -91,7 +94,8 @@ async def test_r19_a_step_behind_a_lost_one_is_told_of_the_disk_even_when_there_
         await store.append(step(head + 3, text()))
 
 
-async def test_r20_a_refusing_disk_is_looked_at_now_and_then_and_not_all_the_time(
+@pytest.mark.row("REL-20")
+async def test_a_refusing_disk_is_looked_at_now_and_then_and_not_all_the_time(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "PROBE_SECONDS", 0.05)
@@ -114,7 +118,8 @@ async def test_r20_a_refusing_disk_is_looked_at_now_and_then_and_not_all_the_tim
     assert time.monotonic() - began > 8 * writer.PROBE_SECONDS
 
 
-async def test_r20_a_disk_that_may_not_be_written_is_never_promised_anything(store: SqliteStore) -> None:
+@pytest.mark.row("REL-20")
+async def test_a_disk_that_may_not_be_written_is_never_promised_anything(store: SqliteStore) -> None:
     await begin(store)
     await store.transact(lambda group: group.connection.execute("PRAGMA query_only = ON") and None)
     with pytest.raises(StorageFailed):
@@ -127,7 +132,8 @@ async def test_r20_a_disk_that_may_not_be_written_is_never_promised_anything(sto
     await store.append(step(2, text()))
 
 
-async def test_r20_a_database_that_was_deleted_is_never_promised_anything(
+@pytest.mark.row("REL-20")
+async def test_a_database_that_was_deleted_is_never_promised_anything(
     store: SqliteStore, database: Path
 ) -> None:
     await begin(store)
@@ -162,7 +168,8 @@ def small_disk() -> Iterator[Path]:
     folder.rmdir()
 
 
-async def test_r19_a_real_disk_of_4_mb_fills_up_and_is_freed(small_disk: Path, open_store: Opener) -> None:
+@pytest.mark.row("REL-19")
+async def test_a_real_disk_of_4_mb_fills_up_and_is_freed(small_disk: Path, open_store: Opener) -> None:
     ballast, second = small_disk / "ballast", small_disk / "second"
     ballast.write_bytes(b"x" * 700_000)
     second.write_bytes(b"x" * 1_500_000)

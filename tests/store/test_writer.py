@@ -100,7 +100,8 @@ async def test_only_groups_somebody_relies_on_wait_for_the_disk(store: SqliteSto
     assert seen == [normal, full, normal, full]
 
 
-async def test_r28_replies_are_kept_for_a_week_and_then_swept(open_store: Opener, clock: Clock) -> None:
+@pytest.mark.row("REL-28")
+async def test_replies_are_kept_for_a_week_and_then_swept(open_store: Opener, clock: Clock) -> None:
     store = await open_store()
     reply = StoredReply("old", "hash", b"{}")
     await store.append(step(1, STARTED, reply=reply))

@@ -40,10 +40,11 @@ def add(server: LiveServer, name: str, driver: str, script: Path, more: str = ""
     file.chmod(0o600)
 
 
+@pytest.mark.row("REL-33")
 @pytest.mark.parametrize(
     ("driver", "script", "more"), [("codex", "codex_agent.py", ""), ("plain", "plain_agent.py", CUES)]
 )
-async def test_r33_however_it_goes_there_is_one_end_with_its_cause(
+async def test_however_a_run_ends_there_is_one_end_event_with_its_cause(
     driver: str, script: str, more: str, short_dir: Path
 ) -> None:
     server = LiveServer(short_dir)
@@ -76,8 +77,9 @@ async def test_r33_however_it_goes_there_is_one_end_with_its_cause(
         assert (await server.http.get("/api/requests")).json()["requests"] == []
 
 
+@pytest.mark.row("REL-01")
 @pytest.mark.parametrize(("driver", "script"), [("stream_json", "remembers.py"), ("codex", "codex_agent.py")])
-async def test_r01_kill_9_of_the_server_in_the_middle_of_the_ladder_goes_on_with_it(
+async def test_kill_9_of_the_server_during_reconnect_continues_with_the_next_attempt(
     driver: str, script: str, short_dir: Path
 ) -> None:
     server = LiveServer(short_dir)

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.live import LiveServer
+from tests.parts import Part
 from tests.system.sse import Event, stream, until
 from tests.waiting import PATIENCE
 
@@ -36,19 +37,22 @@ def bare(server: LiveServer) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE)
 
 
-async def test_c1_c2_a_whole_conversation_by_the_seven_endpoints(server: LiveServer):
+@pytest.mark.row("C1", "C2")
+async def test_a_whole_conversation_by_the_seven_endpoints(server: LiveServer, part: Part):
     made = await server.post("/api/sessions", agent="demo", cwd=str(server.work), model="some-model")
     assert made.status_code == 200
     session = made.json()
-    assert {"id", "token", "model", "createdAt"} <= set(session)
-    assert session["model"] == "some-model"
+    with part("create answers as specified"):
+        assert {"id", "token", "model", "createdAt"} <= set(session)
+        assert session["model"] == "some-model"
     path, token = f"/api/sessions/{session['id']}", session["token"]
 
-    listed = (await server.http.get("/api/sessions")).json()["sessions"]
-    mine = next(one for one in listed if one["id"] == session["id"])
-    assert mine["status"] in ("starting", "running")
-    assert mine["createdAt"] == session["createdAt"]
-    assert "token" not in mine
+    with part("list has the session without its token"):
+        listed = (await server.http.get("/api/sessions")).json()["sessions"]
+        mine = next(one for one in listed if one["id"] == session["id"])
+        assert mine["status"] in ("starting", "running")
+        assert mine["createdAt"] == session["createdAt"]
+        assert "token" not in mine
 
     async with bare(server) as client:  # from here on only the session's own token
         sent = await client.post(
@@ -57,10 +61,11 @@ async def test_c1_c2_a_whole_conversation_by_the_seven_endpoints(server: LiveSer
         assert sent.json()["ok"] is True
         events = await until(server, session["id"], "permission_request", token=token)
         asked = events[-1].data
-        assert {"requestId", "toolName", "input", "suggestions", "toolUseId"} <= set(asked)
-        assert (asked["toolName"], asked["input"]["command"]) == ("Bash", "echo demo")
-        user = next(one.data for one in events if one.name == "user_message")
-        assert user == {"text": "run", "clientMessageId": "m-1"}
+        with part("the stream has the message and the request"):
+            assert {"requestId", "toolName", "input", "suggestions", "toolUseId"} <= set(asked)
+            assert (asked["toolName"], asked["input"]["command"]) == ("Bash", "echo demo")
+            user = next(one.data for one in events if one.name == "user_message")
+            assert user == {"text": "run", "clientMessageId": "m-1"}
 
         bearer = {"authorization": f"Bearer {token}"}
         answer = {"requestId": asked["requestId"], "decision": "allow", "message": ""}
@@ -68,18 +73,23 @@ async def test_c1_c2_a_whole_conversation_by_the_seven_endpoints(server: LiveSer
         assert allowed.json() == {"ok": True}
         await until(server, session["id"], "turn_ended", token=token)
 
-        await client.post(f"{path}/send", params={"token": token}, json={"text": "count 10000 20"})
-        await until(server, session["id"], "assistant_text", token=token, last=events[-1].id)
-        assert (await client.post(f"{path}/interrupt", params={"token": token})).json() == {"ok": True}
-        ended = await server.wait_for(session["id"], lambda e: getattr(e, "stop_reason", "") == "interrupted")
-        assert isinstance(ended.event, TurnEnded)
+        with part("an interrupt ends the turn"):
+            await client.post(f"{path}/send", params={"token": token}, json={"text": "count 10000 20"})
+            await until(server, session["id"], "assistant_text", token=token, last=events[-1].id)
+            assert (await client.post(f"{path}/interrupt", params={"token": token})).json() == {"ok": True}
+            ended = await server.wait_for(
+                session["id"], lambda e: getattr(e, "stop_reason", "") == "interrupted"
+            )
+            assert isinstance(ended.event, TurnEnded)
 
-        assert (await client.delete(path, headers=bearer)).json() == {"ok": True}
-        await server.wait_for(session["id"], SessionEnded)
-        assert (await client.get(path, headers=bearer)).json()["status"] == "closed"
+        with part("close ends the session"):
+            assert (await client.delete(path, headers=bearer)).json() == {"ok": True}
+            await server.wait_for(session["id"], SessionEnded)
+            assert (await client.get(path, headers=bearer)).json()["status"] == "closed"
 
 
-async def test_c1_the_agent_hears_the_words_of_the_specification(server: LiveServer):
+@pytest.mark.row("C1")
+async def test_the_agent_gets_the_messages_of_the_specification(server: LiveServer):
     session = await server.create("run 4711")
     asked = (await server.wait_for(session, PermissionRequested)).event
     assert isinstance(asked, PermissionRequested)
@@ -100,7 +110,8 @@ async def test_c1_the_agent_hears_the_words_of_the_specification(server: LiveSer
     assert response["response"]["message"] == "not today"
 
 
-async def test_c1_several_requests_are_open_at_once_and_each_gets_its_own_answer(server: LiveServer):
+@pytest.mark.row("C1")
+async def test_several_requests_are_open_at_once_and_each_gets_its_own_answer(server: LiveServer):
     session = await server.create("go", agent="asks-many")
     await server.wait_for(session, lambda e: getattr(e, "request_id", "") == "req-3")
     waiting = (await server.http.get("/api/requests")).json()["requests"]
@@ -117,8 +128,9 @@ async def test_c1_several_requests_are_open_at_once_and_each_gets_its_own_answer
     assert [one["executed"] for one in notes if "executed" in one] == ["req-3", "req-2"]
 
 
+@pytest.mark.row("C2")
 @pytest.mark.parametrize("verb", ["send", "interrupt", "permissions", ""])
-async def test_c2_without_a_valid_token_it_is_401_and_for_no_session_404(server: LiveServer, verb: str):
+async def test_without_a_valid_token_it_is_401_and_for_no_session_404(server: LiveServer, verb: str):
     session = await server.create()
     bodies = {"send": {"text": "x"}, "permissions": {"requestId": "x", "decision": "deny"}}
     method = "POST" if verb else "DELETE"
@@ -137,7 +149,8 @@ async def test_c2_without_a_valid_token_it_is_401_and_for_no_session_404(server:
     assert unknown.status_code == 404
 
 
-async def test_c3_the_stream_is_numbered_and_goes_on_after_the_last_number(server: LiveServer):
+@pytest.mark.row("C3")
+async def test_the_stream_is_numbered_and_goes_on_after_the_last_number(server: LiveServer):
     session = await server.create("stderr 500 count 30 1")
     whole = await until(server, session, "turn_ended")
     names = {one.name for one in whole}
@@ -153,7 +166,8 @@ async def test_c3_the_stream_is_numbered_and_goes_on_after_the_last_number(serve
     assert [one for one in rest if one.id is not None] == [one for one in numbered if one.id > middle]
 
 
-async def test_c3_broken_json_becomes_error_events_and_the_stream_goes_on(server: LiveServer):
+@pytest.mark.row("C3")
+async def test_broken_json_becomes_error_events_and_the_stream_goes_on(server: LiveServer):
     session = await server.create("go", agent="garbage")
     events = await until(server, session, "turn_ended")
     errors = [one.data for one in events if one.name == "error"]
@@ -165,7 +179,8 @@ async def test_c3_broken_json_becomes_error_events_and_the_stream_goes_on(server
     assert (await server.http.get("/health")).json() == {"status": "ok"}
 
 
-async def test_c3_exit_and_failure_are_pushed_as_session_status(server: LiveServer):
+@pytest.mark.row("C3")
+async def test_exit_and_failure_are_pushed_as_session_status(server: LiveServer):
     session = await server.create("crash 5")
     found: list[Event] = []
     async with asyncio.timeout(PATIENCE), contextlib.aclosing(stream(server, session)) as events:
@@ -181,7 +196,8 @@ async def test_c3_exit_and_failure_are_pushed_as_session_status(server: LiveServ
     assert again[0].data["status"] == "exited"  # who comes later is told at once
 
 
-async def test_c6_a_conversation_is_resumed_and_forked_under_the_agents_own_id(server: LiveServer):
+@pytest.mark.row("C6")
+async def test_a_conversation_is_resumed_and_forked_under_the_agents_own_id(server: LiveServer):
     session = await server.create("count 3 1")
     await server.wait_for(session, SessionReady)
     await server.wait_for(session, TurnEnded)
@@ -205,13 +221,12 @@ async def test_c6_a_conversation_is_resumed_and_forked_under_the_agents_own_id(s
     assert (await server.http.get(f"/api/sessions/{fork}")).json()["agent_session_id"] not in (own, None)
 
 
+@pytest.mark.row("C6")
 @pytest.mark.parametrize(
     ("answer", "mode"),
     [({"decision": "allow"}, "default"), ({"decision": "allow", "option": "accept_edits"}, "acceptEdits")],
 )
-async def test_c6_a_plan_is_approved_and_the_mode_follows(
-    server: LiveServer, answer: dict[str, str], mode: str
-):
+async def test_a_plan_is_approved_and_the_mode_follows(server: LiveServer, answer: dict[str, str], mode: str):
     session = await server.create("plan", mode="plan")
     asked = (await server.wait_for(session, PermissionRequested)).event
     assert isinstance(asked, PermissionRequested)
@@ -222,7 +237,8 @@ async def test_c6_a_plan_is_approved_and_the_mode_follows(
     assert (await server.http.get(f"/api/sessions/{session}")).json()["mode"] == mode
 
 
-async def test_c6_a_plan_can_be_sent_back(server: LiveServer):
+@pytest.mark.row("C6")
+async def test_a_plan_can_be_sent_back(server: LiveServer):
     session = await server.create("plan")
     asked = (await server.wait_for(session, PermissionRequested)).event
     assert isinstance(asked, PermissionRequested)
@@ -233,7 +249,8 @@ async def test_c6_a_plan_can_be_sent_back(server: LiveServer):
     assert [one for one in heard_by_demo(server, asked.request_id) if "smaller steps" in json.dumps(one)]
 
 
-async def test_c6_model_and_mode_are_switched_while_a_turn_runs(server: LiveServer):
+@pytest.mark.row("C6")
+async def test_model_and_mode_are_switched_while_a_turn_runs(server: LiveServer):
     session = await server.create("count 100000 10")
     await server.wait_for(session, lambda e: type(e).__name__ == "TextAppended")
     assert (await server.post(f"/api/sessions/{session}/model", model="other")).json() == {"ok": True}
@@ -247,7 +264,8 @@ async def test_c6_model_and_mode_are_switched_while_a_turn_runs(server: LiveServ
     await server.wait_for(session, TurnEnded)
 
 
-async def test_c6_slash_commands_images_context_and_cost_are_there(server: LiveServer):
+@pytest.mark.row("C6")
+async def test_slash_commands_images_context_and_cost_are_there(server: LiveServer):
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
     session = await server.create()
     body = {"text": "/help", "images": [{"mediaType": "image/png", "data": pixel}]}

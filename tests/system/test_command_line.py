@@ -38,7 +38,8 @@ async def bascule(server: LiveServer, *words: str) -> tuple[int, str]:
     return process.returncode or 0, said.decode()
 
 
-async def test_x12_a_prompt_is_run_listed_shown_and_audited_from_the_command_line(server: LiveServer):
+@pytest.mark.row("X12")
+async def test_a_prompt_is_run_listed_shown_and_audited_from_the_command_line(server: LiveServer):
     code, said = await bascule(server, "run", "count 5 1", "--agent", "demo", "--keep")
     assert code == 0, said
     assert "1 2 3 4 5" in said
@@ -57,7 +58,8 @@ async def test_x12_a_prompt_is_run_listed_shown_and_audited_from_the_command_lin
     assert code == 0, ended
 
 
-async def test_x12_x2_a_waiting_request_is_answered_from_the_command_line(server: LiveServer):
+@pytest.mark.row("X12", "X2")
+async def test_a_waiting_request_is_answered_from_the_command_line(server: LiveServer):
     session = await server.create("run 12")
     asked = (await server.wait_for(session, PermissionRequested)).event
     assert isinstance(asked, PermissionRequested)
@@ -72,7 +74,8 @@ async def test_x12_x2_a_waiting_request_is_answered_from_the_command_line(server
     await server.wait_for(session, TurnEnded)
 
 
-async def test_x12_the_python_client_follows_a_session_of_the_running_server(server: LiveServer):
+@pytest.mark.row("X12")
+async def test_the_python_client_follows_a_session_of_the_running_server(server: LiveServer):
     session = await server.create("count 50 1")
     await server.wait_for(session, TurnEnded)
     seen: list[int] = []

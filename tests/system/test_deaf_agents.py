@@ -45,7 +45,8 @@ async def notes(server: LiveServer, session: str) -> list[str]:
     return [code for code in codes if code in ("not_reading", "reads_again")]
 
 
-async def test_r32_a_message_that_only_lies_in_the_pipe_is_noticed_in_ten_seconds(
+@pytest.mark.row("REL-32")
+async def test_a_message_that_only_lies_in_the_pipe_is_noticed_in_ten_seconds(
     server: LiveServer,
 ) -> None:
     session = await server.create(agent="deaf")
@@ -59,7 +60,8 @@ async def test_r32_a_message_that_only_lies_in_the_pipe_is_noticed_in_ten_second
     await server.wait_for(session, SessionEnded)
 
 
-async def test_r32_8_mb_for_an_agent_that_never_reads_are_said_once_and_bounded(server: LiveServer) -> None:
+@pytest.mark.row("REL-32")
+async def test_8_mb_for_an_agent_that_never_reads_are_said_once_and_bounded(server: LiveServer) -> None:
     session = await server.create(agent="deaf")
     await server.wait_for(session, TextAppended)
     pulse = await Pulse.of(server)
@@ -87,7 +89,8 @@ async def test_r32_8_mb_for_an_agent_that_never_reads_are_said_once_and_bounded(
     await server.wait_for(session, SessionEnded)
 
 
-async def test_r32_when_it_reads_again_that_is_said_and_nothing_is_lost(server: LiveServer) -> None:
+@pytest.mark.row("REL-32")
+async def test_when_it_reads_again_that_is_said_and_nothing_is_lost(server: LiveServer) -> None:
     session = await server.create(agent="later")
     await server.wait_for(session, TextAppended)
     await server.send(session, "y" * MB)
@@ -98,13 +101,15 @@ async def test_r32_when_it_reads_again_that_is_said_and_nothing_is_lost(server: 
     assert await notes(server, session) == ["not_reading", "reads_again"]
 
 
-async def test_r32_an_agent_that_reads_is_not_accused(server: LiveServer) -> None:
+@pytest.mark.row("REL-32")
+async def test_an_agent_that_reads_is_not_reported_as_blocked(server: LiveServer) -> None:
     session = await server.create("count 100 100")
     await server.wait_for(session, TurnEnded)
     assert await notes(server, session) == []
 
 
-async def test_r32_100_mb_of_stderr_while_stdout_is_held_up_are_drained_bounded_and_said(
+@pytest.mark.row("REL-32")
+async def test_100_mb_of_stderr_while_stdout_is_held_up_are_drained_bounded_and_said(
     server: LiveServer,
 ) -> None:
     session = await server.create("go", agent="both")

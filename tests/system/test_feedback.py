@@ -60,7 +60,8 @@ async def prompts(server: LiveServer, session: str) -> list[tuple[str, str]]:
     return [(one.event.text, one.event.by) for one in rows if isinstance(one.event, PromptSent)]
 
 
-async def test_r23_a_message_written_while_claude_works_reaches_it_at_the_end_of_the_turn(
+@pytest.mark.row("R23")
+async def test_a_message_written_while_claude_works_reaches_it_at_the_end_of_the_turn(
     server: LiveServer, claude: TerminalClaude
 ) -> None:
     claude.status("busy")
@@ -96,7 +97,8 @@ async def test_r23_a_message_written_while_claude_works_reaches_it_at_the_end_of
     assert f"handed to the agent in its terminal (process {claude.pid})" in audit
 
 
-async def test_r23_a_message_for_an_idle_claude_wakes_it_at_once_and_only_once(
+@pytest.mark.row("R23")
+async def test_a_message_for_an_idle_claude_wakes_it_at_once_and_only_once(
     server: LiveServer, claude: TerminalClaude
 ) -> None:
     session = (await listed(server))["sessionId"]

@@ -61,6 +61,7 @@ async def flood(server: LiveServer, data: bytes) -> bytes:
     return said
 
 
+@pytest.mark.row("F11", "S56", "X6")
 @pytest.mark.parametrize(
     ("name", "one", "count"),
     [
@@ -71,7 +72,7 @@ async def flood(server: LiveServer, data: bytes) -> bytes:
         ("pongs", frame(b"", opcode=10), 1_000_000),
     ],
 )
-async def test_f11_s56_a_flood_of_frames_makes_nobody_wait(
+async def test_a_flood_of_frames_delays_no_other_client(
     server: LiveServer, name: str, one: bytes, count: int
 ):
     quiet = await waits(server)
@@ -91,7 +92,8 @@ async def test_f11_s56_a_flood_of_frames_makes_nobody_wait(
         assert "ok" in await ask(other, "ping")
 
 
-async def test_f11_a_large_message_still_arrives_whole_and_soon(server: LiveServer):
+@pytest.mark.row("F11")
+async def test_a_large_message_still_arrives_whole_and_soon(server: LiveServer):
     session = await server.create()
     async with open_socket(server) as socket:
         with within(5):
@@ -99,7 +101,8 @@ async def test_f11_a_large_message_still_arrives_whole_and_soon(server: LiveServ
         assert "ok" in sent
 
 
-async def test_f11_text_that_is_not_utf_8_closes_with_1007_and_one_line_in_the_log(server: LiveServer):
+@pytest.mark.row("F11")
+async def test_text_that_is_not_utf_8_closes_with_1007_and_one_line_in_the_log(server: LiveServer):
     size = (server.data / "server.log").stat().st_size
     for _ in range(30):
         async with open_socket(server) as socket:
@@ -111,7 +114,8 @@ async def test_f11_text_that_is_not_utf_8_closes_with_1007_and_one_line_in_the_l
     assert len([one for one in lines if "UTF-8" in one["message"]]) == 1
 
 
-async def test_s58_ten_thousand_wrong_tokens_lock_nobody_out_and_leave_a_few_lines(server: LiveServer):
+@pytest.mark.row("S58")
+async def test_ten_thousand_wrong_tokens_lock_nobody_out_and_leave_few_log_lines(server: LiveServer):
     size = (server.data / "server.log").stat().st_size
     head = f"GET /api/sessions HTTP/1.1\r\nHost: 127.0.0.1:{port_of(server)}\r\nAuthorization: Bearer wrong-"
     seen: dict[bytes, int] = {}
@@ -147,7 +151,8 @@ async def narrow(server: LiveServer) -> socket.socket:
     return made
 
 
-async def test_f11_a_reader_that_stalls_for_eight_seconds_is_told_to_resync_when_it_reads_again(
+@pytest.mark.row("F11")
+async def test_a_reader_that_stalls_for_eight_seconds_is_told_to_resync_when_it_reads_again(
     server: LiveServer,
 ):
     session = await server.create()

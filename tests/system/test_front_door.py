@@ -54,7 +54,8 @@ async def upgrade(server: LiveServer, query: str = "", **headers: str) -> int:
         return error.response.status_code
 
 
-async def test_s01_no_route_of_the_running_server_works_without_a_valid_token(server: LiveServer):
+@pytest.mark.row("S01", "X6")
+async def test_no_route_of_the_running_server_works_without_a_valid_token(server: LiveServer):
     before = await footprint(server)
     listed = await routes(server)
     assert len(listed) >= 20
@@ -71,7 +72,8 @@ async def test_s01_no_route_of_the_running_server_works_without_a_valid_token(se
     assert await footprint(server) == before
 
 
-async def test_s02_s06_s08_another_site_can_do_nothing_even_with_the_token(server: LiveServer):
+@pytest.mark.row("S02", "S06", "S08", "C5")
+async def test_another_site_can_do_nothing_even_with_the_token(server: LiveServer):
     before = await footprint(server)
     for origin in ("https://evil.example", "null", "http://127.0.0.1:1", "http://localhost:1", "file://"):
         for method, path in await routes(server):
@@ -94,7 +96,8 @@ async def test_s02_s06_s08_another_site_can_do_nothing_even_with_the_token(serve
         assert "set-cookie" not in (await server.http.get(path)).headers
 
 
-async def test_s03_s04_only_our_own_names_are_answered(server: LiveServer):
+@pytest.mark.row("S03", "S04", "X6")
+async def test_only_our_own_names_are_answered(server: LiveServer):
     port = port_of(server)
 
     async def status(*lines: str, target: str = "/api/sessions") -> int:
@@ -119,7 +122,8 @@ async def test_s03_s04_only_our_own_names_are_answered(server: LiveServer):
     assert await status("Host: evil.example", *forwarded) in (403, 421)
 
 
-async def test_s05_s17_a_page_enters_the_socket_by_a_ticket_that_works_once(server: LiveServer):
+@pytest.mark.row("S05", "S17", "X6")
+async def test_a_page_enters_the_socket_by_a_ticket_that_works_once(server: LiveServer):
     bearer = {"authorization": f"Bearer {server.token}"}
     assert await upgrade(server, **bearer) == 101
     assert await upgrade(server, origin=server.url, **bearer) == 403
@@ -139,7 +143,8 @@ async def test_s05_s17_a_page_enters_the_socket_by_a_ticket_that_works_once(serv
     )  # 429: an earlier test guessed often
 
 
-async def test_s07_a_listed_origin_is_matched_to_the_letter(server: LiveServer):
+@pytest.mark.row("S07")
+async def test_a_listed_origin_is_matched_to_the_letter(server: LiveServer):
     assert (await server.http.get("/api/sessions", headers={"origin": LISTED})).status_code == 200
     for origin in (
         f"{LISTED}.evil.com",
@@ -156,7 +161,8 @@ async def test_s07_a_listed_origin_is_matched_to_the_letter(server: LiveServer):
         assert answer.status_code == 403, origin
 
 
-async def test_s18_nothing_redirects_and_no_header_can_be_slipped_in(server: LiveServer):
+@pytest.mark.row("S18")
+async def test_nothing_redirects_and_no_header_can_be_slipped_in(server: LiveServer):
     for path in (
         "/?next=//evil.example",
         "//evil.example",
@@ -169,7 +175,8 @@ async def test_s18_nothing_redirects_and_no_header_can_be_slipped_in(server: Liv
         assert not {"location", "x-evil"} & set(answer.headers)
 
 
-async def test_s37_a_session_token_opens_its_session_and_no_other(server: LiveServer):
+@pytest.mark.row("S37")
+async def test_a_session_token_opens_its_session_and_no_other(server: LiveServer):
     made = [
         await server.post("/api/sessions", agent="demo", cwd=str(server.work), prompt="run") for _ in "ab"
     ]

@@ -27,7 +27,8 @@ def small_disk(short_dir: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-async def test_r19_a_full_disk_holds_agents_back_serves_readers_and_goes_on_by_itself(
+@pytest.mark.row("REL-19")
+async def test_a_full_disk_holds_agents_back_serves_readers_and_goes_on_by_itself(
     short_dir: Path, small_disk: Path
 ):
     server = LiveServer(short_dir)
@@ -74,10 +75,9 @@ async def test_r19_a_full_disk_holds_agents_back_serves_readers_and_goes_on_by_i
         await server.end_keeper()
 
 
+@pytest.mark.row("REL-19", "R20")
 @pytest.mark.parametrize("how", ["close", "kill-all"])
-async def test_r19_r20_an_agent_can_be_stopped_while_the_disk_is_full(
-    short_dir: Path, small_disk: Path, how: str
-):
+async def test_an_agent_can_be_stopped_while_the_disk_is_full(short_dir: Path, small_disk: Path, how: str):
     server = LiveServer(short_dir)
     server.data = small_disk / "data"
     await server.start()
@@ -108,8 +108,9 @@ async def test_r19_r20_an_agent_can_be_stopped_while_the_disk_is_full(
         await server.end_keeper()
 
 
+@pytest.mark.row("REL-19", "REL-35", "X1")
 @pytest.mark.parametrize("how", ["term", "kill"])
-async def test_r19_r35_a_server_stopped_on_a_full_disk_goes_on_where_it_was(
+async def test_a_server_stopped_on_a_full_disk_goes_on_where_it_was(
     short_dir: Path, small_disk: Path, how: str
 ):
     server = LiveServer(short_dir)

@@ -78,7 +78,8 @@ def said(events: list[AnyEvent]) -> list[str]:
     return [event.text for event in events if isinstance(event, TextAppended)]
 
 
-async def test_r31_malformed_json_and_invalid_utf8_become_events_and_the_turn_goes_on(server: LiveServer):
+@pytest.mark.row("REL-31")
+async def test_malformed_json_and_invalid_utf8_become_events_and_the_turn_goes_on(server: LiveServer):
     _, events = await turn_of(server, "garbage")
     assert said(events) == ["before the garbage", "after the garbage"]
     strange = [event for event in events if isinstance(event, Unrecognised)]
@@ -87,10 +88,11 @@ async def test_r31_malformed_json_and_invalid_utf8_become_events_and_the_turn_go
     assert "never retrieved" not in server.stderr()
 
 
+@pytest.mark.row("REL-18")
 @pytest.mark.parametrize(
     ("agent", "length"), [("endless", 100 * MB), ("huge", 64 * MB)], ids=["no-newline", "64-mb-line"]
 )
-async def test_r18_a_line_too_long_is_one_event_in_bounded_memory_and_slows_nobody(
+async def test_a_line_too_long_is_one_event_in_bounded_memory_and_slows_nobody(
     server: LiveServer, agent: str, length: int
 ):
     pulse = await Pulse.of(server)
@@ -107,7 +109,8 @@ async def test_r18_a_line_too_long_is_one_event_in_bounded_memory_and_slows_nobo
     assert len(page.content) < MB
 
 
-async def test_r18_a_line_of_12_mb_is_read_whole_in_bounded_memory(server: LiveServer):
+@pytest.mark.row("REL-18")
+async def test_a_line_of_12_mb_is_read_whole_in_bounded_memory(server: LiveServer):
     before = server.memory()
     _, events = await turn_of(server, "large")
     assert not [event for event in events if isinstance(event, Unrecognised)]
@@ -115,7 +118,8 @@ async def test_r18_a_line_of_12_mb_is_read_whole_in_bounded_memory(server: LiveS
     assert server.peak() - before < 96 * MB
 
 
-async def test_r18_a_million_empty_lines_are_nothing(server: LiveServer):
+@pytest.mark.row("REL-18")
+async def test_a_million_empty_lines_are_nothing(server: LiveServer):
     pulse = await Pulse.of(server)
     before = server.memory()
     _, events = await pulse.undisturbed_by(turn_of(server, "empty"))
@@ -124,7 +128,8 @@ async def test_r18_a_million_empty_lines_are_nothing(server: LiveServer):
     assert said(events) == ["after the empty lines"]
 
 
-async def test_r18_100_mb_of_stderr_are_cut_with_a_count_and_slow_nobody(server: LiveServer):
+@pytest.mark.row("REL-18", "C3")
+async def test_100_mb_of_stderr_are_cut_with_a_count_and_slow_nobody(server: LiveServer):
     pulse = await Pulse.of(server)
     before = server.memory()
     session, events = await pulse.undisturbed_by(turn_of(server, "noisy"))
@@ -138,7 +143,8 @@ async def test_r18_100_mb_of_stderr_are_cut_with_a_count_and_slow_nobody(server:
     assert said(events) == ["before the flood", "after the flood"]
 
 
-async def test_r31_an_agent_that_never_reads_keeps_nobody_waiting(server: LiveServer):
+@pytest.mark.row("REL-31")
+async def test_an_agent_that_never_reads_keeps_nobody_waiting(server: LiveServer):
     session = await server.create(agent="deaf")
     await server.wait_for(session, TextAppended)
     pulse = await Pulse.of(server)
@@ -155,7 +161,8 @@ async def test_r31_an_agent_that_never_reads_keeps_nobody_waiting(server: LiveSe
     assert ended.reason == "closed"
 
 
-async def test_r15_an_agent_that_ignores_term_is_killed_within_ten_seconds(server: LiveServer):
+@pytest.mark.row("REL-15")
+async def test_an_agent_that_ignores_term_is_killed_within_ten_seconds(server: LiveServer):
     session, _ = await turn_of(server, "stubborn")
     began = asyncio.get_running_loop().time()
     await server.http.delete(f"/api/sessions/{session}")
@@ -166,7 +173,8 @@ async def test_r15_an_agent_that_ignores_term_is_killed_within_ten_seconds(serve
     assert (await server.http.get(f"/api/sessions/{session}")).json()["status"] == "closed"
 
 
-async def test_r16_200_children_and_those_that_ran_away_are_gone_after_the_end(server: LiveServer):
+@pytest.mark.row("REL-16")
+async def test_200_children_and_those_that_ran_away_are_gone_after_the_end(server: LiveServer):
     session, _ = await turn_of(server, "forks")
     pids = [int(line) for line in (server.folder / "pids").read_text().split()]
     assert len(pids) == 203
@@ -193,10 +201,9 @@ async def _gone(pid: int) -> None:
         os.close(watch)
 
 
+@pytest.mark.row("REL-33")
 @pytest.mark.parametrize("code", [0, 1])
-async def test_r33_an_agent_that_exits_before_its_first_byte_failed_with_its_words(
-    server: LiveServer, code: int
-):
+async def test_an_agent_that_exits_before_its_first_byte_failed_with_its_words(server: LiveServer, code: int):
     session = await server.create("go", agent=f"dies-{code}")
     failed = (await server.wait_for(session, SessionFailed)).event
     assert isinstance(failed, SessionFailed)
@@ -205,7 +212,8 @@ async def test_r33_an_agent_that_exits_before_its_first_byte_failed_with_its_wor
     assert (await server.http.get(f"/api/sessions/{session}")).json()["status"] == "error"
 
 
-async def test_r33_a_program_that_cannot_be_started_is_one_last_event(server: LiveServer):
+@pytest.mark.row("REL-33")
+async def test_a_program_that_cannot_be_started_is_one_last_event(server: LiveServer):
     session = await server.create("go", agent="enoexec")
     failed = (await server.wait_for(session, SessionFailed)).event
     assert isinstance(failed, SessionFailed)
@@ -215,7 +223,8 @@ async def test_r33_a_program_that_cannot_be_started_is_one_last_event(server: Li
     assert (await server.http.get(f"/api/sessions/{session}")).json()["status"] == "error"
 
 
-async def test_r33_a_program_that_may_not_be_run_is_refused_in_words(server: LiveServer):
+@pytest.mark.row("REL-33")
+async def test_a_program_that_may_not_be_run_is_refused_in_words(server: LiveServer):
     why = {
         "eacces": "it is not executable",
         "enoent": "/nonexistent/interpreter, which runs it, was not found",
@@ -229,7 +238,8 @@ async def test_r33_a_program_that_may_not_be_run_is_refused_in_words(server: Liv
         assert words in listed[agent]["problem"]
 
 
-async def test_r33_an_agent_that_is_deleted_is_noticed_when_the_agents_are_listed(
+@pytest.mark.row("REL-33")
+async def test_an_agent_that_is_deleted_is_noticed_when_the_agents_are_listed(
     make_server: Callable[..., LiveServer],
 ):
     server = make_server()
@@ -248,8 +258,9 @@ async def test_r33_an_agent_that_is_deleted_is_noticed_when_the_agents_are_liste
     assert not await seen()
 
 
+@pytest.mark.row("REL-33")
 @pytest.mark.parametrize(("words", "code", "signal"), [("crash 0", 0, None), ("crash 7", 7, None)])
-async def test_r33_an_exit_in_the_middle_of_a_turn_is_one_last_event_with_its_code(
+async def test_an_exit_in_the_middle_of_a_turn_is_one_last_event_with_its_code(
     server: LiveServer, words: str, code: int, signal: int | None
 ):
     session = await server.create(words)
@@ -261,7 +272,8 @@ async def test_r33_an_exit_in_the_middle_of_a_turn_is_one_last_event_with_its_co
         assert (await server.http.get(f"/api/sessions/{session}")).json()["status"] == "exited"
 
 
-async def test_r33_an_agent_killed_from_outside_is_told_with_its_signal(server: LiveServer):
+@pytest.mark.row("REL-33")
+async def test_an_agent_killed_from_outside_is_told_with_its_signal(server: LiveServer):
     session = await server.create("count 100000 50")
     await server.wait_for(session, TextAppended)
     pid = next(one.pid for one in await events_of(server, session) if type(one).__name__ == "AgentSpawned")
@@ -271,7 +283,8 @@ async def test_r33_an_agent_killed_from_outside_is_told_with_its_signal(server: 
     assert (ended.reason, ended.signal) == ("disconnected", 9)
 
 
-async def test_r33_an_exit_while_a_permission_is_open_withdraws_it(server: LiveServer):
+@pytest.mark.row("REL-33")
+async def test_an_exit_while_a_permission_is_open_withdraws_it(server: LiveServer):
     session = await server.create("go", agent="asks-and-goes")
     await server.wait_for(session, SessionEnded)
     events = await events_of(server, session)

@@ -44,7 +44,8 @@ def notes(server: LiveServer) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (server.folder / "ledger").read_text().splitlines()]
 
 
-async def test_s20_s37_hostile_models_ids_and_titles_reach_the_agent_as_one_word_or_not_at_all(
+@pytest.mark.row("S20", "S37")
+async def test_hostile_models_ids_and_titles_reach_the_agent_as_one_word_or_not_at_all(
     server: LiveServer, corpus: list[str]
 ):
     gate = asyncio.Semaphore(8)
@@ -75,7 +76,8 @@ async def test_s20_s37_hostile_models_ids_and_titles_reach_the_agent_as_one_word
     no_canary(server)
 
 
-async def test_s20_hostile_prompts_arrive_exactly_as_they_were_sent(server: LiveServer, corpus: list[str]):
+@pytest.mark.row("S20")
+async def test_hostile_prompts_arrive_exactly_as_they_were_sent(server: LiveServer, corpus: list[str]):
     before = len(notes(server)) if (server.folder / "ledger").exists() else 0
     session = await server.create(agent="records")
     sent: list[str] = []
@@ -109,7 +111,8 @@ def _nth(count: int) -> Any:
     return last
 
 
-async def test_s20_s21_s22_hostile_folders_agents_modes_and_session_ids_are_refused(
+@pytest.mark.row("S20", "S21", "S22")
+async def test_hostile_folders_agents_modes_and_session_ids_are_refused(
     server: LiveServer, corpus: list[str]
 ):
     for text in corpus:
@@ -126,7 +129,8 @@ async def test_s20_s21_s22_hostile_folders_agents_modes_and_session_ids_are_refu
     no_canary(server)
 
 
-async def test_s20_s49_hostile_titles_stay_on_one_line(server: LiveServer, corpus: list[str]):
+@pytest.mark.row("S20", "S49")
+async def test_hostile_titles_stay_on_one_line(server: LiveServer, corpus: list[str]):
     session = await server.create()
     for text in corpus:
         answer = await server.post(f"/api/sessions/{session}/title", title=text)
@@ -140,7 +144,8 @@ async def test_s20_s49_hostile_titles_stay_on_one_line(server: LiveServer, corpu
         assert set(json.loads(line)) <= {"at", "level", "logger", "message", "error"}
 
 
-async def test_s22_the_program_and_its_words_cannot_be_set_from_outside(server: LiveServer):
+@pytest.mark.row("S22")
+async def test_the_program_and_its_words_cannot_be_set_from_outside(server: LiveServer):
     for field in (
         "command",
         "argv",
@@ -164,7 +169,8 @@ async def test_s22_the_program_and_its_words_cannot_be_set_from_outside(server: 
     assert {one["name"] for one in agents} == shipped | {"records"}
 
 
-async def test_s21_a_session_runs_only_in_a_real_folder_below_a_root(server: LiveServer, module_dir: Path):
+@pytest.mark.row("S21", "R6")
+async def test_a_session_runs_only_in_a_real_folder_below_a_root(server: LiveServer, module_dir: Path):
     (server.work / "out").symlink_to("/etc")
     (server.work / "file").write_text("")
     (server.work / "gone").mkdir()

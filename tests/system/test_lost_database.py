@@ -15,6 +15,7 @@ import pytest
 from tests.acp.test_acp_live import add_agent
 from tests.cli.program import bascule
 from tests.live import LiveServer
+from tests.parts import Part
 
 from bascule.model.events import (
     AgentSpawned,
@@ -76,7 +77,8 @@ def spoil_page(path: Path) -> None:
         file.write(b"\xa5" * size)
 
 
-async def test_r11_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said(make_server: Make) -> None:
     server = make_server()
     await server.start()
     spoilt, agent = await talked(server)
@@ -111,9 +113,10 @@ async def test_r11_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said
     assert agent.is_running()
 
 
+@pytest.mark.row("REL-11")
 @pytest.mark.parametrize("spoil", [zero_header, truncate, spoil_page, Path.unlink])
-async def test_r11_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
-    make_server: Make, spoil: Callable[[Path], None]
+async def test_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
+    make_server: Make, spoil: Callable[[Path], None], part: Part
 ) -> None:
     server = make_server()
     await server.start()
@@ -127,39 +130,44 @@ async def test_r11_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
         assert "was moved to" in said
     server.token = ""
     await server.start()
-    assert agent.is_running()
-    assert second.is_running()
+    with part("the agents run on"):
+        assert agent.is_running()
+        assert second.is_running()
     if spoil is not Path.unlink:
         assert list(server.data.glob("bascule.db.corrupt-*"))
     kept = {one["sessionIds"][0]: one for one in await unlogged(server)}
     assert set(kept) == {talking, other}
-    assert kept[talking]["pid"] == agent.pid
-    assert kept[talking]["cwd"] == str(server.work)
-    assert kept[talking]["agent"] == "demo"
-    assert kept[talking]["keptBytes"] > 0
-    assert kept[talking]["startedAt"]
+    with part("the agent is described"):
+        assert kept[talking]["pid"] == agent.pid
+        assert kept[talking]["cwd"] == str(server.work)
+        assert kept[talking]["agent"] == "demo"
+        assert kept[talking]["keptBytes"] > 0
+        assert kept[talking]["startedAt"]
 
     taken = await server.http.post(f"/api/unlogged/{kept[talking]['name']}/take-up", json={})
     assert taken.json() == {"sessionIds": [talking]}, taken.text
-    events = [row.event for row in await server.log(talking)]
-    assert [one.code for one in events if isinstance(one, Note)] == ["taken_up"]
-    await lives(server, talking)
-    assert agent.is_running()
+    with part("an adopted session has a log and goes on"):
+        events = [row.event for row in await server.log(talking)]
+        assert [one.code for one in events if isinstance(one, Note)] == ["taken_up"]
+        await lives(server, talking)
+        assert agent.is_running()
     # It survives another restart as any session does.
     await server.kill()
     await server.start()
     await lives(server, talking)
     assert [one["sessionIds"] for one in await unlogged(server)] == [[other]]
 
-    ended = await server.http.post(f"/api/unlogged/{kept[other]['name']}/end", json={})
-    folder = Path(ended.json()["folder"])
-    assert any(file.stat().st_size for file in folder.glob("out.*"))
-    assert not second.is_running() or second.status() == psutil.STATUS_ZOMBIE
-    assert await unlogged(server) == []
-    assert agent.is_running()
+    with part("an agent that is ended leaves its spool"):
+        ended = await server.http.post(f"/api/unlogged/{kept[other]['name']}/end", json={})
+        folder = Path(ended.json()["folder"])
+        assert any(file.stat().st_size for file in folder.glob("out.*"))
+        assert not second.is_running() or second.status() == psutil.STATUS_ZOMBIE
+        assert await unlogged(server) == []
+        assert agent.is_running()
 
 
-async def test_r11_what_was_said_in_the_lost_time_is_in_the_log_of_a_process_that_is_taken_up(
+@pytest.mark.row("REL-11")
+async def test_what_was_said_in_the_lost_time_is_in_the_log_of_a_process_that_is_taken_up(
     make_server: Make,
 ) -> None:
     server = make_server()
@@ -179,7 +187,8 @@ async def test_r11_what_was_said_in_the_lost_time_is_in_the_log_of_a_process_tha
     assert "199 200" in text
 
 
-async def test_r11_a_shared_agent_is_taken_up_with_all_its_sessions(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_a_shared_agent_is_taken_up_with_all_its_sessions(make_server: Make) -> None:
     server = make_server()
     add_agent(server)
     await server.start()
@@ -201,7 +210,8 @@ async def test_r11_a_shared_agent_is_taken_up_with_all_its_sessions(make_server:
     assert agent.is_running()
 
 
-async def test_r11_a_process_of_an_older_keeper_can_be_ended_and_its_output_is_put_aside(
+@pytest.mark.row("REL-11")
+async def test_a_process_of_an_older_keeper_can_be_ended_and_its_output_is_put_aside(
     make_server: Make,
 ) -> None:
     server = make_server()
@@ -224,7 +234,8 @@ async def test_r11_a_process_of_an_older_keeper_can_be_ended_and_its_output_is_p
     assert not agent.is_running()
 
 
-async def test_r11_the_command_line_lists_takes_up_and_ends(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_the_command_line_lists_takes_up_and_ends(make_server: Make) -> None:
     server = make_server()
     await server.start()
     session, _ = await talked(server)
@@ -246,7 +257,8 @@ async def test_r11_the_command_line_lists_takes_up_and_ends(make_server: Make) -
     assert "Every process that runs is in the log." in (await bascule(server.data, *words)).out
 
 
-async def test_r11_stopping_everything_reaches_what_is_not_in_the_log(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_stopping_everything_reaches_what_is_not_in_the_log(make_server: Make) -> None:
     server = make_server()
     await server.start()
     _, agent = await talked(server)
@@ -258,7 +270,8 @@ async def test_r11_stopping_everything_reaches_what_is_not_in_the_log(make_serve
     await asyncio.to_thread(agent.wait, 20)
 
 
-async def test_r11_an_older_copy_under_a_live_session_is_noticed_and_said(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_an_older_copy_under_a_live_session_is_noticed_and_said(make_server: Make, part: Part) -> None:
     server = make_server()
     await server.start()
     session, agent = await talked(server)
@@ -284,30 +297,36 @@ async def test_r11_an_older_copy_under_a_live_session_is_noticed_and_said(make_s
     shutil.copy(server.folder / "copy.db", database)
 
     await server.start()
-    assert agent.is_running()
-    assert await unlogged(server) == []
+    with part("the agent runs on"):
+        assert agent.is_running()
+        assert await unlogged(server) == []
     note = await server.wait_for(session, Note)
     gone = await server.wait_for(session, PermissionWithdrawn)
-    assert isinstance(gone.event, PermissionWithdrawn)
-    assert (gone.event.reason, gone.seq > note.seq) == ("restored", True)
-    assert isinstance(note.event, Note)
-    assert note.event.code == "log_restored"
-    assert f"ended at number {before[-1].seq} and now ends at {held}" in note.event.text
-    epoch = (await socket_hello(server))["epoch"]
-    assert epoch != hello
+    with part("the log says what happened and withdraws the answered request"):
+        assert isinstance(gone.event, PermissionWithdrawn)
+        assert (gone.event.reason, gone.seq > note.seq) == ("restored", True)
+        assert isinstance(note.event, Note)
+        assert note.event.code == "log_restored"
+        assert f"ended at number {before[-1].seq} and now ends at {held}" in note.event.text
+    with part("viewers get a new epoch"):
+        epoch = (await socket_hello(server))["epoch"]
+        assert epoch != hello
     # What the agent did in the lost time is read again, and it goes on.
-    await server.wait_for(session, ToolChanged, note.seq)
-    await server.wait_for(session, TurnEnded, note.seq)
-    await lives(server, session)
-    again = await server.log(session)
-    assert [row.seq for row in again] == list(range(1, len(again) + 1))
+    with part("the lost time is read again and the session goes on"):
+        await server.wait_for(session, ToolChanged, note.seq)
+        await server.wait_for(session, TurnEnded, note.seq)
+        await lives(server, session)
+        again = await server.log(session)
+        assert [row.seq for row in again] == list(range(1, len(again) + 1))
     # The file that was moved away by hand is as it was, and can be opened.
-    with closing(sqlite3.connect(server.folder / "newer.db")) as newer:
-        count = newer.execute("SELECT count(*) FROM events WHERE session_id = ?", (session,)).fetchone()
-    assert count == (before[-1].seq,)
+    with part("the file that was moved away is unchanged"):
+        with closing(sqlite3.connect(server.folder / "newer.db")) as newer:
+            count = newer.execute("SELECT count(*) FROM events WHERE session_id = ?", (session,)).fetchone()
+        assert count == (before[-1].seq,)
 
 
-async def test_r11_a_run_that_an_older_copy_does_not_know_is_kept_and_offered(make_server: Make) -> None:
+@pytest.mark.row("REL-11")
+async def test_a_run_that_an_older_copy_does_not_know_is_kept_and_offered(make_server: Make) -> None:
     """The copy says that the session ended; since then it was resumed, and its new agent runs."""
     server = make_server()
     await server.start()

@@ -62,7 +62,8 @@ async def add_rule(server: LiveServer, **rule: Any) -> None:
     assert made.status_code == 200, made.text
 
 
-async def test_f4_allowing_a_command_in_this_session_allows_that_command_and_no_field_more(
+@pytest.mark.row("F4", "R9")
+async def test_allowing_a_command_in_this_session_allows_that_command_and_no_field_more(
     server: LiveServer,
 ):
     session = await server.create(call("Bash", command="make test"), agent="asks")
@@ -84,7 +85,8 @@ async def test_f4_allowing_a_command_in_this_session_allows_that_command_and_no_
         assert await outcome(server, session, call("Bash", command="make test", **more)) == "ask", more
 
 
-async def test_f4_what_cant_be_remembered_exactly_says_so_and_stays_open(server: LiveServer):
+@pytest.mark.row("F4")
+async def test_what_cant_be_remembered_exactly_says_so_and_stays_open(server: LiveServer):
     wanted = call("Bash", command="make test", dangerouslyDisableSandbox=True)
     session = await server.create(wanted, agent="asks")
     asked = (await server.wait_for(session, PermissionRequested)).event
@@ -98,7 +100,8 @@ async def test_f4_what_cant_be_remembered_exactly_says_so_and_stays_open(server:
     assert await outcome(server, session, wanted) == "ask"
 
 
-async def test_f6_a_denied_command_or_file_is_asked_about_however_it_is_put_even_where_all_is_allowed(
+@pytest.mark.row("F6", "X7")
+async def test_a_denied_command_or_file_is_asked_about_however_it_is_put_even_where_all_is_allowed(
     server: LiveServer,
 ):
     session = await server.create(call("Bash", command="ls"), agent="asks", permissionMode="auto")
@@ -120,7 +123,8 @@ async def test_f6_a_denied_command_or_file_is_asked_about_however_it_is_put_even
     assert await outcome(server, session, call("Grep", pattern="KEY", glob="*.py")) == "allow"
 
 
-async def test_f7_reading_is_allowed_by_what_the_request_says_not_by_the_agents_label(server: LiveServer):
+@pytest.mark.row("F7", "R9")
+async def test_reading_is_allowed_by_what_the_request_says_not_by_the_agents_label(server: LiveServer):
     session = await server.create(
         call("Read", file_path=f"{server.work}/notes.txt"), agent="asks", permissionMode="auto_read"
     )
@@ -143,7 +147,8 @@ async def test_f7_reading_is_allowed_by_what_the_request_says_not_by_the_agents_
         assert await outcome(server, session, wanted) == "ask", wanted
 
 
-async def test_f7_an_acp_agents_own_label_makes_no_command_a_reading(server: LiveServer):
+@pytest.mark.row("F7")
+async def test_an_acp_agents_own_label_makes_no_command_a_reading(server: LiveServer):
     def want(**wanted: Any) -> str:
         return f"want {json.dumps({'title': 'Read notes.txt', 'kind': 'read', **wanted})}"
 
@@ -163,7 +168,8 @@ async def mode(server: LiveServer, session: str, word: str, token: str | None = 
     return await server.http.post(f"/api/sessions/{session}/mode", json={"mode": word}, headers=headers)
 
 
-async def test_f11_an_agents_own_mode_is_one_of_its_list_or_is_refused_in_words(server: LiveServer):
+@pytest.mark.row("F11")
+async def test_an_agents_own_mode_is_one_of_its_list_or_is_refused_in_words(server: LiveServer):
     session = await server.create()
     refused = await mode(server, session, "bypassPermissions")
     assert refused.status_code == 400
@@ -174,7 +180,8 @@ async def test_f11_an_agents_own_mode_is_one_of_its_list_or_is_refused_in_words(
     assert changed.mode == "plan"
 
 
-async def test_f11_an_acp_agent_is_told_only_modes_of_its_list(server: LiveServer):
+@pytest.mark.row("F11")
+async def test_an_acp_agent_is_told_only_modes_of_its_list(server: LiveServer):
     session = await server.create("hello", agent="scripted")
     await server.wait_for(session, TurnEnded)
     for word in ("bypassPermissions", "yolo", "Free"):
@@ -184,7 +191,8 @@ async def test_f11_an_acp_agent_is_told_only_modes_of_its_list(server: LiveServe
     assert "bypass" not in (server.folder / "log").read_text()
 
 
-async def test_f11_a_sessions_own_token_sets_no_other_mode_either(server: LiveServer):
+@pytest.mark.row("F11")
+async def test_a_sessions_own_token_sets_no_other_mode_either(server: LiveServer):
     made = (await server.http.post("/api/sessions", json={"agent": "demo", "cwd": str(server.work)})).json()
     assert (await mode(server, made["id"], "bypassPermissions", made["token"])).status_code == 400
     assert (await mode(server, made["id"], "acceptEdits", made["token"])).status_code == 200
@@ -193,8 +201,9 @@ async def test_f11_a_sessions_own_token_sets_no_other_mode_either(server: LiveSe
         assert refused["error"]["code"] == "INVALID_INPUT", refused
 
 
+@pytest.mark.row("F11")
 @pytest.mark.parametrize("place", ["data", "data/keeper", "config", "link", "work/deep"])
-async def test_f11_no_session_runs_in_bascules_own_folders(server: LiveServer, place: str):
+async def test_no_session_runs_in_bascules_own_folders(server: LiveServer, place: str):
     link, deep = server.folder / "link", server.work / "deep"
     if not link.is_symlink():
         link.symlink_to(server.data)
@@ -209,13 +218,15 @@ async def test_f11_no_session_runs_in_bascules_own_folders(server: LiveServer, p
     assert terminal.status_code == 400, terminal.text
 
 
-async def test_f11_a_folder_above_bascules_own_stays_allowed(server: LiveServer):
+@pytest.mark.row("F11")
+async def test_a_folder_above_bascules_own_stays_allowed(server: LiveServer):
     session = await server.create(cwd=str(server.folder))
     assert session
 
 
+@pytest.mark.row("B9")
 @pytest.mark.parametrize("name", ["ünï 👩‍👧", "می‌خواهم"])
-async def test_b9_a_folder_may_have_a_joiner_in_its_name(server: LiveServer, name: str):
+async def test_a_folder_name_may_contain_a_zero_width_joiner(server: LiveServer, name: str):
     folder = server.work / "names" / name
     folder.mkdir(parents=True)
     session = await server.create("hello", agent="scripted", cwd=str(folder))
@@ -226,7 +237,8 @@ async def test_b9_a_folder_may_have_a_joiner_in_its_name(server: LiveServer, nam
     assert str(folder) in json.dumps(known.json(), ensure_ascii=False)
 
 
-async def test_b9_a_hidden_character_in_a_folders_name_is_named(server: LiveServer):
+@pytest.mark.row("B9")
+async def test_a_hidden_character_in_a_folders_name_is_named(server: LiveServer):
     refused = await server.http.post("/api/sessions", json={"agent": "demo", "cwd": "/tmp/a\u202eb"})
     assert refused.status_code == 400
     assert "U+202E" in refused.json()["error"]["message"]

@@ -43,7 +43,8 @@ async def until(done: Callable[[], bool]) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_f11_a_version_that_hangs_leaves_nothing_after_five_kills(
+@pytest.mark.row("F11")
+async def test_a_version_that_hangs_leaves_nothing_after_five_kills(
     make_server: Callable[..., LiveServer],
 ) -> None:
     server = make_server()

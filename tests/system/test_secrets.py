@@ -20,7 +20,8 @@ pytestmark = pytest.mark.anyio
 Make = Callable[..., LiveServer]
 
 
-async def test_s17_no_token_is_found_in_logs_arguments_environments_or_files(make_server: Make):
+@pytest.mark.row("S17", "X6")
+async def test_no_token_is_found_in_logs_arguments_environments_or_files(make_server: Make):
     server = make_server(env={"PYTHONASYNCIODEBUG": "1", "PYTHONDEVMODE": "1"})
     ledger = server.folder / "ledger"
     server.env["DEMO_LEDGER"] = str(ledger)
@@ -89,7 +90,8 @@ async def _broken_upgrade(server: LiveServer, path: str, headers: dict[str, str]
             await socket.recv()
 
 
-async def test_s13_revoking_a_grant_closes_its_open_streams_within_two_seconds(make_server: Make):
+@pytest.mark.row("S13")
+async def test_revoking_a_grant_closes_its_open_streams_within_two_seconds(make_server: Make):
     server = make_server()
     await server.start()
     session = await server.create("count 100000 20")
@@ -123,7 +125,8 @@ async def test_s13_revoking_a_grant_closes_its_open_streams_within_two_seconds(m
     await server.wait_for(session, TextAppended)  # others see it still
 
 
-async def test_s14_a_viewer_can_look_and_do_nothing_else(make_server: Make):
+@pytest.mark.row("S14")
+async def test_a_viewer_can_look_and_do_nothing_else(make_server: Make):
     server = make_server()
     await server.start()
     session = await server.create("run")

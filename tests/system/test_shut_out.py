@@ -67,6 +67,7 @@ def possible(count: int) -> int:
     return min(count, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200)
 
 
+@pytest.mark.row("F8", "S57", "X6")
 @pytest.mark.parametrize(
     ("kind", "count", "whose"),
     [
@@ -78,7 +79,7 @@ def possible(count: int) -> int:
         ("idle", 5000, "self"),
     ],
 )
-async def test_f8_s57_the_owner_always_gets_in(server: LiveServer, kind: str, count: int, whose: str):
+async def test_the_owner_always_gets_in(server: LiveServer, kind: str, count: int, whose: str):
     files = len(os.listdir(f"/proc/{server.pid}/fd"))
     async with strangers(server, kind, possible(count), whose):
         with stretched() as seen:

@@ -43,7 +43,8 @@ def listening_on(pid: int) -> list[tuple[str, int]]:
     return addresses
 
 
-async def test_c5_the_settings_of_the_specification_come_from_the_environment(make_server: Make):
+@pytest.mark.row("C5", "C1")
+async def test_the_settings_of_the_specification_come_from_the_environment(make_server: Make):
     port = free_port()
     server = make_server(
         config=LIMITS, env={"HOST": "127.0.0.1", "PORT": str(port), "CLAUDE_DEFAULT_MODEL": "some-model"}
@@ -68,7 +69,8 @@ async def test_c5_the_settings_of_the_specification_come_from_the_environment(ma
     assert '"--model=some-model"' in argv
 
 
-async def test_c5_s10_it_listens_on_loopback_alone_and_beyond_only_when_told(make_server: Make):
+@pytest.mark.row("C5", "S10")
+async def test_it_listens_on_loopback_alone_and_beyond_only_when_told(make_server: Make):
     server = make_server()
     await server.start()
     assert listening_on(server.pid) == [("0100007F", int(server.url.rsplit(":", 1)[1]))]
@@ -81,6 +83,7 @@ async def test_c5_s10_it_listens_on_loopback_alone_and_beyond_only_when_told(mak
         assert "--insecure-bind" in said or "TLS" in said
 
 
+@pytest.mark.row("REL-24", "S15", "S07")
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -98,9 +101,7 @@ async def test_c5_s10_it_listens_on_loopback_alone_and_beyond_only_when_told(mak
         ("# " + "x" * 11_000_000, "larger than"),
     ],
 )
-async def test_r24_s15_s07_a_wrong_setting_stops_the_start_with_one_sentence(
-    make_server: Make, text: str, words: str
-):
+async def test_a_wrong_setting_stops_the_start_with_one_sentence(make_server: Make, text: str, words: str):
     server = make_server()
     (server.config / "config.toml").write_text(text)
     code, said = await server.refused("--port", "0")
@@ -112,7 +113,8 @@ async def test_r24_s15_s07_a_wrong_setting_stops_the_start_with_one_sentence(
     assert not server.data.exists() or not (server.data / "bascule.db").exists()
 
 
-async def test_r24_a_config_that_anybody_can_write_is_refused(make_server: Make):
+@pytest.mark.row("REL-24")
+async def test_a_config_that_anybody_can_write_is_refused(make_server: Make):
     server = make_server()
     (server.config / "config.toml").chmod(0o666)
     code, said = await server.refused("--port", "0")
@@ -120,7 +122,8 @@ async def test_r24_a_config_that_anybody_can_write_is_refused(make_server: Make)
     assert "chmod o-w" in said
 
 
-async def test_r24_s22_a_bad_agent_file_stops_the_start_and_is_named(make_server: Make):
+@pytest.mark.row("REL-24", "S22")
+async def test_a_bad_agent_file_stops_the_start_and_is_named(make_server: Make):
     server = make_server()
     server.add_agent("mine", "well_behaved.py")
     path = server.config / "agents" / "mine.toml"
@@ -139,7 +142,8 @@ async def test_r24_s22_a_bad_agent_file_stops_the_start_and_is_named(make_server
     assert server.keeper_pid() is None
 
 
-async def test_r22_r23_a_second_server_on_the_same_folder_is_told_which_one_runs(make_server: Make):
+@pytest.mark.row("REL-22", "REL-23")
+async def test_a_second_server_on_the_same_folder_is_told_which_one_runs(make_server: Make):
     server = make_server()
     await server.start()
     port = server.url.rsplit(":", 1)[1]
@@ -153,7 +157,8 @@ async def test_r22_r23_a_second_server_on_the_same_folder_is_told_which_one_runs
     assert server.note_key()
 
 
-async def test_r23_a_port_used_by_another_program_is_said_in_one_sentence(make_server: Make):
+@pytest.mark.row("REL-23")
+async def test_a_port_used_by_another_program_is_said_in_one_sentence(make_server: Make):
     server = make_server()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -169,8 +174,9 @@ async def test_r23_a_port_used_by_another_program_is_said_in_one_sentence(make_s
     assert (await server.http.get("/health")).status_code == 200
 
 
+@pytest.mark.row("REL-21")
 @pytest.mark.parametrize("damage", ["zero header", "half", "garbage"])
-async def test_r21_a_damaged_database_is_put_aside_and_said(make_server: Make, damage: str):
+async def test_a_damaged_database_is_put_aside_and_said(make_server: Make, damage: str):
     server = make_server()
     await server.start()
     session = await server.create("count 3 1")
@@ -201,8 +207,9 @@ async def test_r21_a_damaged_database_is_put_aside_and_said(make_server: Make, d
     await server.wait_for(again, TurnEnded)
 
 
+@pytest.mark.row("REL-21")
 @pytest.mark.parametrize("kind", ["foreign", "newer"])
-async def test_r21_a_database_that_is_not_ours_to_change_is_left_alone(make_server: Make, kind: str):
+async def test_a_database_that_is_not_ours_to_change_is_left_alone(make_server: Make, kind: str):
     server = make_server()
     server.data.mkdir(mode=0o700)
     path = server.data / "bascule.db"
@@ -222,7 +229,8 @@ async def test_r21_a_database_that_is_not_ours_to_change_is_left_alone(make_serv
     assert path.read_bytes() == before
 
 
-async def test_s12_the_link_is_printed_once_and_only_its_hash_is_kept(make_server: Make):
+@pytest.mark.row("S12")
+async def test_the_link_is_printed_once_and_only_its_hash_is_kept(make_server: Make):
     server = make_server()
     await server.start()
     first = server.token

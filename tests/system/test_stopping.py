@@ -34,10 +34,9 @@ pytestmark = pytest.mark.anyio
 Make = Callable[..., LiveServer]
 
 
+@pytest.mark.row("REL-35", "X1")
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-async def test_r35_a_signal_ends_the_server_politely_and_agents_live_on(
-    make_server: Make, sign: signal.Signals
-):
+async def test_a_signal_ends_the_server_politely_and_agents_live_on(make_server: Make, sign: signal.Signals):
     server = make_server()
     await server.start()
     session = await server.create("count 100000 20")
@@ -77,7 +76,8 @@ async def test_r35_a_signal_ends_the_server_politely_and_agents_live_on(
     assert len(spawned) == 1
 
 
-async def test_r35_a_second_signal_ends_it_at_once(make_server: Make):
+@pytest.mark.row("REL-35")
+async def test_a_second_signal_ends_it_at_once(make_server: Make):
     server = make_server()
     await server.start()
     session = await server.create("count 5 1")
@@ -103,7 +103,8 @@ async def test_r35_a_second_signal_ends_it_at_once(make_server: Make):
     assert (await server.http.get(f"/api/sessions/{session}")).json()["phase"] == "waiting"
 
 
-async def test_r28_a_prompt_sent_again_after_a_kill_is_one_turn(make_server: Make):
+@pytest.mark.row("REL-28")
+async def test_a_prompt_sent_again_after_a_kill_is_one_turn(make_server: Make):
     server = make_server()
     await server.start()
     session = await server.create()
@@ -123,7 +124,8 @@ async def test_r28_a_prompt_sent_again_after_a_kill_is_one_turn(make_server: Mak
     assert sum(isinstance(row.event, PromptSent) for row in rows) == 1
 
 
-async def test_r29_five_clicks_at_once_are_one_start_one_answer_one_end(make_server: Make):
+@pytest.mark.row("REL-29", "R8")
+async def test_five_clicks_at_once_are_one_start_one_answer_one_end(make_server: Make):
     server = make_server()
     await server.start()
     body = {"agent": "demo", "cwd": str(server.work), "prompt": "run"}
@@ -151,7 +153,8 @@ async def test_r29_five_clicks_at_once_are_one_start_one_answer_one_end(make_ser
     assert sum(isinstance(one, SessionEnding) for one in events) == 1
 
 
-async def test_x2_r30_a_request_waits_through_a_kill_and_is_then_allowed_once(make_server: Make):
+@pytest.mark.row("X2", "REL-30")
+async def test_a_request_waits_through_a_kill_and_is_then_allowed_once(make_server: Make):
     server = make_server(env={"DEMO_LEDGER": "ledger"})
     ledger = server.folder / "ledger"
     server.env["DEMO_LEDGER"] = str(ledger)
@@ -176,7 +179,8 @@ async def test_x2_r30_a_request_waits_through_a_kill_and_is_then_allowed_once(ma
     assert ledger.read_text().count('"executed"') == 1
 
 
-async def test_r30_s47_a_request_nobody_answers_is_denied_once_even_after_a_restart(make_server: Make):
+@pytest.mark.row("REL-30", "S47")
+async def test_a_request_nobody_answers_is_denied_once_even_after_a_restart(make_server: Make):
     config = "[limits]\nsessions = 0\npermission_seconds = 2\n"
     server = make_server(config=config)
     ledger = server.folder / "ledger"
@@ -200,7 +204,8 @@ async def test_r30_s47_a_request_nobody_answers_is_denied_once_even_after_a_rest
     assert text.count("control_response") == 1
 
 
-async def test_s46_a_fossil_is_not_answered_after_the_keeper_died(make_server: Make):
+@pytest.mark.row("S46")
+async def test_a_request_of_a_dead_process_cannot_be_answered_after_the_keeper_died(make_server: Make):
     server = make_server()
     ledger = server.folder / "ledger"
     server.env["DEMO_LEDGER"] = str(ledger)
@@ -223,7 +228,8 @@ async def test_s46_a_fossil_is_not_answered_after_the_keeper_died(make_server: M
     assert Path(ledger).read_text().count('"executed"') == 0
 
 
-async def test_c6_an_ended_session_can_be_resumed_the_moment_its_end_is_seen(make_server: Make):
+@pytest.mark.row("C6")
+async def test_an_ended_session_can_be_resumed_the_moment_its_end_is_seen(make_server: Make):
     server = make_server()
     await server.start()
     session = await server.create("count 1 1")

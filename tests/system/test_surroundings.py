@@ -53,7 +53,8 @@ COMMON = re.compile(
 )
 
 
-async def test_s34_an_agent_gets_listed_variables_and_three_open_files(make_server: Make):
+@pytest.mark.row("S34", "X6")
+async def test_an_agent_gets_listed_variables_and_three_open_files(make_server: Make):
     env = {name: CANARY for name in NAMES} | {name.lower(): CANARY for name in NAMES}
     env |= {"LC_ALL": "C.UTF-8", "WANTED": "yes", "Wanted": CANARY, "BASCULE_SECRET": CANARY}
     server = make_server(env=env)
@@ -79,7 +80,8 @@ async def test_s34_an_agent_gets_listed_variables_and_three_open_files(make_serv
     assert CANARY not in (server.data / "server.log").read_text()
 
 
-async def test_s34_a_variable_named_in_the_settings_reaches_the_agent_it_is_named_for(make_server: Make):
+@pytest.mark.row("S34")
+async def test_a_variable_named_in_the_settings_reaches_the_agent_it_is_named_for(make_server: Make):
     server = make_server(env={"MODELS_KEY": "yes", "OTHER_KEY": CANARY})
     (server.config / "config.toml").write_text(
         f'roots = ["{server.folder}"]\n[pass_on]\ndump = ["MODELS_KEY"]\n'
@@ -134,7 +136,8 @@ def hostile_repository(folder: Path, script: Path, canary: Path) -> None:
         shutil.copy(script, folder / name)
 
 
-async def test_s33_nothing_in_a_workspace_is_run_or_believed(make_server: Make):
+@pytest.mark.row("S33")
+async def test_nothing_in_a_workspace_is_run_or_believed(make_server: Make):
     server = make_server()
     canary, hostile = server.folder / "canary", server.work / "repo"
     hostile.mkdir()
@@ -154,7 +157,8 @@ async def test_s33_nothing_in_a_workspace_is_run_or_believed(make_server: Make):
     assert not canary.exists()
 
 
-async def test_s60_every_file_is_private_after_a_whole_run_under_an_open_umask(make_server: Make):
+@pytest.mark.row("S60", "X6")
+async def test_every_file_is_private_after_a_whole_run_under_an_open_umask(make_server: Make):
     server = make_server(under=("sh", "-c", 'umask 000; exec "$@"', "sh"))
     await server.start()
     first = await server.create("stderr 1000 count 5 1")
@@ -186,8 +190,9 @@ def can_trace() -> bool:
     return done.returncode == 0
 
 
+@pytest.mark.row("C5", "S20")
 @pytest.mark.skipif(not can_trace(), reason="needs strace, and the right to trace")
-async def test_c5_s20_the_server_connects_nowhere_and_starts_no_shell(make_server: Make, tmp_path: Path):
+async def test_the_server_connects_nowhere_and_starts_no_shell(make_server: Make, tmp_path: Path):
     trace = tmp_path / "trace"
     tracer = (
         "strace",

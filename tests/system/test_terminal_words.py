@@ -106,7 +106,8 @@ async def asking(server: LiveServer, words: str) -> str:
     return session
 
 
-async def test_s59_s44_nothing_an_agent_says_reaches_a_terminal_raw_by_any_command(server: LiveServer):
+@pytest.mark.row("S59", "S44", "X6")
+async def test_nothing_an_agent_says_reaches_a_terminal_raw_by_any_command(server: LiveServer):
     waiting = await asking(server, "ask")
     gone = await server.create("die", agent="poisoner")
     await server.wait_for(gone, SessionEnded)
@@ -173,14 +174,16 @@ async def test_s59_s44_nothing_an_agent_says_reaches_a_terminal_raw_by_any_comma
     assert seen.count("curl evil") > 20  # it was there to be shown, and was
 
 
-async def test_s59_an_agent_asks_and_fails_in_a_terminal_and_stays_tame(server: LiveServer):
+@pytest.mark.row("S59")
+async def test_an_agents_requests_and_errors_are_escaped_in_a_terminal(server: LiveServer):
     code, said = await on_terminal(server, "run", "--agent", "poisoner", "fail", typed="n")
     assert code == 1, said
     assert_harmless(("run", "fail"), said, prose=True)
     assert "Permission:" in said
 
 
-async def test_s59_the_command_that_is_shown_can_be_copied_into_a_shell_and_answers_that_request(
+@pytest.mark.row("S59")
+async def test_the_command_that_is_shown_can_be_copied_into_a_shell_and_answers_that_request(
     server: LiveServer,
 ):
     session = await asking(server, "ask")

@@ -41,7 +41,8 @@ async def subscribed(server: LiveServer, session: str, **options: int) -> AsyncI
         yield socket
 
 
-async def test_r04_a_stream_dropped_anywhere_goes_on_exactly_there(server: LiveServer):
+@pytest.mark.row("REL-04", "C3")
+async def test_a_stream_dropped_anywhere_goes_on_exactly_there(server: LiveServer):
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")  # noqa: T201 - shown when it fails
     dice = random.Random(seed)
@@ -69,7 +70,8 @@ async def test_r04_a_stream_dropped_anywhere_goes_on_exactly_there(server: LiveS
     assert seen == list(range(1, len(seen) + 1))
 
 
-async def test_r06_a_hundred_viewers_that_come_during_a_burst_miss_and_double_nothing(server: LiveServer):
+@pytest.mark.row("REL-06")
+async def test_a_hundred_viewers_that_join_during_a_burst_have_no_gap_and_no_duplicate(server: LiveServer):
     session = await server.create("count 1500 1")
     dice = random.Random(6)
 
@@ -98,7 +100,8 @@ def _counted_to(event: object, n: int) -> bool:
     return isinstance(event, TextAppended) and int(event.text.split()[-1]) >= n
 
 
-async def test_r07_of_two_viewers_a_slow_one_takes_nothing_from_the_other(server: LiveServer):
+@pytest.mark.row("REL-07")
+async def test_a_slow_viewer_does_not_delay_the_other(server: LiveServer):
     session = await server.create("count 3000 1")
     fast = asyncio.create_task(until(server, session, "turn_ended"))
     slow: list[int] = []
@@ -114,7 +117,8 @@ async def test_r07_of_two_viewers_a_slow_one_takes_nothing_from_the_other(server
     assert quick == slow == list(range(1, len(slow) + 1))
 
 
-async def test_r09_viewers_that_stopped_reading_are_let_go_while_100_mb_flow(server: LiveServer):
+@pytest.mark.row("REL-09")
+async def test_viewers_that_stop_reading_are_dropped_while_100_mb_stream(server: LiveServer):
     session = await server.create()
     pulse = await Pulse.of(server)
     async with contextlib.AsyncExitStack() as closing:

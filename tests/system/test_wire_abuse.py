@@ -88,8 +88,9 @@ FRAMES = {
 }
 
 
+@pytest.mark.row("S56")
 @pytest.mark.parametrize("name", list(FRAMES))
-async def test_s56_a_broken_frame_closes_its_own_socket_and_no_other(server: LiveServer, name: str):
+async def test_a_broken_frame_closes_its_own_socket_and_no_other(server: LiveServer, name: str):
     data, code = FRAMES[name]
     before = server.memory()
     async with open_socket(server) as socket, open_socket(server) as other:
@@ -102,7 +103,8 @@ async def test_s56_a_broken_frame_closes_its_own_socket_and_no_other(server: Liv
     assert (await server.http.get("/health")).status_code == 200
 
 
-async def test_s56_a_hundred_thousand_tiny_frames_and_pings_slow_nobody(server: LiveServer):
+@pytest.mark.row("S56")
+async def test_a_hundred_thousand_tiny_frames_and_pings_slow_nobody(server: LiveServer):
     pulse = await Pulse.of(server)
     before = server.memory()
 
@@ -135,8 +137,9 @@ BODIES = {
 }
 
 
+@pytest.mark.row("S56")
 @pytest.mark.parametrize("name", list(BODIES))
-async def test_s56_a_broken_body_is_refused_in_words(server: LiveServer, name: str):
+async def test_a_broken_body_is_refused_in_words(server: LiveServer, name: str):
     body, status = BODIES[name]
     session = await server.create()
     before = server.memory()
@@ -149,7 +152,8 @@ async def test_s56_a_broken_body_is_refused_in_words(server: LiveServer, name: s
     assert server.peak() - before < 64 * MB
 
 
-async def test_s56_a_gzip_bomb_is_not_opened(server: LiveServer):
+@pytest.mark.row("S56")
+async def test_a_gzip_bomb_is_not_opened(server: LiveServer):
     bomb = gzip.compress(bytes(100 * MB))
     headers = {"content-type": "application/json", "content-encoding": "gzip"}
     before = server.memory()
@@ -158,6 +162,7 @@ async def test_s56_a_gzip_bomb_is_not_opened(server: LiveServer):
     assert server.peak() - before < 64 * MB
 
 
+@pytest.mark.row("S56")
 @pytest.mark.parametrize(
     ("lines", "statuses"),
     [
@@ -173,14 +178,15 @@ async def test_s56_a_gzip_bomb_is_not_opened(server: LiveServer):
     ],
     ids=["count", "one large", "cookies", "te+cl", "two lengths", "negative", "space", "folded", "nul"],
 )
-async def test_s56_strange_headers_are_refused(server: LiveServer, lines: list[str], statuses: set[int]):
+async def test_strange_headers_are_refused(server: LiveServer, lines: list[str], statuses: set[int]):
     before = server.memory()
     got = await raw_exchange(port_of(server), head(server, "GET /api/sessions HTTP/1.1", *lines))
     assert status_of(got) in statuses, got[:200]
     assert server.peak() - before < 64 * MB
 
 
-async def test_s56_endless_chunk_extensions_and_chunks_are_cut_off(server: LiveServer):
+@pytest.mark.row("S56")
+async def test_endless_chunk_extensions_and_chunks_are_cut_off(server: LiveServer):
     start = head(
         server, "POST /api/sessions HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked"
     )
@@ -192,7 +198,8 @@ async def test_s56_endless_chunk_extensions_and_chunks_are_cut_off(server: LiveS
     assert (await server.http.get("/health")).status_code == 200
 
 
-async def test_s57_slow_and_idle_strangers_leave_room_for_those_with_a_token(server: LiveServer):
+@pytest.mark.row("S57")
+async def test_slow_and_idle_connections_do_not_block_those_with_a_token(server: LiveServer):
     port = port_of(server)
     fds = len(os.listdir(f"/proc/{server.pid}/fd"))
     async with contextlib.AsyncExitStack() as closing:
@@ -218,7 +225,8 @@ async def _fds_below(server: LiveServer, most: int) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_s58_wrong_tokens_are_throttled_while_right_ones_work(server: LiveServer):
+@pytest.mark.row("S58", "X6")
+async def test_wrong_tokens_are_throttled_while_right_ones_work(server: LiveServer):
     size = (server.data / "server.log").stat().st_size
     limits = httpx.Limits(max_connections=10)
     async with httpx.AsyncClient(

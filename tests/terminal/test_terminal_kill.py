@@ -52,7 +52,8 @@ class Faithful:
             await asyncio.wait_for(self.news.wait(), PATIENCE)
 
 
-async def test_x1_p7_bytes_are_complete_and_in_order_over_kills_of_the_server(short_dir: Path):
+@pytest.mark.row("X1", "P7")
+async def test_bytes_are_complete_and_in_order_over_kills_of_the_server(short_dir: Path):
     async with LiveServer(short_dir, env={"SHELL": "/bin/sh"}) as server:
         session = await terminal(server)
         async with viewing(server, session) as viewer:

@@ -73,7 +73,8 @@ PROGRAMS = {
 }
 
 
-async def test_p1_a_shell_has_its_size_its_environment_and_an_end(server: LiveServer):
+@pytest.mark.row("P1")
+async def test_a_shell_has_its_size_its_environment_and_an_end(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as viewer:
         await viewer.type("stty size; echo $TERM-$COLORTERM-$FORCE_COLOR; tty\r")
@@ -89,7 +90,8 @@ async def test_p1_a_shell_has_its_size_its_environment_and_an_end(server: LiveSe
     assert not any("text" in repr(kind).lower() for kind in kinds), "bytes are no events"
 
 
-async def test_p1_s64_sizes_are_clamped_and_logged(server: LiveServer):
+@pytest.mark.row("P1", "S64")
+async def test_sizes_are_clamped_and_logged(server: LiveServer):
     session = await terminal(server, cols=-1, rows=2**31)
     started = await server.wait_for(session, SessionStarted)
     assert isinstance(started.event, SessionStarted)
@@ -108,7 +110,8 @@ async def test_p1_s64_sizes_are_clamped_and_logged(server: LiveServer):
         await viewer.shows(b"20 90")
 
 
-async def test_s64_too_much_input_at_once_is_refused_and_nothing_of_it_is_typed(server: LiveServer):
+@pytest.mark.row("S64")
+async def test_too_much_input_at_once_is_refused_and_nothing_of_it_is_typed(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as viewer:
         await viewer.type(b"x" * 1_100_000)
@@ -118,7 +121,8 @@ async def test_s64_too_much_input_at_once_is_refused_and_nothing_of_it_is_typed(
         assert b"xxxx" not in viewer.data
 
 
-async def test_s64_a_program_that_does_not_read_holds_up_only_its_own_input(server: LiveServer):
+@pytest.mark.row("S64")
+async def test_a_program_that_does_not_read_holds_up_only_its_own_input(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session, acks=True) as viewer, viewing(server, session) as other:
         await viewer.type("stty raw -echo; sleep 1; cat >/dev/null & sleep 0; echo go''ing; wait\r")
@@ -129,7 +133,8 @@ async def test_s64_a_program_that_does_not_read_holds_up_only_its_own_input(serv
     await server.http.request("DELETE", f"/api/sessions/{session}", json={})
 
 
-async def test_p3_flags_that_skip_permissions_only_when_a_person_chose_them(server: LiveServer):
+@pytest.mark.row("P3")
+async def test_flags_that_skip_permissions_only_when_a_person_chose_them(server: LiveServer):
     plain = await terminal(server, "argued", model="big")
     chosen = await terminal(server, "argued", skipPermissions=True)
     async with viewing(server, plain) as one, viewing(server, chosen) as other:
@@ -142,7 +147,8 @@ async def test_p3_flags_that_skip_permissions_only_when_a_person_chose_them(serv
     assert audit.count("skipping its permissions") == 1
 
 
-async def test_p3_a_shell_takes_no_such_flag_and_no_prompt(server: LiveServer):
+@pytest.mark.row("P3")
+async def test_a_shell_takes_no_such_flag_and_no_prompt(server: LiveServer):
     body = {"agent": "shell", "cwd": str(server.work), "driver": "terminal"}
     refused = await server.post("/api/sessions", **body, skipPermissions=True)
     assert refused.json()["error"]["code"] == "NOT_SUPPORTED"
@@ -152,14 +158,16 @@ async def test_p3_a_shell_takes_no_such_flag_and_no_prompt(server: LiveServer):
     assert refused.json()["error"]["code"] == "NOT_SUPPORTED"
 
 
-async def test_p3_a_login_shell_is_a_mode(server: LiveServer):
+@pytest.mark.row("P3")
+async def test_a_login_shell_is_a_mode(server: LiveServer):
     (server.home / ".bash_profile").write_text("echo log''ged in\n")
     session = await terminal(server, mode="login")
     async with viewing(server, session) as viewer:
         await viewer.shows(b"logged in")
 
 
-async def test_p5_a_program_without_a_byte_is_killed_and_reported(short_dir: Path):
+@pytest.mark.row("P5")
+async def test_a_program_without_a_byte_is_killed_and_reported(short_dir: Path):
     async with furnished(short_dir, silent_seconds=2) as server:
         session = await terminal(server, "silent")
         row = await server.wait_for(session, SessionFailed)
@@ -168,7 +176,8 @@ async def test_p5_a_program_without_a_byte_is_killed_and_reported(short_dir: Pat
     assert "2 s" in row.event.message
 
 
-async def test_p6_r15_one_that_ignores_signals_is_gone_within_ten_seconds(server: LiveServer):
+@pytest.mark.row("P6", "REL-15")
+async def test_one_that_ignores_signals_is_gone_within_ten_seconds(server: LiveServer):
     session = await terminal(server, "stubborn")
     async with viewing(server, session) as viewer:
         await viewer.shows(b"ready")
@@ -178,7 +187,8 @@ async def test_p6_r15_one_that_ignores_signals_is_gone_within_ten_seconds(server
     assert (ended.signal, ended.reason) == (signal.SIGKILL, "closed")
 
 
-async def test_p6_r16_everything_it_started_is_gone_with_it(server: LiveServer):
+@pytest.mark.row("P6", "REL-16")
+async def test_everything_it_started_is_gone_with_it(server: LiveServer):
     session = await terminal(server, "parent")
     async with viewing(server, session) as viewer:
         await viewer.shows(b"ready")
@@ -226,7 +236,8 @@ async def test_a_persons_title_is_not_taken_over(server: LiveServer):
     assert (await server.http.get(f"/api/sessions/{session}")).json()["title"] == "mine"
 
 
-async def test_p7_what_an_ended_terminal_wrote_can_still_be_read(server: LiveServer):
+@pytest.mark.row("P7")
+async def test_what_an_ended_terminal_wrote_can_still_be_read(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as viewer:
         await viewer.type("seq 1 20000; exit\r")

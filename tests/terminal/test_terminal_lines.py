@@ -21,7 +21,8 @@ async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
         yield live
 
 
-async def test_r36_a_viewer_is_told_of_a_line_the_program_cannot_take(server: LiveServer) -> None:
+@pytest.mark.row("REL-36")
+async def test_a_viewer_is_told_of_a_line_the_program_cannot_take(server: LiveServer) -> None:
     session = await terminal(server)
     async with viewing(server, session) as page:
         await page.type("stty -echo; echo rea''dy; cat > taken; echo clo''sed\r")
@@ -40,7 +41,8 @@ async def test_r36_a_viewer_is_told_of_a_line_the_program_cannot_take(server: Li
     assert hashlib.sha256(taken).digest() == hashlib.sha256(text.replace(b"\r", b"\n")).digest()
 
 
-async def test_r36_a_program_that_does_not_read_is_spoken_of_and_loses_nothing(server: LiveServer) -> None:
+@pytest.mark.row("REL-36")
+async def test_a_program_that_does_not_read_is_reported_and_loses_nothing(server: LiveServer) -> None:
     """It reads raw, so that everything is taken as it is; and not before a file is there."""
     reader = server.work / "reader.py"
     reader.write_text(
@@ -65,7 +67,8 @@ async def test_r36_a_program_that_does_not_read_is_spoken_of_and_loses_nothing(s
         await page.until(lambda one: one.said[-1].type == "unread" and one.said[-1].bytes == 0)
 
 
-async def test_r36_attach_says_what_was_held_back(server: LiveServer) -> None:
+@pytest.mark.row("REL-36")
+async def test_attach_reports_input_that_was_refused(server: LiveServer) -> None:
     session = await terminal(server)
     async with Tty(server, "attach", session) as tty:
         await tty.shows(b"\x1b[!p")

@@ -37,8 +37,9 @@ async def sees(viewer: Viewer, *words: str) -> None:
     await viewer.until(lambda one: all(word in "\n".join(screen_of(one)) for word in words))
 
 
+@pytest.mark.row("P7")
 @needs("vim")
-async def test_p7_vim_is_drawn_again_for_whoever_comes(server: LiveServer):
+async def test_vim_is_drawn_again_for_whoever_comes(server: LiveServer):
     text = "\n".join(f"line {n} of the file" for n in range(1, 200))
     (server.work / "text").write_text(text)
     session = await terminal(server)
@@ -61,8 +62,9 @@ async def test_p7_vim_is_drawn_again_for_whoever_comes(server: LiveServer):
     assert (server.work / "text").read_text().startswith("HELLO")
 
 
+@pytest.mark.row("P7")
 @needs("less")
-async def test_p7_less_goes_on_after_a_server_restart(server: LiveServer):
+async def test_less_goes_on_after_a_server_restart(server: LiveServer):
     (server.work / "text").write_text("\n".join(f"entry {n}" for n in range(1, 500)))
     session = await terminal(server)
     async with viewing(server, session) as one:
@@ -79,8 +81,9 @@ async def test_p7_less_goes_on_after_a_server_restart(server: LiveServer):
         await late.shows(b"back")
 
 
+@pytest.mark.row("P7")
 @needs("top")
-async def test_p7_top_is_seen_by_two_at_the_size_of_the_smaller(server: LiveServer):
+async def test_top_is_seen_by_two_at_the_size_of_the_smaller(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as one, viewing(server, session) as two:
         await one.line.resize(100, 30)
@@ -93,8 +96,9 @@ async def test_p7_top_is_seen_by_two_at_the_size_of_the_smaller(server: LiveServ
         await one.type("q")
 
 
+@pytest.mark.row("P7")
 @needs("tmux")
-async def test_p7_tmux_within_is_drawn_again(server: LiveServer):
+async def test_tmux_inside_a_terminal_is_redrawn(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as one:
         await one.type(f"tmux -S {server.folder}/t -f /dev/null new 'echo in''side; exec cat'\r")

@@ -62,7 +62,8 @@ async def notes(server: LiveServer, session: str) -> list[str]:
     return [row.event.code for row in await server.log(session) if isinstance(row.event, Note)]
 
 
-async def test_p4_in_a_trusted_project_yes_is_chosen_once_and_noted(server: LiveServer):
+@pytest.mark.row("P4")
+async def test_in_a_trusted_project_yes_is_chosen_once_and_noted(server: LiveServer):
     answer = await trust(server, str(server.work))
     assert answer.status_code == 200, answer.text
     await server.stop()
@@ -76,7 +77,8 @@ async def test_p4_in_a_trusted_project_yes_is_chosen_once_and_noted(server: Live
     assert await notes(server, session) == ["trust_answered"]
 
 
-async def test_p4_in_any_other_project_it_is_left_to_a_person(server: LiveServer):
+@pytest.mark.row("P4")
+async def test_in_any_other_project_it_is_left_to_a_person(server: LiveServer):
     inner = server.work / "inner"
     inner.mkdir()
     assert (await trust(server, str(server.work))).status_code == 200

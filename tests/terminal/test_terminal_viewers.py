@@ -45,7 +45,8 @@ async def size_of(viewer: Viewer) -> bytes:
     return bytes(viewer.data[mark:])
 
 
-async def test_r38_p7_the_smallest_window_decides_until_it_leaves(server: LiveServer):
+@pytest.mark.row("REL-38", "P7")
+async def test_the_smallest_window_decides_until_it_leaves(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as one, viewing(server, session) as two:
         await one.line.resize(120, 40)
@@ -62,7 +63,8 @@ async def test_r38_p7_the_smallest_window_decides_until_it_leaves(server: LiveSe
         assert len(owners) == 1
 
 
-async def test_r38_whoever_claims_decides_alone(server: LiveServer):
+@pytest.mark.row("REL-38")
+async def test_whoever_claims_decides_alone(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as one, viewing(server, session) as two:
         await one.line.resize(60, 20)
@@ -74,7 +76,8 @@ async def test_r38_whoever_claims_decides_alone(server: LiveServer):
         assert b"30 100" in await size_of(one)
 
 
-async def test_p7_by_setting_the_one_who_types_decides(short_dir: Path):
+@pytest.mark.row("P7")
+async def test_by_setting_the_one_who_types_decides(short_dir: Path):
     config = LIMITS + '[terminal]\nsize_owner = "typing"\n'
     async with LiveServer(short_dir, config=config) as server:
         session = await terminal(server)
@@ -87,7 +90,8 @@ async def test_p7_by_setting_the_one_who_types_decides(short_dir: Path):
             assert b"30 100" in await size_of(two)
 
 
-async def test_s54_r38_three_viewers_answer_and_one_answer_arrives(server: LiveServer):
+@pytest.mark.row("S54", "REL-38")
+async def test_three_viewers_answer_and_one_answer_arrives(server: LiveServer):
     session = await terminal(server)
     async with (
         viewing(server, session) as one,
@@ -106,7 +110,8 @@ async def test_s54_r38_three_viewers_answer_and_one_answer_arrives(server: LiveS
         assert b"got=<1b5b3f313b32631b5b353b3752>" in one.data
 
 
-async def test_s54_attackers_words_never_come_back_as_keys(server: LiveServer):
+@pytest.mark.row("S54", "P9")
+async def test_an_attackers_text_never_comes_back_as_keystrokes(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as one:
         await one.type(ask(r"\033]0;touch pwned\007\033[21t\033]52;c;?\007\033P+q544e\033\134"))
@@ -120,7 +125,8 @@ async def test_s54_attackers_words_never_come_back_as_keys(server: LiveServer):
         assert b"got=<>" in one.data
 
 
-async def test_s54_with_nobody_there_nothing_answers_and_a_late_viewer_is_not_asked_again(server: LiveServer):
+@pytest.mark.row("S54")
+async def test_without_viewers_no_query_is_answered_and_a_late_viewer_is_not_asked_again(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as one:
         await one.type("sleep 1; " + ask(r"\033[c"))
@@ -136,7 +142,8 @@ async def test_s54_with_nobody_there_nothing_answers_and_a_late_viewer_is_not_as
         assert b"\x1b[c" not in later.data, "what was asked before is not asked again"
 
 
-async def test_s54_the_one_who_answers_leaves_and_another_answers(server: LiveServer):
+@pytest.mark.row("S54")
+async def test_when_the_answering_viewer_leaves_another_one_answers(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as one, viewing(server, session) as two:
         await two.hears("size")
@@ -151,7 +158,8 @@ async def test_s54_the_one_who_answers_leaves_and_another_answers(server: LiveSe
         await two.shows(b"got=<1b5b306e>")
 
 
-async def test_r37_a_slow_viewer_skips_and_slows_nobody(server: LiveServer):
+@pytest.mark.row("REL-37")
+async def test_a_slow_viewer_skips_and_slows_nobody(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session) as quick, viewing(server, session, after=0) as slow:
         # The slow one acks nothing more after this, so it is sent a window and waits.
@@ -167,7 +175,8 @@ async def test_r37_a_slow_viewer_skips_and_slows_nobody(server: LiveServer):
         assert len(slow.data) < 4_000_000
 
 
-async def test_r37_every_byte_of_a_large_output_is_on_the_tape(server: LiveServer):
+@pytest.mark.row("REL-37")
+async def test_every_byte_of_a_large_output_is_on_the_tape(server: LiveServer):
     session = await terminal(server)
     async with viewing(server, session, after=0, lag=0) as viewer:
         await viewer.type("PS1=; stty -echo -onlcr; echo be''gin\r")
@@ -179,7 +188,8 @@ async def test_r37_every_byte_of_a_large_output_is_on_the_tape(server: LiveServe
         assert body[start : start + 40_000_000] == b"y" * 40_000_000
 
 
-async def test_r37_broken_utf8_and_split_characters_arrive_as_they_were(server: LiveServer):
+@pytest.mark.row("REL-37")
+async def test_broken_utf8_and_split_characters_arrive_as_they_were(server: LiveServer):
     data = bytes(range(128, 256)) + "é😀".encode() * 100
     (server.work / "bytes").write_bytes(data)
     session = await terminal(server)

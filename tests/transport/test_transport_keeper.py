@@ -50,7 +50,8 @@ async def test_the_keeper_outlives_the_server_that_started_it_and_its_agent_live
     await connection.aclose()
 
 
-async def test_s34_the_keeper_itself_carries_nothing_of_the_server_environment(folder, monkeypatch):
+@pytest.mark.row("S34")
+async def test_the_keeper_itself_carries_nothing_of_the_server_environment(folder, monkeypatch):
     monkeypatch.setenv("GH_TOKEN", "canary")
     monkeypatch.setenv("BASCULE_KEEPER", "an-outer-keeper")
     await ensure_keeper(folder)

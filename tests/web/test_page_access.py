@@ -117,8 +117,9 @@ async def opened(browser: Browser, world: Stage, name: str, theme: Any) -> Tab:
     return tab
 
 
+@pytest.mark.row("R24")
 @needs_axe
-async def test_r24_axe_finds_nothing_serious_in_any_part_of_the_settings(
+async def test_axe_finds_nothing_serious_in_any_part_of_the_settings(
     tmp_path: Path, browser: Browser
 ) -> None:
     found: list[str] = []
@@ -136,9 +137,10 @@ async def test_r24_axe_finds_nothing_serious_in_any_part_of_the_settings(
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.row("R24", "X13")
 @needs_axe
 @pytest.mark.parametrize("walk", WALKS)
-async def test_r24_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_small_target(
+async def test_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_small_target(
     tmp_path: Path, browser: Browser, walk: str
 ) -> None:
     """Each screen is reached once, then seen both ways."""
@@ -157,9 +159,10 @@ async def test_r24_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.row("R24", "X13")
 @needs_axe
 @pytest.mark.parametrize("name", ALONE)
-async def test_r24_axe_finds_nothing_serious_on_a_screen_that_needs_a_page_of_its_own(
+async def test_axe_finds_nothing_serious_on_a_screen_that_needs_a_page_of_its_own(
     tmp_path: Path, browser: Browser, name: str
 ) -> None:
     async with lantern(tmp_path, empty=name in EMPTY) as world:
@@ -171,12 +174,14 @@ async def test_r24_axe_finds_nothing_serious_on_a_screen_that_needs_a_page_of_it
     assert found == [], "\n".join(found)
 
 
-def test_r24_every_screen_is_looked_at() -> None:
+@pytest.mark.row("R24", "X13")
+def test_every_screen_is_looked_at() -> None:
     walked = [name for walk in WALKS.values() for name in walk]
     assert sorted([*walked, *SETTINGS, *ALONE]) == sorted(SCREENS)
 
 
-async def test_r24_on_a_phone_there_is_one_column_and_every_target_is_44_px(
+@pytest.mark.row("R24")
+async def test_on_a_phone_there_is_one_column_and_every_target_is_44_px(
     tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as world:
@@ -228,7 +233,8 @@ async def test_r24_on_a_phone_there_is_one_column_and_every_target_is_44_px(
         assert small == [], "\n".join(small)
 
 
-async def test_x13_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_alone(
+@pytest.mark.row("X13")
+async def test_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_alone(
     tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as world:
@@ -283,6 +289,7 @@ async def test_x13_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_
         assert (await page.locator("link[rel=icon]").get_attribute("href") or "").startswith("data:image/png")
 
 
+@pytest.mark.row("A6", "X13")
 async def test_keys_reach_every_place_and_stay_out_of_text_fields(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as world:
         tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/python310")
@@ -313,6 +320,7 @@ async def test_keys_reach_every_place_and_stay_out_of_text_fields(tmp_path: Path
         await expect(tab.page).to_have_title("(1) Rework the rate chart · Bascule")
 
 
+@pytest.mark.row("X13")
 async def test_reduced_motion_keeps_the_guard_but_no_pulse(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as world:
         tab = await open_tab(
@@ -332,6 +340,7 @@ async def test_reduced_motion_keeps_the_guard_but_no_pulse(tmp_path: Path, brows
         assert await tab.page.evaluate("window.wasInert") is True
 
 
+@pytest.mark.row("A7", "X5")
 async def test_older_messages_load_on_the_way_up_and_the_reader_keeps_their_place(
     tmp_path: Path, browser: Browser
 ) -> None:

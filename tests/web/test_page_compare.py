@@ -13,7 +13,8 @@ from tests.web.chrome import needs_chromium, open_tab
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 
-async def test_x10_x9_two_agents_work_side_by_side_and_one_is_kept(short_dir: Path, browser: Browser) -> None:
+@pytest.mark.row("X10", "X9")
+async def test_two_agents_work_side_by_side_and_one_is_kept(short_dir: Path, browser: Browser) -> None:
     server = LiveServer(short_dir)
     for name in ("alpha", "beta"):
         server.add_agent(name, MINI)

@@ -34,7 +34,8 @@ async def furnished(short_dir: Path) -> AsyncIterator[LiveServer]:
         yield server
 
 
-async def test_r23_a_session_of_a_plain_terminal_is_read_followed_given_a_message_and_continued_here(
+@pytest.mark.row("R23")
+async def test_a_session_of_a_plain_terminal_is_read_followed_given_a_message_and_continued_here(
     furnished: LiveServer, browser: Browser
 ) -> None:
     tab = await open_tab(browser, furnished.url, furnished.token)
@@ -95,7 +96,8 @@ async def test_r23_a_session_of_a_plain_terminal_is_read_followed_given_a_messag
     assert tab.strangers == []
 
 
-async def test_r23_the_page_says_when_a_message_is_delivered_in_its_terminal_and_shows_it_as_sent(
+@pytest.mark.row("R23")
+async def test_the_page_says_when_a_message_is_delivered_in_its_terminal_and_shows_it_as_sent(
     furnished: LiveServer, browser: Browser
 ) -> None:
     code, said = await bascule(furnished, "feedback", "on")
@@ -127,7 +129,8 @@ async def test_r23_the_page_says_when_a_message_is_delivered_in_its_terminal_and
         await claude.close()
 
 
-async def test_r23_on_a_phone_a_found_session_is_continued_with_one_button(
+@pytest.mark.row("R23")
+async def test_on_a_phone_a_found_session_is_continued_with_one_button(
     furnished: LiveServer, browser: Browser
 ) -> None:
     tab = await open_tab(browser, furnished.url, furnished.token, path="/sessions", size=PHONE)

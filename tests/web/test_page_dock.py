@@ -35,9 +35,8 @@ async def sent(server: LiveServer, session: str, text: str) -> PromptSent:
     return row.event
 
 
-async def test_tc_3_1b_3_5a_3_5b_3_7a_3_7b_3_7c_r8_the_composer_follows_the_session(
-    server: LiveServer, browser: Browser
-) -> None:
+@pytest.mark.row("TC-3.1b", "TC-3.5a", "TC-3.5b", "TC-3.7a", "TC-3.7b", "TC-3.7c", "R8", "A11")
+async def test_the_composer_follows_the_session(server: LiveServer, browser: Browser) -> None:
     session = await server.create("think", title="Compose")
     tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
     await tab.says("I have thought")
@@ -132,7 +131,8 @@ def make_repository(folder: Path) -> None:
     (folder / "src" / "main.py").write_text("def main():\n    return 2\n")
 
 
-async def test_x9_s30_changes_are_remarked_on_and_files_are_read_beside_the_session(
+@pytest.mark.row("X9", "S30")
+async def test_changes_are_remarked_on_and_files_are_read_beside_the_session(
     server: LiveServer, browser: Browser
 ) -> None:
     make_repository(server.work)
@@ -193,9 +193,8 @@ async def test_x9_s30_changes_are_remarked_on_and_files_are_read_beside_the_sess
     assert tab.strangers == []
 
 
-async def test_r12_s61_a_shared_session_is_read_along_and_nothing_more(
-    server: LiveServer, browser: Browser
-) -> None:
+@pytest.mark.row("R12", "S61")
+async def test_a_shared_session_is_read_along_and_nothing_more(server: LiveServer, browser: Browser) -> None:
     session = await server.create("run", title="Read with me")
     tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
     await expect(tab.ask).to_be_visible()
@@ -247,7 +246,8 @@ async def test_r12_s61_a_shared_session_is_read_along_and_nothing_more(
         assert one.strangers == []
 
 
-async def test_r9_r12_two_people_in_one_session_see_each_other_type_and_answer(
+@pytest.mark.row("R9", "R12")
+async def test_two_people_in_one_session_see_each_other_type_and_answer(
     server: LiveServer, browser: Browser
 ) -> None:
     made = await server.post("/api/grants", name="Jonas", role="operator")

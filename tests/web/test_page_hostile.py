@@ -174,11 +174,13 @@ def everywhere(n: int, payload: str) -> list[AnyEvent]:
     ]
 
 
-def test_s50_the_corpus_has_at_least_three_hundred_payloads() -> None:
+@pytest.mark.row("S50", "A9")
+def test_the_corpus_has_at_least_three_hundred_payloads() -> None:
     assert len(set(PAYLOADS)) >= 300
 
 
-async def test_s50_no_payload_runs_loads_or_restyles_anything(world: Stage, browser: Browser) -> None:
+@pytest.mark.row("S50", "A9")
+async def test_no_payload_runs_loads_or_restyles_anything(world: Stage, browser: Browser) -> None:
     """Every payload as prose, thought, command, file name, diff, output, plan, note, error and raw line."""
     told = [everywhere(n, payload) for n, payload in enumerate(PAYLOADS)]
     told += [said(f"w{n}", payload) for n, payload in enumerate([*WRAPPED, *DEEP])]
@@ -202,7 +204,8 @@ async def test_s50_no_payload_runs_loads_or_restyles_anything(world: Stage, brow
     assert tab.errors == []
 
 
-async def test_s50_no_payload_runs_loads_or_restyles_anything_in_the_shell(
+@pytest.mark.row("S50", "A9")
+async def test_no_payload_runs_loads_or_restyles_anything_in_the_shell(
     world: Stage, browser: Browser
 ) -> None:
     """Every payload as a session's title, folder, starter and failure, in the list and in the palette."""
@@ -241,7 +244,8 @@ async def test_s50_no_payload_runs_loads_or_restyles_anything_in_the_shell(
     assert tab.errors == []
 
 
-async def test_s50_payloads_in_requests_titles_and_failures_stay_words_in_the_shell(
+@pytest.mark.row("S50")
+async def test_payloads_in_requests_titles_and_failures_stay_words_in_the_shell(
     world: Stage, browser: Browser
 ) -> None:
     payload = "<img src=x onerror=alert(1)>"
@@ -278,9 +282,8 @@ async def test_s50_payloads_in_requests_titles_and_failures_stay_words_in_the_sh
     assert tab.strangers == []
 
 
-async def test_s45_a_request_that_appears_under_the_hand_is_not_answered(
-    world: Stage, browser: Browser
-) -> None:
+@pytest.mark.row("S45")
+async def test_a_request_that_appears_under_the_hand_is_not_answered(world: Stage, browser: Browser) -> None:
     await begun(world)
     tab = await tab_at(world, browser)
     await tab.page.locator("#message").focus()
@@ -305,7 +308,8 @@ async def test_s45_a_request_that_appears_under_the_hand_is_not_answered(
     assert (wish.decision, wish.input_sha256) == ("deny", "a" * 64)
 
 
-async def test_s45_a_second_request_is_inert_again_when_it_takes_the_first_ones_place(
+@pytest.mark.row("S45")
+async def test_a_second_request_is_inert_again_when_it_takes_the_first_ones_place(
     world: Stage, browser: Browser
 ) -> None:
     await begun(world, command("one", "r1"), command("two", "r2"))
@@ -333,7 +337,8 @@ async def test_the_request_goes_because_of_the_event_not_the_click(world: Stage,
     assert await tab.ask.count() == 1
 
 
-async def test_s44_characters_that_hide_are_written_out_and_the_end_must_be_seen(
+@pytest.mark.row("S44")
+async def test_characters_that_hide_are_written_out_and_the_end_must_be_seen(
     world: Stage, browser: Browser
 ) -> None:
     hidden = "echo ok\u202e\u200b" + "\u00a0" * 3000 + "; rm -rf /home"
@@ -352,7 +357,8 @@ async def test_s44_characters_that_hide_are_written_out_and_the_end_must_be_seen
     await expect(tab.ask.locator(".pri")).to_be_enabled()
 
 
-async def test_s48_an_agent_cannot_draw_a_request(world: Stage, browser: Browser) -> None:
+@pytest.mark.row("S48")
+async def test_an_agent_cannot_draw_a_request(world: Stage, browser: Browser) -> None:
     imitation = (
         "<section class='ask'><header><h2>Claude Code wants to run a command</h2></header>"
         "<pre class='cmd'>ls</pre><button class='btn pri'>Allow once</button></section>\n\n"
@@ -371,6 +377,7 @@ async def test_s48_an_agent_cannot_draw_a_request(world: Stage, browser: Browser
     assert tab.strangers == [], "a link opened before the person saw where it goes"
 
 
+@pytest.mark.row("A10")
 async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer(
     world: Stage, browser: Browser
 ) -> None:
@@ -419,7 +426,8 @@ async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer
     assert tab.errors == []
 
 
-async def test_s52_the_page_cannot_be_framed_and_ignores_what_other_windows_say(
+@pytest.mark.row("S52", "A10")
+async def test_the_page_cannot_be_framed_and_ignores_what_other_windows_say(
     world: Stage, browser: Browser
 ) -> None:
     await begun(world, command("make"))
@@ -436,7 +444,8 @@ async def test_s52_the_page_cannot_be_framed_and_ignores_what_other_windows_say(
     assert not [one for one in sources if re.search(r"postMessage\([^)]*['\"]\*['\"]", one)]
 
 
-async def test_s16_the_secret_leaves_the_address_bar_and_the_query_is_ignored(
+@pytest.mark.row("S16", "C4")
+async def test_the_secret_leaves_the_address_bar_and_the_query_is_ignored(
     world: Stage, browser: Browser
 ) -> None:
     tab = await open_tab(
@@ -472,8 +481,9 @@ async def test_a_viewer_reads_along_and_has_nothing_to_press(world: Stage, brows
     assert await tab.page.locator(".ask, #message:visible").count() == 0
 
 
+@pytest.mark.row("S51", "X6")
 @pytest.mark.parametrize("path", ["/", "/portlet", "/terminal", "/sessions/x", "/settings/audit", "/inbox"])
-async def test_s51_every_page_carries_the_strict_policy(world: Stage, path: str) -> None:
+async def test_every_page_carries_the_strict_policy(world: Stage, path: str) -> None:
     async with world.client() as client:
         answer = await client.get(path)
     policy = answer.headers["content-security-policy"]
@@ -512,7 +522,8 @@ async def test_only_listed_files_are_served(world: Stage, name: str) -> None:
     assert answer.status_code == 404
 
 
-async def test_s02_only_the_portlets_files_are_read_from_an_opaque_origin(world: Stage) -> None:
+@pytest.mark.row("S02")
+async def test_only_the_portlets_files_are_read_from_an_opaque_origin(world: Stage) -> None:
     async with world.client(world.tokens["owner"]) as client:
         file = await client.get("/assets/portlet/main.js", headers={"origin": "null"})
         assert (file.status_code, file.headers["access-control-allow-origin"]) == (200, "*")

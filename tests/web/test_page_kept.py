@@ -32,7 +32,8 @@ KEPT = """async () => {
 STORED = "() => Object.entries({ ...localStorage, ...sessionStorage })"
 
 
-async def test_s63_x13_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
+@pytest.mark.row("S63", "X13")
+async def test_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
     tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as world:
@@ -96,7 +97,8 @@ async def nothing_left(tab: Tab) -> None:
         assert words not in shown
 
 
-async def test_s16_an_address_can_neither_name_another_server_nor_lock_a_browser_out(
+@pytest.mark.row("S16")
+async def test_an_address_can_neither_name_another_server_nor_lock_a_browser_out(
     tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as world:

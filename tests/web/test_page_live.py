@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.anyio, needs_chromium]
 ENDLESS = "slow 100000"  # a turn that is still going on however long the page takes
 
 
+@pytest.mark.row("R7", "C4")
 async def test_the_first_minute_shows_an_answer_a_diff_an_approval_a_question_and_a_plan(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -47,6 +48,7 @@ async def test_the_first_minute_shows_an_answer_a_diff_an_approval_a_question_an
     assert tab.strangers == []
 
 
+@pytest.mark.row("A7")
 async def test_text_streams_and_becomes_markdown_when_it_is_complete(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -77,6 +79,7 @@ async def test_a_denial_with_a_reason_reaches_the_agent_and_stands_in_the_transc
     await expect(tab.ask).to_have_count(0)
 
 
+@pytest.mark.row("R8")
 async def test_messages_wait_in_the_queue_and_can_be_changed_moved_and_withdrawn(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -104,6 +107,7 @@ async def test_messages_wait_in_the_queue_and_can_be_changed_moved_and_withdrawn
     await expect(rows).to_have_count(0)
 
 
+@pytest.mark.row("R8")
 async def test_a_turn_is_stopped_only_after_a_second_look(server: LiveServer, browser: Browser) -> None:
     session = await server.create(ENDLESS)
     tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
@@ -118,6 +122,7 @@ async def test_a_turn_is_stopped_only_after_a_second_look(server: LiveServer, br
     await tab.says("stopped this turn")
 
 
+@pytest.mark.row("R11")
 async def test_the_page_outlives_a_killed_server_and_misses_nothing(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -141,6 +146,7 @@ async def test_the_page_outlives_a_killed_server_and_misses_nothing(
     assert [one.text for one in sent] == ["count 120 100", "think"]
 
 
+@pytest.mark.row("R10", "R12")
 async def test_two_browsers_stay_in_step_and_the_second_learns_who_answered(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -164,6 +170,7 @@ async def test_two_browsers_stay_in_step_and_the_second_learns_who_answered(
     await mine.says("I have thought about it")
 
 
+@pytest.mark.row("R24")
 async def test_on_a_phone_an_approval_takes_the_screen_and_later_gives_it_back(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -186,6 +193,7 @@ async def test_on_a_phone_an_approval_takes_the_screen_and_later_gives_it_back(
     await expect(tab.page.get_by_role("navigation", name="Screens")).to_be_visible()
 
 
+@pytest.mark.row("R7")
 async def test_a_start_that_fails_says_why_and_keeps_the_task(server: LiveServer, browser: Browser) -> None:
     tab = await open_tab(browser, server.url, server.token)
     await tab.page.locator("#task").fill("Look around")
@@ -196,6 +204,7 @@ async def test_a_start_that_fails_says_why_and_keeps_the_task(server: LiveServer
     await expect(tab.page.locator("#task")).to_have_value("Look around")
 
 
+@pytest.mark.row("A6")
 async def test_tabs_and_drafts_come_back_after_a_reload(server: LiveServer, browser: Browser) -> None:
     first, second = await server.create("think"), await server.create("think")
     tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{first}")
@@ -213,6 +222,7 @@ async def test_tabs_and_drafts_come_back_after_a_reload(server: LiveServer, brow
     await expect(tab.page.locator("#tabs [role=tab]")).to_have_count(1)
 
 
+@pytest.mark.row("R8")
 async def test_a_session_is_ended_after_a_second_look_and_resumed_on_the_same_page(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -249,6 +259,7 @@ async def test_a_new_browser_is_trusted_by_a_link_and_sent_away_when_it_is_revok
     await expect(row).to_have_count(0)
 
 
+@pytest.mark.row("C4")
 async def test_a_token_of_one_session_opens_that_session_and_nothing_else(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -264,6 +275,7 @@ async def test_a_token_of_one_session_opens_that_session_and_nothing_else(
     assert tab.errors == []
 
 
+@pytest.mark.row("R12", "R13")
 async def test_a_session_is_exported_archived_and_taken_back(server: LiveServer, browser: Browser) -> None:
     session = await server.create("think", title="Keep me")
     tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")

@@ -20,7 +20,8 @@ pytestmark = [pytest.mark.anyio, needs_chromium]
 PRESS = "(cards) => cards.forEach((one) => one.querySelector('button.pri').click())"
 
 
-async def test_r11_a_lost_server_is_counted_then_explained_and_a_restart_is_said(
+@pytest.mark.row("R11")
+async def test_a_lost_server_is_counted_then_explained_and_a_restart_is_said(
     server: LiveServer, browser: Browser
 ) -> None:
     session = await server.create("think")
@@ -59,7 +60,8 @@ async def test_r11_a_lost_server_is_counted_then_explained_and_a_restart_is_said
     assert tab.errors == []
 
 
-async def test_r11_two_tries_at_once_are_one_connection_and_the_restart_is_still_said(
+@pytest.mark.row("R11")
+async def test_two_tries_at_once_are_one_connection_and_the_restart_is_still_said(
     server: LiveServer, browser: Browser
 ) -> None:
     session = await server.create("think")
@@ -94,7 +96,8 @@ async def test_r11_two_tries_at_once_are_one_connection_and_the_restart_is_still
     assert tab.errors == []
 
 
-async def test_r11_a_device_that_goes_away_and_a_server_that_was_updated_are_said(
+@pytest.mark.row("R11")
+async def test_a_device_that_goes_away_and_a_server_that_was_updated_are_said(
     tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with lantern(tmp_path) as world:

@@ -76,7 +76,8 @@ def answered(world: Stage) -> list[AnswerQuestion]:
     return [one for one in world.device.wishes if isinstance(one, AnswerQuestion)]
 
 
-async def test_s36_questions_with_inherited_names_are_shown_and_answered_exactly(
+@pytest.mark.row("S36")
+async def test_questions_with_inherited_names_are_shown_and_answered_exactly(
     world: Stage, browser: Browser
 ) -> None:
     asked = [
@@ -112,9 +113,8 @@ async def test_s36_questions_with_inherited_names_are_shown_and_answered_exactly
     assert tab.errors == []
 
 
-async def test_s36_the_inbox_shows_every_request_beside_such_a_question(
-    world: Stage, browser: Browser
-) -> None:
+@pytest.mark.row("S36")
+async def test_the_inbox_shows_every_request_beside_such_a_question(world: Stage, browser: Browser) -> None:
     for number, name in enumerate(NAMES):
         question = QuestionAsked(name, (Question(name),), Raw(b"{}"), SHA)
         await session_of(world, f"s{number}", question, wants("behind"))
@@ -129,7 +129,8 @@ async def test_s36_the_inbox_shows_every_request_beside_such_a_question(
         assert tab.errors == []
 
 
-async def test_s36_sessions_entries_tools_models_and_files_may_have_such_names(
+@pytest.mark.row("S36")
+async def test_sessions_entries_tools_models_and_files_may_have_such_names(
     world: Stage, browser: Browser
 ) -> None:
     for name in NAMES:
@@ -155,7 +156,8 @@ async def test_s36_sessions_entries_tools_models_and_files_may_have_such_names(
     assert tab.errors == []
 
 
-async def test_s36_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
+@pytest.mark.row("S36")
+async def test_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
     world: Stage, browser: Browser
 ) -> None:
     bad = PermissionRequested("bad", "Edit", "Edit", "edit", raw(file_path=MUTE, content="x"), SHA, OPTIONS)
@@ -179,7 +181,8 @@ async def test_s36_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
     assert tab.errors == []
 
 
-async def test_s36_an_entry_that_cannot_be_drawn_is_shown_raw_among_the_others(
+@pytest.mark.row("S36")
+async def test_an_entry_that_cannot_be_drawn_is_shown_raw_among_the_others(
     world: Stage, browser: Browser
 ) -> None:
     events: list[AnyEvent] = []

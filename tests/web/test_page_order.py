@@ -54,7 +54,8 @@ RAW = """() => {
 }"""
 
 
-async def test_s44_a_title_that_turns_a_line_around_is_written_out_everywhere(
+@pytest.mark.row("S44")
+async def test_a_title_that_turns_a_line_around_is_written_out_everywhere(
     world: Stage, browser: Browser
 ) -> None:
     """Also models, commands, queued messages, options, names and reasons: all outside the frames."""

@@ -41,8 +41,9 @@ async def fresh_line(screen: Screen, word: str) -> None:
     await screen.prompts()
 
 
+@pytest.mark.row("S55")
 @pytest.mark.parametrize("bracketed", [True, False], ids=["bracketed", "plain"])
-async def test_s55_what_is_pasted_cannot_leave_its_bracket_and_run(
+async def test_what_is_pasted_cannot_leave_its_bracket_and_run(
     bash: LiveServer, browser: Browser, bracketed: bool
 ) -> None:
     screen = await at_terminal(browser, bash, await terminal(bash))
@@ -73,9 +74,8 @@ async def test_s55_what_is_pasted_cannot_leave_its_bracket_and_run(
     assert screen.tab.errors == []
 
 
-async def test_s55_a_person_sees_all_of_what_is_pasted_before_it_is(
-    bash: LiveServer, browser: Browser
-) -> None:
+@pytest.mark.row("S55")
+async def test_a_person_sees_all_of_what_is_pasted_before_it_is(bash: LiveServer, browser: Browser) -> None:
     screen = await at_terminal(browser, bash, await terminal(bash), permissions=CLIPBOARD)
     page = screen.tab.page
     ask = page.get_by_role("alertdialog")
@@ -110,7 +110,8 @@ async def test_s55_a_person_sees_all_of_what_is_pasted_before_it_is(
     assert screen.tab.errors == []
 
 
-async def test_s55_the_phones_paste_key_asks_too(bash: LiveServer, browser: Browser) -> None:
+@pytest.mark.row("S55")
+async def test_the_phones_paste_key_asks_too(bash: LiveServer, browser: Browser) -> None:
     screen = await at_terminal(browser, bash, await terminal(bash), size=PHONE, permissions=CLIPBOARD)
     page = screen.tab.page
     ask = page.get_by_role("alertdialog")
@@ -135,7 +136,8 @@ async def test_s55_the_phones_paste_key_asks_too(bash: LiveServer, browser: Brow
     assert screen.tab.errors == []
 
 
-async def test_r36_a_line_too_long_for_the_program_is_handed_back_and_a_megabyte_arrives_whole(
+@pytest.mark.row("REL-36")
+async def test_a_line_too_long_for_the_program_is_handed_back_and_a_megabyte_arrives_whole(
     bash: LiveServer, browser: Browser
 ) -> None:
     screen = await at_terminal(browser, bash, await terminal(bash), permissions=CLIPBOARD)
@@ -169,9 +171,8 @@ async def test_r36_a_line_too_long_for_the_program_is_handed_back_and_a_megabyte
     assert screen.tab.errors == []
 
 
-async def test_r36_what_is_pasted_without_a_connection_is_handed_back(
-    bash: LiveServer, browser: Browser
-) -> None:
+@pytest.mark.row("REL-36")
+async def test_what_is_pasted_without_a_connection_is_handed_back(bash: LiveServer, browser: Browser) -> None:
     screen = await at_terminal(browser, bash, await terminal(bash))
     await screen.prompts()
     await bash.kill()

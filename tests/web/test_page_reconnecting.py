@@ -29,7 +29,8 @@ async def kill(server: LiveServer, session: str) -> None:
     os.kill(pids[-1], signal.SIGKILL)
 
 
-async def test_ac_5_2_a_lost_agent_is_counted_in_the_pill_and_the_dock_and_comes_back(
+@pytest.mark.row("AC-5.2", "A2")
+async def test_a_lost_agent_is_counted_in_the_pill_and_the_dock_and_comes_back(
     forgetful: LiveServer, browser: Browser, short_dir: Path
 ) -> None:
     server = forgetful
@@ -65,9 +66,8 @@ async def test_ac_5_2_a_lost_agent_is_counted_in_the_pill_and_the_dock_and_comes
     assert tab.errors == []
 
 
-async def test_ac_5_2_an_agent_that_comes_back_leaves_one_line(
-    forgetful: LiveServer, browser: Browser
-) -> None:
+@pytest.mark.row("AC-5.2")
+async def test_an_agent_that_comes_back_leaves_one_line(forgetful: LiveServer, browser: Browser) -> None:
     server = forgetful
     session = await server.create("hello there", agent="keeper-of-words")
     await server.wait_for(session, TurnEnded)

@@ -58,7 +58,8 @@ def told(world: Stage) -> list[AnswerQuestion]:
     return [one for one in world.device.wishes if isinstance(one, AnswerQuestion)]
 
 
-async def test_r9_s44_each_tool_shows_exactly_what_it_would_do_and_settles_by_its_event(
+@pytest.mark.row("R9", "S44")
+async def test_each_tool_shows_exactly_what_it_would_do_and_settles_by_its_event(
     world: Stage, browser: Browser
 ) -> None:
     """Also two requests in turn, a denial with a reason, a withdrawal and an answer that came too late."""
@@ -117,7 +118,8 @@ async def test_r9_s44_each_tool_shows_exactly_what_it_would_do_and_settles_by_it
     assert tab.errors == []
 
 
-async def test_s44_s45_r9_on_a_phone_a_long_request_is_read_to_its_end_before_it_is_allowed(
+@pytest.mark.row("S44", "S45", "R9")
+async def test_on_a_phone_a_long_request_is_read_to_its_end_before_it_is_allowed(
     world: Stage, browser: Browser
 ) -> None:
     lines = "\n".join(f"echo step {n}" for n in range(200))
@@ -156,7 +158,8 @@ async def test_s44_s45_r9_on_a_phone_a_long_request_is_read_to_its_end_before_it
     await expect(tab.page.locator("#message")).to_be_visible()
 
 
-async def test_r10_questions_wait_for_every_answer_and_only_the_button_sends(
+@pytest.mark.row("R10")
+async def test_questions_wait_for_every_answer_and_only_the_button_sends(
     tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as world:
@@ -209,9 +212,8 @@ async def test_r10_questions_wait_for_every_answer_and_only_the_button_sends(
         assert tab.errors == []
 
 
-async def test_x2_the_inbox_is_worked_through_with_keys_oldest_first(
-    tmp_path: Path, browser: Browser
-) -> None:
+@pytest.mark.row("X2")
+async def test_the_inbox_is_worked_through_with_keys_oldest_first(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as world:
         await tell(world.store, "uploads", [*wants_command(), *wants_edit()], 60)
         await tell(world.store, "flaky", [wants("r7", "Bash", "execute", command="git push")], 1)
@@ -242,7 +244,8 @@ async def test_x2_the_inbox_is_worked_through_with_keys_oldest_first(
         assert tab.errors == []
 
 
-async def test_r21_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_the_audit_log(
+@pytest.mark.row("R21", "X3")
+async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_the_audit_log(
     tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as world:

@@ -15,7 +15,8 @@ from bascule.model.events import PermissionAnswered, PermissionRequested, TurnEn
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 
-async def test_x7_r9_a_rule_is_made_from_a_request_answers_the_next_is_tried_changed_imported_and_removed(
+@pytest.mark.row("X7", "R9")
+async def test_a_rule_is_made_from_a_request_answers_the_next_is_tried_changed_imported_and_removed(
     short_dir: Path, browser: Browser
 ) -> None:
     server = LiveServer(short_dir)

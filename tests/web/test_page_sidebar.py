@@ -18,9 +18,22 @@ def groups(tab: Tab):
     return tab.page.locator(".grp[data-key^='project '] .gn, .grp[data-key^='folder '] .gn")
 
 
-async def test_tc_1_1a_1_1b_1_2a_1_2b_1_2c_1_2d_1_4a_1_4b_2_1a_2_1c_4_7a_projects_come_and_stay(
-    server: LiveServer, browser: Browser
-) -> None:
+@pytest.mark.row(
+    "TC-1.1a",
+    "TC-1.1b",
+    "TC-1.2a",
+    "TC-1.2b",
+    "TC-1.2c",
+    "TC-1.2d",
+    "TC-1.4a",
+    "TC-1.4b",
+    "TC-2.1a",
+    "TC-2.1c",
+    "TC-4.7a",
+    "A4",
+    "A11",
+)
+async def test_projects_come_and_stay(server: LiveServer, browser: Browser) -> None:
     zebra, ant = server.work / "zebra", server.work / "ant"
     zebra.mkdir()
     ant.mkdir()
@@ -84,9 +97,8 @@ async def test_tc_1_1a_1_1b_1_2a_1_2b_1_2c_1_2d_1_4a_1_4b_2_1a_2_1c_4_7a_project
     assert tab.errors == []
 
 
-async def test_tc_1_3a_1_3b_2_1b_2_4a_2_4b_r13_projects_and_sessions_are_put_away_and_come_back(
-    tmp_path: Path, browser: Browser
-) -> None:
+@pytest.mark.row("TC-1.3a", "TC-1.3b", "TC-2.1b", "TC-2.4a", "TC-2.4b", "R13", "A11")
+async def test_projects_and_sessions_are_put_away_and_come_back(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as world:
         mine = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/python310")
         other = await open_tab(browser, world.url, world.tokens["operator"], path="/sessions/rates")
@@ -142,7 +154,8 @@ async def test_tc_1_3a_1_3b_2_1b_2_4a_2_4b_r13_projects_and_sessions_are_put_awa
         assert mine.errors == other.errors == []
 
 
-async def test_x4_r13_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Browser) -> None:
+@pytest.mark.row("X4", "R13")
+async def test_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as world:
         started = SessionStarted("codex", "stream_json", "/code/homelab", "Mira")
         early = [said(f"a{n}", f"note {n} about the weather") for n in range(30)]

@@ -15,9 +15,8 @@ from bascule.model.events import SessionReady
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 
-async def test_tc_2_2a_2_2b_2_2c_5_4a_r7_every_field_and_every_step_of_a_start(
-    tmp_path: Path, browser: Browser
-) -> None:
+@pytest.mark.row("TC-2.2a", "TC-2.2b", "TC-2.2c", "TC-5.4a", "R7", "A11")
+async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as world:
         attic = LanternDevice(world.store, world.hub.switchboard)
         attic.line.receive(
@@ -95,9 +94,8 @@ async def test_tc_2_2a_2_2b_2_2c_5_4a_r7_every_field_and_every_step_of_a_start(
         assert tab.errors == []
 
 
-async def test_tc_2_2f_r7_a_start_that_fails_says_what_happened_and_what_next(
-    tmp_path: Path, browser: Browser
-) -> None:
+@pytest.mark.row("TC-2.2f", "R7", "A11")
+async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as world:
         tab = await open_tab(browser, world.url, world.tokens["Mira"])
         page, alert = tab.page, tab.page.locator(".failc")

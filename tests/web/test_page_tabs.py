@@ -19,7 +19,25 @@ KEPT_IN_ORDER = """async (wanted) => {
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 
-async def test_tc_2_3b_4_1a_4_1b_4_2a_4_3a_4_3b_4_4a_4_4b_4_4c_4_5a_4_5b_4_6a_4_6b_5_6a_tabs(
+@pytest.mark.row(
+    "TC-2.3b",
+    "TC-4.1a",
+    "TC-4.1b",
+    "TC-4.2a",
+    "TC-4.3a",
+    "TC-4.3b",
+    "TC-4.4a",
+    "TC-4.4b",
+    "TC-4.4c",
+    "TC-4.5a",
+    "TC-4.5b",
+    "TC-4.6a",
+    "TC-4.6b",
+    "TC-5.6a",
+    "A6",
+    "A11",
+)
+async def test_tabs_open_once_keep_their_scroll_and_come_back_in_order(
     tmp_path: Path, browser: Browser
 ) -> None:
     async with lantern(tmp_path) as world:

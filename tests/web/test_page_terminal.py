@@ -99,9 +99,8 @@ async def at_terminal(browser: Browser, server: LiveServer, session: str, **more
     return Screen(tab)
 
 
-async def test_p7_p8_s54_r38_one_terminal_is_seen_by_two_pages_and_by_attach(
-    shells: LiveServer, browser: Browser
-) -> None:
+@pytest.mark.row("P7", "P8", "S54", "REL-38")
+async def test_one_terminal_is_seen_by_two_pages_and_by_attach(shells: LiveServer, browser: Browser) -> None:
     (shells.work / "asker.py").write_text(ASKER)
     session = await terminal(shells)
     one = await at_terminal(browser, shells, session)
@@ -162,7 +161,8 @@ async def test_p7_p8_s54_r38_one_terminal_is_seen_by_two_pages_and_by_attach(
     assert one.tab.errors == []
 
 
-async def test_p8_s53_links_finding_copying_pasting_bell_text_size_and_theme(
+@pytest.mark.row("P8", "S53")
+async def test_links_finding_copying_pasting_bell_text_size_and_theme(
     shells: LiveServer, browser: Browser
 ) -> None:
     session = await terminal(shells)
@@ -261,7 +261,8 @@ async def paste(screen: Screen, text: str) -> None:
     )
 
 
-async def test_p8_a_phone_has_the_keys_its_keyboard_lacks(shells: LiveServer, browser: Browser) -> None:
+@pytest.mark.row("P8")
+async def test_a_phone_has_the_keys_its_keyboard_lacks(shells: LiveServer, browser: Browser) -> None:
     session = await terminal(shells)
     screen = await at_terminal(browser, shells, session, size=PHONE)
     page = screen.tab.page
@@ -293,7 +294,8 @@ async def test_p8_a_phone_has_the_keys_its_keyboard_lacks(shells: LiveServer, br
     assert screen.tab.errors == []
 
 
-async def test_p7_p8_what_scrolled_out_of_reach_comes_from_the_tape_and_a_killed_server_costs_nothing(
+@pytest.mark.row("P7", "P8")
+async def test_what_scrolled_out_of_reach_comes_from_the_tape_and_a_killed_server_costs_nothing(
     shells: LiveServer, browser: Browser
 ) -> None:
     session = await terminal(shells)
@@ -326,7 +328,8 @@ async def test_p7_p8_what_scrolled_out_of_reach_comes_from_the_tape_and_a_killed
     assert screen.tab.errors == []
 
 
-async def test_p8_a_terminal_beside_a_chat_and_one_conversation_both_ways(
+@pytest.mark.row("P8")
+async def test_a_terminal_beside_a_chat_and_one_conversation_both_ways(
     short_dir: Path, browser: Browser
 ) -> None:
     server = LiveServer(short_dir, env={"SHELL": "/bin/sh"})
@@ -396,7 +399,8 @@ async def test_p8_a_terminal_beside_a_chat_and_one_conversation_both_ways(
         assert reader.tab.errors == []
 
 
-async def test_f9_s61_a_link_to_a_terminal_says_in_words_that_it_shows_no_screen(
+@pytest.mark.row("F9", "S61")
+async def test_a_link_to_a_terminal_says_in_words_that_it_shows_no_screen(
     shells: LiveServer, browser: Browser
 ) -> None:
     session = await terminal(shells)

@@ -64,9 +64,8 @@ async def begun(world: Stage, browser: Browser, *events: AnyEvent) -> Tab:
     return tab
 
 
-async def test_tc_3_1a_3_2a_3_2b_3_4a_text_grows_piece_by_piece_and_ends_as_markdown(
-    world: Stage, browser: Browser
-) -> None:
+@pytest.mark.row("TC-3.1a", "TC-3.2a", "TC-3.2b", "TC-3.4a", "A7", "A11")
+async def test_text_grows_piece_by_piece_and_ends_as_markdown(world: Stage, browser: Browser) -> None:
     tab = await begun(world, browser)
     await tab.page.locator("#message").fill("Change two things")
     await tab.page.keyboard.press("Enter")
@@ -112,7 +111,8 @@ async def test_tc_3_1a_3_2a_3_2b_3_4a_text_grows_piece_by_piece_and_ends_as_mark
     assert tab.strangers == []
 
 
-async def test_tc_3_3a_3_3b_3_3c_4_2a_a9_s44_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
+@pytest.mark.row("TC-3.3a", "TC-3.3b", "TC-3.3c", "TC-4.2a", "A9", "S44", "A7", "A11")
+async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     world: Stage, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.hub.stage.AGENTS", FORKS)

@@ -61,9 +61,8 @@ async def bounded(portlet: Portlet) -> None:
     assert await portlet.frame.evaluate("document.querySelectorAll('#col > .blk').length") <= 451
 
 
-async def test_tc_3_6a_3_6b_3_6c_x5_the_reader_follows_stays_and_comes_back(
-    world: Stage, browser: Browser
-) -> None:
+@pytest.mark.row("TC-3.6a", "TC-3.6b", "TC-3.6c", "X5", "A7", "A11")
+async def test_the_reader_follows_stays_and_comes_back(world: Stage, browser: Browser) -> None:
     async with portlet_alone(browser, world.url, conversation(2000)) as portlet:
         await portlet.open()
         await portlet.sees("line 2000.")
@@ -109,9 +108,8 @@ async def test_tc_3_6a_3_6b_3_6c_x5_the_reader_follows_stays_and_comes_back(
         await portlet.sees("fresh four.")
 
 
-async def test_x4_a10_finding_going_and_jumping_reach_what_is_not_loaded(
-    world: Stage, browser: Browser
-) -> None:
+@pytest.mark.row("X4", "A10")
+async def test_finding_going_and_jumping_reach_what_is_not_loaded(world: Stage, browser: Browser) -> None:
     async with portlet_alone(browser, world.url, conversation(3000)) as portlet:
         await portlet.open()
         await portlet.sees("line 3000.")

@@ -4,6 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
 from tests.web.node import NODE, needs_node
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "visible.json"
@@ -18,8 +19,9 @@ console.log(JSON.stringify(cases.map((one) => ({
 """
 
 
+@pytest.mark.row("S44")
 @needs_node
-def test_s44_the_page_writes_hidden_characters_out_like_the_command_line(tmp_path: Path) -> None:
+def test_the_page_writes_hidden_characters_out_like_the_command_line(tmp_path: Path) -> None:
     module = Path(__file__).parent.parent.parent / "src" / "bascule" / "web" / "js" / "visible.js"
     script = tmp_path / "check.mjs"
     script.write_text(CHECK)

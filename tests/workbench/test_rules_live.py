@@ -13,7 +13,8 @@ pytestmark = pytest.mark.anyio
 RULE = {"answer": "allow", "toolClass": "command", "argv": ["git", "status"]}
 
 
-async def test_x7_only_an_owner_changes_rules_and_everybody_who_may_look_sees_them(short_dir: Path):
+@pytest.mark.row("X7")
+async def test_only_an_owner_changes_rules_and_everybody_who_may_look_sees_them(short_dir: Path):
     async with LiveServer(short_dir) as server:
         made = await server.post("/api/rules", rule=RULE | {"folder": str(server.work)})
         assert made.status_code == 200, made.text
@@ -35,7 +36,8 @@ async def test_x7_only_an_owner_changes_rules_and_everybody_who_may_look_sees_th
         assert both.status_code == 400
 
 
-async def test_x7_rules_are_listed_made_tried_and_removed_from_the_command_line(short_dir: Path):
+@pytest.mark.row("X7")
+async def test_rules_are_listed_made_tried_and_removed_from_the_command_line(short_dir: Path):
     async with LiveServer(short_dir) as server:
         work = str(server.work)
         none = await bascule(server.data, "rules", "list")

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.live import LiveServer
+from tests.parts import Part
 from tests.waiting import PATIENCE
 
 from bascule.model.events import TurnEnded
@@ -52,73 +53,90 @@ async def search(server: LiveServer, words: str) -> dict[str, Any]:
             await asyncio.sleep(0.02)
 
 
-async def test_x4_x9_s31_a4_r12_a_session_is_found_shown_shared_and_kept(short_dir: Path) -> None:
+@pytest.mark.row("X4", "X9", "S31", "A4", "R12")
+async def test_a_session_is_found_shown_shared_and_kept(short_dir: Path, part: Part) -> None:
     async with LiveServer(short_dir) as server:
         make_repository(server.work)
         session = await server.create("count 3 about pelicans", permissionMode="auto")
         await server.wait_for(session, TurnEnded)
 
         found = await search(server, "pelican")
-        assert {hit["kind"] for hit in found["hits"]} >= {"title", "prompt"}
-        prompt = next(hit for hit in found["hits"] if hit["kind"] == "prompt")
-        around = {"around": prompt["firstSeq"], "limit": 4}
-        page = (await server.http.get(f"/api/sessions/{session}/entries", params=around)).json()
-        assert prompt["firstSeq"] in [entry["first_seq"] for entry in page["entries"]]
+        with part("X4: a search finds the message and its page"):
+            assert {hit["kind"] for hit in found["hits"]} >= {"title", "prompt"}
+            prompt = next(hit for hit in found["hits"] if hit["kind"] == "prompt")
+            around = {"around": prompt["firstSeq"], "limit": 4}
+            page = (await server.http.get(f"/api/sessions/{session}/entries", params=around)).json()
+            assert prompt["firstSeq"] in [entry["first_seq"] for entry in page["entries"]]
 
         one = f"/api/sessions/{session}"
-        listed = (await server.http.get(f"{one}/files")).json()
-        assert [item["name"] for item in listed["items"]] == [".git", "inner", "notes.txt"]
-        read = (await server.http.get(f"{one}/files/content", params={"path": "notes.txt"})).json()
-        assert read["text"] == "two\n"
-        for path in (
-            "../data/bascule.db",
-            "%2e%2e/data/server.json",
-            "/etc/passwd",
-            "..%5cdata",
-            "inner/../..",
-        ):
-            refused = await server.http.get(f"{one}/files/content", params={"path": path})
-            assert refused.status_code in (403, 404), path
-            raw = await server.http.get(f"{one}/files/content?path={path}")
-            assert raw.status_code in (403, 404), path
+        with part("files of the folder are shown"):
+            listed = (await server.http.get(f"{one}/files")).json()
+            assert [item["name"] for item in listed["items"]] == [".git", "inner", "notes.txt"]
+            read = (await server.http.get(f"{one}/files/content", params={"path": "notes.txt"})).json()
+            assert read["text"] == "two\n"
+        with part("S31: no path leads out of the folder"):
+            for path in (
+                "../data/bascule.db",
+                "%2e%2e/data/server.json",
+                "/etc/passwd",
+                "..%5cdata",
+                "inner/../..",
+            ):
+                refused = await server.http.get(f"{one}/files/content", params={"path": path})
+                assert refused.status_code in (403, 404), path
+                raw = await server.http.get(f"{one}/files/content?path={path}")
+                assert raw.status_code in (403, 404), path
 
-        changes = (await server.http.get(f"{one}/changes")).json()
-        assert (changes["branch"], changes["gitProblem"]) == ("trunk", None)
-        assert [(file["path"], file["patch"]) for file in changes["files"]] == [
-            ("notes.txt", "@@ -1 +1 @@\n-one\n+two")
-        ]
+        with part("X9: changes are shown"):
+            changes = (await server.http.get(f"{one}/changes")).json()
+            assert (changes["branch"], changes["gitProblem"]) == ("trunk", None)
+            assert [(file["path"], file["patch"]) for file in changes["files"]] == [
+                ("notes.txt", "@@ -1 +1 @@\n-one\n+two")
+            ]
 
-        project = await add(server, str(server.work) + "/")
-        assert project.json()["path"] == str(server.work)
-        assert (await add(server, str(server.work))).status_code == 409
-        (server.folder / "elsewhere").symlink_to(server.work)
-        assert (await add(server, f"{server.folder}/elsewhere")).status_code == 409
-        for path in ("/etc", f"{server.work}/missing", f"{server.work}/notes.txt", f"{server.work}/../work"):
-            bad = await add(server, path)
-            assert (bad.status_code, bad.json()["error"]["code"]) == (400, "PROJECT_PATH_INVALID"), path
-        folders = await server.http.get("/api/directories", params={"prefix": f"{server.folder}/wo"})
-        assert folders.json()["directories"] == [str(server.work)]
-        own = await server.http.get("/api/directories", params={"prefix": f"{server.folder}/"})
-        assert str(server.data) not in own.json()["directories"]
+        with part("A4: a project is added once"):
+            project = await add(server, str(server.work) + "/")
+            assert project.json()["path"] == str(server.work)
+            assert (await add(server, str(server.work))).status_code == 409
+            (server.folder / "elsewhere").symlink_to(server.work)
+            assert (await add(server, f"{server.folder}/elsewhere")).status_code == 409
+        with part("A4: an invalid folder is refused"):
+            for path in (
+                "/etc",
+                f"{server.work}/missing",
+                f"{server.work}/notes.txt",
+                f"{server.work}/../work",
+            ):
+                bad = await add(server, path)
+                assert (bad.status_code, bad.json()["error"]["code"]) == (400, "PROJECT_PATH_INVALID"), path
+        with part("A4: folders are completed, our own are not"):
+            folders = await server.http.get("/api/directories", params={"prefix": f"{server.folder}/wo"})
+            assert folders.json()["directories"] == [str(server.work)]
+            own = await server.http.get("/api/directories", params={"prefix": f"{server.folder}/"})
+            assert str(server.data) not in own.json()["directories"]
 
         shared = (await server.post(f"{one}/share")).json()
         assert (await server.http.get("/s")).status_code == 200
         await server.kill()
         await server.start()
         guest = {"authorization": f"Bearer {shared['token']}"}
-        assert (await server.http.get(f"{one}/entries", headers=guest)).status_code == 200
-        assert (await server.http.get(f"{one}/files", headers=guest)).status_code == 403
-        assert (await server.http.get("/api/sessions", headers=guest)).status_code == 403
-        kept = (await server.http.get("/api/projects")).json()["projects"]
-        assert [one["path"] for one in kept] == [str(server.work)]
-        assert len((await search(server, "pelican"))["hits"]) == len(found["hits"])
-        exported = await server.http.get(f"{one}/export", params={"format": "markdown"})
-        assert "pelicans" in exported.text
-        await server.http.request("DELETE", f"/api/grants/{shared['grant']['id']}")
-        assert (await server.http.get(f"{one}/entries", headers=guest)).status_code == 401
+        with part("R12: a guest reads one session after a restart"):
+            assert (await server.http.get(f"{one}/entries", headers=guest)).status_code == 200
+            assert (await server.http.get(f"{one}/files", headers=guest)).status_code == 403
+            assert (await server.http.get("/api/sessions", headers=guest)).status_code == 403
+        with part("projects, search and export survive a restart"):
+            kept = (await server.http.get("/api/projects")).json()["projects"]
+            assert [one["path"] for one in kept] == [str(server.work)]
+            assert len((await search(server, "pelican"))["hits"]) == len(found["hits"])
+            exported = await server.http.get(f"{one}/export", params={"format": "markdown"})
+            assert "pelicans" in exported.text
+        with part("a revoked guest is refused"):
+            await server.http.request("DELETE", f"/api/grants/{shared['grant']['id']}")
+            assert (await server.http.get(f"{one}/entries", headers=guest)).status_code == 401
 
 
-async def test_x9_an_agents_edit_is_a_change_of_its_session(short_dir: Path) -> None:
+@pytest.mark.row("X9")
+async def test_an_agents_edit_is_a_change_of_its_session(short_dir: Path) -> None:
     async with LiveServer(short_dir) as server:
         session = await server.create("edit", permissionMode="auto")
         await server.wait_for(session, TurnEnded)

@@ -1,4 +1,7 @@
-"""Every setting, with its default. Values come from the config file, then the environment, then flags."""
+"""Every setting, with its default. Values come from the config file, then the environment, then flags.
+
+The text under a field is its documentation: docs/settings.md is made from it.
+"""
 
 from typing import Literal
 
@@ -6,57 +9,91 @@ from msgspec import Struct
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
-    """What bounds a session. 0 switches a time or size limit off."""
+    """Limits of a session. 0 switches off a limit in seconds or bytes."""
 
-    spawns_per_minute: int = 5  # by one client
-    inputs_per_minute: int = 60  # into one session
-    sessions: int = 3  # running at once on one device
+    spawns_per_minute: int = 5
+    """Sessions that one client may start per minute."""
+    inputs_per_minute: int = 60
+    """Messages that may be sent to one session per minute."""
+    sessions: int = 3
+    """Sessions that may run at once on this machine."""
     session_seconds: int = 4 * 3600
+    """A session ends this long after it started."""
     idle_seconds: int = 30 * 60
+    """A session ends after waiting this long for its next message; an open request stops this clock."""
     output_bytes: int = 100 * 1024 * 1024
-    permission_seconds: int = 24 * 3600  # then exactly one deny is sent
+    """A session ends when its agent has written this much output."""
+    permission_seconds: int = 24 * 3600
+    """A permission request that nobody answers is denied after this long."""
     question_seconds: int = 24 * 3600
+    """A question that nobody answers is closed without an answer after this long."""
     prompt_chars: int = 1_048_576
-    start_seconds: int = 30  # for the agent process to exist, and then to speak its protocol
-    quiet_seconds: int = 30  # without a word in a turn, then that is told, once
+    """Longest prompt or message, in characters."""
+    start_seconds: int = 30
+    """How long an agent's process may take to start, and then to complete its protocol handshake."""
+    quiet_seconds: int = 30
+    """After this long without output in a turn, the session says once that its agent is silent."""
 
 
 class TerminalSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """What bounds a terminal. 0 switches a time limit off."""
+    """Limits of a terminal. 0 switches off a limit in seconds."""
 
-    tape_bytes: int = 8 * 1024 * 1024  # of one terminal's output that are kept
-    shelf_bytes: int = 512 * 1024 * 1024  # of all ended terminals together
-    size_owner: Literal["smallest", "typing"] = "smallest"  # whose window decides the size
-    silent_seconds: int = 30  # without a first byte, then it is stopped
+    tape_bytes: int = 8 * 1024 * 1024
+    """How much of one terminal's output is kept."""
+    shelf_bytes: int = 512 * 1024 * 1024
+    """How much output of all ended terminals together is kept."""
+    size_owner: Literal["smallest", "typing"] = "smallest"
+    """Whose window sets the size: the smallest of all viewers, or that of the viewer who typed last."""
+    silent_seconds: int = 30
+    """A terminal program that writes nothing for this long after its start is stopped."""
     session_seconds: int = 0
+    """A terminal ends this long after it started."""
     idle_seconds: int = 0
+    """A terminal ends after this long without input or output."""
 
 
 class AcpSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """What bounds an agent that speaks ACP. 0 switches a limit off."""
+    """Limits of an agent that speaks ACP. 0 switches a limit off."""
 
-    start_timeout_ms: int = 15_000  # for the agent to answer the first words
-    prompt_timeout_ms: int = 30_000  # of silence while it works on a prompt and nobody else is awaited
+    start_timeout_ms: int = 15_000
+    """How long an agent may take to answer the `initialize` request."""
+    prompt_timeout_ms: int = 30_000
+    """How long an agent may be silent in a turn while no person and no tool is awaited."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     data_dir: str
+    """State folder: database, spools, logs and keys."""
     config_dir: str
+    """Folder of `config.toml` and of your own agent files."""
     host: str = "127.0.0.1"
+    """Address to listen on; one that is not loopback needs TLS or `insecure_bind`."""
     port: int = 3333
+    """Port to listen on; 0 takes any free one."""
     tls_cert: str | None = None
+    """TLS certificate file; needs `tls_key`."""
     tls_key: str | None = None
-    insecure_bind: bool = False  # a person said that a non-loopback address without TLS is fine
-    allowed_hosts: tuple[str, ...] = ()  # exact Host values besides the loopback ones
-    allowed_origins: tuple[str, ...] = ()  # exact Origin values besides our own
-    roots: tuple[str, ...] = ()  # sessions may run only below these; empty: the home folder
-    device_name: str = ""  # empty: the machine's host name
-    default_agent: str = ""  # empty: the first installed one, else the demo
+    """TLS private key file; needs `tls_cert`."""
+    insecure_bind: bool = False
+    """Allow listening on a non-loopback address without TLS."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Exact `Host` values to accept besides the loopback ones, such as `bascule.example:3333`."""
+    allowed_origins: tuple[str, ...] = ()
+    """Exact `Origin` values to accept besides the server's own, such as `https://tools.example`."""
+    roots: tuple[str, ...] = ()
+    """Sessions may run only in these folders and below; empty means the home folder."""
+    device_name: str = ""
+    """Name of this machine in the page; empty means its host name."""
+    default_agent: str = ""
+    """Agent used when a start names none; empty means the first installed one, else the demo agent."""
     default_model: str = ""
+    """Model used when a start names neither agent nor model; empty means the agent's own default."""
     claude_bin: str = ""
-    find_sessions: bool = True  # list what agents keep on this machine of sessions begun outside Bascule
-    # By agent: names of variables that it is given besides those its file lists, such as a provider's key.
+    """Path or name of the Claude Code program; empty means the usual places are searched."""
+    find_sessions: bool = True
+    """List sessions that agents started outside Bascule keep on this machine."""
     pass_on: dict[str, tuple[str, ...]] = {}
+    """Per agent, names of environment variables to pass on besides those its agent file lists."""
     limits: Limits = Limits()
     terminal: TerminalSettings = TerminalSettings()
     acp: AcpSettings = AcpSettings()
