@@ -13,6 +13,7 @@ from bascule.keeper.frames import MAX_BLOB
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
 from bascule.transport.position import Position, PositionPost
+from bascule.transport.spool import SpoolReader
 
 
 async def test_a_keeper_is_started_detached_and_only_once(folder):
@@ -124,3 +125,31 @@ async def test_positions_are_coalesced_to_one_in_flight_per_session():
     replies[2].set_result({})
     await asyncio.gather(*told)
     replies[1].set_result({})
+
+
+async def test_posted_writes_arrive_in_order_and_each_is_answered_once(folder):
+    await ensure_keeper(folder)
+    connection = await KeeperConnection.connect(folder)
+    await connection.spawn("a", ["/bin/cat"], {}, "/", spawn_id="a")
+    answers: list[KeeperError | KeeperGone | None] = []
+    for number in range(100):
+        connection.post_write("a", f"w{number}", b"%02d" % number, answers.append)
+    connection.post_write("nobody", "w", b"x", answers.append)
+    connection.post_resize("a", 80, 24, answers.append)
+    await connection.write("a", "last", b"!")
+    assert answers[:100] == [None] * 100
+    assert [answer.code for answer in answers[100:] if isinstance(answer, KeeperError)] == [
+        "unknown_session",
+        "not_a_terminal",
+    ]
+    await connection.aclose()
+    connection.post_write("a", "late", b"x", answers.append)
+    await asyncio.sleep(0)
+    assert isinstance(answers[-1], KeeperGone)
+    assert len(answers) == 103
+    reader = SpoolReader(folder, "a", "out")
+    expected = b"".join(b"%02d" % number for number in range(100)) + b"!"
+    async with asyncio.timeout(PATIENCE):
+        while reader.read(0, 1000) != expected:  # noqa: ASYNC110 - cat echoes when it likes
+            await asyncio.sleep(0.02)
+    reader.close()

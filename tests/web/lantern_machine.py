@@ -28,8 +28,9 @@ from bascule.link.rules import (
     TryRequest,
     TryRule,
 )
-from bascule.link.tape import TapeTail
+from bascule.link.tape import Delivered, TapeTail
 from bascule.model.codec import timestamp
+from bascule.model.commands import Actor
 from bascule.model.comparisons import Comparison, Contestant
 from bascule.model.rules import RuleSpec
 from bascule.policy.trying import Tried
@@ -69,19 +70,33 @@ class ShownTape:
 
     base, end, over = 0, len(SCREEN), False
 
+    def __init__(self, delivered: Delivered) -> None:
+        self._delivered = delivered
+
     async def read(self, offset: int, limit: int) -> bytes:
         return SCREEN[offset : offset + limit]
 
     async def tail(self, limit: int) -> TapeTail:
         return TapeTail(0, b"")
 
+    def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
+        self._delivered(len(data), None)
+
+    def resize(self, cols: int, rows: int, by: Actor) -> None:
+        pass
+
+    def redraw(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
 
 class ShownTapes:
-    async def open(self, session_id: str, run: int, grew: Callable[[], None]) -> ShownTape:
-        return ShownTape()
+    async def open(
+        self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
+    ) -> ShownTape:
+        return ShownTape(delivered)
 
 
 def rule(number: int, answer: Any, kind: Any, words: str, used: int, **about: Any) -> RuleView:

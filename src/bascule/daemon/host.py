@@ -71,14 +71,11 @@ from bascule.model.commands import (
     AnyCommand,
     ArchiveSession,
     EndSession,
-    Redraw,
     RenameSession,
-    Resize,
     ResumeSession,
     SendPrompt,
     SetMode,
     StartSession,
-    TypeKeys,
 )
 from bascule.model.errors import (
     BasculeError,
@@ -99,7 +96,6 @@ from bascule.session.commands import carry_out
 from bascule.session.ending import STORE_SECONDS
 from bascule.session.ledger import Ledger
 from bascule.session.supervisor import Supervisor
-from bascule.session.terminal import TerminalSupervisor, use_terminal
 from bascule.store.base import AuditRecord, EventStore
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.rules import RuleBook
@@ -136,7 +132,7 @@ class Host:
             steady,
             self._rules.verdict,
         )
-        self.tapes = LocalTapes(self.sessions)
+        self.tapes = LocalTapes(self.sessions, self._check_storage)
         self._store = store
         self._launcher = launcher
         self._device = device
@@ -289,8 +285,8 @@ class Host:
             case StartSession() | ResumeSession() | RenameSession() | ArchiveSession():
                 async with self._one_at_a_time:
                     return await self._begin_or_relabel(wish, body_sha256)
-            case TypeKeys() | Resize() | Redraw() | EndSession():
-                return await self._touch_or_end(wish, body_sha256)
+            case EndSession():
+                return await self._end(wish, body_sha256)
             case _:
                 match self.sessions.live.get(wish.session_id):
                     case None if self._found.has(wish.session_id):
@@ -311,19 +307,17 @@ class Host:
             return await self._carry_out(wish, body_sha256)
         return queued if queued is not None else await self._refuse_for_ended(wish)
 
-    async def _touch_or_end(self, wish: TypeKeys | Resize | Redraw | EndSession, body_sha256: str) -> bytes:
-        live = self.sessions.live.get(wish.session_id)
-        if live is None and isinstance(wish, EndSession) and await self._states.end(wish):
-            return b"{}"
-        if live is None:
-            return await self._refuse_for_ended(wish)
-        if isinstance(live, TerminalSupervisor):
-            await use_terminal(live, wish)
-        elif isinstance(live, Supervisor) and isinstance(wish, EndSession):
-            return await carry_out(live, wish, self._store, body_sha256)
-        else:
-            raise NotSupported("This session is not a terminal.")
-        return b"{}"
+    async def _end(self, wish: EndSession, body_sha256: str) -> bytes:
+        match self.sessions.live.get(wish.session_id):
+            case None:
+                return b"{}" if await self._states.end(wish) else await self._refuse_for_ended(wish)
+            case Supervisor() as supervisor:
+                return await carry_out(supervisor, wish, self._store, body_sha256)
+            case terminal:
+                ending = terminal.end(wish.reason, wish.by.name)
+                if ending is not None:
+                    await ending
+                return b"{}"
 
     async def _begin_or_relabel(
         self, wish: StartSession | ResumeSession | RenameSession | ArchiveSession, body_sha256: str
@@ -389,8 +383,8 @@ class Host:
         if await self._store.session(session_id) is None:
             raise SessionNotFound(session_id)
 
-    def _check_storage(self, wish: AnyCommand | StartComparison | TakeFeedback) -> None:
-        """What can't be stored is refused at once, before it is a fact that waits. Stopping never is."""
+    def _check_storage(self, wish: AnyCommand | StartComparison | TakeFeedback | None = None) -> None:
+        """Refuse at once what a full disk can't store. Ending a session is never refused."""
         problem = self._store.storage_problem
         if problem is not None and not isinstance(wish, EndSession):
             raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")

@@ -26,7 +26,7 @@ from bascule.session.serving import Services
 from bascule.session.shared import SharedSupervisor
 from bascule.session.shared_process import SharedProcess
 from bascule.session.supervisor import Supervisor
-from bascule.session.terminal import Shelf, TerminalSupervisor
+from bascule.session.terminal import TerminalSupervisor
 from bascule.store.base import ResumePoint
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
@@ -56,14 +56,14 @@ class LiveSessions:
         limits: Limits,
         terminal: TerminalSettings,
         acp: AcpSettings,
-        shelf: TapeArchive,
+        archive: TapeArchive,
         trusts: Callable[[str], bool],
         clock: Callable[[], float],
         steady: Callable[[], float],
         ruling: Ruling = by_mode,
     ) -> None:
         self.live: dict[str, LiveSession] = {}
-        self.shelf = shelf
+        self.archive = archive
         self._limits = limits
         self._terminal = terminal
         self._acp = acp
@@ -151,7 +151,7 @@ class LiveSessions:
             self._terminal,
             self._clock,
             self._steady,
-            shelf=Shelf(lambda start, end: self._shelve(name, kept_as, start, end)),
+            archive=lambda start, end: self._archive(name, kept_as, start, end),
             trusts=self._trusts,
             base=base,
         )
@@ -163,15 +163,15 @@ class LiveSessions:
         return found if isinstance(found, TerminalSupervisor) else None
 
     def spool(self, name: str) -> SpoolReader:
-        """A viewer's own way to a live terminal's bytes."""
+        """Reads a live terminal's output. Each viewer has a reader of its own."""
         return SpoolReader(self.keeper.folder, name, "out")
 
     def _enter(self, supervisor: LiveSession, process: KeeperProcess) -> None:
         self.live[supervisor.ledger.record.session_id] = supervisor
         self.by_kept_name[process.name] = supervisor
 
-    async def _shelve(self, name: str, kept_as: str, start: int, end: int) -> None:
-        await asyncio.to_thread(self.shelf.put, kept_as, start, end, self.spool(name))
+    async def _archive(self, name: str, kept_as: str, start: int, end: int) -> None:
+        await asyncio.to_thread(self.archive.put, kept_as, start, end, self.spool(name))
 
     def run(self, supervisor: LiveSession, process: AgentProcess, plan: SpawnPlan | None) -> None:
         task = asyncio.create_task(

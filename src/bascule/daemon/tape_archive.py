@@ -1,4 +1,4 @@
-"""The tapes of terminals that have ended: one file each, the oldest go when there are too many bytes."""
+"""Archive of ended terminals' tapes: one file each; the oldest are deleted when all exceed a byte limit."""
 
 import os
 from collections.abc import Callable
@@ -15,7 +15,7 @@ class Readable(Protocol):
 
 
 class ArchivedTape(NamedTuple):
-    """A tape on the shelf: the bytes from `start` up to `end`."""
+    """One archived tape: the bytes from offset `start` up to `end`."""
 
     path: Path
     start: int
@@ -23,7 +23,7 @@ class ArchivedTape(NamedTuple):
 
 
 class TapeArchive:
-    """A file is named `<run>.<first offset>`; it appears whole or not at all."""
+    """Files are named `<run>.<first offset>` and written atomically."""
 
     def __init__(self, folder: Path, most_bytes: int, log: Callable[[str], None]) -> None:
         self._folder = folder
@@ -31,7 +31,7 @@ class TapeArchive:
         self._log = log
 
     def put(self, name: str, start: int, end: int, source: Readable) -> None:
-        """Copy the tape's last part here. Raises `OSError` and leaves nothing when the disk will not."""
+        """Copy the bytes from `start` to `end` here. Raises `OSError` and leaves no file when that fails."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         fresh = self._folder / f"{name}.new"
         try:

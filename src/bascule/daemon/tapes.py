@@ -1,42 +1,51 @@
-"""This machine's terminals as viewers read them: live ones from the spool, ended ones from the shelf."""
+"""This machine's terminals for viewers: live ones are read from the spool, ended ones from the archive."""
 
 import os
 from collections.abc import Callable
+from functools import partial
 
 from bascule.daemon.live_sessions import LiveSessions, kept_name, process_name
 from bascule.daemon.tape_archive import ArchivedTape
 from bascule.drivers.terminal.mode_tracker import AT_START, prelude
-from bascule.link.tape import Tape, TapeCut, TapeTail
-from bascule.model.errors import SessionNotFound
+from bascule.link.tape import Delivered, Tape, TapeCut, TapeTail
+from bascule.model.commands import Actor
+from bascule.model.errors import BasculeError, SessionNotFound, SessionOver
 from bascule.policy.screening import safe_start
 from bascule.session.terminal import TerminalSupervisor
 from bascule.transport.errors import SpoolTrimmed
 from bascule.transport.spool import SpoolReader
 
+ENDED = "This session has ended. Resume it to go on."
+
 
 class LocalTapes:
-    def __init__(self, sessions: LiveSessions) -> None:
-        self._sessions = sessions
+    """`check_storage` raises while the disk is full: input that can't be audited is refused."""
 
-    async def open(self, session_id: str, run: int, grew: Callable[[], None]) -> Tape:
+    def __init__(self, sessions: LiveSessions, check_storage: Callable[[], None]) -> None:
+        self._sessions = sessions
+        self._check_storage = check_storage
+
+    async def open(self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered) -> Tape:
         name = kept_name(session_id, run)
+        find = partial(self._sessions.archive.find, name)
         live = self._sessions.terminal(session_id)
         if live is not None and live.ledger.record.started_seq == run:
             spool = self._sessions.spool(process_name(live.ledger.record))
-            return LiveTape(live, spool, lambda: self._sessions.shelf.find(name), grew)
-        kept = self._sessions.shelf.find(name)
+            return LiveTape(live, spool, find, self._check_storage, grew, delivered)
+        kept = find()
         if kept is None:
             raise SessionNotFound(session_id)
-        return ShelvedTape(kept)
+        return EndedTape(kept, delivered)
 
 
-class ShelvedTape:
-    """A terminal that has ended."""
+class EndedTape:
+    """The tape of a terminal that has ended, read from the archive."""
 
     over = True
 
-    def __init__(self, kept: ArchivedTape) -> None:
+    def __init__(self, kept: ArchivedTape, delivered: Delivered) -> None:
         self.base, self.end = kept.start, kept.end
+        self._delivered = delivered
         self._file = open(kept.path, "rb")  # noqa: SIM115 - closed by `close`, when its viewer leaves
 
     async def read(self, offset: int, limit: int) -> bytes:
@@ -50,44 +59,57 @@ class ShelvedTape:
         cut = start + safe_start(piece) if start > self.base else start
         return TapeTail(cut, prelude(AT_START))
 
+    def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
+        self._delivered(len(data), SessionOver(ENDED))
+
+    def resize(self, cols: int, rows: int, by: Actor) -> None:
+        raise SessionOver(ENDED)
+
+    def redraw(self) -> None:
+        raise SessionOver(ENDED)
+
     def close(self) -> None:
         self._file.close()
 
 
 class LiveTape:
-    """A terminal that runs; when it ends under its viewer, the viewer reads on from the shelf."""
+    """The tape of a running terminal. When the terminal ends, its viewer reads on from the archive."""
 
     def __init__(
         self,
         live: TerminalSupervisor,
         spool: SpoolReader,
         find: Callable[[], ArchivedTape | None],
+        check_storage: Callable[[], None],
         grew: Callable[[], None],
+        delivered: Delivered,
     ) -> None:
         self._live = live
         self._spool = spool
         self._find = find
-        self._shelved: ShelvedTape | None = None
+        self._check_storage = check_storage
+        self._delivered: Delivered | None = delivered
+        self._ended: EndedTape | None = None
         self._unwatch = live.watch(grew)
 
     @property
     def base(self) -> int:
-        return self._shelved.base if self._shelved else self._live.base
+        return self._ended.base if self._ended else self._live.base
 
     @property
     def end(self) -> int:
-        return self._shelved.end if self._shelved else self._live.tape_end
+        return self._ended.end if self._ended else self._live.tape_end
 
     @property
     def over(self) -> bool:
         return self._live.over
 
     async def read(self, offset: int, limit: int) -> bytes:
-        if self._live.over and self._shelved is None:
+        if self._live.over and self._ended is None:
             kept = self._find()
-            self._shelved = ShelvedTape(kept) if kept else None
-        if self._shelved is not None:
-            return await self._shelved.read(offset, limit)
+            self._ended = EndedTape(kept, self._tell) if kept else None
+        if self._ended is not None:
+            return await self._ended.read(offset, limit)
         try:
             return self._spool.read(offset, limit)
         except SpoolTrimmed:
@@ -97,8 +119,29 @@ class LiveTape:
         tail = self._live.tail(limit)
         return TapeTail(tail.offset, tail.prelude)
 
+    def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
+        delivered = partial(self._tell, len(data))
+        try:
+            self._check_storage()
+            self._live.type_keys(data, by, delivered, reply=reply)
+        except BasculeError as error:
+            delivered(error)
+
+    def resize(self, cols: int, rows: int, by: Actor) -> None:
+        self._check_storage()
+        self._live.resize(cols, rows, by)
+
+    def redraw(self) -> None:
+        self._check_storage()
+        self._live.redraw()
+
     def close(self) -> None:
         self._unwatch()
+        self._delivered = None
         self._spool.close()
-        if self._shelved is not None:
-            self._shelved.close()
+        if self._ended is not None:
+            self._ended.close()
+
+    def _tell(self, length: int, error: BasculeError | None) -> None:
+        if self._delivered is not None:
+            self._delivered(length, error)

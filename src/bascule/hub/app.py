@@ -74,7 +74,7 @@ def build_app(
         tickets=Tickets(grants, steady),
         spawns=Buckets(per_minute, per_minute, steady),
         doors=Doorway(settings),
-        arbiters=Arbiters(switchboard, settings.terminal, steady),
+        arbiters=Arbiters(settings.terminal, steady),
         sse=sse_encoder(store.epoch),
         steady=steady,
     )

@@ -12,13 +12,14 @@ from bascule.keeper.session import Exit, Session
 _READ_BYTES = 256 * 1024
 # Past this much unsent we stop taking requests: it bounds what a client that never reads can cost.
 _MAX_UNSENT = 256 * 1024
-# A session that wrote this much in the last moment is a flood: of it we tell less often, so that whoever
-# reads us has time for the others. A key's echo is never held back.
+# A session that wrote this much within the window floods: its output notices are sent less often, so that the
+# server has time for the other sessions. A keystroke's echo is never delayed.
 _FLOOD_BYTES = 128 * 1024
 _FLOOD_WINDOW = 0.05
 _FLOOD_PAUSE = 0.006
-# How long the reply to a key may wait for its echo: who typed looks at the echo, and each wakes the reader.
-_BEHIND_PAUSE = 0.002
+# How long the reply to a keystroke waits, so that it shares one write with the keystroke's echo: each write
+# wakes the server, and the person who typed only sees the echo.
+_REPLY_DELAY = 0.002
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Client:
         self._gone = gone
         self._frames = FrameReader()
         self._unsent = bytearray()
-        self._behind = bytearray()
+        self._delayed = bytearray()
         self._told: dict[str, _Told] = {}
         self._dirty: dict[str, Session | Leftover] = {}
         self._watching = False
@@ -69,11 +70,11 @@ class Client:
             self._unsent += encode(message)
             self._send()
 
-    def reply_behind(self, message: Message) -> None:
-        """As `reply`, but behind the news that come within a moment."""
+    def reply_after_output(self, message: Message) -> None:
+        """Reply within 2 ms, in one write with the output notices of that time and after them."""
         if self.open:
-            self._behind += encode(message)
-            self._come_back(_BEHIND_PAUSE)
+            self._delayed += encode(message)
+            self._wake_later(_REPLY_DELAY)
 
     def watch(self, sessions: Iterable[Session | Leftover]) -> None:
         self._watching = True
@@ -90,7 +91,7 @@ class Client:
         self._told.pop(session, None)
 
     def flush(self) -> None:
-        if (not self._dirty and not self._behind) or self._unsent or not self.open:
+        if (not self._dirty and not self._delayed) or self._unsent or not self.open:
             return
         now = self._loop.now()
         waiting: dict[str, Session | Leftover] = {}
@@ -102,10 +103,10 @@ class Client:
                 self._unsent += encode(notice)
         self._dirty = waiting
         if self._later is None:
-            self._unsent += self._behind
-            self._behind.clear()
+            self._unsent += self._delayed
+            self._delayed.clear()
         if waiting:
-            self._come_back(_FLOOD_PAUSE)
+            self._wake_later(_FLOOD_PAUSE)
         self._send()
 
     def _may_wait(self, session: Session | Leftover, now: float) -> bool:
@@ -114,12 +115,12 @@ class Client:
             return False
         return now - told.told_at < _FLOOD_PAUSE and told.is_flood(now)
 
-    def _come_back(self, seconds: float) -> None:
+    def _wake_later(self, seconds: float) -> None:
         if self._later is None:
-            self._later = self._loop.after(seconds, self._came_back)
+            self._later = self._loop.after(seconds, self._woke)
 
-    def _came_back(self) -> None:
-        # The loop flushes after every turn; all that is needed is a turn.
+    def _woke(self) -> None:
+        # Nothing to do here: the loop calls `flush` after every turn, and this timer made it turn.
         self._later = None
 
     def close(self, reason: str) -> None:

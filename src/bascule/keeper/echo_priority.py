@@ -1,8 +1,12 @@
-"""While somebody types into one terminal, floods elsewhere are read in sips: the echo comes first."""
+"""Keeps the echo of a keystroke fast while other sessions flood.
+
+For 0.5 s after a keystroke, reads other sessions' output in 16 KiB chunks, so the echo is not queued behind a
+flood.
+"""
 
 from collections.abc import Callable
 
-# Longer than the pause between two keys of somebody who types, shorter than one notices in a build's output.
+# Longer than the pause between two keystrokes, and too short to be noticed in the output of a build.
 _SECONDS = 0.5
 
 
@@ -16,5 +20,5 @@ class EchoPriority:
         self._typist, self._until = typist, self._now() + _SECONDS
 
     def defers(self, other: object) -> bool:
-        """Should this one hold back? Never the one that is typed into."""
+        """Whether this session is read in small chunks now. Never the session that was typed into."""
         return self._typist is not other and self._now() < self._until

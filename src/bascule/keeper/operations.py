@@ -61,7 +61,7 @@ def _spawn(keeper: Keeper, _client: Client, message: Message) -> Message:
 
 def _write(keeper: Keeper, client: Client, number: int, message: Message, blob: bytes) -> None:
     session = _running(keeper, message)
-    reply = client.reply_behind if session.is_terminal else client.reply
+    reply = client.reply_after_output if session.is_terminal else client.reply
 
     def done(refusal: Refused | None) -> None:
         if refusal:

@@ -8,9 +8,9 @@ from bascule.keeper.loop import READ, Loop
 from bascule.keeper.spool import Spool
 
 _TURN_BYTES = 256 * 1024
-# What is read at once, and how seldom, while somebody waits for the echo of a key in another terminal.
-_SIP_BYTES = 16 * 1024
-_SIP_SECONDS = 0.004
+# How much is read at once, and the pause after it, while a keystroke in another terminal waits for its echo.
+_SMALL_READ = 16 * 1024
+_SMALL_READ_PAUSE = 0.004
 _RETRY_SECONDS = 0.5
 # A read that gave less than this has taken all there was: another would only say so.
 _LITTLE = 1024
@@ -28,13 +28,13 @@ class Output:
         spool: Spool,
         cap: int,
         changed: Callable[[], None],
-        holds_back: Callable[[], bool],
+        reads_little: Callable[[], bool],
     ) -> None:
         self._loop = loop
         self._fd = fd
         self._cap = cap
         self._changed = changed
-        self._holds_back = holds_back
+        self._reads_little = reads_little
         self._held = memoryview(b"")
         self.spool = spool
         self.position = 0
@@ -63,13 +63,13 @@ class Output:
         self.spool.close()
 
     def _turn(self) -> None:
-        sips = self._holds_back()
-        count, ended = self._fill(_SIP_BYTES if sips else _TURN_BYTES)
+        small = self._reads_little()
+        count, ended = self._fill(_SMALL_READ if small else _TURN_BYTES)
         if count:
             self._store(_buffer[:count])
-        if sips and count >= _SIP_BYTES:
+        if small and count >= _SMALL_READ:
             self._loop.unwatch(self._fd)
-            self._loop.after(_SIP_SECONDS, self._go_on)
+            self._loop.after(_SMALL_READ_PAUSE, self._go_on)
         if ended and not self._held:
             self.close()
         if count or ended:

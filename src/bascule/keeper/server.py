@@ -44,7 +44,7 @@ class Keeper:
         self._idle = idle
         self._handle = handle
         self._loop = Loop(log)
-        self._courtesy = EchoPriority(self._loop.now)
+        self._echo_priority = EchoPriority(self._loop.now)
         self._sweeper = Sweeper(self._loop, log, self._is_alone, self._swept)
         self._unreaped: dict[int, Session] = {}
         self._clients: set[Client] = set()
@@ -103,7 +103,9 @@ class Keeper:
         except OSError as error:
             raise Refused("storage", f"cannot make the spool: {error.strerror}") from error
         try:
-            return Session(self._loop, spool, request, self._settings, self._courtesy, self._session_changed)
+            return Session(
+                self._loop, spool, request, self._settings, self._echo_priority, self._session_changed
+            )
         except Refused:
             os.rmdir(spool)
             raise

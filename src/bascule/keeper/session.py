@@ -34,7 +34,7 @@ class Session:
         folder: str,
         request: SpawnRequest,
         settings: ChildSettings,
-        courtesy: EchoPriority,
+        echo_priority: EchoPriority,
         changed: Callable[["Session"], None],
     ) -> None:
         self.id = request.session
@@ -48,13 +48,15 @@ class Session:
         self.leader = procs.read(launched.pid) or Proc(launched.pid, 0, 0, launched.pid, launched.pid, False)
         self._loop = loop
         self._changed = changed
-        self._courtesy = courtesy
+        self._echo_priority = echo_priority
         self.stdin = Input(loop, launched.stdin, self.is_terminal, self._typed)
-        self.out = Output(loop, launched.out, out, request.spool_cap, self._stream_changed, self._holds_back)
+        self.out = Output(
+            loop, launched.out, out, request.spool_cap, self._stream_changed, self._reads_little
+        )
         self.err: Output | None = None
         if launched.err is not None:
             self.err = Output(
-                loop, launched.err, err, request.spool_cap, self._stream_changed, self._holds_back
+                loop, launched.err, err, request.spool_cap, self._stream_changed, self._reads_little
             )
         self._terminal_fd = launched.out if self.is_terminal else -1
         self.ending: Exit | None = None
@@ -102,10 +104,10 @@ class Session:
 
     def _typed(self) -> None:
         if self.is_terminal:
-            self._courtesy.typed(self)
+            self._echo_priority.typed(self)
 
-    def _holds_back(self) -> bool:
-        return self._courtesy.defers(self)
+    def _reads_little(self) -> bool:
+        return self._echo_priority.defers(self)
 
     def poll_exit(self) -> bool:
         """Look whether the leader has ended, without reaping it; True the first time it has."""

@@ -1,7 +1,7 @@
-"""How the hub reads a terminal's bytes, wherever they are: from this machine's spool, or over a link.
+"""How a viewer in the hub uses a terminal of a device: reads its output, types, resizes.
 
-A link that leads to another machine offers the same two protocols by asking for pieces and being told of
-growth; whoever shows a terminal can't tell the difference.
+The device may be this machine (`daemon/tapes.py` reads the spool) or one behind a link, which would offer the
+same two protocols. The viewer can't tell the difference.
 """
 
 from collections.abc import Callable
@@ -9,20 +9,26 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from bascule.model.commands import Actor
+from bascule.model.errors import BasculeError
+
 
 class TapeCut(Exception):
-    """The bytes at this offset are gone; the tape begins later now."""
+    """The bytes at this offset have been trimmed; the tape begins later now."""
 
 
 class TapeTail(Struct, frozen=True):
-    """A place to begin, and what a viewer's terminal is told before it."""
+    """An offset to begin reading at, and the escape sequences a viewer's terminal needs before it."""
 
     offset: int
     prelude: bytes
 
 
 class Tape(Protocol):
-    """One viewer's hold on one run of one terminal. Offsets count bytes since the run began."""
+    """One viewer's access to one run of one terminal. Offsets count bytes since the run began.
+
+    `type`, `resize` and `redraw` only queue, in the order of the calls: no task, future or timer for each.
+    """
 
     @property
     def base(self) -> int:
@@ -34,23 +40,47 @@ class Tape(Protocol):
 
     @property
     def over(self) -> bool:
-        """Nothing more will be added."""
+        """The program has ended: no bytes will be added."""
         ...
 
     async def read(self, offset: int, limit: int) -> bytes:
-        """Bytes from there, at most `limit`; b"" when there are none yet. Raises `TapeCut`."""
+        """At most `limit` bytes from `offset`; b"" when there are none yet. Raises `TapeCut`."""
         ...
 
     async def tail(self, limit: int) -> TapeTail:
-        """Where a viewer who wants about the last `limit` bytes begins."""
+        """Where a viewer that wants about the last `limit` bytes begins."""
         ...
 
-    def close(self) -> None: ...
+    def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
+        """Write to the program's input. Never raises: `delivered`, given to `Tapes.open`, gets the outcome.
+
+        `reply` marks a terminal's answer to the program's question, which is not a person typing.
+        """
+        ...
+
+    def resize(self, cols: int, rows: int, by: Actor) -> None:
+        """Raises `BasculeError` when the terminal has ended or can't be reached."""
+        ...
+
+    def redraw(self) -> None:
+        """Have a full-screen program draw its screen again. Raises as `resize`."""
+        ...
+
+    def close(self) -> None:
+        """Stop reading; no callback is called any more. What was typed is still delivered."""
+        ...
+
+
+# The outcome of one `Tape.type`: how many bytes it had, and None or why the program did not get them.
+Delivered = Callable[[int, BasculeError | None], None]
 
 
 class Tapes(Protocol):
     """The terminals of one device."""
 
-    async def open(self, session_id: str, run: int, grew: Callable[[], None]) -> Tape:
-        """`grew` is called whenever there may be more, or the end. Raises `SessionNotFound`."""
+    async def open(self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered) -> Tape:
+        """`grew` is called when there may be more to read, or the end; `delivered` once for each `type`.
+
+        Raises `SessionNotFound`.
+        """
         ...

@@ -112,20 +112,6 @@ class ResumeSession(Command, frozen=True, kw_only=True):
     """Bring an ended session's agent back, on the same log."""
 
 
-class TypeKeys(Command, frozen=True, kw_only=True):
-    data: bytes
-    reply: bool = False  # a terminal answering a program's question, not a person typing
-
-
-class Resize(Command, frozen=True, kw_only=True):
-    cols: int
-    rows: int
-
-
-class Redraw(Command, frozen=True, kw_only=True):
-    """Have a full-screen program draw its screen again, for somebody who has just come."""
-
-
 class EndSession(Command, frozen=True, kw_only=True):
     reason: Literal["closed", "killed"] = "closed"
 
@@ -145,8 +131,5 @@ AnyCommand = (
     | RenameSession
     | ArchiveSession
     | ResumeSession
-    | TypeKeys
-    | Resize
-    | Redraw
     | EndSession
 )

@@ -1,10 +1,11 @@
 """What a session needs of the process behind it. The transport offers it; tests may offer another."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
 
-from bascule.model.errors import HostError
+from bascule.model.errors import BasculeError, HostError
 from bascule.model.records import Write
 
 
@@ -49,10 +50,6 @@ class AgentProcess(Protocol):
         """How many bytes wait for it to read, in the keeper and in its pipe. None when nobody can tell."""
         ...
 
-    async def resize(self, cols: int, rows: int) -> None:
-        """Only of a terminal: its new size, told to whoever has it in the foreground."""
-        ...
-
     async def end(self) -> None:
         """Begin the end: stdin closed, then TERM, then KILL of the whole tree. The exit comes later."""
         ...
@@ -75,4 +72,19 @@ class AgentProcess(Protocol):
 
     def close(self) -> None:
         """Let go of files; the process goes on."""
+        ...
+
+
+class TerminalProcess(AgentProcess, Protocol):
+    """A process in a terminal. Keys and sizes are posted in order: no task and no future for each."""
+
+    def post_write(self, write: Write, delivered: Callable[[BasculeError | None], None]) -> None:
+        """Calls `delivered` once: with None when the program's input has the bytes, or with why it has not.
+
+        Raises `ProcessUnreachable` when that is known at once.
+        """
+        ...
+
+    def post_resize(self, cols: int, rows: int) -> None:
+        """Set the size and send SIGWINCH. Raises `ProcessUnreachable`; a later failure is only logged."""
         ...

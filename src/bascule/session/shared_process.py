@@ -201,9 +201,6 @@ class Slot:
     async def unread(self) -> int | None:
         return await self.process.unread()
 
-    async def resize(self, cols: int, rows: int) -> None:
-        await self.process.resize(cols, rows)
-
     async def end(self) -> None:
         """The last one out ends the process."""
         self.leaving = True

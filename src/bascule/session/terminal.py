@@ -1,12 +1,13 @@
-"""One live terminal: its lifecycle, its size and its keys. Its bytes stay on the tape, by offset."""
+"""Supervises one live terminal: its lifecycle, size and input. Viewers read its output from the tape."""
 
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from bascule.drivers.terminal import Signals, Tail, TerminalDriver
-from bascule.model.commands import Actor, EndSession, Redraw, Resize, TypeKeys
-from bascule.model.errors import HostError, InvalidInput, SessionOver
+from bascule.model.commands import Actor
+from bascule.model.errors import BasculeError, HostError, InvalidInput, SessionOver
 from bascule.model.events import (
     AnyEvent,
     Bell,
@@ -21,7 +22,7 @@ from bascule.model.events import (
 from bascule.model.lifecycle import Phase
 from bascule.model.records import Write
 from bascule.model.settings import TerminalSettings
-from bascule.session.agent import AgentProcess, Exit, SpawnPlan
+from bascule.session.agent import Exit, SpawnPlan, TerminalProcess
 from bascule.session.deadlines import Deadlines
 from bascule.session.ending import OVER, ended, exit_words, seconds, spawn, stop, stop_after
 from bascule.session.ledger import Ledger
@@ -30,22 +31,15 @@ from bascule.session.trust_prompt import Trusting
 from bascule.store.base import AuditRecord, ResumePoint
 
 CHUNK = 256 * 1024
-COMMIT_EVERY = 4 * 1024 * 1024  # bytes that would be looked at again after a crash
+COMMIT_EVERY = 4 * 1024 * 1024  # at most this many bytes are read again after a crash
 POSITION_EVERY = 1024 * 1024
-NEWS_SECONDS = 1.0  # between two titles, or two bells, that become events
+NEWS_SECONDS = 1.0  # at most one title and one bell become events in this time
 CLIPBOARD_SECONDS = 60.0
-AUDIT_SECONDS = 600.0  # one record says that somebody types; not one a key
+AUDIT_SECONDS = 600.0  # one audit record per typist in this time, not one per key
 MAX_KEYS = 1024 * 1024 + 1024  # a paste of 1 MiB, with the brackets around it
 MAX_SIDE = 1000
 REDRAW_SECONDS = 0.05
 CLIPBOARD = "The program tried to use the clipboard. That is off, so nothing was copied or read."
-
-
-class Shelf:
-    """Where a terminal's tape goes when it is over. Handed in, because sessions know no files."""
-
-    def __init__(self, put: Callable[[int, int], Awaitable[None]]) -> None:
-        self.put = put
 
 
 def clamped(side: int) -> int:
@@ -56,27 +50,27 @@ class TerminalSupervisor:
     def __init__(
         self,
         ledger: Ledger,
-        process: AgentProcess,
+        process: TerminalProcess,
         driver: TerminalDriver,
         point: ResumePoint,
         settings: TerminalSettings,
         clock: Callable[[], float],
         steady: Callable[[], float],
         *,
-        shelf: Shelf,
+        archive: Callable[[int, int], Awaitable[None]],
         trusts: Callable[[str], bool],
         base: int = 0,
     ) -> None:
         self.ledger = ledger
         self.driver = driver
-        self.base = base  # what lies below may be gone from the tape
+        self.base = base  # bytes before this offset may be trimmed from the tape
         self.tape_end = point.out_offset
-        self.over = False  # the whole tape is on the shelf
+        self.over = False  # the program has ended and its tape is archived
         self._process = process
         self._settings = settings
         self._clock = clock
         self._steady = steady
-        self._shelf = shelf
+        self._archive = archive  # keeps the bytes from one offset to another after the end
         self._out = self._committed = self._told = point.out_offset
         self._retention = Retention(settings.tape_bytes, point.out_offset, steady)
         self._deadlines = Deadlines()
@@ -86,7 +80,7 @@ class TerminalSupervisor:
         self._exit: Exit | None = None
         self._silent = False
         self._title: str | None = None
-        self._last: dict[str, float] = {}  # when each kind of news was last told
+        self._last: dict[str, float] = {}  # when each kind of event was last logged
         self._run_id = secrets.token_hex(4)
         self._writes = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -152,7 +146,7 @@ class TerminalSupervisor:
         self.end(limit, "limit")
 
     def _was_silent(self) -> None:
-        """Nothing came, not even an end: a program that hangs before its first word is stopped."""
+        """Stop a program that hangs before its first output."""
         self._silent = True
         self._do(stop(self.ledger, self._process), "stop silent")
 
@@ -160,7 +154,7 @@ class TerminalSupervisor:
         exit = self._exit or Exit(None, None, 0, 0, lost=True)
         events: list[AnyEvent] = []
         try:
-            await self._shelf.put(max(self.base, self._out - self._settings.tape_bytes), self._out)
+            await self._archive(max(self.base, self._out - self._settings.tape_bytes), self._out)
         except OSError as error:
             words = f"The screen of this terminal could not be kept: {error.strerror}."
             events.append(Note("tape_lost", words, "error"))
@@ -182,10 +176,10 @@ class TerminalSupervisor:
         audit = AuditRecord("session_ended", "agent", self._id, detail=detail)
         await self._log(events, audit=[audit], sync=True)
 
-    # What the program writes
+    # Output
 
     async def _read(self) -> None:
-        """Until the process is over and its last byte is read."""
+        """Read until the process has exited and its last byte is read."""
         while True:
             chunk = self._process.read_out(self._out, CHUNK)
             if chunk:
@@ -211,11 +205,11 @@ class TerminalSupervisor:
         self._trusting.after(signals)
         if self._out - self._told >= POSITION_EVERY:
             await self._tell_position()
-        # Viewers read the same bytes: they go first.
+        # Let the viewers send this chunk before the next one is parsed.
         await asyncio.sleep(0)
 
     async def _tell_position(self) -> None:
-        """How far the keeper may go ahead of us, and what it may forget."""
+        """Tell the keeper how far we have read (it pauses when too far ahead) and what it may trim."""
         forget = self._retention.forgettable(self._out)
         if self._out - self._committed >= COMMIT_EVERY or forget > self._committed:
             await self._log([], sync=True)
@@ -238,7 +232,7 @@ class TerminalSupervisor:
         return events
 
     def _due_title(self) -> list[AnyEvent]:
-        """A program may change its title all the time: the last one of each second is told."""
+        """Throttle: of all titles a program sets within a second, only the last becomes an event."""
         title, record = self._title, self.ledger.record
         if not title or record.titled or title == record.title:
             return []
@@ -259,47 +253,56 @@ class TerminalSupervisor:
         self._last[news] = now
         return True
 
-    # What people do
+    # Input
 
-    async def type_keys(self, data: bytes, by: Actor, *, reply: bool) -> None:
-        """Returns once the bytes are in the program's input. They are not logged: nobody's password is."""
+    def type_keys(
+        self, data: bytes, by: Actor, delivered: Callable[[BasculeError | None], None], *, reply: bool
+    ) -> None:
+        """Write to the program's input. Raises, or calls `delivered` once: see `TerminalProcess.post_write`.
+
+        The keys are not logged, because they may be a password.
+        """
         self._check_running()
         if len(data) > MAX_KEYS:
             raise InvalidInput("At most 1 MiB can be typed at once.")
-        if not data:
-            return
         if not reply:
             self.driver.leave_question()
             self._last["activity"] = self._steady()
             if self._is_time(f"audit {by.grant_id}", AUDIT_SECONDS):
                 self._log([], audit=[self._audit("input", by, "types into the terminal")])
-        await self._process.write(self._write(data))
+        self._process.post_write(self._write(data), delivered)
 
-    async def resize(self, cols: int, rows: int, by: Actor) -> None:
+    def resize(self, cols: int, rows: int, by: Actor) -> None:
         self._check_running()
         cols, rows = clamped(cols), clamped(rows)
         record = self.ledger.record
         if (cols, rows) == (record.cols, record.rows):
             return
+        self._process.post_resize(cols, rows)
         self._log([TerminalResized(cols, rows, by.name)])
         self.driver.resized(cols, rows)
-        await self._process.resize(cols, rows)
 
-    async def redraw(self) -> None:
-        """A full-screen program draws again when its size changes, so it changes for a moment."""
-        record = self.ledger.record
-        if not self.driver.full_screen or record.phase in OVER:
+    def redraw(self) -> None:
+        """Have a full-screen program redraw, by changing its size for 50 ms."""
+        if not self.driver.full_screen or self.ledger.record.phase in OVER:
             return
-        cols, rows = record.cols or 80, record.rows or 24
-        await self._process.resize(cols, rows - 1 if rows > 1 else rows + 1)
-        await asyncio.sleep(REDRAW_SECONDS)
-        await self._process.resize(record.cols or 80, record.rows or 24)
+        cols, rows = self._size()
+        self._process.post_resize(cols, rows - 1 if rows > 1 else rows + 1)
+        self._deadlines.set("redraw", REDRAW_SECONDS, self._restore_size)
+
+    def _restore_size(self) -> None:
+        with suppress(HostError):  # the keeper is away
+            self._process.post_resize(*self._size())
+
+    def _size(self) -> tuple[int, int]:
+        record = self.ledger.record
+        return record.cols or 80, record.rows or 24
 
     def tail(self, limit: int) -> Tail:
         return self.driver.tail(self._out, self.base, limit)
 
     def watch(self, grew: Callable[[], None]) -> Callable[[], None]:
-        """Be told whenever there is more on the tape, or it is over; the returned call stops it."""
+        """Call `grew` whenever the tape has more bytes or is over; call the returned function to stop."""
         self._watchers.append(grew)
         return lambda: self._watchers.remove(grew)
 
@@ -310,8 +313,6 @@ class TerminalSupervisor:
     def _check_running(self) -> None:
         if self.ledger.record.phase in OVER:
             raise SessionOver("This terminal has ended.")
-
-    # Small steps
 
     def _press(self, keys: bytes) -> None:
         self._do(self._press_safely(keys), "press")
@@ -357,18 +358,3 @@ class TerminalSupervisor:
 
 async def _awaited(work: Awaitable[None]) -> None:
     await work
-
-
-async def use_terminal(terminal: TerminalSupervisor, wish: TypeKeys | Resize | Redraw | EndSession) -> None:
-    """Carry out what somebody asks of a terminal."""
-    match wish:
-        case TypeKeys():
-            await terminal.type_keys(wish.data, wish.by, reply=wish.reply)
-        case Resize():
-            await terminal.resize(wish.cols, wish.rows, wish.by)
-        case Redraw():
-            await terminal.redraw()
-        case EndSession():
-            ending = terminal.end(wish.reason, wish.by.name)
-            if ending is not None:
-                await ending

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 import msgspec
@@ -15,33 +16,50 @@ _DECODE_FAILURES = (FrameError, msgspec.DecodeError)
 _as_notice = msgspec.json.Decoder[Notice](Notice)
 
 
+Answer = Message | KeeperError | KeeperGone
+# Called once for each request that was posted: with None, or with the reason why it failed.
+Done = Callable[[KeeperError | KeeperGone | None], None]
+
+
 class FrameProtocol(asyncio.Protocol):
     def __init__(self) -> None:
         self._frames = FrameReader()
         self._transport: asyncio.Transport | None = None
-        self._waiting: dict[int, asyncio.Future[Message]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._waiting: dict[int, Callable[[Answer], None]] = {}
         self._last_id = 0
         self._writable = asyncio.Event()
         self._writable.set()
         self._reason = "the keeper closed the connection"
         self.on_notice: Callable[[Notice], None] | None = None
-        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.closed: asyncio.Future[None] = self._loop.create_future()
 
     def send(self, message: Message, blob: bytes = b"") -> asyncio.Future[Message]:
         """Queue one request; the future holds its answer, or KeeperError, or KeeperGone."""
-        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Message] = self._loop.create_future()
+        self._ask(message, blob, partial(_settle, answer))
+        return answer
+
+    def post(self, message: Message, blob: bytes, done: Done) -> None:
+        """Queue one request without a future; `done` is called from the event loop."""
+        self._ask(message, blob, partial(self._tell, done))
+
+    def _tell(self, done: Done, answer: Answer) -> None:
+        # Not called from here: an exception in `data_received` would close the connection.
+        self._loop.call_soon(done, answer if isinstance(answer, KeeperError | KeeperGone) else None)
+
+    def _ask(self, message: Message, blob: bytes, answered: Callable[[Answer], None]) -> None:
         if self._transport is None or self._transport.is_closing():
-            answer.set_exception(KeeperGone(self._reason))
-            return answer
+            answered(KeeperGone(self._reason))
+            return
         self._last_id += 1
         try:
             frame = encode({"id": self._last_id, **message}, blob)
         except FrameError as error:
-            answer.set_exception(KeeperError("too_large", str(error)))
-            return answer
-        self._waiting[self._last_id] = answer
+            answered(KeeperError("too_large", str(error)))
+            return
+        self._waiting[self._last_id] = answered
         self._transport.write(frame)
-        return answer
 
     async def request(self, message: Message, blob: bytes = b"") -> Message:
         await self._writable.wait()
@@ -69,9 +87,8 @@ class FrameProtocol(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         abandoned, self._waiting = self._waiting, {}
-        for answer in abandoned.values():
-            if not answer.done():
-                answer.set_exception(KeeperGone(self._reason))
+        for answered in abandoned.values():
+            answered(KeeperGone(self._reason))
         self._writable.set()
         if not self.closed.done():
             self.closed.set_result(None)
@@ -88,11 +105,20 @@ class FrameProtocol(asyncio.Protocol):
                 self.on_notice(_as_notice.decode(body))
             return
         message = decode(body)
-        answer = self._waiting.pop(message.get("id", 0), None)
-        if answer is None or answer.done():
-            # Its asker was cancelled; the keeper did it all the same, and asking again by id is safe.
+        answered = self._waiting.pop(message.get("id", 0), None)
+        if answered is None:
             return
         if "error" in message:
-            answer.set_exception(KeeperError(str(message["error"]), str(message.get("message", ""))))
+            answered(KeeperError(str(message["error"]), str(message.get("message", ""))))
         else:
-            answer.set_result(cast(Message, message.get("ok", {})))
+            answered(cast(Message, message.get("ok", {})))
+
+
+def _settle(future: "asyncio.Future[Message]", answer: Answer) -> None:
+    if future.done():
+        # Its asker was cancelled; the keeper did it all the same, and asking again by id is safe.
+        return
+    if isinstance(answer, KeeperError | KeeperGone):
+        future.set_exception(answer)
+    else:
+        future.set_result(answer)

@@ -11,7 +11,7 @@ import msgspec
 
 from bascule.keeper.frames import Message
 from bascule.keeper.layout import LOG, SOCKET
-from bascule.transport.connection import FrameProtocol
+from bascule.transport.connection import Done, FrameProtocol
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.position import Position, PositionPost
 from bascule.transport.words import About, Hello, Notice, PtySize, SessionState, Spawned
@@ -89,11 +89,19 @@ class KeeperConnection:
         """Return when all bytes are in the agent's stdin; a write_id is written once, however often asked."""
         await self._request("write", {"session": session, "write_id": write_id}, data)
 
+    def post_write(self, session: str, write_id: str, data: bytes, done: Done) -> None:
+        """As `write`, without a task or a future; does not wait when the keeper's socket is full."""
+        self._post("write", {"session": session, "write_id": write_id}, done, data)
+
     async def close_stdin(self, session: str) -> None:
         await self._request("close_stdin", {"session": session})
 
     async def resize(self, session: str, cols: int, rows: int) -> None:
         await self._request("resize", {"session": session, "cols": cols, "rows": rows})
+
+    def post_resize(self, session: str, cols: int, rows: int, done: Done) -> None:
+        """As `resize`, without a task or a future."""
+        self._post("resize", {"session": session, "cols": cols, "rows": rows}, done)
 
     async def signal(self, session: str, name: str) -> None:
         await self._request("signal", {"session": session, "signal": name})
@@ -149,6 +157,9 @@ class KeeperConnection:
 
     async def _request(self, operation: str, message: Message | None = None, blob: bytes = b"") -> Message:
         return await self._protocol.request({"op": operation, **(message or {})}, blob)
+
+    def _post(self, operation: str, message: Message, done: Done, blob: bytes = b"") -> None:
+        self._protocol.post({"op": operation, **message}, blob, done)
 
 
 async def _answers(folder: Path) -> bool:

@@ -1,8 +1,11 @@
 """An agent as a session sees it, held by the keeper."""
 
+import logging
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from bascule.model.errors import AgentFailed, HostError, LineTooLong
+from bascule.model.errors import AgentFailed, BasculeError, HostError, LineTooLong
 from bascule.model.records import Write
 from bascule.session.agent import ProcessUnreachable, SpawnPlan
 from bascule.transport.errors import KeeperError, KeeperGone
@@ -10,6 +13,8 @@ from bascule.transport.keeper import KeeperConnection
 from bascule.transport.position import Position
 from bascule.transport.spool import SpoolReader
 from bascule.transport.words import PtySize
+
+log = logging.getLogger(__name__)
 
 KILL_SECONDS = 0.5  # between asking it to stop and stopping it
 
@@ -28,7 +33,7 @@ class KeeperLink:
 
 
 class KeeperProcess:
-    """`AgentProcess`, spoken to the keeper under one name."""
+    """`TerminalProcess`: asks the keeper, under the process's name there."""
 
     def __init__(
         self, keeper: KeeperLink, name: str, *, grace_stdin: float = 2.0, grace_term: float = 5.0
@@ -61,12 +66,12 @@ class KeeperProcess:
     async def write(self, write: Write) -> None:
         try:
             await self._keeper.get().write(self.name, write.write_id, write.data)
-        except KeeperError as error:
-            if error.code == "line_too_long":
-                raise LineTooLong(error.message) from error
-            raise HostError(error.message, reason=error.code) from error
-        except KeeperGone as error:
-            raise ProcessUnreachable("The keeper went away.") from error
+        except (KeeperError, KeeperGone) as error:
+            raise _not_written(error) from error
+
+    def post_write(self, write: Write, delivered: Callable[[BasculeError | None], None]) -> None:
+        done = partial(_written, delivered)
+        self._keeper.get().post_write(self.name, write.write_id, write.data, done)
 
     async def unread(self) -> int | None:
         try:
@@ -74,11 +79,12 @@ class KeeperProcess:
         except (KeeperError, KeeperGone) as error:
             raise ProcessUnreachable(f"Nobody can tell: {error}") from error
 
-    async def resize(self, cols: int, rows: int) -> None:
-        try:
-            await self._keeper.get().resize(self.name, cols, rows)
-        except (KeeperError, KeeperGone) as error:
-            raise AgentFailed(f"The terminal could not be resized: {error}") from error
+    def post_resize(self, cols: int, rows: int) -> None:
+        self._keeper.get().post_resize(self.name, cols, rows, self._resized)
+
+    def _resized(self, error: KeeperError | KeeperGone | None) -> None:
+        if error is not None:  # it has ended meanwhile, and its exit says so
+            log.debug("terminal %s could not be resized: %s", self.name, error)
 
     async def end(self) -> None:
         try:
@@ -114,3 +120,17 @@ class KeeperProcess:
     def close(self) -> None:
         self._out.close()
         self._err.close()
+
+
+def _written(
+    delivered: Callable[[BasculeError | None], None], error: KeeperError | KeeperGone | None
+) -> None:
+    delivered(None if error is None else _not_written(error))
+
+
+def _not_written(error: KeeperError | KeeperGone) -> BasculeError:
+    if isinstance(error, KeeperGone):
+        return ProcessUnreachable("The keeper went away.")
+    if error.code == "line_too_long":
+        return LineTooLong(error.message)
+    return HostError(error.message, reason=error.code)

@@ -1,4 +1,4 @@
-"""What a terminal's viewer says beside its keys."""
+"""Control messages of the terminal socket: what a viewer sends beside its keys."""
 
 import msgspec
 from msgspec import Struct
@@ -11,20 +11,20 @@ class Control(Struct, frozen=True, tag_field="type", forbid_unknown_fields=True)
 
 
 class ResizeMessage(Control, frozen=True, tag="resize"):
-    """My window has room for this."""
+    """The viewer's window has this size."""
 
     cols: int
     rows: int
 
 
 class AckMessage(Control, frozen=True, tag="ack"):
-    """I have shown everything up to here. Whoever acks once is sent no more than a window ahead."""
+    """The viewer has shown everything up to `offset`. After its first ack it is sent at most 1 MiB ahead."""
 
     offset: int
 
 
 class ClaimMessage(Control, frozen=True, tag="claim"):
-    """I am the one who looks at it now: take my size, and my terminal's answers."""
+    """The viewer wants its size and its terminal's answers to count, whatever the size policy."""
 
 
 AnyControl = ResizeMessage | AckMessage | ClaimMessage

@@ -1,4 +1,4 @@
-"""The terminal socket: bytes of the tape out at the viewer's pace, keys and its window's size in."""
+"""The terminal socket: sends a viewer the tape at its own pace, takes its keys and its window's size."""
 
 import asyncio
 import logging
@@ -12,13 +12,13 @@ from bascule.hub.api.responses import error_object
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows
 from bascule.hub.live.positions import WORDS, offset_of
-from bascule.hub.terminal.arbiter import Arbiter, Size
+from bascule.hub.terminal.arbiter import Arbiter
 from bascule.hub.terminal.messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
+from bascule.hub.terminal.size_policy import Size
 from bascule.hub.terminal.unread import Unread
 from bascule.hub.wire.ws_protocol import BoundedSocket, tape_frame, text_frame
 from bascule.link.tape import Tape, TapeCut
 from bascule.model.codec import encode
-from bascule.model.commands import TypeKeys
 from bascule.model.errors import BasculeError, InvalidInput, NotSupported, Refusal
 from bascule.model.faults import report
 from bascule.model.records import SessionRecord
@@ -56,21 +56,21 @@ class TerminalViewer:
         self._unread = Unread(self._told_unread)
         self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
         self._arrangement: tuple[Size, bool, str, bool] | None = None
-        self._tape: Tape
+        self.tape: Tape
         self._arbiter: Arbiter
 
     async def run(self) -> None:
         record = self._record
         await self.hub.switchboard.met()
-        self._tape = await self.hub.switchboard.tapes(record.device or None).open(
-            record.session_id, record.started_seq, self._more.set
+        self.tape = await self.hub.switchboard.tapes(record.device or None).open(
+            record.session_id, record.started_seq, self._more.set, self._delivered
         )
         try:
             await self.call.receive()
             await self.call.send({"type": "websocket.accept"})
             await self._view()
         finally:
-            self._tape.close()
+            self.tape.close()
 
     async def _view(self) -> None:
         leave = self.hub.open_streams.enter(self.call.holder, self._end)
@@ -85,7 +85,7 @@ class TerminalViewer:
             if self._arrangement is not None:
                 self._arbiter.leave(self)
 
-    # Out
+    # Output
 
     async def _pump(self) -> None:
         try:
@@ -105,7 +105,7 @@ class TerminalViewer:
         self.line.end(1011, f"fault {refusal.fields['fault']}")
 
     async def _begin(self) -> None:
-        tape, query, epoch = self._tape, self.call.body, self.hub.store.epoch
+        tape, query, epoch = self.tape, self.call.body, self.hub.store.epoch
         mine = query.run in (None, self._record.started_seq) and query.epoch in (None, epoch)
         prelude, at_tail = b"", False
         if self._wanted is not None and mine and tape.base <= self._wanted <= tape.end:
@@ -118,11 +118,9 @@ class TerminalViewer:
             self._place, prelude, at_tail = tail.offset, tail.prelude, True
         record = self._record
         size = (record.cols or DEFAULT_SIZE[0], record.rows or DEFAULT_SIZE[1])
-        # Nothing is awaited between finding the arbiter and entering it: an empty one is taken away.
-        self._arbiter = self.hub.arbiters.of(
-            record.session_id, record.started_seq, record.device or None, size
-        )
-        # A program that has just begun may be waiting for an answer nobody was there to give.
+        # Nothing is awaited between finding the arbiter and entering it: one without viewers is dropped.
+        self._arbiter = self.hub.arbiters.of(record.session_id, record.started_seq, size)
+        # A program that has just begun may still wait for an answer to its first query.
         self._screening = Screening(self._place if self._is_fresh() else tape.end)
         self._say(
             {
@@ -154,7 +152,7 @@ class TerminalViewer:
     async def _step(self) -> bool:
         """Send one piece, or wait for one. False when the tape is over and all of it is sent."""
         await self._room()
-        tape = self._tape
+        tape = self.tape
         if 0 < self._most_lag < tape.end - self._place:
             await self._skip()
         self._more.clear()
@@ -177,10 +175,10 @@ class TerminalViewer:
         return True
 
     async def _read(self) -> bytes:
-        """The next piece, and more when it is all one unfinished sequence: a read stops at a file's end."""
-        data = await self._tape.read(self._place, PIECE)
+        """The next piece; two when the first is all one unfinished sequence, cut where a spool file ends."""
+        data = await self.tape.read(self._place, PIECE)
         if data and not safe_length(data):
-            data += await self._tape.read(self._place + len(data), PIECE)
+            data += await self.tape.read(self._place + len(data), PIECE)
         return data
 
     def _send(self, data: bytes) -> None:
@@ -188,22 +186,22 @@ class TerminalViewer:
         self._place += len(data)
 
     async def _room(self) -> None:
-        """Wait until the viewer has taken nearly all it was sent."""
+        """Wait until the viewer has read nearly all it was sent."""
         await self.line.ready()
         while self._acked is not None and self._place - self._acked > WINDOW:
             self._acks.clear()
             await self._acks.wait()
 
     async def _skip(self) -> None:
-        """The viewer is too slow, or what it wants is gone: go on where it is safe, and say so."""
-        tail = await self._tape.tail(TAIL)
+        """Skip to the tail, and say so: the viewer is too slow, or its offset has been trimmed."""
+        tail = await self.tape.tail(TAIL)
         if tail.offset <= self._place:
             return
         notice = {"type": "skipped", "from": self._place, "to": tail.offset}
         self._say({**notice, "prelude": tail.prelude.decode("ascii")})
         self._place = tail.offset
         self._acked = None if self._acked is None else max(self._acked, tail.offset)
-        self._screening = Screening(self._tape.end)
+        self._screening = Screening(self.tape.end)
         self._arbiter.redraw(self)
 
     async def _say_ended(self) -> None:
@@ -216,14 +214,20 @@ class TerminalViewer:
     def arranged(self, size: Size, *, owner: bool, by: str, replies: bool) -> None:
         if self._arrangement != (size, owner, by, replies):
             self._arrangement = (size, owner, by, replies)
-            sides = {"cols": size[0], "rows": size[1], "owner": owner, "by": by, "rule": self._arbiter.rule}
+            sides = {
+                "cols": size[0],
+                "rows": size[1],
+                "owner": owner,
+                "by": by,
+                "rule": self._arbiter.policy.rule,
+            }
             self._say({"type": "size", **sides, "replies": replies})
 
     def told_typing(self, name: str) -> None:
         self._say({"type": "typing", "by": name})
 
     def elected(self) -> None:
-        # What another has answered already must not be answered again by us.
+        # Queries before this offset are answered by the previous responder.
         self._replies_from = self._place
 
     def _say(self, message: object) -> None:
@@ -236,7 +240,7 @@ class TerminalViewer:
         self._say({"type": ending.value})
         self.line.end(1012 if ending is Ending.SHUTDOWN else 1008, ending.value)
 
-    # In
+    # Input
 
     async def _listen(self) -> None:
         while (message := await self.call.receive())["type"] == "websocket.receive":
@@ -284,15 +288,12 @@ class TerminalViewer:
         return self._arbiter.responder is self and seen >= self._replies_from
 
     def _type(self, data: bytes, *, reply: bool) -> None:
-        wish = TypeKeys(session_id=self._record.session_id, by=self.actor, data=data, reply=reply)
-        typed = self.hub.switchboard.post(wish, device=self._record.device or None)
-        self._unread.add(typed, len(data))
-        typed.add_done_callback(self._delivered)
+        self._unread.add(len(data))
+        self.tape.type(data, self.actor, reply=reply)
 
-    def _delivered(self, typed: "asyncio.Future[bytes]") -> None:
-        self._unread.remove(typed)
-        error = None if typed.cancelled() else typed.exception()
-        if isinstance(error, BasculeError):
+    def _delivered(self, length: int, error: BasculeError | None) -> None:
+        self._unread.remove(length)
+        if error is not None:
             self._say_error(error.refusal())
 
     def _told_unread(self, waiting: int) -> None:

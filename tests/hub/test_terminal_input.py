@@ -1,0 +1,157 @@
+"""Keys and sizes from the terminal socket to a tape: no command, no task and no timer for each."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import msgspec
+import pytest
+from tests.hub.stage import Stage, append, until
+from tests.waiting import PATIENCE
+from websockets.asyncio.client import ClientConnection, connect
+
+from bascule.link.tape import Delivered, TapeTail
+from bascule.model.commands import Actor
+from bascule.model.errors import LineTooLong
+from bascule.model.events import SessionStarted
+
+pytestmark = pytest.mark.anyio
+
+
+class ScriptedTape:
+    """Remembers what it is asked, and says that every key was delivered unless told otherwise."""
+
+    base = end = 0
+    over = False
+
+    def __init__(self, delivered: Delivered) -> None:
+        self.delivered = delivered
+        self.keys: list[bytes] = []
+        self.asked: list[tuple[Any, ...]] = []
+        self.refuses: str | None = None
+        self.closed = False
+
+    async def read(self, offset: int, limit: int) -> bytes:
+        return b""
+
+    async def tail(self, limit: int) -> TapeTail:
+        return TapeTail(0, b"")
+
+    def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
+        self.keys.append(data)
+        self.asked.append(("type", by.name, reply))
+        self.delivered(len(data), LineTooLong(self.refuses) if self.refuses else None)
+
+    def resize(self, cols: int, rows: int, by: Actor) -> None:
+        self.asked.append(("resize", cols, rows, by.name))
+
+    def redraw(self) -> None:
+        self.asked.append(("redraw",))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class ScriptedTapes:
+    def __init__(self) -> None:
+        self.opened: list[ScriptedTape] = []
+
+    async def open(
+        self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
+    ) -> ScriptedTape:
+        self.opened.append(ScriptedTape(delivered))
+        return self.opened[-1]
+
+
+@pytest.fixture
+async def tapes(world: Stage) -> ScriptedTapes:
+    begun = SessionStarted(agent="shell", driver="terminal", cwd="/tmp", by="ana", cols=80, rows=24)
+    await append(world.store, "t1", begun)
+    made = ScriptedTapes()
+    world.device.line.tapes = made
+    return made
+
+
+@contextlib.asynccontextmanager
+async def terminal(world: Stage, role: str = "owner") -> AsyncIterator[ClientConnection]:
+    headers = {"authorization": f"Bearer {world.tokens[role]}"}
+    url = f"ws://127.0.0.1:{world.port}/ws/terminal/t1?after=tail"
+    async with connect(url, additional_headers=headers, compression=None, proxy=None) as socket:
+        await said(socket, "size")
+        yield socket
+
+
+async def said(socket: ClientConnection, kind: str) -> dict[str, Any]:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            message = msgspec.json.decode(await socket.recv())
+            if message["type"] == kind:
+                return message
+
+
+async def test_a_hundred_keys_arrive_in_order_and_cost_no_task_and_no_timer_each(
+    world: Stage, tapes: ScriptedTapes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    tasks: list[object] = []
+    timers: list[object] = []
+    create_task, call_later = loop.create_task, loop.call_later
+
+    def noted_task(work: Any, **more: Any) -> Any:
+        tasks.append(work)
+        return create_task(work, **more)
+
+    def noted_timer(seconds: float, action: Callable[..., object], *args: Any, **more: Any) -> Any:
+        if str(action.__module__).startswith("bascule."):  # the test and its client have timers of their own
+            timers.append(action)
+        return call_later(seconds, action, *args, **more)
+
+    async with terminal(world) as socket:
+        monkeypatch.setattr(loop, "create_task", noted_task)
+        monkeypatch.setattr(loop, "call_later", noted_timer)
+        for number in range(100):
+            await socket.send(b"%02d" % number)
+        await until(lambda: len(tapes.opened[0].keys) == 100)
+        monkeypatch.undo()
+    assert tapes.opened[0].keys == [b"%02d" % number for number in range(100)]
+    assert tapes.opened[0].asked == [("type", "owner", False)] * 100
+    assert (tasks, len(timers) <= 3) == ([], True), timers
+
+
+async def test_no_command_is_sent_for_keys_and_sizes(world: Stage, tapes: ScriptedTapes) -> None:
+    async with terminal(world) as socket:
+        await socket.send(b"x")
+        await socket.send('{"type":"resize","cols":100,"rows":5000}')
+        size = await said(socket, "size")
+        assert (size["cols"], size["rows"], size["owner"], size["rule"]) == (100, 1000, True, "smallest")
+    assert tapes.opened[0].asked == [("type", "owner", False), ("resize", 100, 1000, "owner")]
+    assert world.device.wishes == []
+    await until(lambda: tapes.opened[0].closed)
+
+
+async def test_whoever_typed_is_told_why_the_program_did_not_get_it(
+    world: Stage, tapes: ScriptedTapes
+) -> None:
+    async with terminal(world) as socket, terminal(world, "operator") as other:
+        tapes.opened[0].refuses = "That line is too long."
+        await socket.send(b"x")
+        told = await said(socket, "error")
+        assert told["error"]["code"] == "LINE_TOO_LONG"
+        assert told["error"]["message"] == "That line is too long."
+        await other.send(b"y")
+        await until(lambda: tapes.opened[1].keys == [b"y"])
+        assert (await said(socket, "typing"))["by"] == "operator"
+
+
+async def test_refusals_of_the_program_are_no_reason_to_close_the_socket(
+    world: Stage, tapes: ScriptedTapes
+) -> None:
+    async with terminal(world) as socket:
+        tapes.opened[0].refuses = "The keeper went away."
+        for _ in range(200):
+            await socket.send(b"x")
+        for _ in range(200):
+            await said(socket, "error")
+        await socket.send('{"type":"resize","cols":90,"rows":30}')
+        assert (await said(socket, "size"))["cols"] == 90
