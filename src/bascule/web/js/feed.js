@@ -21,7 +21,13 @@ export class Refusal extends Error {
 const offline = () => new Refusal({ code: 'OFFLINE', message: 'Not connected right now.' });
 
 /**
- * @typedef {{phase: 'connecting' | 'live' | 'lost' | 'refused', attempt: number, retryAt: number | null, heardAt: number, lostAt: number | null}} Line
+ * @typedef {{
+ *   phase: 'connecting' | 'live' | 'lost' | 'refused',
+ *   attempt: number,
+ *   retryAt: number | null,
+ *   heardAt: number,
+ *   lostAt: number | null,
+ * }} Line
  */
 
 export class Feed {
@@ -83,7 +89,11 @@ export class Feed {
   /** @returns {Promise<string | null>} null when this browser is not let in */
   async #ticket() {
     const answer = await fetch('/api/tickets', {
-      method: 'POST', body: '{}', cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(10_000),
+      method: 'POST',
+      body: '{}',
+      cache: 'no-store',
+      credentials: 'omit',
+      signal: AbortSignal.timeout(10_000),
       headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key() ?? ''}` },
     });
     if (answer.status === 401 || answer.status === 403) return null;
@@ -91,7 +101,10 @@ export class Feed {
     return (await answer.json()).ticket;
   }
 
-  /** @param {string} ticket @returns {Promise<void>} */
+  /**
+   * @param {string} ticket
+   * @returns {Promise<void>}
+   */
   #open(ticket) {
     return new Promise((resolve, reject) => {
       const scheme = location.protocol === 'https:' ? 'wss' : 'ws';

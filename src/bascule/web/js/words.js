@@ -14,7 +14,10 @@ export function duration(ms) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** How long something has waited: one unit is enough. @param {number} ms */
+/**
+ * How long something has waited: one unit is enough.
+ * @param {number} ms
+ */
 export function waited(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -24,7 +27,11 @@ export function waited(ms) {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
-/** The age of a session, as short as can be. @param {string} at @param {number} now */
+/**
+ * The age of a session, as short as can be.
+ * @param {string} at
+ * @param {number} now
+ */
 export function age(at, now) {
   const seconds = (now - Date.parse(at)) / 1000;
   if (!(seconds >= 45)) return 'now';
@@ -37,17 +44,26 @@ export function age(at, now) {
 /** @param {string} at */
 export function clockTime(at) {
   const date = new Date(at);
-  return Number.isNaN(date.getTime()) ? '' : date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hour12: false });
+  return Number.isNaN(date.getTime())
+    ? ''
+    : date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hour12: false });
 }
 
-/** @param {string} at @param {number} now */
+/**
+ * @param {string} at
+ * @param {number} now
+ */
 export function moment(at, now) {
   const date = new Date(at);
   if (now - date.getTime() < 20 * 3600 * 1000) return clockTime(at);
   return `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${clockTime(at)}`;
 }
 
-/** When something is over: "ends in 23 h", "never ends". @param {string | null} at @param {number} now */
+/**
+ * When something is over: "ends in 23 h", "never ends".
+ * @param {string | null} at
+ * @param {number} now
+ */
 export function endsWords(at, now) {
   if (!at) return 'never ends';
   const left = Date.parse(at) - now;
@@ -55,7 +71,8 @@ export function endsWords(at, now) {
 }
 
 /** @param {number} n */
-export const tokens = (n) => (n < 1000 ? `${n} tokens` : `${n < 10000 ? Number((n / 1000).toFixed(1)) : Math.round(n / 1000)}k tokens`);
+export const tokens = (n) =>
+  n < 1000 ? `${n} tokens` : `${n < 10000 ? Number((n / 1000).toFixed(1)) : Math.round(n / 1000)}k tokens`;
 
 /** @param {number} n */
 export function sizeWords(n) {
@@ -68,30 +85,61 @@ export function sizeWords(n) {
 /** @param {number} n */
 export const money = (n) => (n < 0.01 ? '< $0.01' : `$${n.toFixed(2)}`);
 
-/** @param {number} n @param {string} one @param {string} [many] */
+/**
+ * @param {number} n
+ * @param {string} one
+ * @param {string} [many]
+ */
 export const count = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
-/** "once", "twice", "3 times" @param {number} n */
+/**
+ * "once", "twice", "3 times"
+ * @param {number} n
+ */
 const times = (n) => (n === 1 ? 'once' : n === 2 ? 'twice' : `${n} times`);
 
-/** "third" for the banner @param {number} n */
+/**
+ * "third" for the banner
+ * @param {number} n
+ */
 export const ordinal = (n) => ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'][n - 1] ?? `${n}th`;
 
-/** The last part of a folder's path. @param {string} path */
+/**
+ * The last part of a folder's path.
+ * @param {string} path
+ */
 export const folderName = (path) => path.replace(/\/+$/, '').split('/').pop() || path || 'this machine';
 
-/** A path as short as the folder it is seen from allows. @param {string} path @param {string} cwd */
+/**
+ * A path as short as the folder it is seen from allows.
+ * @param {string} path
+ * @param {string} cwd
+ */
 export function nearPath(path, cwd) {
   if (cwd && path === cwd) return '.';
   return cwd && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }
 
-const LETTERS = table(/** @type {Record<string, [string, number]>} */ ({
-  'claude-code': ['C', 1], claude: ['C', 1], codex: ['X', 2], gemini: ['G', 3], opencode: ['O', 4],
-  demo: ['D', 5], aider: ['A', 2], cursor: ['U', 3], copilot: ['P', 4], shell: ['S', 5],
-}));
+const LETTERS = table(
+  /** @type {Record<string, [string, number]>} */ ({
+    'claude-code': ['C', 1],
+    claude: ['C', 1],
+    codex: ['X', 2],
+    gemini: ['G', 3],
+    opencode: ['O', 4],
+    demo: ['D', 5],
+    aider: ['A', 2],
+    cursor: ['U', 3],
+    copilot: ['P', 4],
+    shell: ['S', 5],
+  }),
+);
 
-/** The letter and tint an agent is shown with. @param {string} name @returns {[string, number]} */
+/**
+ * The letter and tint an agent is shown with.
+ * @param {string} name
+ * @returns {[string, number]}
+ */
 export function agentMark(name) {
   if (LETTERS[name]) return LETTERS[name];
   let sum = 0;
@@ -101,14 +149,23 @@ export function agentMark(name) {
 
 /** @type {Record<string, string>} */
 export const MODE_WORDS = table({
-  relay: 'Ask first', auto_read: 'Reads are fine', auto: 'Allow all', deny: 'Refuse all',
+  relay: 'Ask first',
+  auto_read: 'Reads are fine',
+  auto: 'Allow all',
+  deny: 'Refuse all',
 });
 
 /** @type {Record<string, {icon: string, verb: string}>} */
 const TOOL_WORDS = table({
-  execute: { icon: 'terminal', verb: 'Run' }, edit: { icon: 'edit', verb: 'Edit' }, read: { icon: 'file', verb: 'Read' },
-  search: { icon: 'search', verb: 'Search' }, fetch: { icon: 'globe', verb: 'Fetch' }, think: { icon: 'think', verb: 'Think' },
-  agent: { icon: 'user', verb: 'Agent' }, plan: { icon: 'plan', verb: 'Plan' }, question: { icon: 'chat', verb: 'Question' },
+  execute: { icon: 'terminal', verb: 'Run' },
+  edit: { icon: 'edit', verb: 'Edit' },
+  read: { icon: 'file', verb: 'Read' },
+  search: { icon: 'search', verb: 'Search' },
+  fetch: { icon: 'globe', verb: 'Fetch' },
+  think: { icon: 'think', verb: 'Think' },
+  agent: { icon: 'user', verb: 'Agent' },
+  plan: { icon: 'plan', verb: 'Plan' },
+  question: { icon: 'chat', verb: 'Question' },
 });
 
 /**
@@ -122,13 +179,21 @@ export function toolWords(tool, cwd) {
   const words = TOOL_WORDS[tool.tool_kind] ?? { icon: 'code', verb: served ? served[1] : tool.name };
   const path = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path);
   const target =
-    tool.tool_kind === 'execute' ? text(input.command) ?? tool.title
-    : tool.tool_kind === 'search' ? text(input.pattern) ?? text(input.query) ?? tool.title
-    : tool.tool_kind === 'fetch' ? text(input.url) ?? text(input.query) ?? tool.title
-    : tool.tool_kind === 'agent' ? text(input.description) ?? tool.title
-    : path !== null ? nearPath(path, cwd)
-    : served ? served[2]
-    : tool.title === tool.name ? '' : tool.title;
+    tool.tool_kind === 'execute'
+      ? (text(input.command) ?? tool.title)
+      : tool.tool_kind === 'search'
+        ? (text(input.pattern) ?? text(input.query) ?? tool.title)
+        : tool.tool_kind === 'fetch'
+          ? (text(input.url) ?? text(input.query) ?? tool.title)
+          : tool.tool_kind === 'agent'
+            ? (text(input.description) ?? tool.title)
+            : path !== null
+              ? nearPath(path, cwd)
+              : served
+                ? served[2]
+                : tool.title === tool.name
+                  ? ''
+                  : tool.title;
   const verb = tool.tool_kind === 'edit' && tool.name === 'Write' ? 'Write' : words.verb;
   return { icon: words.icon, verb, target: target.split('\n')[0] };
 }
@@ -136,25 +201,37 @@ export function toolWords(tool, cwd) {
 /** @param {unknown} value */
 const text = (value) => (typeof value === 'string' && value ? value : null);
 
-/** "Read 6 files, searched twice" @param {{tool_kind: string, name: string, input?: any, tool_id?: string}[]} tools */
+/**
+ * "Read 6 files, searched twice"
+ * @param {{tool_kind: string, name: string, input?: any, tool_id?: string}[]} tools
+ */
 export function groupWords(tools) {
   /** What was done, and to what: a file read three times is one file. @type {Map<string, Set<unknown>>} */
   const sorts = new Map();
   tools.forEach((tool, n) => {
     const sort = tool.tool_kind === 'search' && /web/i.test(tool.name) ? 'web' : tool.tool_kind;
-    const target = sort === 'read' || sort === 'edit' ? text(tool.input?.file_path) ?? text(tool.input?.path) ?? n : n;
+    const target =
+      sort === 'read' || sort === 'edit' ? (text(tool.input?.file_path) ?? text(tool.input?.path) ?? n) : n;
     sorts.set(sort, (sorts.get(sort) ?? new Set()).add(target));
   });
   const parts = [...sorts].map(([kind, { size: n }]) => {
     switch (kind) {
-      case 'read': return `read ${count(n, 'file')}`;
-      case 'search': return `searched ${times(n)}`;
-      case 'web': return n === 1 ? 'searched the web' : `searched the web ${times(n)}`;
-      case 'execute': return `ran ${count(n, 'command')}`;
-      case 'edit': return `edited ${count(n, 'file')}`;
-      case 'fetch': return `fetched ${count(n, 'page')}`;
-      case 'agent': return `asked ${count(n, 'agent')}`;
-      default: return `used ${count(n, 'tool')}`;
+      case 'read':
+        return `read ${count(n, 'file')}`;
+      case 'search':
+        return `searched ${times(n)}`;
+      case 'web':
+        return n === 1 ? 'searched the web' : `searched the web ${times(n)}`;
+      case 'execute':
+        return `ran ${count(n, 'command')}`;
+      case 'edit':
+        return `edited ${count(n, 'file')}`;
+      case 'fetch':
+        return `fetched ${count(n, 'page')}`;
+      case 'agent':
+        return `asked ${count(n, 'agent')}`;
+      default:
+        return `used ${count(n, 'tool')}`;
     }
   });
   const line = parts.join(', ');

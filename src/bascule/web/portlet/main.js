@@ -27,7 +27,11 @@ const loading = h('p', { class: 'more', hidden: true }, 'Loading earlier message
 const loadingNewer = h('p', { class: 'more', hidden: true }, 'Loading later messages');
 column.before(loading);
 column.after(loadingNewer, gap);
-const jump = h('button', { type: 'button', class: 'jump', hidden: true, title: 'Jump to the latest', 'aria-label': 'Jump to the latest' }, icon('down'));
+const jump = h(
+  'button',
+  { type: 'button', class: 'jump', hidden: true, title: 'Jump to the latest', 'aria-label': 'Jump to the latest' },
+  icon('down'),
+);
 document.body.append(jump);
 
 const view = new View(column, {
@@ -45,7 +49,10 @@ const scroll = new Scroll(column, jump, {
   live: () => held.live,
   older: () => void held.older(),
   newer: () => void held.newer(),
-  latest: () => { if (held.live) scroll.toEnd(); else if (held.latest()) arrived = () => scroll.toEnd(); },
+  latest: () => {
+    if (held.live) scroll.toEnd();
+    else if (held.latest()) arrived = () => scroll.toEnd();
+  },
 });
 const find = new Find({ window: held, view, scroll, column, bring, tell });
 
@@ -54,7 +61,11 @@ let arrived = null;
 let drawing = false;
 let rested = 0;
 
-/** Load what is around a number, or (-1) the page above, then go on. @param {number} seq @param {() => void} run */
+/**
+ * Load what is around a number, or (-1) the page above, then go on.
+ * @param {number} seq
+ * @param {() => void} run
+ */
 function bring(seq, run) {
   if (seq >= 0 ? held.around(seq) : held.older() || held.asked?.side === 'older') arrived = run;
 }
@@ -86,52 +97,54 @@ function toPrompt(step) {
 }
 
 /** @type {Map<string, (message: any) => void>} */
-const takes = new Map(Object.entries({
-  open: (message) => {
-    shapes?.remove();
-    view.cwd = message.cwd;
-    arrived = null;
-    held.open(message);
-    draw();
-    scroll.toEnd();
-  },
-  events: (message) => {
-    held.events(message.entries);
-    announcer.textContent = announced(held.state) || announcer.textContent;
-    schedule();
-  },
-  page: ({ number, page }) => {
-    const reader = scroll.readerSeq();
-    const side = held.answered(number, page);
-    if (!held.asked) loading.hidden = loadingNewer.hidden = true;
-    const run = held.asked ? null : arrived;
-    if (run) arrived = null;
-    if (side === null) return;
-    if (side === 'here') {
-      scroll.atEnd = false;
+const takes = new Map(
+  Object.entries({
+    open: (message) => {
+      shapes?.remove();
+      view.cwd = message.cwd;
+      arrived = null;
+      held.open(message);
       draw();
-    } else {
-      // Whoever is looking for something further on has left the lines in sight.
-      scroll.keeping(() => forgetFar(!run ? reader : side === 'older' ? 0 : Infinity));
-    }
-    if (run) run();
-    else scroll.near();
-  },
-  theme: (message) => setTheme(message.theme),
-  lost: (message) => {
-    gap.hidden = !message.text;
-    gap.textContent = message.text;
-    scroll.follow();
-  },
-  may: (message) => {
-    view.mayContinue = message.branch === true;
-    schedule();
-  },
-  find: (message) => find.find(message.text, message.step ?? 0),
-  hits: (message) => find.found(message.text, message.seqs),
-  prompt: (message) => toPrompt(message.step),
-  goto: (message) => goTo(message.seq),
-}));
+      scroll.toEnd();
+    },
+    events: (message) => {
+      held.events(message.entries);
+      announcer.textContent = announced(held.state) || announcer.textContent;
+      schedule();
+    },
+    page: ({ number, page }) => {
+      const reader = scroll.readerSeq();
+      const side = held.answered(number, page);
+      if (!held.asked) loading.hidden = loadingNewer.hidden = true;
+      const run = held.asked ? null : arrived;
+      if (run) arrived = null;
+      if (side === null) return;
+      if (side === 'here') {
+        scroll.atEnd = false;
+        draw();
+      } else {
+        // Whoever is looking for something further on has left the lines in sight.
+        scroll.keeping(() => forgetFar(!run ? reader : side === 'older' ? 0 : Infinity));
+      }
+      if (run) run();
+      else scroll.near();
+    },
+    theme: (message) => setTheme(message.theme),
+    lost: (message) => {
+      gap.hidden = !message.text;
+      gap.textContent = message.text;
+      scroll.follow();
+    },
+    may: (message) => {
+      view.mayContinue = message.branch === true;
+      schedule();
+    },
+    find: (message) => find.find(message.text, message.step ?? 0),
+    hits: (message) => find.found(message.text, message.seqs),
+    prompt: (message) => toPrompt(message.step),
+    goto: (message) => goTo(message.seq),
+  }),
+);
 
 /** At most once a frame; and where a drawing is dear, leave most of the time to the reader's own scrolling. */
 function schedule() {

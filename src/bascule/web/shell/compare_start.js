@@ -10,13 +10,20 @@ import { agentLetter, menu } from './parts.js';
 
 const MOST = 4;
 
-/** @param {App} app @param {() => void} again */
+/**
+ * @param {App} app
+ * @param {() => void} again
+ */
 export function severalAgents(app, again) {
   /** @type {Set<string>} */
   const others = new Set();
   let alone = false; // one agent, but in a work tree of its own
 
-  /** @param {HTMLElement} anchor @param {any[]} usable @param {any} first */
+  /**
+   * @param {HTMLElement} anchor
+   * @param {any[]} usable
+   * @param {any} first
+   */
   function open(anchor, usable, first) {
     const rest = usable.filter((one) => one !== first);
     const toggle = (/** @type {string} */ name) => () => {
@@ -27,25 +34,65 @@ export function severalAgents(app, again) {
     };
     menu(anchor, [
       { title: `Besides ${first.title}, also ask` },
-      ...rest.map((one) => ({ label: one.title, note: one.demo ? 'comes with Bascule, no account' : one.version ?? '', on: others.has(one.name), run: others.size >= MOST - 1 && !others.has(one.name) ? () => app.note(`${MOST} agents at most.`) : toggle(one.name) })),
+      ...rest.map((one) => ({
+        label: one.title,
+        note: one.demo ? 'comes with Bascule, no account' : (one.version ?? ''),
+        on: others.has(one.name),
+        run:
+          others.size >= MOST - 1 && !others.has(one.name)
+            ? () => app.note(`${MOST} agents at most.`)
+            : toggle(one.name),
+      })),
       'line',
-      { label: 'In a work tree of its own', note: 'a copy beside the repository; keep its changes when you like them', on: alone || others.size > 0, run: () => { alone = !alone; others.clear(); again(); } },
+      {
+        label: 'In a work tree of its own',
+        note: 'a copy beside the repository; keep its changes when you like them',
+        on: alone || others.size > 0,
+        run: () => {
+          alone = !alone;
+          others.clear();
+          again();
+        },
+      },
     ]);
   }
 
   return {
-    /** The agents beside the first one that are still there. @param {any[]} usable @param {any} first */
+    /**
+     * The agents beside the first one that are still there.
+     * @param {any[]} usable
+     * @param {any} first
+     */
     chosen: (usable, first) => usable.filter((one) => one !== first && others.has(one.name)),
     alone: () => alone && others.size === 0,
-    /** @param {any[]} usable @param {any} first */
+    /**
+     * @param {any[]} usable
+     * @param {any} first
+     */
     chip(usable, first) {
       if (!first) return null;
       const also = usable.filter((one) => one !== first && others.has(one.name));
       const words = also.length ? count(also.length + 1, 'agent') : alone ? 'Own work tree' : 'Several agents';
-      return h('button', { type: 'button', class: `chip k-several ${also.length || alone ? 'on' : ''}`, 'aria-haspopup': 'menu', title: 'Ask several agents at once, each in a work tree of its own', onclick: (/** @type {any} */ event) => open(event.currentTarget, usable, first) },
-        icon('columns', 14), also.map((one) => agentLetter(one.name)), words, h('span', { class: 'dd' }, icon('down', 12)));
+      return h(
+        'button',
+        {
+          type: 'button',
+          class: `chip k-several ${also.length || alone ? 'on' : ''}`,
+          'aria-haspopup': 'menu',
+          title: 'Ask several agents at once, each in a work tree of its own',
+          onclick: (/** @type {any} */ event) => open(event.currentTarget, usable, first),
+        },
+        icon('columns', 14),
+        also.map((one) => agentLetter(one.name)),
+        words,
+        h('span', { class: 'dd' }, icon('down', 12)),
+      );
     },
-    /** @param {any} first @param {any[]} also @param {{cwd: string | null, prompt: string, images: any[], permissionMode: string, model: string}} wish */
+    /**
+     * @param {any} first
+     * @param {any[]} also
+     * @param {{cwd: string | null, prompt: string, images: any[], permissionMode: string, model: string}} wish
+     */
     async start(first, also, { model, ...wish }) {
       const agents = [{ agent: first.name, ...(model ? { model } : {}) }, ...also.map((one) => ({ agent: one.name }))];
       const made = await app.feed.call('compare:start', { ...wish, agents, key: newKey() });

@@ -4,19 +4,32 @@ import { Wells } from './wells.js';
 
 const PAGE = 50;
 
-/** @param {import('./app.js').App} app @param {HTMLElement} place @param {(id: string) => void} opened from then on every event is heard */
+/**
+ * @param {import('./app.js').App} app
+ * @param {HTMLElement} place
+ * @param {(id: string) => void} opened from then on every event is heard
+ */
 export function compareWell(app, place, opened) {
-  const wells = new Wells(place, {
-    // No answer is one too: the frame asks again on the next scroll.
-    more: (id, at, number) => void app.api.entries(id, { ...at, limit: PAGE }).then((page) => wells.page(id, number, page), () => wells.page(id, number, null)),
-    search: (id, text) => wells.hits(id, text, null),
-    branch: () => undefined,
-    link: (href) => app.openLink(href),
-    copy: (text) => app.copy(text),
-    changes: (id) => app.go({ name: 'session', id }),
-    key: () => undefined,
-    found: () => undefined,
-  }, () => app.store.get().theme, () => false);
+  const wells = new Wells(
+    place,
+    {
+      // No answer is one too: the frame asks again on the next scroll.
+      more: (id, at, number) =>
+        void app.api.entries(id, { ...at, limit: PAGE }).then(
+          (page) => wells.page(id, number, page),
+          () => wells.page(id, number, null),
+        ),
+      search: (id, text) => wells.hits(id, text, null),
+      branch: () => undefined,
+      link: (href) => app.openLink(href),
+      copy: (text) => app.copy(text),
+      changes: (id) => app.go({ name: 'session', id }),
+      key: () => undefined,
+      found: () => undefined,
+    },
+    () => app.store.get().theme,
+    () => false,
+  );
   /** How far each frame is; null while its page is being read. @type {Map<string, number | null>} */
   const reached = new Map();
   /** What came meanwhile. @type {Map<string, any[]>} */
@@ -24,18 +37,27 @@ export function compareWell(app, place, opened) {
   /** @type {string | null} */
   let shown = null;
 
-  /** @param {string} id @param {any[]} entries */
+  /**
+   * @param {string} id
+   * @param {any[]} entries
+   */
   function take(id, entries) {
     const at = reached.get(id);
     if (at === undefined) return;
-    if (at === null) { waiting.set(id, [...(waiting.get(id) ?? []), ...entries]); return; }
+    if (at === null) {
+      waiting.set(id, [...(waiting.get(id) ?? []), ...entries]);
+      return;
+    }
     const fresh = entries.filter((one) => one.seq > at);
     if (!fresh.length) return;
     reached.set(id, fresh[fresh.length - 1].seq);
     wells.events(id, fresh);
   }
 
-  /** The page follows the session first, so that nothing can fall between what is read here and what comes. @param {string} id */
+  /**
+   * The page follows the session first, so that nothing can fall between what is read here and what comes.
+   * @param {string} id
+   */
   async function open(id) {
     reached.set(id, null);
     try {
@@ -54,13 +76,19 @@ export function compareWell(app, place, opened) {
     const { sessionId, entries } = /** @type {CustomEvent} */ (event).detail;
     take(sessionId, entries);
   });
-  app.store.subscribe((now, before) => { if (now.theme !== before.theme) wells.tellAll({ type: 'theme', theme: now.theme }); });
+  app.store.subscribe((now, before) => {
+    if (now.theme !== before.theme) wells.tellAll({ type: 'theme', theme: now.theme });
+  });
 
   return {
     /** @param {string | null} id */
     show(id) {
       if (id !== shown) {
-        if (shown !== null) { wells.forget(shown); reached.delete(shown); waiting.delete(shown); }
+        if (shown !== null) {
+          wells.forget(shown);
+          reached.delete(shown);
+          waiting.delete(shown);
+        }
         shown = id;
         if (id !== null) wells.ensure(id);
         wells.show(id);

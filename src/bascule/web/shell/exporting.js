@@ -9,7 +9,11 @@ export const FORMATS = [
   ['json', 'Export as JSON', 'Every entry, for programs'],
 ];
 
-/** @param {App} app @param {string} id @param {'markdown' | 'html' | 'json'} format */
+/**
+ * @param {App} app
+ * @param {string} id
+ * @param {'markdown' | 'html' | 'json'} format
+ */
 export async function exportSession(app, id, format) {
   try {
     const { name, blob } = await app.api.exported(id, format);

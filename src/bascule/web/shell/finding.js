@@ -2,7 +2,17 @@
 
 import { h } from '../js/dom.js';
 
-/** @typedef {{sessionId: string, title: string, firstSeq: number, snippet: string[], at: string, kind: string, archived: boolean}} Hit */
+/**
+ * @typedef {{
+ *   sessionId: string,
+ *   title: string,
+ *   firstSeq: number,
+ *   snippet: string[],
+ *   at: string,
+ *   kind: string,
+ *   archived: boolean,
+ * }} Hit
+ */
 /** @typedef {{q: string, hits: Hit[], owed: number, took: number, problem: string, busy: boolean}} Found */
 
 const PAUSE = 140;
@@ -22,14 +32,28 @@ export function seeker(app, limit, tell) {
   let waiting;
   /** @type {Found} */
   let last = NOTHING;
-  const say = (/** @type {Found} */ found) => { last = found; tell(found); };
+  const say = (/** @type {Found} */ found) => {
+    last = found;
+    tell(found);
+  };
 
-  /** @param {string} q @param {number} mine */
+  /**
+   * @param {string} q
+   * @param {number} mine
+   */
   async function ask(q, mine) {
     const began = performance.now();
     try {
       const answer = await app.api.search(q, limit);
-      if (mine === asked) say({ q, hits: answer.hits, owed: answer.owed ?? 0, took: performance.now() - began, problem: '', busy: false });
+      if (mine === asked)
+        say({
+          q,
+          hits: answer.hits,
+          owed: answer.owed ?? 0,
+          took: performance.now() - began,
+          problem: '',
+          busy: false,
+        });
     } catch (error) {
       if (mine === asked) say({ ...NOTHING, q, problem: /** @type {Error} */ (error).message });
     }
@@ -49,15 +73,27 @@ export function seeker(app, limit, tell) {
   };
 }
 
-/** Every second piece of a snippet matched. @param {string[]} snippet */
+/**
+ * Every second piece of a snippet matched.
+ * @param {string[]} snippet
+ */
 export const marked = (snippet) => snippet.map((piece, n) => (n % 2 ? h('mark', null, piece) : piece));
 
-/** Hits of one session together, in the order the newest of each came. @param {Hit[]} hits @returns {{sessionId: string, title: string, archived: boolean, hits: Hit[]}[]} */
+/**
+ * Hits of one session together, in the order the newest of each came.
+ * @param {Hit[]} hits
+ * @returns {{sessionId: string, title: string, archived: boolean, hits: Hit[]}[]}
+ */
 export function bySession(hits) {
   /** @type {Map<string, {sessionId: string, title: string, archived: boolean, hits: Hit[]}>} */
   const groups = new Map();
   for (const hit of hits) {
-    const group = groups.get(hit.sessionId) ?? { sessionId: hit.sessionId, title: hit.title, archived: hit.archived, hits: [] };
+    const group = groups.get(hit.sessionId) ?? {
+      sessionId: hit.sessionId,
+      title: hit.title,
+      archived: hit.archived,
+      hits: [],
+    };
     group.hits.push(hit);
     groups.set(hit.sessionId, group);
   }

@@ -11,8 +11,13 @@ let count = 0;
 /**
  * Looked after here, not by whoever draws around it: put it into a slot with `data-island`.
  * @param {App} app
- * @param {{label: string, button: string, take: (path: string) => Promise<void> | void, cancel?: () => void, main?: boolean}} options
- * `take` gets the folder's real path, and may refuse it by throwing what to say
+ * @param {{
+ *   label: string,
+ *   button: string,
+ *   take: (path: string) => Promise<void> | void,
+ *   cancel?: () => void,
+ *   main?: boolean,
+ * }} options `take` gets the folder's real path, and may refuse it by throwing what to say
  */
 export function folderField(app, { label, button, take, cancel, main = false }) {
   const id = `folders-${++count}`;
@@ -26,15 +31,44 @@ export function folderField(app, { label, button, take, cancel, main = false }) 
   const list = h('ul', { class: 'ffl', id, role: 'listbox', 'aria-label': 'Folders', hidden: true });
   const verdict = h('span', { class: 'oki', hidden: true }, icon('check', 14), 'can be used');
   const problem = h('p', { class: 'emsg', role: 'alert', hidden: true });
-  const input = /** @type {HTMLInputElement} */ (h('input', {
-    class: 'inp mono', 'aria-label': label, placeholder: '~/code/project', spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off',
-    role: 'combobox', 'aria-autocomplete': 'list', 'aria-controls': id, 'aria-expanded': 'false',
-    oninput: () => { say(''); later(); }, onblur: () => setTimeout(left, 150), onkeydown: (/** @type {KeyboardEvent} */ event) => key(event),
-  }));
-  const form = h('form', { class: 'ff', onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void submit(); } },
+  const input = /** @type {HTMLInputElement} */ (
+    h('input', {
+      class: 'inp mono',
+      'aria-label': label,
+      placeholder: '~/code/project',
+      spellcheck: 'false',
+      autocomplete: 'off',
+      autocapitalize: 'off',
+      role: 'combobox',
+      'aria-autocomplete': 'list',
+      'aria-controls': id,
+      'aria-expanded': 'false',
+      oninput: () => {
+        say('');
+        later();
+      },
+      onblur: () => setTimeout(left, 150),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => key(event),
+    })
+  );
+  const form = h(
+    'form',
+    {
+      class: 'ff',
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        void submit();
+      },
+    },
     h('div', { class: 'ffin' }, input, verdict, list),
-    h('div', { class: 'ffb' }, cancel && h('button', { type: 'button', class: 'btn quiet', onclick: () => stop() }, 'Cancel'), h('button', { type: 'submit', class: `btn ${main ? 'pri' : 'line'}` }, button)),
-    problem);
+    h(
+      'div',
+      { class: 'ffb' },
+      cancel && h('button', { type: 'button', class: 'btn quiet', onclick: () => stop() }, 'Cancel'),
+      h('button', { type: 'submit', class: `btn ${main ? 'pri' : 'line'}` }, button),
+    ),
+    problem,
+  );
 
   /** @param {string} text what is wrong, empty for nothing */
   function say(text) {
@@ -51,7 +85,8 @@ export function folderField(app, { label, button, take, cancel, main = false }) 
 
   async function complete() {
     const mine = ++asked;
-    const found = await app.api.folders(input.value.trim()).catch(() => []); // a help, no more: the check below says what is wrong
+    // A help, no more: the check below says what is wrong.
+    const found = await app.api.folders(input.value.trim()).catch(() => []);
     if (mine === asked && document.activeElement === input) show(found);
   }
 
@@ -67,8 +102,26 @@ export function folderField(app, { label, button, take, cancel, main = false }) 
     input.setAttribute('aria-expanded', String(offered.length > 0));
     if (at >= 0) input.setAttribute('aria-activedescendant', `${id}-${at}`);
     else input.removeAttribute('aria-activedescendant');
-    update(list, offered.map((path, n) => h('li', { id: `${id}-${n}`, role: 'option', 'aria-selected': String(n === at), class: n === at ? 'on' : '', onpointerdown: (/** @type {Event} */ event) => { event.preventDefault(); choose(path); } },
-      h('bdi', null, path.slice(0, path.lastIndexOf('/') + 1)), h('b', null, path.slice(path.lastIndexOf('/') + 1)))));
+    update(
+      list,
+      offered.map((path, n) =>
+        h(
+          'li',
+          {
+            id: `${id}-${n}`,
+            role: 'option',
+            'aria-selected': String(n === at),
+            class: n === at ? 'on' : '',
+            onpointerdown: (/** @type {Event} */ event) => {
+              event.preventDefault();
+              choose(path);
+            },
+          },
+          h('bdi', null, path.slice(0, path.lastIndexOf('/') + 1)),
+          h('b', null, path.slice(path.lastIndexOf('/') + 1)),
+        ),
+      ),
+    );
   }
 
   /** @param {string} path */
@@ -138,7 +191,12 @@ export function folderField(app, { label, button, take, cancel, main = false }) 
   return { form, focus: () => input.focus() };
 }
 
-/** Puts an element that looks after itself into the slot a fresh drawing left for it. @param {HTMLElement} root @param {string} key @param {HTMLElement} element */
+/**
+ * Puts an element that looks after itself into the slot a fresh drawing left for it.
+ * @param {HTMLElement} root
+ * @param {string} key
+ * @param {HTMLElement} element
+ */
 export function fillSlot(root, key, element) {
   const slot = root.querySelector(`[data-island][data-key="${key}"]`);
   if (slot && element.parentElement !== slot) slot.replaceChildren(element);

@@ -4,7 +4,10 @@
 
 const ENTRIES = 200;
 
-/** @param {App} app @param {HTMLTextAreaElement} area */
+/**
+ * @param {App} app
+ * @param {HTMLTextAreaElement} area
+ */
 export function recall(app, area) {
   /** @type {string[]} newest last */
   let texts = [];
@@ -13,8 +16,11 @@ export function recall(app, area) {
 
   /** @param {string} id */
   async function learn(id) {
-    const page = await app.api.entries(id, { limit: ENTRIES }).catch(() => null); // not connected: nothing is brought back
-    texts = (page?.entries ?? []).filter((/** @type {any} */ one) => one.kind === 'prompt').map((/** @type {any} */ one) => one.text);
+    // Not connected: nothing is brought back.
+    const page = await app.api.entries(id, { limit: ENTRIES }).catch(() => null);
+    texts = (page?.entries ?? [])
+      .filter((/** @type {any} */ one) => one.kind === 'prompt')
+      .map((/** @type {any} */ one) => one.text);
   }
 
   /** @param {number} step */
@@ -27,13 +33,20 @@ export function recall(app, area) {
   }
 
   return {
-    /** @param {KeyboardEvent} event @param {string} id @returns {boolean} whether it was for the past */
+    /**
+     * @param {KeyboardEvent} event
+     * @param {string} id
+     * @returns {boolean} whether it was for the past
+     */
     key(event, id) {
       if (area.value === '') at = -1;
       const mine = area.value === '' || (at >= 0 && area.value === shown);
       if (!mine || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return false;
       if (event.key === 'ArrowUp' && at >= 0) move(1);
-      else if (event.key === 'ArrowUp') void learn(id).then(() => { if (area.value === '') move(1); });
+      else if (event.key === 'ArrowUp')
+        void learn(id).then(() => {
+          if (area.value === '') move(1);
+        });
       else if (event.key === 'ArrowDown' && at >= 0) move(-1);
       else return false;
       return true;

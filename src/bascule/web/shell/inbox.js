@@ -12,10 +12,15 @@ import { askKey, isOver, openAsks, sessionsInOrder, titleOf } from './state.js';
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
 
-/** What the inbox lists, in order. @param {State} state */
+/**
+ * What the inbox lists, in order.
+ * @param {State} state
+ */
 export function inboxItems(state) {
   const asks = openAsks(state);
-  const rest = sessionsInOrder(state).filter((one) => one.open_requests === 0 && one.seq > (state.seen[one.session_id] ?? 0));
+  const rest = sessionsInOrder(state).filter(
+    (one) => one.open_requests === 0 && one.seq > (state.seen[one.session_id] ?? 0),
+  );
   return {
     asks,
     stopped: rest.filter((one) => isOver(one) && (one.phase === 'failed' || one.end_reason !== 'closed')),
@@ -23,7 +28,10 @@ export function inboxItems(state) {
   };
 }
 
-/** @param {HTMLElement} root @param {App} app */
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ */
 export function mountInbox(root, app) {
   /** @param {State} state */
   function draw(state) {
@@ -31,34 +39,148 @@ export function mountInbox(root, app) {
     if (root.hidden) return;
     const { asks, stopped, finished } = inboxItems(state);
     const keys = [...asks.map(askKey), ...[...stopped, ...finished].map((one) => one.session_id)];
-    if (keys.length && !keys.includes(state.inboxPick ?? '') && matchMedia('(min-width: 1021px)').matches) pick(keys[0]);
+    if (keys.length && !keys.includes(state.inboxPick ?? '') && matchMedia('(min-width: 1021px)').matches)
+      pick(keys[0]);
     const now = Date.now();
     update(root, [
-      h('header', { class: 'tbar' }, h('h1', null, 'Inbox'),
-        h('span', { class: 'hk hint' }, h('kbd', null, 'J'), h('kbd', null, 'K'), 'move', h('kbd', null, 'O'), 'open', asks.length > 0 && [h('kbd', null, 'A'), h('kbd', null, 'S'), h('kbd', null, 'D'), 'answer'])),
-      keys.length ? h('div', { class: 'ilist', id: 'inbox-list', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown: (/** @type {KeyboardEvent} */ event) => arrow(event, keys) },
-        section('Needs your answer', badge(asks.length), asks.map((ask) => {
-          const session = state.sessions[ask.session_id];
-          const [what, about] = wordsOf(ask, session?.cwd ?? '');
-          return row(state, askKey(ask), 'blocked', session?.agent ?? '', what, waited(now - Date.parse(ask.opened_at)), about, session ? `${folderName(session.cwd)} · ${titleOf(session)}` : '');
-        })),
-        section('Stopped', h('span', { class: 'n' }, String(stopped.length)), stopped.map((one) =>
-          row(state, one.session_id, 'failed', one.agent, one.phase !== 'failed' ? 'Stopped by itself' : one.turns > 0 ? 'Did not come back' : 'Did not start', waited(now - Date.parse(one.updated_at)), visible(one.end_message ?? one.end_reason ?? ''), `${folderName(one.cwd)} · ${titleOf(one)}`))),
-        section('Finished since you looked', h('span', { class: 'n' }, String(finished.length)), finished.map((one) =>
-          row(state, one.session_id, '', one.agent, titleOf(one), waited(now - Date.parse(one.updated_at)), '', `${folderName(one.cwd)}${one.cost_usd ? ` · $${one.cost_usd.toFixed(2)}` : ''}`))))
-        : h('div', { class: 'center' }, h('div', { class: 'emptyt' }, icon('inbox', 28), h('h2', null, 'Nothing needs you.'), h('p', null, 'Requests from all sessions will wait here.'))),
+      h(
+        'header',
+        { class: 'tbar' },
+        h('h1', null, 'Inbox'),
+        h(
+          'span',
+          { class: 'hk hint' },
+          h('kbd', null, 'J'),
+          h('kbd', null, 'K'),
+          'move',
+          h('kbd', null, 'O'),
+          'open',
+          asks.length > 0 && [h('kbd', null, 'A'), h('kbd', null, 'S'), h('kbd', null, 'D'), 'answer'],
+        ),
+      ),
+      keys.length
+        ? h(
+            'div',
+            {
+              class: 'ilist',
+              id: 'inbox-list',
+              role: 'listbox',
+              'aria-label': 'Inbox',
+              tabindex: 0,
+              onkeydown: (/** @type {KeyboardEvent} */ event) => arrow(event, keys),
+            },
+            section(
+              'Needs your answer',
+              badge(asks.length),
+              asks.map((ask) => {
+                const session = state.sessions[ask.session_id];
+                const [what, about] = wordsOf(ask, session?.cwd ?? '');
+                return row(
+                  state,
+                  askKey(ask),
+                  'blocked',
+                  session?.agent ?? '',
+                  what,
+                  waited(now - Date.parse(ask.opened_at)),
+                  about,
+                  session ? `${folderName(session.cwd)} · ${titleOf(session)}` : '',
+                );
+              }),
+            ),
+            section(
+              'Stopped',
+              h('span', { class: 'n' }, String(stopped.length)),
+              stopped.map((one) =>
+                row(
+                  state,
+                  one.session_id,
+                  'failed',
+                  one.agent,
+                  one.phase !== 'failed' ? 'Stopped by itself' : one.turns > 0 ? 'Did not come back' : 'Did not start',
+                  waited(now - Date.parse(one.updated_at)),
+                  visible(one.end_message ?? one.end_reason ?? ''),
+                  `${folderName(one.cwd)} · ${titleOf(one)}`,
+                ),
+              ),
+            ),
+            section(
+              'Finished since you looked',
+              h('span', { class: 'n' }, String(finished.length)),
+              finished.map((one) =>
+                row(
+                  state,
+                  one.session_id,
+                  '',
+                  one.agent,
+                  titleOf(one),
+                  waited(now - Date.parse(one.updated_at)),
+                  '',
+                  `${folderName(one.cwd)}${one.cost_usd ? ` · $${one.cost_usd.toFixed(2)}` : ''}`,
+                ),
+              ),
+            ),
+          )
+        : h(
+            'div',
+            { class: 'center' },
+            h(
+              'div',
+              { class: 'emptyt' },
+              icon('inbox', 28),
+              h('h2', null, 'Nothing needs you.'),
+              h('p', null, 'Requests from all sessions will wait here.'),
+            ),
+          ),
     ]);
   }
 
-  /** @param {string} title @param {any} n @param {any[]} rows */
-  const section = (title, n, rows) => rows.length > 0 && h('div', { role: 'group', 'aria-label': title, 'data-key': title }, h('p', { class: 'cap', 'aria-hidden': 'true' }, title, n), rows);
+  /**
+   * @param {string} title
+   * @param {any} n
+   * @param {any[]} rows
+   */
+  const section = (title, n, rows) =>
+    rows.length > 0 &&
+    h(
+      'div',
+      { role: 'group', 'aria-label': title, 'data-key': title },
+      h('p', { class: 'cap', 'aria-hidden': 'true' }, title, n),
+      rows,
+    );
 
-  /** @param {State} state @param {string} key @param {string} tone @param {string} agent @param {string} first @param {string} time @param {any} second @param {string} third */
-  const row = (state, key, tone, agent, first, time, second, third) => h('button', {
-    type: 'button', class: `irow ${state.inboxPick === key ? 'sel' : ''}`, role: 'option', 'aria-selected': String(state.inboxPick === key), 'data-key': key, tabindex: -1,
-    onclick: () => (matchMedia('(max-width: 1020px)').matches ? app.go({ name: 'session', id: key.split('/')[0] }) : pick(key)),
-  }, tone && h('span', { class: `bar bar-${tone}` }), agentLetter(agent, true), h('span', { class: 'ic' },
-    h('span', { class: 'l1' }, h('b', null, first), h('span', { class: 'age' }, time)), second && h('span', { class: 'l2' }, second), h('span', { class: 'l3' }, third)));
+  /**
+   * @param {State} state
+   * @param {string} key
+   * @param {string} tone
+   * @param {string} agent
+   * @param {string} first
+   * @param {string} time
+   * @param {any} second
+   * @param {string} third
+   */
+  const row = (state, key, tone, agent, first, time, second, third) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: `irow ${state.inboxPick === key ? 'sel' : ''}`,
+        role: 'option',
+        'aria-selected': String(state.inboxPick === key),
+        'data-key': key,
+        tabindex: -1,
+        onclick: () =>
+          matchMedia('(max-width: 1020px)').matches ? app.go({ name: 'session', id: key.split('/')[0] }) : pick(key),
+      },
+      tone && h('span', { class: `bar bar-${tone}` }),
+      agentLetter(agent, true),
+      h(
+        'span',
+        { class: 'ic' },
+        h('span', { class: 'l1' }, h('b', null, first), h('span', { class: 'age' }, time)),
+        second && h('span', { class: 'l2' }, second),
+        h('span', { class: 'l3' }, third),
+      ),
+    );
 
   /** @param {string} key */
   function pick(key) {
@@ -68,7 +190,10 @@ export function mountInbox(root, app) {
     app.live.ensure(id);
   }
 
-  /** @param {KeyboardEvent} event @param {string[]} keys */
+  /**
+   * @param {KeyboardEvent} event
+   * @param {string[]} keys
+   */
   function arrow(event, keys) {
     const move = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
     if (move) {
@@ -77,7 +202,10 @@ export function mountInbox(root, app) {
     }
   }
 
-  /** @param {number} by @param {string[]} keys */
+  /**
+   * @param {number} by
+   * @param {string[]} keys
+   */
   function step(by, keys) {
     const at = keys.indexOf(app.store.get().inboxPick ?? '');
     const next = keys[Math.max(0, Math.min(keys.length - 1, at + by))];
@@ -87,10 +215,17 @@ export function mountInbox(root, app) {
   // Letters answer the request in view, as they do with the focus in it; it is inert for a moment all the same.
   addEventListener('keydown', (event) => {
     const target = event.target instanceof Element ? event.target : document.body;
-    if (root.hidden || !'asdD'.includes(event.key) || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (root.hidden || !'asdD'.includes(event.key) || event.repeat || event.ctrlKey || event.metaKey || event.altKey)
+      return;
     if (target.closest('input, textarea, select, .ask, [role=menu], [role=dialog], .pal')) return;
     const ask = document.querySelector('#asks .ask');
-    if (!ask || !(ask instanceof HTMLElement) || !ask.offsetParent || !openAsks(app.store.get()).some((one) => askKey(one) === app.store.get().inboxPick)) return;
+    if (
+      !ask ||
+      !(ask instanceof HTMLElement) ||
+      !ask.offsetParent ||
+      !openAsks(app.store.get()).some((one) => askKey(one) === app.store.get().inboxPick)
+    )
+      return;
     event.preventDefault();
     ask.dispatchEvent(new KeyboardEvent('keydown', { key: event.key }));
   });
@@ -105,10 +240,20 @@ export function mountInbox(root, app) {
   };
 }
 
-/** What a row says of a request; one that can't be told of keeps its row. @param {import('./state.js').Ask} ask @param {string} cwd @returns {[string, any]} */
+/**
+ * What a row says of a request; one that can't be told of keeps its row.
+ * @param {import('./state.js').Ask} ask
+ * @param {string} cwd
+ * @returns {[string, any]}
+ */
 function wordsOf(ask, cwd) {
   try {
-    const what = ask.kind === 'question' ? (ask.asked.questions.length === 1 ? 'A question' : `${ask.asked.questions.length} questions`) : wishWords(ask.asked);
+    const what =
+      ask.kind === 'question'
+        ? ask.asked.questions.length === 1
+          ? 'A question'
+          : `${ask.asked.questions.length} questions`
+        : wishWords(ask.asked);
     return [what, subject(ask, cwd)];
   } catch (error) {
     console.error(error);
@@ -116,7 +261,10 @@ function wordsOf(ask, cwd) {
   }
 }
 
-/** @param {import('./state.js').Ask} ask @param {string} cwd */
+/**
+ * @param {import('./state.js').Ask} ask
+ * @param {string} cwd
+ */
 function subject(ask, cwd) {
   if (ask.kind === 'question') return visible(ask.asked.questions[0]?.question ?? '');
   const input = ask.asked.input ?? {};

@@ -14,9 +14,13 @@ const TYPED = 'input, textarea, select, [contenteditable], [role=dialog], [role=
  */
 export function listenForKeys(app, does) {
   let went = 0;
-  const composer = () => document.getElementById(app.store.get().route.name === 'session' ? 'message' : 'task')?.focus();
+  const composer = () =>
+    document.getElementById(app.store.get().route.name === 'session' ? 'message' : 'task')?.focus();
   const skip = /** @type {HTMLElement} */ (document.querySelector('.skip'));
-  skip.onclick = (event) => { event.preventDefault(); composer(); };
+  skip.onclick = (event) => {
+    event.preventDefault();
+    composer();
+  };
   addEventListener('keydown', (event) => {
     const target = event.target instanceof Element ? event.target : document.body;
     const state = app.store.get();
@@ -41,17 +45,24 @@ export function listenForKeys(app, does) {
       return;
     }
     if (event.altKey && !event.ctrlKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown') && state.route.id) {
-      return held(() => app.wells.tell(state.route.id ?? '', { type: 'prompt', step: event.key === 'ArrowUp' ? -1 : 1 }));
+      return held(() =>
+        app.wells.tell(state.route.id ?? '', { type: 'prompt', step: event.key === 'ArrowUp' ? -1 : 1 }),
+      );
     }
     if (event.altKey && event.code === 'KeyW' && state.route.id) return held(() => closeTab(app, state.route.id ?? ''));
     if (event.metaKey || event.ctrlKey || event.altKey || target.closest(TYPED)) return;
     const now = Date.now();
     if (event.key === 'g') went = now;
     else if (event.key === 'i' && now - went < 1000) held(() => app.go({ name: 'inbox' }));
-    else if (event.key === 'n' && mayStart(state)) held(() => { app.go({ name: 'start' }); document.getElementById('task')?.focus(); });
+    else if (event.key === 'n' && mayStart(state))
+      held(() => {
+        app.go({ name: 'start' });
+        document.getElementById('task')?.focus();
+      });
     else if (event.key === '?') held(does.keys);
     else if (state.route.name === 'inbox' && event.key === 'j') held(() => does.inbox(1));
     else if (state.route.name === 'inbox' && event.key === 'k') held(() => does.inbox(-1));
-    else if (state.route.name === 'inbox' && event.key === 'o' && state.inboxPick) held(() => app.go({ name: 'session', id: state.inboxPick?.split('/')[0] }));
+    else if (state.route.name === 'inbox' && event.key === 'o' && state.inboxPick)
+      held(() => app.go({ name: 'session', id: state.inboxPick?.split('/')[0] }));
   });
 }

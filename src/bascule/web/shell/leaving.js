@@ -5,7 +5,7 @@ import { forgetAll } from './places.js';
 export async function leave() {
   forgetAll();
   // The worker goes first, or it would keep what is asked for next.
-  for (const worker of await navigator.serviceWorker?.getRegistrations() ?? []) await worker.unregister();
+  for (const worker of (await navigator.serviceWorker?.getRegistrations()) ?? []) await worker.unregister();
   if ('caches' in window) for (const name of await caches.keys()) await caches.delete(name);
   forgetAll(); // what was still being written meanwhile
   location.replace('/');

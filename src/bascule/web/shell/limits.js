@@ -15,7 +15,10 @@ const number = (n) => (n > 0 ? String(n) : 'no limit');
 /** @param {number} n */
 const bytes = (n) => (n > 0 ? sizeWords(n) : 'no limit');
 
-/** Table of the file, name in it, what it says, how its value reads. @type {[string, string, string, (n: number) => string][]} */
+/**
+ * Table of the file, name in it, what it says, how its value reads.
+ * @type {[string, string, string, (n: number) => string][]}
+ */
 const ROWS = [
   ['limits', 'sessions', 'Sessions that run at once on a device', number],
   ['limits', 'spawns_per_minute', 'Sessions one browser may start in a minute', number],
@@ -35,16 +38,77 @@ const ROWS = [
 /** @param {Context} context */
 export function limitsPart({ app, loaded }) {
   const settings = loaded.settings;
-  return [partHead('Limits', 'What bounds the agents on this machine, whoever started them.'),
+  return [
+    partHead('Limits', 'What bounds the agents on this machine, whoever started them.'),
     problem(loaded.problem),
     settings && [
-      h('div', { class: 'tw' }, h('table', { class: 'tbl lims' }, h('thead', null, h('tr', null, ['Limit', 'Now', 'In the file'].map((one) => h('th', null, one)))),
-        h('tbody', null, ROWS.map(([table, name, words, say]) => {
-          const value = settings[table]?.[name] ?? 0;
-          const line = `[${table}]\n${name} = ${value}`;
-          return h('tr', { 'data-key': `${table}.${name}` }, h('td', null, h('b', null, words)), h('td', null, say(value)), h('td', null, h('code', null, `${table}.${name} = ${value}`), iconButton('copy', `Copy the line for ${name}`, { class: 'xs', onclick: () => app.copy(line) })));
-        })))),
-      h('div', { class: 'card dry' }, h('h3', null, 'To change one'), h('p', null, 'Write it into the settings file on that machine, 0 for no limit, and start Bascule again. Agents keep working meanwhile.'), h('div', { class: 'inp mono lk' }, h('span', { title: visible(settings.configFile) }, visible(settings.configFile)), iconButton('copy', 'Copy the path', { onclick: () => app.copy(settings.configFile) }))),
-      h('div', { class: 'card dry' }, h('h3', null, 'Folders'), h('p', null, 'Sessions run only in these folders and below them.'), h('ul', { class: 'roots' }, settings.roots.map((/** @type {string} */ root) => h('li', null, icon('folder', 14), h('code', null, visible(root)))))),
-    ]].flat();
+      h(
+        'div',
+        { class: 'tw' },
+        h(
+          'table',
+          { class: 'tbl lims' },
+          h(
+            'thead',
+            null,
+            h(
+              'tr',
+              null,
+              ['Limit', 'Now', 'In the file'].map((one) => h('th', null, one)),
+            ),
+          ),
+          h(
+            'tbody',
+            null,
+            ROWS.map(([table, name, words, say]) => {
+              const value = settings[table]?.[name] ?? 0;
+              const line = `[${table}]\n${name} = ${value}`;
+              return h(
+                'tr',
+                { 'data-key': `${table}.${name}` },
+                h('td', null, h('b', null, words)),
+                h('td', null, say(value)),
+                h(
+                  'td',
+                  null,
+                  h('code', null, `${table}.${name} = ${value}`),
+                  iconButton('copy', `Copy the line for ${name}`, { class: 'xs', onclick: () => app.copy(line) }),
+                ),
+              );
+            }),
+          ),
+        ),
+      ),
+      h(
+        'div',
+        { class: 'card dry' },
+        h('h3', null, 'To change one'),
+        h(
+          'p',
+          null,
+          'Write it into the settings file on that machine, 0 for no limit, and start Bascule again. ' +
+            'Agents keep working meanwhile.',
+        ),
+        h(
+          'div',
+          { class: 'inp mono lk' },
+          h('span', { title: visible(settings.configFile) }, visible(settings.configFile)),
+          iconButton('copy', 'Copy the path', { onclick: () => app.copy(settings.configFile) }),
+        ),
+      ),
+      h(
+        'div',
+        { class: 'card dry' },
+        h('h3', null, 'Folders'),
+        h('p', null, 'Sessions run only in these folders and below them.'),
+        h(
+          'ul',
+          { class: 'roots' },
+          settings.roots.map((/** @type {string} */ root) =>
+            h('li', null, icon('folder', 14), h('code', null, visible(root))),
+          ),
+        ),
+      ),
+    ],
+  ].flat();
 }

@@ -71,9 +71,18 @@ mountSidebar(place('side'), app, { palette: palette.search });
 mountBottomBar(place('bnav'), app);
 mountNotes(place('notes'), app);
 mountTitle(app);
-listenForKeys(app, { palette: palette.search, keys: palette.keys, ask: asks.focus, find: find.open, inbox: inbox.move });
+listenForKeys(app, {
+  palette: palette.search,
+  keys: palette.keys,
+  ask: asks.focus,
+  find: find.open,
+  inbox: inbox.move,
+});
 
-/** @param {import('./state.js').State} state @param {import('./state.js').State} [before] */
+/**
+ * @param {import('./state.js').State} state
+ * @param {import('./state.js').State} [before]
+ */
 function arrange(state, before) {
   const shown = shownSession(state);
   place('session').hidden = !shown;
@@ -89,7 +98,11 @@ function arrange(state, before) {
   }
 }
 
-/** What a person has in front of them counts as seen. @param {import('./state.js').State} state @param {string} id */
+/**
+ * What a person has in front of them counts as seen.
+ * @param {import('./state.js').State} state
+ * @param {string} id
+ */
 function look(state, id) {
   const seq = state.sessions[id]?.seq ?? 0;
   if (!document.hidden && (state.seen[id] ?? 0) < seq) app.store.set({ seen: put(state.seen, id, seq) });

@@ -11,7 +11,10 @@ import { visible } from '../js/visible.js';
 
 const MOST = 30;
 
-/** @param {HTMLTextAreaElement} area @param {Source[]} sources */
+/**
+ * @param {HTMLTextAreaElement} area
+ * @param {Source[]} sources
+ */
 export function offers(area, sources) {
   const element = h('div', { class: 'slash', role: 'listbox', id: 'offers', 'aria-label': 'Offers', hidden: true });
   /** @type {Offer[]} */
@@ -35,7 +38,24 @@ export function offers(area, sources) {
 
   function draw() {
     element.hidden = !found.length;
-    update(element, found.map((one, n) => h('button', { type: 'button', role: 'option', tabindex: -1, 'aria-selected': String(n === at), class: n === at ? 'on' : '', onclick: () => choose(n) }, h('b', null, visible(one.label)), h('small', null, visible(one.note)))));
+    update(
+      element,
+      found.map((one, n) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            role: 'option',
+            tabindex: -1,
+            'aria-selected': String(n === at),
+            class: n === at ? 'on' : '',
+            onclick: () => choose(n),
+          },
+          h('b', null, visible(one.label)),
+          h('small', null, visible(one.note)),
+        ),
+      ),
+    );
     element.querySelector('.on')?.scrollIntoView({ block: 'nearest' });
   }
 
@@ -60,7 +80,10 @@ export function offers(area, sources) {
     element,
     look: () => void look(),
     close,
-    /** @param {KeyboardEvent} event @returns {boolean} whether the key was for the menu */
+    /**
+     * @param {KeyboardEvent} event
+     * @returns {boolean} whether the key was for the menu
+     */
     key(event) {
       if (!found.length) return false;
       const typed = area.value.slice(from, area.selectionStart ?? area.value.length);
@@ -81,12 +104,22 @@ export function offers(area, sources) {
   };
 }
 
-/** The agent's own commands, while the message begins with a slash. @param {() => {name: string, description?: string}[]} commands @returns {Source} */
+/**
+ * The agent's own commands, while the message begins with a slash.
+ * @param {() => {name: string, description?: string}[]} commands
+ * @returns {Source}
+ */
 export const commandOffers = (commands) => (before) => {
   const match = /^\/([\w:-]*)$/.exec(before);
   if (!match) return null;
   const wanted = match[1].toLowerCase();
-  return { from: 0, find: () => commands().filter((one) => one.name.toLowerCase().startsWith(wanted)).map((one) => ({ label: `/${one.name}`, note: one.description ?? '', insert: `/${one.name} ` })) };
+  return {
+    from: 0,
+    find: () =>
+      commands()
+        .filter((one) => one.name.toLowerCase().startsWith(wanted))
+        .map((one) => ({ label: `/${one.name}`, note: one.description ?? '', insert: `/${one.name} ` })),
+  };
 };
 
 /**
@@ -104,10 +137,22 @@ export const fileOffers = (list) => (before) => {
     from: before.length - match[1].length - 1,
     async find() {
       const items = await list(folder.replace(/\/$/, ''));
-      const rank = (/** @type {{name: string}} */ one) => (one.name.toLowerCase().startsWith(wanted) ? 0 : one.name.toLowerCase().includes(wanted) ? 1 : 2);
-      return items.filter((one) => (one.kind === 'file' || one.kind === 'folder') && rank(one) < 2 && !/\s/.test(one.name) && (wanted || !one.name.startsWith('.')))
+      const rank = (/** @type {{name: string}} */ one) =>
+        one.name.toLowerCase().startsWith(wanted) ? 0 : one.name.toLowerCase().includes(wanted) ? 1 : 2;
+      return items
+        .filter(
+          (one) =>
+            (one.kind === 'file' || one.kind === 'folder') &&
+            rank(one) < 2 &&
+            !/\s/.test(one.name) &&
+            (wanted || !one.name.startsWith('.')),
+        )
         .sort((a, b) => rank(a) - rank(b))
-        .map((one) => ({ label: one.name + (one.kind === 'folder' ? '/' : ''), note: folder, insert: `@${folder}${one.name}${one.kind === 'folder' ? '/' : ' '}` }));
+        .map((one) => ({
+          label: one.name + (one.kind === 'folder' ? '/' : ''),
+          note: folder,
+          insert: `@${folder}${one.name}${one.kind === 'folder' ? '/' : ' '}`,
+        }));
     },
   };
 };

@@ -14,14 +14,22 @@ export const SCREENS = /** @type {const} */ ({ start: '/', inbox: '/inbox', list
 /** @param {Route} route */
 export function placeOf(route) {
   switch (route.name) {
-    case 'session': return `/sessions/${encodeURIComponent(route.id ?? '')}`;
-    case 'settings': return `/settings/${route.part ?? 'general'}`;
-    case 'compare': return route.id ? `/compare/${encodeURIComponent(route.id)}` : '/compare';
-    default: return SCREENS[route.name];
+    case 'session':
+      return `/sessions/${encodeURIComponent(route.id ?? '')}`;
+    case 'settings':
+      return `/settings/${route.part ?? 'general'}`;
+    case 'compare':
+      return route.id ? `/compare/${encodeURIComponent(route.id)}` : '/compare';
+    default:
+      return SCREENS[route.name];
   }
 }
 
-/** @param {string} path @param {any} [kept] what the browser's history keeps of the place @returns {Route} */
+/**
+ * @param {string} path
+ * @param {any} [kept] what the browser's history keeps of the place
+ * @returns {Route}
+ */
 export function routeOf(path, kept) {
   const [, first, second] = path.split('/');
   if (first === 'sessions' && second) return { name: 'session', id: decodeURIComponent(second) };
@@ -45,14 +53,21 @@ export function restored() {
   const tabs = Array.isArray(kept.tabs) ? kept.tabs.filter((/** @type {any} */ one) => typeof one === 'string') : [];
   if (route.name === 'session' && route.id && !tabs.includes(route.id)) tabs.push(route.id);
   return {
-    route, tabs, collapsed: Array.isArray(kept.collapsed) ? kept.collapsed : [], side: kept.side !== false, panel: kept.panel === true,
+    route,
+    tabs,
+    collapsed: Array.isArray(kept.collapsed) ? kept.collapsed : [],
+    side: kept.side !== false,
+    panel: kept.panel === true,
     theme: ['dark', 'light'].includes(kept.theme) ? kept.theme : 'auto',
     seen: table(kept.seen && typeof kept.seen === 'object' ? kept.seen : {}),
     held: Array.isArray(kept.held) ? kept.held : [],
   };
 }
 
-/** @param {State} now @param {State} before */
+/**
+ * @param {State} now
+ * @param {State} before
+ */
 export function keepInPlace(now, before) {
   const parts = /** @type {const} */ (['tabs', 'side', 'collapsed', 'panel', 'theme', 'seen', 'held']);
   if (parts.every((part) => now[part] === before[part])) return;
@@ -62,20 +77,25 @@ export function keepInPlace(now, before) {
 /** @param {string} id */
 export const draftOf = (id) => localStorage.getItem(`bascule.draft.${id}`) ?? '';
 
-/** @param {string} id @param {string} text */
+/**
+ * @param {string} id
+ * @param {string} text
+ */
 export function keepDraft(id, text) {
   if (text) localStorage.setItem(`bascule.draft.${id}`, text);
   else localStorage.removeItem(`bascule.draft.${id}`);
 }
 
 /**
- * A secret in the link's fragment, or in the path of a shared session, is taken. Nothing else in the address counts, and none of it stays there.
+ * A secret in the link's fragment, or in the path of a shared session, is taken. Nothing else in the address counts,
+ * and none of it stays there.
  * @returns {string | null}
  */
 export function takeSecret() {
   const inPath = /^\/s\/([A-Za-z0-9_.~-]+)$/.exec(location.pathname);
   const match = /^#(?:token|k)=([A-Za-z0-9_.~-]+)$/.exec(location.hash) ?? inPath;
-  if (inPath || location.hash || location.search) history.replaceState(history.state, '', inPath ? '/s' : location.pathname);
+  if (inPath || location.hash || location.search)
+    history.replaceState(history.state, '', inPath ? '/s' : location.pathname);
   return match ? match[1] : null;
 }
 

@@ -3,10 +3,17 @@
 import { h } from '../js/dom.js';
 import { visiblePieces } from '../js/visible.js';
 
-/** Text with what hides in it written out and marked. @param {string} text */
-export const shown = (text) => visiblePieces(text).map((piece) => (piece.escaped ? h('span', { class: 'esc' }, piece.text) : piece.text));
+/**
+ * Text with what hides in it written out and marked.
+ * @param {string} text
+ */
+export const shown = (text) =>
+  visiblePieces(text).map((piece) => (piece.escaped ? h('span', { class: 'esc' }, piece.text) : piece.text));
 
-/** `code` and **strong** within a line; everything else as it stands. @param {string} text */
+/**
+ * `code` and **strong** within a line; everything else as it stands.
+ * @param {string} text
+ */
 function inline(text) {
   return text.split(/(`[^`\n]+`|\*\*[^*\n]+\*\*)/).map((part) => {
     if (/^`[^`]+`$/.test(part)) return h('code', null, shown(part.slice(1, -1)));
@@ -15,7 +22,11 @@ function inline(text) {
   });
 }
 
-/** Every line of it is there, in order; only its marks turn into a look. @param {string} text @returns {any[]} */
+/**
+ * Every line of it is there, in order; only its marks turn into a look.
+ * @param {string} text
+ * @returns {any[]}
+ */
 export function planView(text) {
   /** @type {any[]} */
   const blocks = [];
@@ -37,6 +48,12 @@ function lineView(line) {
   const heading = /^#{1,6}\s+(.*)$/.exec(line);
   if (heading) return h('h3', null, inline(heading[1]));
   const item = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/.exec(line);
-  if (item) return h('p', { class: `li in${Math.min(4, Math.floor(item[1].length / 2))}` }, h('span', { class: 'mk' }, /\d/.test(item[2]) ? item[2] : '•'), h('span', null, inline(item[3])));
+  if (item)
+    return h(
+      'p',
+      { class: `li in${Math.min(4, Math.floor(item[1].length / 2))}` },
+      h('span', { class: 'mk' }, /\d/.test(item[2]) ? item[2] : '•'),
+      h('span', null, inline(item[3])),
+    );
   return line.trim() ? h('p', null, inline(line)) : h('p', { class: 'gapl' });
 }

@@ -14,34 +14,114 @@ import { isOver, marksOf, mayAct, openAsks, pullNumber, shownSession, statusOf, 
 /** Which session's title is being typed right now. @type {string | null} */
 let renaming = null;
 
-/** @param {State} state @param {App} app @param {SessionRecord} session @param {() => void} again draws the list anew */
+/**
+ * @param {State} state
+ * @param {App} app
+ * @param {SessionRecord} session
+ * @param {() => void} again draws the list anew
+ */
 export function sessionRow(state, app, session, again) {
   const id = session.session_id;
   if (renaming === id) return h('div', { class: 'srow-w', 'data-key': `${id} title` }, titleField(app, session, again));
   const status = statusOf(state, session);
   const chosen = shownSession(state) === id && state.route.name === 'session';
   const sub = subLine(state, session, status);
-  const marks = marksOf(session).map((one) => one.title).join('. ');
+  const marks = marksOf(session)
+    .map((one) => one.title)
+    .join('. ');
   const open = (/** @type {HTMLElement} */ anchor) => rowMenu(app, anchor, session, again);
-  return h('div', { class: 'srow-w', 'data-key': id, oncontextmenu: (/** @type {any} */ event) => { if (mayAct(state, id)) { event.preventDefault(); open(event.currentTarget); } } },
-    h('button', { type: 'button', class: `srow ${sub ? 'two' : ''} ${chosen ? 'sel' : ''}`, 'data-key': id, 'aria-current': chosen ? 'page' : null, title: `${titleOf(session)}\n${marks}`, onclick: () => app.go({ name: 'session', id }) },
-      dot(status.dot, status.word), h('span', { class: 'st' }, h('span', { class: 't' }, titleOf(session)), sub && h('span', { class: 'sub' }, agentLetter(session.agent), sub)),
-      h('span', { class: 'age' }, age(session.updated_at || session.created_at, Date.now()))),
-    mayAct(state, id) && iconButton('more', `More for ${titleOf(session)}`, { class: 'xs', 'aria-haspopup': 'menu', onclick: (/** @type {any} */ event) => open(event.currentTarget) }));
+  return h(
+    'div',
+    {
+      class: 'srow-w',
+      'data-key': id,
+      oncontextmenu: (/** @type {any} */ event) => {
+        if (mayAct(state, id)) {
+          event.preventDefault();
+          open(event.currentTarget);
+        }
+      },
+    },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: `srow ${sub ? 'two' : ''} ${chosen ? 'sel' : ''}`,
+        'data-key': id,
+        'aria-current': chosen ? 'page' : null,
+        title: `${titleOf(session)}\n${marks}`,
+        onclick: () => app.go({ name: 'session', id }),
+      },
+      dot(status.dot, status.word),
+      h(
+        'span',
+        { class: 'st' },
+        h('span', { class: 't' }, titleOf(session)),
+        sub && h('span', { class: 'sub' }, agentLetter(session.agent), sub),
+      ),
+      h('span', { class: 'age' }, age(session.updated_at || session.created_at, Date.now())),
+    ),
+    mayAct(state, id) &&
+      iconButton('more', `More for ${titleOf(session)}`, {
+        class: 'xs',
+        'aria-haspopup': 'menu',
+        onclick: (/** @type {any} */ event) => open(event.currentTarget),
+      }),
+  );
 }
 
-/** @param {App} app @param {HTMLElement} anchor @param {SessionRecord} session @param {() => void} again */
+/**
+ * @param {App} app
+ * @param {HTMLElement} anchor
+ * @param {SessionRecord} session
+ * @param {() => void} again
+ */
 function rowMenu(app, anchor, session, again) {
   const id = session.session_id;
   const over = isOver(session);
   menu(anchor, [
-    { label: 'Rename', icon: 'edit', run: () => { renaming = id; again(); begin('.srow-w input'); } },
-    { label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'inbox', run: () => void app.api.archive(id, { archived: !session.archived }).then(() => app.note(session.archived ? 'It is back in the list.' : 'Archived. Everything is kept.'), app.trouble) },
-    ...(over ? [] : [/** @type {const} */ ('line'), { label: 'End session', icon: 'stop', danger: true, run: () => { app.go({ name: 'session', id }); confirmEnd(app, id); } }]),
+    {
+      label: 'Rename',
+      icon: 'edit',
+      run: () => {
+        renaming = id;
+        again();
+        begin('.srow-w input');
+      },
+    },
+    {
+      label: session.archived ? 'Take out of the archive' : 'Archive',
+      icon: 'inbox',
+      run: () =>
+        void app.api
+          .archive(id, { archived: !session.archived })
+          .then(
+            () => app.note(session.archived ? 'It is back in the list.' : 'Archived. Everything is kept.'),
+            app.trouble,
+          ),
+    },
+    ...(over
+      ? []
+      : [
+          /** @type {const} */ ('line'),
+          {
+            label: 'End session',
+            icon: 'stop',
+            danger: true,
+            run: () => {
+              app.go({ name: 'session', id });
+              confirmEnd(app, id);
+            },
+          },
+        ]),
   ]);
 }
 
-/** @param {App} app @param {SessionRecord} session @param {() => void} again */
+/**
+ * @param {App} app
+ * @param {SessionRecord} session
+ * @param {() => void} again
+ */
 function titleField(app, session, again) {
   const id = session.session_id;
   const done = (/** @type {string | null} */ value) => {
@@ -51,31 +131,66 @@ function titleField(app, session, again) {
     again();
   };
   return h('input', {
-    class: 'inp', 'aria-label': 'Title', value: session.title || titleOf(session), maxlength: 200,
+    class: 'inp',
+    'aria-label': 'Title',
+    value: session.title || titleOf(session),
+    maxlength: 200,
     onblur: (/** @type {any} */ event) => done(event.currentTarget.value.trim()),
-    onkeydown: (/** @type {any} */ event) => { if (event.key === 'Enter') done(event.currentTarget.value.trim()); if (event.key === 'Escape') { event.stopPropagation(); done(null); } },
+    onkeydown: (/** @type {any} */ event) => {
+      if (event.key === 'Enter') done(event.currentTarget.value.trim());
+      if (event.key === 'Escape') {
+        event.stopPropagation();
+        done(null);
+      }
+    },
   });
 }
 
-/** A second line only when it says something. @param {State} state @param {SessionRecord} session @param {{dot: string, word: string}} status */
+/**
+ * A second line only when it says something.
+ * @param {State} state
+ * @param {SessionRecord} session
+ * @param {{dot: string, word: string}} status
+ */
 function subLine(state, session, status) {
   const asks = openAsks(state, session.session_id);
   if (status.dot === 'blocked') {
     const n = Math.max(asks.length, session.open_requests);
-    const questions = asks.filter((ask) => ask.kind === 'question').reduce((sum, ask) => sum + (ask.asked?.questions?.length ?? 1), 0);
-    return [h('span', { class: 'need' }, status.word), status.word === 'Asks you' ? `· ${count(questions, 'question')}` : `· ${count(n, 'request')}`];
+    const questions = asks
+      .filter((ask) => ask.kind === 'question')
+      .reduce((sum, ask) => sum + (ask.asked?.questions?.length ?? 1), 0);
+    return [
+      h('span', { class: 'need' }, status.word),
+      status.word === 'Asks you' ? `· ${count(questions, 'question')}` : `· ${count(n, 'request')}`,
+    ];
   }
-  if (status.dot === 'failed') return [h('span', { class: 'fail' }, 'Failed'), session.end_message && h('span', { class: 'cut' }, `· ${session.end_message.split(/[.:]/)[0].toLowerCase()}`)];
+  if (status.dot === 'failed')
+    return [
+      h('span', { class: 'fail' }, 'Failed'),
+      session.end_message && h('span', { class: 'cut' }, `· ${session.end_message.split(/[.:]/)[0].toLowerCase()}`),
+    ];
   if (status.dot === 'running') return [status.word, session.queued ? ` · ${session.queued} queued` : ''];
   if (status.dot === 'starting') return [status.word];
   const work = workOf(session);
   return work.length ? work : null;
 }
 
-/** What it changed, and its pull request. @param {SessionRecord} session @returns {(Node | string)[]} */
+/**
+ * What it changed, and its pull request.
+ * @param {SessionRecord} session
+ * @returns {(Node | string)[]}
+ */
 export function workOf(session) {
   const parts = [];
   if (session.added || session.removed) parts.push(plusMinus(session.added, session.removed));
-  if (session.pull_request) parts.push(h('span', { class: 'pr', title: session.pull_request, 'aria-label': `pull request ${pullNumber(session.pull_request)}` }, parts.length ? '· ' : '', pullNumber(session.pull_request)));
+  if (session.pull_request)
+    parts.push(
+      h(
+        'span',
+        { class: 'pr', title: session.pull_request, 'aria-label': `pull request ${pullNumber(session.pull_request)}` },
+        parts.length ? '· ' : '',
+        pullNumber(session.pull_request),
+      ),
+    );
   return parts;
 }

@@ -1,4 +1,7 @@
-/** Settings: who may come in, what bounds an agent, what is installed here, the audit log, and the button that stops everything. */
+/**
+ * Settings: who may come in, what bounds an agent, what is installed here, the audit log, and the button that stops
+ * everything.
+ */
 
 import { h, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
@@ -13,21 +16,62 @@ import { usagePart } from './usage.js';
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./settings_parts.js').Context} Context */
-/** @typedef {{name: string, mark: string, label: string, draw: (context: Context, state: State) => any, load?: (context: Context) => Promise<void>}} Part */
+/**
+ * @typedef {{
+ *   name: string,
+ *   mark: string,
+ *   label: string,
+ *   draw: (context: Context, state: State) => any,
+ *   load?: (context: Context) => Promise<void>,
+ * }} Part
+ */
 
 /** In the order of the list. A part loads what it needs each time it comes into sight. @type {Part[]} */
 const PARTS = [
   { name: 'general', mark: 'gear', label: 'General', draw: generalPart },
-  { name: 'agents', mark: 'terminal', label: 'Agents', draw: agentsPart, load: async ({ app }) => app.store.set({ agents: await app.api.agents() }) },
+  {
+    name: 'agents',
+    mark: 'terminal',
+    label: 'Agents',
+    draw: agentsPart,
+    load: async ({ app }) => app.store.set({ agents: await app.api.agents() }),
+  },
   { name: 'devices', mark: 'device', label: 'Devices', draw: devicesPart },
-  { name: 'browsers', mark: 'key', label: 'Trusted browsers', draw: browsersPart, load: async ({ app, loaded }) => { loaded.grants = await app.api.grants(); } },
+  {
+    name: 'browsers',
+    mark: 'key',
+    label: 'Trusted browsers',
+    draw: browsersPart,
+    load: async ({ app, loaded }) => {
+      loaded.grants = await app.api.grants();
+    },
+  },
   { name: 'rules', mark: 'shield', label: 'Rules', draw: rulesPart, load: loadRules },
-  { name: 'limits', mark: 'clock', label: 'Limits', draw: limitsPart, load: async ({ app, loaded }) => { loaded.settings = await app.api.settings(); } },
-  { name: 'usage', mark: 'list', label: 'Usage', draw: usagePart, load: async ({ app, loaded }) => { loaded.archived = await app.api.sessions(true); } },
+  {
+    name: 'limits',
+    mark: 'clock',
+    label: 'Limits',
+    draw: limitsPart,
+    load: async ({ app, loaded }) => {
+      loaded.settings = await app.api.settings();
+    },
+  },
+  {
+    name: 'usage',
+    mark: 'list',
+    label: 'Usage',
+    draw: usagePart,
+    load: async ({ app, loaded }) => {
+      loaded.archived = await app.api.sessions(true);
+    },
+  },
   { name: 'audit', mark: 'log', label: 'Audit log', draw: auditPart, load: loadAudit },
 ];
 
-/** @param {HTMLElement} root @param {App} app */
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ */
 export function mountSettings(root, app) {
   /** What the parts have loaded. @type {Record<string, any>} */
   const loaded = {};
@@ -51,10 +95,30 @@ export function mountSettings(root, app) {
     }
     update(root, [
       h('header', { class: 'tbar' }, h('h1', null, 'Settings')),
-      h('div', { class: 'split sett' },
-        h('nav', { class: 'snav', 'aria-label': 'Settings' }, PARTS.map(({ name, mark, label }) => h('button', { type: 'button', class: part.name === name ? 'sel' : '', 'aria-current': part.name === name ? 'page' : null, onclick: () => app.go({ name: 'settings', part: name }) }, icon(mark), h('span', null, label))),
-          h('span', { class: 'sp' }), panic(state)),
-        h('div', { class: 'sbody', 'data-key': part.name }, [part.draw(context, state)].flat())),
+      h(
+        'div',
+        { class: 'split sett' },
+        h(
+          'nav',
+          { class: 'snav', 'aria-label': 'Settings' },
+          PARTS.map(({ name, mark, label }) =>
+            h(
+              'button',
+              {
+                type: 'button',
+                class: part.name === name ? 'sel' : '',
+                'aria-current': part.name === name ? 'page' : null,
+                onclick: () => app.go({ name: 'settings', part: name }),
+              },
+              icon(mark),
+              h('span', null, label),
+            ),
+          ),
+          h('span', { class: 'sp' }),
+          panic(state),
+        ),
+        h('div', { class: 'sbody', 'data-key': part.name }, [part.draw(context, state)].flat()),
+      ),
     ]);
     if (drawn !== part.name) root.querySelector('.snav .sel')?.scrollIntoView({ block: 'nearest', inline: 'center' });
     drawn = part.name;
@@ -63,12 +127,54 @@ export function mountSettings(root, app) {
   /** @param {State} state */
   function panic(state) {
     if (state.me && state.me.role !== 'owner') return null;
-    if (!sure) return h('button', { type: 'button', class: 'panic', onclick: () => { sure = true; again(); } }, icon('stop'), h('span', null, 'Stop everything'));
+    if (!sure)
+      return h(
+        'button',
+        {
+          type: 'button',
+          class: 'panic',
+          onclick: () => {
+            sure = true;
+            again();
+          },
+        },
+        icon('stop'),
+        h('span', null, 'Stop everything'),
+      );
     const running = Object.values(state.sessions).filter((one) => !['ended', 'failed'].includes(one.phase)).length;
     const devices = state.devices.filter((one) => one.online).length;
-    return h('div', { class: 'card sure', role: 'alertdialog', 'aria-label': 'Stop everything' }, h('p', null, `Stop all ${count(running, 'agent')} on ${count(devices, 'device')} now?`),
-      h('button', { type: 'button', class: 'btn danger', onclick: () => { sure = false; void app.api.stopEverything().then((answer) => app.note(`${answer.ended} stopped.`), app.trouble).finally(again); } }, 'Stop everything'),
-      h('button', { type: 'button', class: 'btn quiet', onclick: () => { sure = false; again(); } }, 'Cancel'));
+    return h(
+      'div',
+      { class: 'card sure', role: 'alertdialog', 'aria-label': 'Stop everything' },
+      h('p', null, `Stop all ${count(running, 'agent')} on ${count(devices, 'device')} now?`),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'btn danger',
+          onclick: () => {
+            sure = false;
+            void app.api
+              .stopEverything()
+              .then((answer) => app.note(`${answer.ended} stopped.`), app.trouble)
+              .finally(again);
+          },
+        },
+        'Stop everything',
+      ),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'btn quiet',
+          onclick: () => {
+            sure = false;
+            again();
+          },
+        },
+        'Cancel',
+      ),
+    );
   }
 
   /** @param {Part} part */
@@ -77,7 +183,10 @@ export function mountSettings(root, app) {
     try {
       await part.load?.(context);
     } catch (error) {
-      loaded.problem = /** @type {any} */ (error).code === 'FORBIDDEN' ? 'Only an owner sees this.' : /** @type {Error} */ (error).message;
+      loaded.problem =
+        /** @type {any} */ (error).code === 'FORBIDDEN'
+          ? 'Only an owner sees this.'
+          : /** @type {Error} */ (error).message;
     }
     again();
   }

@@ -1,4 +1,6 @@
-/** Small parts of the frame: notes, the bottom bar of phones, the title's count, find in conversation, the locked door. */
+/**
+ * Small parts of the frame: notes, the bottom bar of phones, the title's count, find in conversation, the locked door.
+ */
 
 import { h, iconButton, update } from '../js/dom.js';
 import { icon } from '../js/icons.js';
@@ -10,33 +12,85 @@ import { secret } from './app.js';
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./state.js').State} State */
 
-/** @param {HTMLElement} root @param {App} app */
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ */
 export function mountNotes(root, app) {
   app.store.subscribe((state, before) => {
     if (state.notes === before.notes) return;
-    update(root, state.notes.map((note) => h('div', { class: `note ${note.tone ?? ''}`, 'data-key': String(note.id) }, icon(note.tone === 'bad' ? 'alert' : 'info'), h('span', null, note.text),
-      note.action && h('button', { type: 'button', class: 'btn sm line', onclick: () => { app.dropNote(note.id); note.action?.run(); } }, note.action.label),
-      iconButton('x', 'Close', { class: 'xs', onclick: () => app.dropNote(note.id) }))));
+    update(
+      root,
+      state.notes.map((note) =>
+        h(
+          'div',
+          { class: `note ${note.tone ?? ''}`, 'data-key': String(note.id) },
+          icon(note.tone === 'bad' ? 'alert' : 'info'),
+          h('span', null, note.text),
+          note.action &&
+            h(
+              'button',
+              {
+                type: 'button',
+                class: 'btn sm line',
+                onclick: () => {
+                  app.dropNote(note.id);
+                  note.action?.run();
+                },
+              },
+              note.action.label,
+            ),
+          iconButton('x', 'Close', { class: 'xs', onclick: () => app.dropNote(note.id) }),
+        ),
+      ),
+    );
   });
 }
 
-/** @param {HTMLElement} root @param {App} app */
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ */
 export function mountBottomBar(root, app) {
-  const places = /** @type {const} */ ([['list', 'chat', 'Sessions'], ['inbox', 'inbox', 'Inbox'], ['start', 'plus', 'New'], ['compare', 'columns', 'Compare'], ['settings', 'gear', 'Settings']]);
+  const places = /** @type {const} */ ([
+    ['list', 'chat', 'Sessions'],
+    ['inbox', 'inbox', 'Inbox'],
+    ['start', 'plus', 'New'],
+    ['compare', 'columns', 'Compare'],
+    ['settings', 'gear', 'Settings'],
+  ]);
   /** @param {State} state */
   const draw = (state) => {
     const top = state.route.name !== 'session';
     document.body.classList.toggle('hasnav', top);
     document.body.classList.toggle('haslist', state.route.name === 'list');
     root.hidden = !top;
-    update(root, places.map(([name, mark, label]) => h('button', { type: 'button', class: `${state.route.name === name ? 'sel' : ''} ${name === 'start' ? 'newb' : ''}`, 'aria-current': state.route.name === name ? 'page' : null, onclick: () => app.go({ name }) },
-      icon(mark, 20), h('span', null, label), name === 'inbox' && badge(openAsks(state).length))));
+    update(
+      root,
+      places.map(([name, mark, label]) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            class: `${state.route.name === name ? 'sel' : ''} ${name === 'start' ? 'newb' : ''}`,
+            'aria-current': state.route.name === name ? 'page' : null,
+            onclick: () => app.go({ name }),
+          },
+          icon(mark, 20),
+          h('span', null, label),
+          name === 'inbox' && badge(openAsks(state).length),
+        ),
+      ),
+    );
   };
   app.store.subscribe(draw);
   draw(app.store.get());
 }
 
-/** The count of open requests in the tab's title and icon. @param {App} app */
+/**
+ * The count of open requests in the tab's title and icon.
+ * @param {App} app
+ */
 export function mountTitle(app) {
   const link = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]'));
   const calm = link.href;
@@ -70,7 +124,11 @@ function amberIcon(n) {
   return canvas.toDataURL();
 }
 
-/** @param {HTMLElement} root @param {App} app @param {() => boolean} elsewhere a terminal in front finds in itself */
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {() => boolean} elsewhere a terminal in front finds in itself
+ */
 export function mountFind(root, app, elsewhere) {
   let text = '';
   const ask = (/** @type {number} */ step) => {
@@ -78,20 +136,68 @@ export function mountFind(root, app, elsewhere) {
     if (id) app.wells.tell(id, { type: 'find', text, step });
   };
   const result = h('span', { class: 'hint' });
-  const field = h('input', { class: 'inp', 'aria-label': 'Find in this conversation', placeholder: 'Find in this conversation', oninput: () => { text = field.value; ask(0); } });
-  const close = () => { root.hidden = true; text = ''; ask(0); document.getElementById('message')?.focus(); };
-  field.onkeydown = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key === 'Escape') { event.stopPropagation(); close(); }
-    if (event.key === 'Enter') { event.preventDefault(); ask(event.shiftKey ? 1 : -1); }
+  const field = h('input', {
+    class: 'inp',
+    'aria-label': 'Find in this conversation',
+    placeholder: 'Find in this conversation',
+    oninput: () => {
+      text = field.value;
+      ask(0);
+    },
+  });
+  const close = () => {
+    root.hidden = true;
+    text = '';
+    ask(0);
+    document.getElementById('message')?.focus();
   };
-  root.append(h('div', { class: 'findbar' }, field, result, iconButton('up', 'Earlier', { onclick: () => ask(-1) }), iconButton('down', 'Later', { onclick: () => ask(1) }), iconButton('x', 'Close', { onclick: close })));
-  addEventListener('bascule:found', (/** @type {any} */ event) => { result.textContent = text ? (event.detail.count ? `${event.detail.at} of ${event.detail.count}` : event.detail.looking ? 'looking' : 'not found') : ''; });
-  return { open: () => { if (elsewhere()) return; root.hidden = false; field.value = ''; text = ''; result.textContent = ''; field.focus(); } };
+  field.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      close();
+    }
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      ask(event.shiftKey ? 1 : -1);
+    }
+  };
+  root.append(
+    h(
+      'div',
+      { class: 'findbar' },
+      field,
+      result,
+      iconButton('up', 'Earlier', { onclick: () => ask(-1) }),
+      iconButton('down', 'Later', { onclick: () => ask(1) }),
+      iconButton('x', 'Close', { onclick: close }),
+    ),
+  );
+  addEventListener('bascule:found', (/** @type {any} */ event) => {
+    result.textContent = text
+      ? event.detail.count
+        ? `${event.detail.at} of ${event.detail.count}`
+        : event.detail.looking
+          ? 'looking'
+          : 'not found'
+      : '';
+  });
+  return {
+    open: () => {
+      if (elsewhere()) return;
+      root.hidden = false;
+      field.value = '';
+      text = '';
+      result.textContent = '';
+      field.focus();
+    },
+  };
 }
 
 /**
  * This browser holds no key that opens. A link that no longer works must not lock out one who was in.
- * @param {HTMLElement} root @param {App} app @param {string | null} before the key from before this link
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {string | null} before the key from before this link
  */
 export function mountLocked(root, app, before) {
   let problem = '';
@@ -100,12 +206,42 @@ export function mountLocked(root, app, before) {
     document.body.classList.toggle('islocked', locked);
     root.hidden = !locked;
     if (!locked) return;
-    update(root, [h('div', { class: 'center' }, h('div', { class: 'locked' }, icon('logo', 56), h('h1', { class: 'hero' }, 'This browser is not trusted here'),
-      h('p', { class: 'lead' }, 'Bascule opens with a link that holds a key. Make one in a terminal on that machine, then open it here.'),
-      h('pre', null, 'bascule trust generate "this browser"'),
-      h('form', { onsubmit: (/** @type {any} */ event) => { event.preventDefault(); void enter(event.currentTarget.querySelector('input').value); } },
-        h('input', { class: 'inp mono grow', 'aria-label': 'Link or key', placeholder: 'Or paste the link here', type: 'password', autocomplete: 'off' }), h('button', { class: 'btn pri', type: 'submit' }, 'Open')),
-      problem && h('p', { class: 'emsg', role: 'alert' }, icon('alert', 14), problem)))]);
+    update(root, [
+      h(
+        'div',
+        { class: 'center' },
+        h(
+          'div',
+          { class: 'locked' },
+          icon('logo', 56),
+          h('h1', { class: 'hero' }, 'This browser is not trusted here'),
+          h(
+            'p',
+            { class: 'lead' },
+            'Bascule opens with a link that holds a key. Make one in a terminal on that machine, then open it here.',
+          ),
+          h('pre', null, 'bascule trust generate "this browser"'),
+          h(
+            'form',
+            {
+              onsubmit: (/** @type {any} */ event) => {
+                event.preventDefault();
+                void enter(event.currentTarget.querySelector('input').value);
+              },
+            },
+            h('input', {
+              class: 'inp mono grow',
+              'aria-label': 'Link or key',
+              placeholder: 'Or paste the link here',
+              type: 'password',
+              autocomplete: 'off',
+            }),
+            h('button', { class: 'btn pri', type: 'submit' }, 'Open'),
+          ),
+          problem && h('p', { class: 'emsg', role: 'alert' }, icon('alert', 14), problem),
+        ),
+      ),
+    ]);
   }
   app.store.subscribe((now, last) => {
     const locked = now.line.phase === 'refused';
@@ -123,7 +259,8 @@ export function mountLocked(root, app, before) {
     if (key) {
       secret.set(key);
       await app.feed.connect();
-      if (app.store.get().line.phase === 'refused') problem = 'That key opens nothing here. Links end or are revoked; make a new one.';
+      if (app.store.get().line.phase === 'refused')
+        problem = 'That key opens nothing here. Links end or are revoked; make a new one.';
     }
     if (app.store.get().line.phase === 'refused') draw(true);
   }

@@ -3,19 +3,41 @@
 import { h } from '../js/dom.js';
 import { withControl } from '../terminal/pressing.js';
 
-const KEYS = [['Esc', 'Esc, Escape'], ['Tab', 'Tab'], ['Ctrl', 'Ctrl: Control, for the next key'], ['^C', 'Control C'], ['Up', 'Up', '↑'], ['Down', 'Down', '↓'], ['Left', 'Left', '←'], ['Right', 'Right', '→'], ['|', 'Bar'], ['/', 'Slash'], ['Paste', 'Paste']];
+const KEYS = [
+  ['Esc', 'Esc, Escape'],
+  ['Tab', 'Tab'],
+  ['Ctrl', 'Ctrl: Control, for the next key'],
+  ['^C', 'Control C'],
+  ['Up', 'Up', '↑'],
+  ['Down', 'Down', '↓'],
+  ['Left', 'Left', '←'],
+  ['Right', 'Right', '→'],
+  ['|', 'Bar'],
+  ['/', 'Slash'],
+  ['Paste', 'Paste'],
+];
 
 /** @param {{press: (key: string) => void, paste: () => void}} does */
 export function keyBar(does) {
   let stuck = false;
   const bar = h('div', { class: 'keybar', role: 'toolbar', 'aria-label': 'Keys' });
   for (const [key, label, sign] of KEYS) {
-    bar.append(h('button', {
-      type: 'button', class: 'keyb', 'aria-label': label, 'data-k': key, ...(key === 'Ctrl' ? { 'aria-pressed': 'false' } : {}),
-      // The keyboard stays open: a tap here takes no focus from the terminal.
-      onpointerdown: (/** @type {Event} */ event) => event.preventDefault(),
-      onclick: () => tapped(key),
-    }, sign ?? key));
+    bar.append(
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'keyb',
+          'aria-label': label,
+          'data-k': key,
+          ...(key === 'Ctrl' ? { 'aria-pressed': 'false' } : {}),
+          // The keyboard stays open: a tap here takes no focus from the terminal.
+          onpointerdown: (/** @type {Event} */ event) => event.preventDefault(),
+          onclick: () => tapped(key),
+        },
+        sign ?? key,
+      ),
+    );
   }
   const ctrl = /** @type {HTMLElement} */ (bar.querySelector('[data-k=Ctrl]'));
 
@@ -37,7 +59,10 @@ export function keyBar(does) {
     }
   }
 
-  /** What was typed, with Ctrl when it sticks. Every key passes here, so none can overtake the button. @param {Uint8Array<ArrayBuffer>} keys */
+  /**
+   * What was typed, with Ctrl when it sticks. Every key passes here, so none can overtake the button.
+   * @param {Uint8Array<ArrayBuffer>} keys
+   */
   function taken(keys) {
     if (!stuck) return keys;
     stick(false);

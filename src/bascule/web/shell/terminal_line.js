@@ -9,15 +9,40 @@ const MOST_KEYS = 1024 * 1024 + 64; // in one message; a paste is taken whole or
 const ACK_EVERY = 128 * 1024;
 const TAIL = 256 * 1024;
 // How much of the tape, and how many lines of it, each "earlier" shows.
-const TAILS = [{ bytes: TAIL, lines: 5000 }, { bytes: 1024 * 1024, lines: 20_000 }, { bytes: 4 * 1024 * 1024, lines: 50_000 }, { bytes: 16 * 1024 * 1024, lines: 100_000 }];
+const TAILS = [
+  { bytes: TAIL, lines: 5000 },
+  { bytes: 1024 * 1024, lines: 20_000 },
+  { bytes: 4 * 1024 * 1024, lines: 50_000 },
+  { bytes: 16 * 1024 * 1024, lines: 100_000 },
+];
 
-/** @typedef {{offset: number, end: number, base: number, prelude: string, cols: number, rows: number, readOnly: boolean, over: boolean, fresh: boolean, earlier: boolean, scrollback: number, keep: number | null}} Begin */
+/**
+ * @typedef {{
+ *   offset: number,
+ *   end: number,
+ *   base: number,
+ *   prelude: string,
+ *   cols: number,
+ *   rows: number,
+ *   readOnly: boolean,
+ *   over: boolean,
+ *   fresh: boolean,
+ *   earlier: boolean,
+ *   scrollback: number,
+ *   keep: number | null,
+ * }} Begin
+ */
 
 export class TerminalLine {
   /**
    * @param {string} id
    * @param {() => string | null} key
-   * @param {{begin: (begin: Begin) => void, bytes: (offset: number, data: ArrayBuffer) => void, said: (message: any) => void, line: (state: 'live' | 'lost' | 'over' | 'refused') => void}} tell
+   * @param {{
+   *   begin: (begin: Begin) => void,
+   *   bytes: (offset: number, data: ArrayBuffer) => void,
+   *   said: (message: any) => void,
+   *   line: (state: 'live' | 'lost' | 'over' | 'refused') => void,
+   * }} tell
    */
   constructor(id, key, tell) {
     this.id = id;
@@ -30,7 +55,10 @@ export class TerminalLine {
     this.tries = 0; // the newest try to connect counts; an older one that still waits comes to nothing
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    /** The next byte we want, of which run of which history; nothing yet when null. @type {{offset: number, run: number, epoch: string} | null} */
+    /**
+     * The next byte we want, of which run of which history; nothing yet when null.
+     * @type {{offset: number, run: number, epoch: string} | null}
+     */
     this.place = null;
     this.depth = 0;
     /** @type {number | null} */
@@ -55,7 +83,10 @@ export class TerminalLine {
     }
   }
 
-  /** Begin again from the tape's tail: another run, or more of the past. @param {number | null} keep lines from the end to stay at */
+  /**
+   * Begin again from the tape's tail: another run, or more of the past.
+   * @param {number | null} keep lines from the end to stay at
+   */
   restart(keep = null) {
     this.place = null;
     this.keep = keep;
@@ -82,14 +113,20 @@ export class TerminalLine {
     this.#drop();
   }
 
-  /** @param {Uint8Array} bytes @returns {boolean} whether they could be sent */
+  /**
+   * @param {Uint8Array} bytes
+   * @returns {boolean} whether they could be sent
+   */
   keys(bytes) {
     if (this.socket?.readyState !== WebSocket.OPEN) return false;
     for (let at = 0; at < bytes.length; at += MOST_KEYS) this.#send(bytes.slice(at, at + MOST_KEYS));
     return true;
   }
 
-  /** @param {number} cols @param {number} rows */
+  /**
+   * @param {number} cols
+   * @param {number} rows
+   */
   resize(cols, rows) {
     this.fits = { cols, rows };
     if (this.place && !this.readOnly) this.#say({ type: 'resize', cols, rows });
@@ -99,7 +136,10 @@ export class TerminalLine {
     this.#say({ type: 'claim' });
   }
 
-  /** The frame has drawn up to here. @param {number} offset */
+  /**
+   * The frame has drawn up to here.
+   * @param {number} offset
+   */
   ack(offset) {
     const caughtUp = offset === this.place?.offset;
     if (offset <= this.acked || (!caughtUp && offset - this.acked < ACK_EVERY)) return;
@@ -109,7 +149,11 @@ export class TerminalLine {
 
   async #ticket() {
     const answer = await fetch('/api/tickets', {
-      method: 'POST', cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(10_000), body: JSON.stringify({ purpose: 'terminal', sessionId: this.id }),
+      method: 'POST',
+      cache: 'no-store',
+      credentials: 'omit',
+      signal: AbortSignal.timeout(10_000),
+      body: JSON.stringify({ purpose: 'terminal', sessionId: this.id }),
       headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key() ?? ''}` },
     });
     if (answer.status === 401 || answer.status === 403) return null;
@@ -120,12 +164,17 @@ export class TerminalLine {
   /** @param {string} ticket */
   #open(ticket) {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-    const from = this.place ? `after=${this.place.offset}&run=${this.place.run}&epoch=${this.place.epoch}` : `after=tail&tail=${TAILS[this.depth].bytes}`;
+    const from = this.place
+      ? `after=${this.place.offset}&run=${this.place.run}&epoch=${this.place.epoch}`
+      : `after=tail&tail=${TAILS[this.depth].bytes}`;
     const lag = this.keep === null ? '' : '&lag=0'; // somebody asked for all of it
-    const socket = new WebSocket(`${scheme}://${location.host}/ws/terminal/${encodeURIComponent(this.id)}?${from}${lag}&ticket=${encodeURIComponent(ticket)}`);
+    const path = `/ws/terminal/${encodeURIComponent(this.id)}?${from}${lag}&ticket=${encodeURIComponent(ticket)}`;
+    const socket = new WebSocket(`${scheme}://${location.host}${path}`);
     socket.binaryType = 'arraybuffer';
     this.socket = socket;
-    socket.onmessage = (event) => { if (this.socket === socket) this.#take(event.data); };
+    socket.onmessage = (event) => {
+      if (this.socket === socket) this.#take(event.data);
+    };
     socket.onclose = () => {
       if (this.socket !== socket) return;
       this.socket = null;
@@ -151,14 +200,28 @@ export class TerminalLine {
 
   /** @param {any} message */
   #begin(message) {
-    const goesOn = this.place !== null && this.place.offset === message.offset && this.place.run === message.run && this.place.epoch === message.epoch;
+    const goesOn =
+      this.place !== null &&
+      this.place.offset === message.offset &&
+      this.place.run === message.run &&
+      this.place.epoch === message.epoch;
     this.place = { offset: message.offset, run: message.run, epoch: message.epoch };
     this.acked = message.offset;
     this.attempt = 0;
     this.readOnly = Boolean(message.readOnly);
     this.tell.begin({
-      offset: message.offset, end: message.end, base: message.base, prelude: goesOn ? '' : message.prelude, cols: message.cols, rows: message.rows,
-      readOnly: this.readOnly, over: message.over, fresh: !goesOn, earlier: message.offset > message.base && this.depth < TAILS.length - 1, scrollback: TAILS[this.depth].lines, keep: this.keep,
+      offset: message.offset,
+      end: message.end,
+      base: message.base,
+      prelude: goesOn ? '' : message.prelude,
+      cols: message.cols,
+      rows: message.rows,
+      readOnly: this.readOnly,
+      over: message.over,
+      fresh: !goesOn,
+      earlier: message.offset > message.base && this.depth < TAILS.length - 1,
+      scrollback: TAILS[this.depth].lines,
+      keep: this.keep,
     });
     this.keep = null;
     this.#say({ type: 'ack', offset: message.offset }); // from now on we are sent no more than a window ahead

@@ -49,14 +49,37 @@ export class TerminalPane {
       line: (state) => this.#change({ line: state }),
     });
     const { theme } = app.store.get();
-    this.frame = h('iframe', { sandbox: 'allow-scripts', title: 'Terminal', src: `/terminal#${theme}`, class: 'term-frame' });
-    this.keybar = keyBar({ press: (key) => this.#tell({ type: 'press', key }), paste: () => void this.pasting.fromClipboard() });
+    this.frame = h('iframe', {
+      sandbox: 'allow-scripts',
+      title: 'Terminal',
+      src: `/terminal#${theme}`,
+      class: 'term-frame',
+    });
+    this.keybar = keyBar({
+      press: (key) => this.#tell({ type: 'press', key }),
+      paste: () => void this.pasting.fromClipboard(),
+    });
     this.bar = h('div', { class: 'tmbar' });
-    this.find = findBar((text, step) => this.#tell({ type: 'find', text, step }), () => this.focus());
+    this.find = findBar(
+      (text, step) => this.#tell({ type: 'find', text, step }),
+      () => this.focus(),
+    );
     const ask = h('div', { class: 'tmask' });
-    this.pasting = pasting(ask, app, (text) => this.#tell({ type: 'paste', text }), () => this.focus());
+    this.pasting = pasting(
+      ask,
+      app,
+      (text) => this.#tell({ type: 'paste', text }),
+      () => this.focus(),
+    );
     this.footer = h('div', { class: 'tmfoot', role: 'status' });
-    root.replaceChildren(this.bar, this.find.bar, h('div', { class: 'well tmwell' }, this.frame), ask, this.keybar.bar, this.footer);
+    root.replaceChildren(
+      this.bar,
+      this.find.bar,
+      h('div', { class: 'well tmwell' }, this.frame),
+      ask,
+      this.keybar.bar,
+      this.footer,
+    );
     this.hello = (/** @type {MessageEvent} */ event) => this.#hello(event);
     addEventListener('message', this.hello);
     this.unsubscribe = app.store.subscribe((now, before) => this.#stateChanged(now, before));
@@ -80,45 +103,92 @@ export class TerminalPane {
     this.find.open();
   }
 
-  /** Only our own frame, by its window; its origin is opaque and says nothing. @param {MessageEvent} event */
+  /**
+   * Only our own frame, by its window; its origin is opaque and says nothing.
+   * @param {MessageEvent} event
+   */
   #hello(event) {
-    if (event.source !== this.frame.contentWindow || event.data?.type !== 'ready' || event.ports.length !== 1 || this.port) return;
+    if (
+      event.source !== this.frame.contentWindow ||
+      event.data?.type !== 'ready' ||
+      event.ports.length !== 1 ||
+      this.port
+    )
+      return;
     this.port = event.ports[0];
     this.port.onmessage = (message) => this.#asked(message.data);
     this.#tell({ type: 'font', size: this.#font() });
     this.#tell({ type: 'theme', theme: this.app.store.get().theme });
     void this.line.connect();
     // Whoever opened it wants to type; whoever is in a field does not lose it.
-    const free = !document.activeElement || !document.activeElement.closest('input, textarea, select, [role=dialog], [role=alertdialog], [role=menu], iframe');
+    const free =
+      !document.activeElement ||
+      !document.activeElement.closest(
+        'input, textarea, select, [role=dialog], [role=alertdialog], [role=menu], iframe',
+      );
     if (free && matchMedia('(pointer: fine)').matches) this.focus();
   }
 
-  /** What the frame may ask for, and nothing else. @param {any} message */
+  /**
+   * What the frame may ask for, and nothing else.
+   * @param {any} message
+   */
   #asked(message) {
     switch (message?.type) {
-      case 'keys': if (message.data instanceof ArrayBuffer) this.#typed(this.keybar.taken(new Uint8Array(message.data))); break;
-      case 'ack': if (Number.isSafeInteger(message.offset)) this.line.ack(message.offset); break;
-      case 'fit': if (Number.isSafeInteger(message.cols) && Number.isSafeInteger(message.rows)) this.line.resize(message.cols, message.rows); break;
-      case 'link': if (typeof message.href === 'string') this.app.openLink(message.href); break;
-      case 'copy': if (typeof message.text === 'string' && this.#hasFocus()) this.app.copy(message.text); break;
-      case 'nothing': this.app.note('Select some text first.'); break;
-      case 'paste': if (typeof message.text === 'string' && this.#hasFocus()) this.pasting.ask(message.text); break;
-      case 'earlier': if (Number.isSafeInteger(message.lines)) this.line.earlier(message.lines); break;
-      case 'bell': this.#rang(); break;
-      case 'found': this.find.found(Number(message.count) || 0, Number(message.at) || 0); break;
+      case 'keys':
+        if (message.data instanceof ArrayBuffer) this.#typed(this.keybar.taken(new Uint8Array(message.data)));
+        break;
+      case 'ack':
+        if (Number.isSafeInteger(message.offset)) this.line.ack(message.offset);
+        break;
+      case 'fit':
+        if (Number.isSafeInteger(message.cols) && Number.isSafeInteger(message.rows))
+          this.line.resize(message.cols, message.rows);
+        break;
+      case 'link':
+        if (typeof message.href === 'string') this.app.openLink(message.href);
+        break;
+      case 'copy':
+        if (typeof message.text === 'string' && this.#hasFocus()) this.app.copy(message.text);
+        break;
+      case 'nothing':
+        this.app.note('Select some text first.');
+        break;
+      case 'paste':
+        if (typeof message.text === 'string' && this.#hasFocus()) this.pasting.ask(message.text);
+        break;
+      case 'earlier':
+        if (Number.isSafeInteger(message.lines)) this.line.earlier(message.lines);
+        break;
+      case 'bell':
+        this.#rang();
+        break;
+      case 'found':
+        this.find.found(Number(message.count) || 0, Number(message.at) || 0);
+        break;
       case 'key':
         if (!this.#hasFocus()) break;
         if (message.key === 'f') this.openFind();
-        if (message.key === 'k') dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, metaKey: true, bubbles: true }));
+        if (message.key === 'k')
+          dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, metaKey: true, bubbles: true }));
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
-  /** A paste that can't be sent is handed back; of a key that can't, the foot speaks. @param {Uint8Array} keys */
+  /**
+   * A paste that can't be sent is handed back; of a key that can't, the foot speaks.
+   * @param {Uint8Array} keys
+   */
   #typed(keys) {
     this.pasted = keys.length > LONGEST_KEY ? textOf(keys) : '';
-    if (!this.line.keys(keys) && this.pasted) this.pasting.heldBack('There is no connection', 'It was not typed. Paste it again when the connection is back.', this.pasted);
+    if (!this.line.keys(keys) && this.pasted)
+      this.pasting.heldBack(
+        'There is no connection',
+        'It was not typed. Paste it again when the connection is back.',
+        this.pasted,
+      );
   }
 
   /** A frame is listened to about the clipboard only while the person is in it, or has just used our buttons. */
@@ -148,20 +218,27 @@ export class TerminalPane {
         this.#tell({ type: 'skipped', prelude: message.prelude });
         this.#change({ skipped: this.foot.skipped + message.to - message.from });
         break;
-      case 'unread': this.#change({ unread: Number(message.bytes) || 0 }); break;
+      case 'unread':
+        this.#change({ unread: Number(message.bytes) || 0 });
+        break;
       case 'ended':
         this.#tell({ type: 'over' });
         this.#change({ ended: message, typing: '' });
         break;
       case 'error':
-        if (message.error?.code === 'LINE_TOO_LONG') this.pasting.heldBack('The program can’t take a line this long', String(message.error.message), this.pasted);
+        if (message.error?.code === 'LINE_TOO_LONG')
+          this.pasting.heldBack('The program can’t take a line this long', String(message.error.message), this.pasted);
         else this.app.trouble(new Error(message.error?.message));
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
-  /** @param {any} now @param {any} before */
+  /**
+   * @param {any} now
+   * @param {any} before
+   */
   #stateChanged(now, before) {
     if (now.theme !== before.theme) this.#tell({ type: 'theme', theme: now.theme });
     if (now.line.phase === 'live' && before.line.phase !== 'live') this.line.retry();
@@ -184,7 +261,11 @@ export class TerminalPane {
     this.port?.postMessage(message);
   }
 
-  /** @param {string} name @param {number} seconds @param {() => void} run */
+  /**
+   * @param {string} name
+   * @param {number} seconds
+   * @param {() => void} run
+   */
   #later(name, seconds, run) {
     clearTimeout(this.timers[name]);
     this.timers[name] = setTimeout(run, seconds * 1000);
@@ -217,7 +298,10 @@ export class TerminalPane {
     return [
       iconButton('search', 'Find (Ctrl Shift F)', { onclick: () => this.openFind() }),
       iconButton('copy', 'Copy the selection (Ctrl Shift C)', { onclick: () => this.#tell({ type: 'copy' }) }),
-      iconButton('more', 'More', { 'aria-haspopup': 'menu', onclick: (/** @type {any} */ event) => this.#more(event.currentTarget) }),
+      iconButton('more', 'More', {
+        'aria-haspopup': 'menu',
+        onclick: (/** @type {any} */ event) => this.#more(event.currentTarget),
+      }),
     ];
   }
 
@@ -238,17 +322,47 @@ export class TerminalPane {
     const session = state.sessions[this.id];
     const { foot } = this;
     this.keybar.bar.hidden = foot.readOnly || Boolean(foot.ended);
-    update(this.bar, this.way.beside && session ? [
-      iconButton('back', 'Back to the chat', { class: 'back', onclick: this.way.close }), icon('terminal'), h('b', null, titleOf(session)),
-      h('small', null, [agentTitle(state, session.agent), deviceName(state, session)].filter(Boolean).join(' · ')), h('span', { class: 'sp' }), ...this.#tools(), iconButton('x', 'Close', { class: 'shut', onclick: this.way.close }),
-    ] : []);
+    update(
+      this.bar,
+      this.way.beside && session
+        ? [
+            iconButton('back', 'Back to the chat', { class: 'back', onclick: this.way.close }),
+            icon('terminal'),
+            h('b', null, titleOf(session)),
+            h(
+              'small',
+              null,
+              [agentTitle(state, session.agent), deviceName(state, session)].filter(Boolean).join(' · '),
+            ),
+            h('span', { class: 'sp' }),
+            ...this.#tools(),
+            iconButton('x', 'Close', { class: 'shut', onclick: this.way.close }),
+          ]
+        : [],
+    );
     const rang = this.footer.querySelector('.rang');
     const who = whoTypes(foot);
     const over = Boolean(foot.ended);
     update(this.footer, [
-      who && h('span', { class: `who-types ${foot.line === 'lost' ? 'warn' : ''}` }, icon(over ? 'stop' : foot.line === 'lost' ? 'off' : foot.readOnly ? 'eye' : 'user', 14), who),
+      who &&
+        h(
+          'span',
+          { class: `who-types ${foot.line === 'lost' ? 'warn' : ''}` },
+          icon(over ? 'stop' : foot.line === 'lost' ? 'off' : foot.readOnly ? 'eye' : 'user', 14),
+          who,
+        ),
       foot.skipped > 0 && h('span', { class: 'skipped' }, icon('info', 14), skippedWords(foot.skipped)),
-      over && !foot.readOnly && h('button', { type: 'button', class: 'btn sm line', onclick: () => void this.app.api.resume(this.id).catch(this.app.trouble) }, 'Start it again'),
+      over &&
+        !foot.readOnly &&
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'btn sm line',
+            onclick: () => void this.app.api.resume(this.id).catch(this.app.trouble),
+          },
+          'Start it again',
+        ),
       h('span', { class: 'sp' }),
       h('span', { class: 'whose' }, whoseSize(foot)),
       ...(this.way.beside ? [] : this.#tools()),

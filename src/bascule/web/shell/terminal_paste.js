@@ -1,4 +1,6 @@
-/** Pasting into a terminal: one plain line as it is, anything else only after a person has seen all of it and said yes. */
+/**
+ * Pasting into a terminal: one plain line as it is, anything else only after a person has seen all of it and said yes.
+ */
 
 import { h } from '../js/dom.js';
 import { visible } from '../js/visible.js';
@@ -15,14 +17,59 @@ const MOST_MARKED = 64 * 1024; // characters; a longer text is written out witho
  * @param {() => void} back gives the terminal its focus again
  */
 export function pasting(place, app, paste, back) {
-  /** @param {string} title @param {string[]} notes @param {string} text @param {{label: string, run: () => void}[]} choices the first is the safe one */
+  /**
+   * @param {string} title
+   * @param {string[]} notes
+   * @param {string} text
+   * @param {{label: string, run: () => void}[]} choices the first is the safe one
+   */
   function card(title, notes, text, choices) {
-    const close = () => { place.replaceChildren(); back(); };
+    const close = () => {
+      place.replaceChildren();
+      back();
+    };
     const whole = linesOf(text).join('\n');
-    place.replaceChildren(h('div', { class: 'confirm paste', role: 'alertdialog', 'aria-label': title, onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === 'Escape') { event.stopPropagation(); close(); } } },
-      h('div', null, h('b', null, title), notes.map((note) => h('p', null, note)),
-        h('pre', { tabindex: 0, role: 'group', 'aria-label': 'The whole text' }, whole.length > MOST_MARKED ? visible(whole) : shown(whole))),
-      choices.map(({ label, run }, n) => h('button', { type: 'button', class: `btn ${n ? 'line' : 'quiet'}`, onclick: () => { close(); run(); } }, label))));
+    place.replaceChildren(
+      h(
+        'div',
+        {
+          class: 'confirm paste',
+          role: 'alertdialog',
+          'aria-label': title,
+          onkeydown: (/** @type {KeyboardEvent} */ event) => {
+            if (event.key === 'Escape') {
+              event.stopPropagation();
+              close();
+            }
+          },
+        },
+        h(
+          'div',
+          null,
+          h('b', null, title),
+          notes.map((note) => h('p', null, note)),
+          h(
+            'pre',
+            { tabindex: 0, role: 'group', 'aria-label': 'The whole text' },
+            whole.length > MOST_MARKED ? visible(whole) : shown(whole),
+          ),
+        ),
+        choices.map(({ label, run }, n) =>
+          h(
+            'button',
+            {
+              type: 'button',
+              class: `btn ${n ? 'line' : 'quiet'}`,
+              onclick: () => {
+                close();
+                run();
+              },
+            },
+            label,
+          ),
+        ),
+      ),
+    );
     /** @type {HTMLElement | null} */ (place.querySelector('.btn'))?.focus();
   }
 
@@ -37,13 +84,25 @@ export function pasting(place, app, paste, back) {
       return;
     }
     const { title, notes, yes } = pasteWords(text);
-    card(title, notes, text, [{ label: 'Cancel', run: () => undefined }, { label: yes, run: () => paste(text) }]);
+    card(title, notes, text, [
+      { label: 'Cancel', run: () => undefined },
+      { label: yes, run: () => paste(text) },
+    ]);
   }
 
-  /** What was pasted did not reach the program: say why, and hand it back. @param {string} title @param {string} why @param {string} text */
+  /**
+   * What was pasted did not reach the program: say why, and hand it back.
+   * @param {string} title
+   * @param {string} why
+   * @param {string} text
+   */
   function heldBack(title, why, text) {
     if (!text) app.note(why, { tone: 'bad' });
-    else card(title, [why], text, [{ label: 'Close', run: () => undefined }, { label: 'Copy the text', run: () => app.copy(text) }]);
+    else
+      card(title, [why], text, [
+        { label: 'Close', run: () => undefined },
+        { label: 'Copy the text', run: () => app.copy(text) },
+      ]);
   }
 
   async function fromClipboard() {

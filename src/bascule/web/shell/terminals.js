@@ -12,7 +12,10 @@ import { TerminalPane } from './terminal_pane.js';
 const WIDTH = 'bascule.terminal.width';
 const PHONE = '(max-width: 720px)';
 
-/** @param {State} state @param {string | null} id */
+/**
+ * @param {State} state
+ * @param {string | null} id
+ */
 export const isTerminal = (state, id) => (id ? state.sessions[id]?.driver === 'terminal' : false);
 
 /** @param {App} app */
@@ -39,34 +42,92 @@ export function mountTerminals(app) {
     const closed = Boolean(mine) && isGuest(state);
     main = pane(main, alone, closed ? null : mine, false);
     if (closed && !alone.childElementCount) alone.append(noScreen(state));
-    const other = state.beside && state.route.name === 'session' && shown && shown !== state.beside && !mine && isTerminal(state, state.beside) ? state.beside : null;
+    const other =
+      state.beside &&
+      state.route.name === 'session' &&
+      shown &&
+      shown !== state.beside &&
+      !mine &&
+      isTerminal(state, state.beside)
+        ? state.beside
+        : null;
     beside.hidden = grip.hidden = !other;
     stage.toggleAttribute('data-split', Boolean(other));
     side = pane(side, beside, other, true);
     if (state.loaded && !asked && state.line.phase === 'live') {
       asked = true;
-      app.api.screens().then((screens) => app.store.set({ screens })).catch(() => { asked = false; }); // the device is away
+      app.api
+        .screens()
+        .then((screens) => app.store.set({ screens }))
+        .catch(() => {
+          asked = false;
+        }); // the device is away
     }
   }
 
-  /** @param {TerminalPane | null} now @param {HTMLElement} place @param {string | null} id @param {boolean} isBeside */
+  /**
+   * @param {TerminalPane | null} now
+   * @param {HTMLElement} place
+   * @param {string | null} id
+   * @param {boolean} isBeside
+   */
   function pane(now, place, id, isBeside) {
     if (now?.id === id) return now;
     now?.close();
     if (!id) return null;
-    return new TerminalPane(place, app, id, isBeside ? { beside: true, close: () => app.store.set({ beside: null }), move: () => { app.store.set({ beside: null }); app.go({ name: 'session', id }); } } : { beside: false, close: () => undefined, move: () => putBeside(app, id) });
+    return new TerminalPane(
+      place,
+      app,
+      id,
+      isBeside
+        ? {
+            beside: true,
+            close: () => app.store.set({ beside: null }),
+            move: () => {
+              app.store.set({ beside: null });
+              app.go({ name: 'session', id });
+            },
+          }
+        : { beside: false, close: () => undefined, move: () => putBeside(app, id) },
+    );
   }
 
   app.store.subscribe(arrange);
   arrange(app.store.get());
-  return { find: () => { main?.openFind(); return main !== null; } };
+  return {
+    find: () => {
+      main?.openFind();
+      return main !== null;
+    },
+  };
 }
 
-/** What a guest sees in a terminal's place: their link shows no screens. @param {State} state */
-const noScreen = (state) => h('div', { class: 'center' }, h('div', { class: 'emptyt' }, icon('terminal', 28), h('h2', null, 'This session is a terminal.'),
-  h('p', null, `A shared link does not show a terminal’s screen. Ask ${state.me?.madeBy || 'whoever sent it'} for access of your own.`)));
+/**
+ * What a guest sees in a terminal's place: their link shows no screens.
+ * @param {State} state
+ */
+const noScreen = (state) =>
+  h(
+    'div',
+    { class: 'center' },
+    h(
+      'div',
+      { class: 'emptyt' },
+      icon('terminal', 28),
+      h('h2', null, 'This session is a terminal.'),
+      h(
+        'p',
+        null,
+        'A shared link does not show a terminal’s screen. ' +
+          `Ask ${state.me?.madeBy || 'whoever sent it'} for access of your own.`,
+      ),
+    ),
+  );
 
-/** @param {App} app @param {string} id */
+/**
+ * @param {App} app
+ * @param {string} id
+ */
 function putBeside(app, id) {
   const state = app.store.get();
   const chat = [...state.tabs].reverse().find((one) => state.sessions[one] && !isTerminal(state, one));
@@ -78,7 +139,10 @@ function putBeside(app, id) {
   app.go({ name: 'session', id: chat });
 }
 
-/** A handle that moves the border between a chat and its terminal. @param {HTMLElement} stage */
+/**
+ * A handle that moves the border between a chat and its terminal.
+ * @param {HTMLElement} stage
+ */
 function gripBetween(stage) {
   const set = (/** @type {number} */ share) => {
     const kept = Math.min(75, Math.max(25, share));
@@ -88,9 +152,19 @@ function gripBetween(stage) {
     return kept;
   };
   let share = Number(localStorage.getItem(WIDTH)) || 50;
-  const move = (/** @type {number} */ wanted) => { share = set(wanted); localStorage.setItem(WIDTH, String(share)); };
+  const move = (/** @type {number} */ wanted) => {
+    share = set(wanted);
+    localStorage.setItem(WIDTH, String(share));
+  };
   const grip = h('div', {
-    class: 'grip', role: 'separator', tabindex: 0, 'aria-orientation': 'vertical', 'aria-label': 'Width of the chat', 'aria-valuemin': 25, 'aria-valuemax': 75, hidden: true,
+    class: 'grip',
+    role: 'separator',
+    tabindex: 0,
+    'aria-orientation': 'vertical',
+    'aria-label': 'Width of the chat',
+    'aria-valuemin': 25,
+    'aria-valuemax': 75,
+    hidden: true,
     onpointerdown: (/** @type {PointerEvent} */ event) => grip.setPointerCapture(event.pointerId),
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       if (event.key === 'ArrowLeft') move(share - 2);
@@ -109,10 +183,17 @@ function gripBetween(stage) {
 /** About the size the terminal will have; it is fitted once it is shown. */
 function likelySize() {
   const stage = document.getElementById('stage')?.getBoundingClientRect();
-  return { cols: Math.max(40, Math.floor(((stage?.width ?? 800) - 48) / 8)), rows: Math.max(10, Math.floor(((stage?.height ?? 600) - 130) / 17)) };
+  return {
+    cols: Math.max(40, Math.floor(((stage?.width ?? 800) - 48) / 8)),
+    rows: Math.max(10, Math.floor(((stage?.height ?? 600) - 130) / 17)),
+  };
 }
 
-/** @param {App} app @param {{agent: string, cwd: string | null, resume?: string, title?: string, skipPermissions?: boolean}} wish @param {{beside?: boolean}} [way] */
+/**
+ * @param {App} app
+ * @param {{agent: string, cwd: string | null, resume?: string, title?: string, skipPermissions?: boolean}} wish
+ * @param {{beside?: boolean}} [way]
+ */
 export async function openTerminal(app, wish, way = {}) {
   try {
     const made = await app.api.create({ ...wish, driver: 'terminal', ...likelySize(), key: newKey() });
@@ -126,5 +207,14 @@ export async function openTerminal(app, wish, way = {}) {
   }
 }
 
-/** A shell in a session's folder, beside it where there is room. @param {App} app @param {{session_id: string, cwd: string}} session */
-export const openHere = (app, session) => openTerminal(app, { agent: 'shell', cwd: session.cwd }, { beside: !isTerminal(app.store.get(), session.session_id) && !matchMedia(PHONE).matches });
+/**
+ * A shell in a session's folder, beside it where there is room.
+ * @param {App} app
+ * @param {{session_id: string, cwd: string}} session
+ */
+export const openHere = (app, session) =>
+  openTerminal(
+    app,
+    { agent: 'shell', cwd: session.cwd },
+    { beside: !isTerminal(app.store.get(), session.session_id) && !matchMedia(PHONE).matches },
+  );

@@ -22,7 +22,8 @@ export function grow(area) {
 export function takePictures(box, area, add, refuse) {
   const take = async (/** @type {File[]} */ files) => {
     for (const file of files) {
-      if (!KINDS.includes(file.type)) refuse('Only pictures can be attached (PNG, JPEG, GIF, WebP). Mention a file with @ instead.');
+      if (!KINDS.includes(file.type))
+        refuse('Only pictures can be attached (PNG, JPEG, GIF, WebP). Mention a file with @ instead.');
       else if (file.size > MOST_IMAGE) refuse('That picture is larger than 5 MB.');
       else add({ mediaType: file.type, data: await base64(file) });
     }
@@ -34,7 +35,9 @@ export function takePictures(box, area, add, refuse) {
       void take(files);
     }
   });
-  box.addEventListener('dragover', (event) => { if (event.dataTransfer?.types.includes('Files')) event.preventDefault(); });
+  box.addEventListener('dragover', (event) => {
+    if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+  });
   box.addEventListener('drop', (event) => {
     const files = [...(event.dataTransfer?.files ?? [])];
     if (files.length) {
@@ -45,7 +48,10 @@ export function takePictures(box, area, add, refuse) {
   return take;
 }
 
-/** @param {File} file @returns {Promise<string>} */
+/**
+ * @param {File} file
+ * @returns {Promise<string>}
+ */
 function base64(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -55,19 +61,49 @@ function base64(file) {
   });
 }
 
-/** @param {Picture[]} pictures @param {(n: number) => void} drop */
-export const pictureRow = (pictures, drop) => pictures.length > 0 && h('div', { class: 'shots' }, pictures.map((one, n) =>
-  h('span', null, h('img', { alt: `Picture ${n + 1}`, src: `data:${one.mediaType};base64,${one.data}` }), iconButton('x', 'Take it out', { onclick: () => drop(n) }))));
+/**
+ * @param {Picture[]} pictures
+ * @param {(n: number) => void} drop
+ */
+export const pictureRow = (pictures, drop) =>
+  pictures.length > 0 &&
+  h(
+    'div',
+    { class: 'shots' },
+    pictures.map((one, n) =>
+      h(
+        'span',
+        null,
+        h('img', { alt: `Picture ${n + 1}`, src: `data:${one.mediaType};base64,${one.data}` }),
+        iconButton('x', 'Take it out', { onclick: () => drop(n) }),
+      ),
+    ),
+  );
 
-/** A button that picks picture files. @param {(files: File[]) => void} take */
+/**
+ * A button that picks picture files.
+ * @param {(files: File[]) => void} take
+ */
 export function attachButton(take) {
-  const input = h('input', { type: 'file', accept: KINDS.join(','), multiple: true, hidden: true, onchange: () => { take([...input.files]); input.value = ''; } });
+  const input = h('input', {
+    type: 'file',
+    accept: KINDS.join(','),
+    multiple: true,
+    hidden: true,
+    onchange: () => {
+      take([...input.files]);
+      input.value = '';
+    },
+  });
   return [iconButton('clip', 'Attach pictures', { onclick: () => input.click() }), input];
 }
 
 const AGAIN = 3000; // the server forgets within six seconds
 
-/** Says that somebody types, at most every few seconds, and once that they stopped. @param {(typing: boolean) => void} tell */
+/**
+ * Says that somebody types, at most every few seconds, and once that they stopped.
+ * @param {(typing: boolean) => void} tell
+ */
 export function tellsTyping(tell) {
   let last = 0;
   return (/** @type {boolean} */ typing) => {

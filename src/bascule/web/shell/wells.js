@@ -18,7 +18,16 @@ const MOST_COPY = 4_000_000;
 export class Wells {
   /**
    * @param {HTMLElement} place
-   * @param {{more: (id: string, place: Record<string, number>, number: number) => void, search: (id: string, text: string) => void, branch: (id: string) => void, link: (href: string) => void, copy: (text: string) => void, changes: (id: string, seq: number | null) => void, found: (result: {count: number, at: number, looking: boolean}) => void, key: (key: string) => void}} answers
+   * @param {{
+   *   more: (id: string, place: Record<string, number>, number: number) => void,
+   *   search: (id: string, text: string) => void,
+   *   branch: (id: string) => void,
+   *   link: (href: string) => void,
+   *   copy: (text: string) => void,
+   *   changes: (id: string, seq: number | null) => void,
+   *   found: (result: {count: number, at: number, looking: boolean}) => void,
+   *   key: (key: string) => void,
+   * }} answers
    * @param {() => string} theme
    * @param {(id: string) => boolean} mayBranch whether its conversation can be taken further in a second session
    */
@@ -36,9 +45,14 @@ export class Wells {
     addEventListener('message', (event) => this.#hello(event));
   }
 
-  /** Only a frame of ours, by its window; its origin is opaque and says nothing. @param {MessageEvent} event */
+  /**
+   * Only a frame of ours, by its window; its origin is opaque and says nothing.
+   * @param {MessageEvent} event
+   */
   #hello(event) {
-    const well = [...this.wells.values(), ...(this.spare ? [this.spare] : [])].find((one) => one.frame.contentWindow === event.source);
+    const well = [...this.wells.values(), ...(this.spare ? [this.spare] : [])].find(
+      (one) => one.frame.contentWindow === event.source,
+    );
     if (!well || event.data?.type !== 'ready' || event.ports.length !== 1 || well.port) return;
     well.port = event.ports[0];
     well.frame.classList.remove('unready');
@@ -50,7 +64,10 @@ export class Wells {
     well.waiting = [];
   }
 
-  /** @param {string} id @param {any} message */
+  /**
+   * @param {string} id
+   * @param {any} message
+   */
   #asked(id, message) {
     switch (message?.type) {
       case 'more': {
@@ -58,18 +75,42 @@ export class Wells {
         if (place && Number.isSafeInteger(message.number)) this.answers.more(id, place, message.number);
         break;
       }
-      case 'search': if (typeof message.text === 'string' && message.text.length <= MOST_SEARCH) this.answers.search(id, message.text); break;
-      case 'link': if (typeof message.href === 'string' && pressed()) this.answers.link(message.href); break;
-      case 'copy': if (typeof message.text === 'string' && message.text.length <= MOST_COPY && pressed()) this.answers.copy(message.text); break;
-      case 'changes': if (pressed()) this.answers.changes(id, Number.isSafeInteger(message.seq) ? message.seq : null); break;
-      case 'branch': if (pressed() && this.mayBranch(id)) this.answers.branch(id); break;
-      case 'key': if (this.#hasFocus(id) && KEYS.has(message.key)) this.answers.key(message.key); break;
-      case 'found': this.answers.found({ count: Number(message.count) || 0, at: Number(message.at) || 0, looking: message.looking === true }); break;
-      default: break;
+      case 'search':
+        if (typeof message.text === 'string' && message.text.length <= MOST_SEARCH)
+          this.answers.search(id, message.text);
+        break;
+      case 'link':
+        if (typeof message.href === 'string' && pressed()) this.answers.link(message.href);
+        break;
+      case 'copy':
+        if (typeof message.text === 'string' && message.text.length <= MOST_COPY && pressed())
+          this.answers.copy(message.text);
+        break;
+      case 'changes':
+        if (pressed()) this.answers.changes(id, Number.isSafeInteger(message.seq) ? message.seq : null);
+        break;
+      case 'branch':
+        if (pressed() && this.mayBranch(id)) this.answers.branch(id);
+        break;
+      case 'key':
+        if (this.#hasFocus(id) && KEYS.has(message.key)) this.answers.key(message.key);
+        break;
+      case 'found':
+        this.answers.found({
+          count: Number(message.count) || 0,
+          at: Number(message.at) || 0,
+          looking: message.looking === true,
+        });
+        break;
+      default:
+        break;
     }
   }
 
-  /** A frame may pass on a key only while the person is in it. @param {string} id */
+  /**
+   * A frame may pass on a key only while the person is in it.
+   * @param {string} id
+   */
   #hasFocus(id) {
     return document.activeElement === this.wells.get(id)?.frame;
   }
@@ -86,7 +127,10 @@ export class Wells {
     if (well) well.used = Date.now();
   }
 
-  /** @param {string} id @returns {boolean} whether it had to be made, so that its content must be sent */
+  /**
+   * @param {string} id
+   * @returns {boolean} whether it had to be made, so that its content must be sent
+   */
   ensure(id) {
     if (this.wells.has(id)) return false;
     const well = this.spare ?? this.#made();
@@ -107,14 +151,21 @@ export class Wells {
 
   /** @returns {Well} */
   #made() {
-    const frame = h('iframe', { sandbox: 'allow-scripts', title: 'Transcript', tabindex: -1, src: `/portlet#${this.theme()}`, class: 'away unready' });
+    const frame = h('iframe', {
+      sandbox: 'allow-scripts',
+      title: 'Transcript',
+      tabindex: -1,
+      src: `/portlet#${this.theme()}`,
+      class: 'away unready',
+    });
     this.place.append(frame);
     return { frame, port: null, waiting: [], used: 0 };
   }
 
   /** Frames that could not be loaded while the server was away are asked for again. */
   revive() {
-    for (const { frame, port } of [...this.wells.values(), ...(this.spare ? [this.spare] : [])]) if (!port) frame.src = `/portlet#${this.theme()}`;
+    for (const { frame, port } of [...this.wells.values(), ...(this.spare ? [this.spare] : [])])
+      if (!port) frame.src = `/portlet#${this.theme()}`;
   }
 
   #keepFew() {
@@ -133,7 +184,10 @@ export class Wells {
     this.wells.delete(id);
   }
 
-  /** @param {string} id @param {any} message */
+  /**
+   * @param {string} id
+   * @param {any} message
+   */
   tell(id, message) {
     const well = this.wells.get(id);
     if (!well) return;
@@ -146,35 +200,66 @@ export class Wells {
     for (const id of this.wells.keys()) this.tell(id, message);
   }
 
-  /** @param {string} id @param {any} page */
+  /**
+   * @param {string} id
+   * @param {any} page
+   */
   opened(id, page) {
     if (page.session.driver === 'terminal') return this.forget(id); // it has a frame of another kind
     this.ensure(id);
-    this.tell(id, { type: 'open', cwd: page.session.cwd ?? '', seq: page.seq, entries: page.entries, before: page.before, after: page.after ?? null });
+    this.tell(id, {
+      type: 'open',
+      cwd: page.session.cwd ?? '',
+      seq: page.seq,
+      entries: page.entries,
+      before: page.before,
+      after: page.after ?? null,
+    });
     this.tellMay(id);
   }
 
-  /** What may be done changes with what is known of the agents. @param {string} id */
+  /**
+   * What may be done changes with what is known of the agents.
+   * @param {string} id
+   */
   tellMay(id) {
     this.tell(id, { type: 'may', branch: this.mayBranch(id) });
   }
 
-  /** @param {string} id @param {any[]} entries */
+  /**
+   * @param {string} id
+   * @param {any[]} entries
+   */
   events(id, entries) {
     this.tell(id, { type: 'events', entries });
   }
 
-  /** @param {string} id @param {string} text @param {number[] | null} seqs null when the server did not say */
+  /**
+   * @param {string} id
+   * @param {string} text
+   * @param {number[] | null} seqs null when the server did not say
+   */
   hits(id, text, seqs) {
     this.tell(id, { type: 'hits', text, seqs });
   }
 
-  /** @param {string} id @param {number} number of the question @param {any} page null when there is no answer now */
+  /**
+   * @param {string} id
+   * @param {number} number of the question
+   * @param {any} page null when there is no answer now
+   */
   page(id, number, page) {
-    this.tell(id, { type: 'page', number, page: page && { seq: page.seq, entries: page.entries, before: page.before, after: page.after ?? null } });
+    this.tell(id, {
+      type: 'page',
+      number,
+      page: page && { seq: page.seq, entries: page.entries, before: page.before, after: page.after ?? null },
+    });
   }
 
-  /** @param {string} id @param {number} seq of an entry; the frame asks for what stands around it when it does not hold it */
+  /**
+   * @param {string} id
+   * @param {number} seq of an entry; the frame asks for what stands around it when it does not hold it
+   */
   goTo(id, seq) {
     this.tell(id, { type: 'goto', seq });
   }
@@ -183,7 +268,11 @@ export class Wells {
 /** What a person just did in a frame counts for the page around it; a frame alone can't do it. */
 const pressed = () => navigator.userActivation?.isActive ?? true;
 
-/** At most one place to read from. @param {any} message @returns {Record<string, number> | null} */
+/**
+ * At most one place to read from.
+ * @param {any} message
+ * @returns {Record<string, number> | null}
+ */
 function placeIn(message) {
   const named = PLACES.filter((name) => message[name] !== undefined);
   if (named.length > 1 || named.some((name) => !Number.isSafeInteger(message[name]) || message[name] < 0)) return null;

@@ -5,12 +5,24 @@ const WORKER = '/worker.js';
 export function keepShell() {
   if (!('serviceWorker' in navigator) || !window.isSecureContext) return;
   // The one address that may ever become code here.
-  const policy = /** @type {any} */ (window).trustedTypes?.createPolicy('bascule-worker', { createScriptURL: (/** @type {string} */ url) => (url === WORKER ? url : '') });
+  const policy = /** @type {any} */ (window).trustedTypes?.createPolicy('bascule-worker', {
+    createScriptURL: (/** @type {string} */ url) => (url === WORKER ? url : ''),
+  });
   const address = policy ? policy.createScriptURL(WORKER) : WORKER;
   // A convenience: where the browser refuses, the page works the same without it.
-  navigator.serviceWorker.register(address, { scope: '/' }).then(() => navigator.serviceWorker.ready).then(({ active }) => active?.postMessage(taken()), () => undefined);
+  navigator.serviceWorker
+    .register(address, { scope: '/' })
+    .then(() => navigator.serviceWorker.ready)
+    .then(
+      ({ active }) => active?.postMessage(taken()),
+      () => undefined,
+    );
 }
 
 /** The files this page was made of so far. */
-const taken = () => performance.getEntriesByType('resource').map((one) => new URL(one.name)).filter((url) => url.origin === location.origin).map((url) => url.pathname);
-
+const taken = () =>
+  performance
+    .getEntriesByType('resource')
+    .map((one) => new URL(one.name))
+    .filter((url) => url.origin === location.origin)
+    .map((url) => url.pathname);
