@@ -46,9 +46,7 @@ def main() -> int:
     if sys.argv[1:] == ["--fetch"]:
         return 0
     fix = sys.argv[1:] == ["--fix"]
-    results = [
-        subprocess.run([node, *check], cwd=ROOT, check=False).returncode for check in checks(fix=fix)
-    ]
+    results = [subprocess.run([node, *check], cwd=ROOT, check=False).returncode for check in checks(fix=fix)]
     if results[-1]:
         print("Not formatted. Mend it with: .venv/bin/python web/check.py --fix", file=sys.stderr)
     return max(results)

@@ -71,6 +71,7 @@ async def test_s01_what_is_public_says_next_to_nothing(world: Stage) -> None:
         "/",
         "/assets/{folder}/{name}",
         "/assets/{version}/{folder}/{name}",
+        "/assets/{version}/{folder}/{part}/{name}",
         "/compare",
         "/compare/{id}",
         "/health",

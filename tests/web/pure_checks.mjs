@@ -16,14 +16,20 @@ import {
   sizeWords,
   toolWords,
   waited,
-} from '../../src/bascule/web/js/words.js';
-import { withComments } from '../../src/bascule/web/shell/comments.js';
-import { bySession } from '../../src/bascule/web/shell/finding.js';
-import { commandOffers, fileOffers } from '../../src/bascule/web/shell/offers.js';
-import { placeOf, routeOf } from '../../src/bascule/web/shell/places.js';
-import { scopeOf, wishOf } from '../../src/bascule/web/shell/scope.js';
+} from '../../src/bascule/web/js/format.js';
+import { withComments } from '../../src/bascule/web/shell/composer/comments.js';
+import { bySession } from '../../src/bascule/web/shell/search/hits.js';
+import { commandOffers, fileOffers } from '../../src/bascule/web/shell/composer/offers.js';
+import { placeOf, routeOf } from '../../src/bascule/web/shell/routes.js';
+import { scopeOf, wishOf } from '../../src/bascule/web/shell/requests/rule_scope.js';
 import { FIRST, filledRecord, groupsOf, marksOf } from '../../src/bascule/web/shell/state.js';
-import { endWords, pasteWords, skippedWords, whoTypes, whoseSize } from '../../src/bascule/web/shell/terminal_words.js';
+import {
+  endWords,
+  pasteWords,
+  skippedWords,
+  whoTypes,
+  whoseSize,
+} from '../../src/bascule/web/shell/terminal/format.js';
 import { safeTarget } from '../../src/bascule/web/terminal/links.js';
 import {
   controlsIn,

@@ -96,7 +96,7 @@ OVER_THE_PORT = """(wishes) => {
 }"""
 # In the very moment in which a request is drawn, however busy the machine is.
 PRESS_AT_ONCE = """(words) => {
-  const asks = document.getElementById('asks');
+  const asks = document.getElementById('requests');
   window.pressed = new Promise((done) => new MutationObserver((_, watch) => {
     if (!asks.querySelector('.ask')?.textContent.includes(words)) return;
     watch.disconnect();

@@ -1,6 +1,6 @@
 /** What each turn of a conversation changed, told from its entries. Pure. */
 
-import { nearPath } from './words.js';
+import { nearPath } from './format.js';
 
 /**
  * @typedef {{

@@ -3,7 +3,7 @@
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { tame } from '../js/visible.js';
-import { clockTime, count, duration } from '../js/words.js';
+import { clockTime, count, duration } from '../js/format.js';
 import { lineNote } from './notes.js';
 import { exact, pictures } from './shown.js';
 import { GrowingText } from './text.js';

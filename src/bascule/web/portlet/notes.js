@@ -3,7 +3,7 @@
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { tame } from '../js/visible.js';
-import { clockTime } from '../js/words.js';
+import { clockTime } from '../js/format.js';
 import { table } from '../js/tables.js';
 
 /** @typedef {import('./view.js').View} View */

@@ -4,7 +4,7 @@ import { counts, editsIn } from '../js/diff.js';
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { plusMinus } from '../js/lines.js';
-import { count, duration, groupWords, toolWords } from '../js/words.js';
+import { count, duration, groupWords, toolWords } from '../js/format.js';
 import { commandOf, exitCode, searchResults } from './results.js';
 import { oneLine, warning } from './shown.js';
 import { toolBody } from './tool_views.js';

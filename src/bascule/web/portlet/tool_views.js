@@ -6,7 +6,7 @@ import { h, iconButton } from '../js/dom.js';
 import { highlighted, languageOf } from '../js/highlight.js';
 import { diffView } from '../js/lines.js';
 import { hasHidden, tame } from '../js/visible.js';
-import { count, nearPath } from '../js/words.js';
+import { count, nearPath } from '../js/format.js';
 import { markdown } from './markdown.js';
 import { commandOf, fileLines, laidOut, searchResults, webResults } from './results.js';
 import { exact, pictures, plain } from './shown.js';

@@ -3,7 +3,7 @@
 import { h, iconButton } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { plusMinus } from '../js/lines.js';
-import { count, duration, money, tokens } from '../js/words.js';
+import { count, duration, money, tokens } from '../js/format.js';
 import { turnFacts } from './blocks.js';
 import { lineNote } from './notes.js';
 import { whatNext } from './results.js';

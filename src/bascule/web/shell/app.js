@@ -3,37 +3,22 @@
 import { createApi } from '../js/api.js';
 import { Feed } from '../js/feed.js';
 import { createStore } from '../js/store.js';
-import { leave } from './leaving.js';
+import { leave } from './settings/logout.js';
 import { Live } from './live.js';
-import { keepInPlace, placeOf, restored } from './places.js';
-import { mayBranch, offerBranch, tellWhenKnown } from './branching.js';
+import { placeOf } from './routes.js';
+import { keepInPlace, restored, secret } from './storage.js';
+import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
 import { FIRST, filledRecord, groupOf } from './state.js';
-import { closeTab } from './tabs.js';
-import { Wells } from './wells.js';
+import { closeTab } from './session/tabs.js';
+import { Frames } from './frames/frames.js';
 import { put, table, tableOf } from '../js/tables.js';
 
 /** @typedef {ReturnType<typeof createApp>} App */
 /** @typedef {import('./state.js').Route} Route */
 /** @typedef {{icon: string, label: string, keys?: string, when?: () => boolean, run: () => void}} Command */
 
-const KEY = 'bascule.key';
-
-/** The secret this browser holds. It came in the link's fragment, and stays out of the address bar. */
-export const secret = {
-  get: () => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY),
-  /**
-   * A link to one session opens it in this tab alone: who has a key of their own keeps it.
-   * @param {string} value
-   * @param {boolean} [shared]
-   */
-  set: (value, shared = false) => {
-    if (!shared) sessionStorage.removeItem(KEY);
-    (shared ? sessionStorage : localStorage).setItem(KEY, value);
-  },
-};
-
-/** @param {HTMLElement} wellPlace */
-export function createApp(wellPlace) {
+/** @param {HTMLElement} framePlace */
+export function createApp(framePlace) {
   const store = createStore({ ...FIRST, ...restored() });
   const feed = new Feed({
     key: secret.get,
@@ -47,8 +32,8 @@ export function createApp(wellPlace) {
     onLive: () => refresh(),
   });
   const api = createApi(feed);
-  const wells = new Wells(
-    wellPlace,
+  const frames = new Frames(
+    framePlace,
     {
       more: (id, place, number) => void live.more(id, place, number),
       search: (id, text) => void live.search(id, text),
@@ -62,8 +47,8 @@ export function createApp(wellPlace) {
     () => store.get().theme,
     (id) => mayBranch(store.get(), id),
   );
-  const live = new Live(store, api, wells);
-  wells.onForgotten = (id) => live.close(id);
+  const live = new Live(store, api, frames);
+  frames.onForgotten = (id) => live.close(id);
 
   // What the server says unasked ------------------------------------------------------------------------
 
@@ -142,7 +127,7 @@ export function createApp(wellPlace) {
       askingAgain = false;
       api
         .requests()
-        .then((requests) => live.setAsks(requests))
+        .then((requests) => live.setRequests(requests))
         .catch(() => undefined); // the next connect asks again
     }, 60);
   }
@@ -175,7 +160,7 @@ export function createApp(wellPlace) {
         projects,
         loaded: true,
       });
-      live.setAsks(requests);
+      live.setRequests(requests);
       await live.recognise();
       store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));
       void api
@@ -183,12 +168,12 @@ export function createApp(wellPlace) {
         .then((agents) => store.set({ agents }))
         .catch(() => undefined); // the device is away: its agents are unknown
     }
-    if (feed.line.attempt > 0) wells.revive();
+    if (feed.line.attempt > 0) frames.revive();
     await live.followAgain();
     const { route } = store.get();
     if (route.name === 'session' && route.id) live.ensure(route.id);
     void sendHeld();
-    setTimeout(() => wells.warm(), 500);
+    setTimeout(() => frames.warm(), 500);
   }
 
   /** @param {number} since */
@@ -207,7 +192,7 @@ export function createApp(wellPlace) {
 
   /** This browser is not let in any more: nothing of what it saw stays on the page. */
   function shut() {
-    for (const id of [...wells.wells.keys()]) wells.forget(id);
+    for (const id of [...frames.frames.keys()]) frames.forget(id);
     live.seqs.clear();
     // What this person chose for the page stays; what the server told it goes.
     const { line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick } = store.get();
@@ -239,7 +224,7 @@ export function createApp(wellPlace) {
     else if (!options.quiet && placeOf(route) !== location.pathname)
       history.pushState({ q: route.q }, '', placeOf(route));
     if (route.name === 'session' && route.id) {
-      if (store.get().sessions[route.id]?.driver !== 'terminal') wells.ensure(route.id);
+      if (store.get().sessions[route.id]?.driver !== 'terminal') frames.ensure(route.id);
       live.ensure(route.id);
     }
     store.flush();
@@ -332,13 +317,13 @@ export function createApp(wellPlace) {
   addEventListener('popstate', () => go(routeOfHere(), { quiet: true }));
   const routeOfHere = () => restored().route ?? { name: /** @type {const} */ ('start') };
 
-  tellWhenKnown(store, wells);
+  tellWhenKnown(store, frames);
   const app = {
     store,
     feed,
     api,
     live,
-    wells,
+    frames,
     go,
     goTo,
     hear,

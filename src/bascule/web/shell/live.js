@@ -1,7 +1,7 @@
 /** The sessions this page has open: reads a page of each, follows its events, comes back by number after a loss. */
 
 import { endAfter, queueAfter, step, titleFrom } from '../js/record.js';
-import { FIRST_LIVE, askKey, filledRecord } from './state.js';
+import { FIRST_LIVE, requestKey, filledRecord } from './state.js';
 import { put, table, tableOf, without } from '../js/tables.js';
 
 const PAGE = 60;
@@ -20,12 +20,12 @@ export class Live {
    *   hits: (id: string, text: string, seqs: number[] | null) => void,
    *   goTo: (id: string, seq: number) => void,
    *   forget: (id: string) => void,
-   * }} wells
+   * }} frames
    */
-  constructor(store, api, wells) {
+  constructor(store, api, frames) {
     this.store = store;
     this.api = api;
-    this.wells = wells;
+    this.frames = frames;
     /** @type {Map<string, Promise<void>>} */
     this.opening = new Map();
     this.caught = 0;
@@ -67,8 +67,8 @@ export class Live {
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
-      this.#openAsks(id, page.entries);
-      this.wells.opened(id, page);
+      this.#openRequests(id, page.entries);
+      this.frames.opened(id, page);
       await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
       await this.#learn(id, page.session.started_seq ?? 0);
     } catch (error) {
@@ -85,10 +85,10 @@ export class Live {
    * @param {string} id
    * @param {any[]} entries
    */
-  #openAsks(id, entries) {
+  #openRequests(id, entries) {
     for (const { asked, state, first_seq: seq, at } of entries) {
-      if (state !== 'open' || !asked || this.store.get().asks[`${id}/${asked.request_id}`]) continue;
-      this.#absorbAsk(id, { seq, at, event: asked });
+      if (state !== 'open' || !asked || this.store.get().requests[`${id}/${asked.request_id}`]) continue;
+      this.#absorbRequest(id, { seq, at, event: asked });
     }
   }
 
@@ -124,7 +124,7 @@ export class Live {
     if (!fresh.length) return;
     this.seqs.set(id, fresh[fresh.length - 1].seq);
     this.caught += fresh.length;
-    this.wells.events(id, fresh);
+    this.frames.events(id, fresh);
     for (const logged of fresh) this.#absorb(id, logged, false);
   }
 
@@ -174,7 +174,7 @@ export class Live {
     const queue = queueAfter(live.queue, event);
     if (queue !== live.queue) this.#setLive(id, { queue });
     this.#absorbRecord(id, logged);
-    this.#absorbAsk(id, logged);
+    this.#absorbRequest(id, logged);
   }
 
   /**
@@ -203,7 +203,7 @@ export class Live {
    * @param {string} id
    * @param {any} logged
    */
-  #absorbAsk(id, { seq, at, event }) {
+  #absorbRequest(id, { seq, at, event }) {
     if (event.type === 'permission_requested' || event.type === 'question_asked') {
       const kind = event.type === 'question_asked' ? 'question' : 'permission';
       this.#setAsk({
@@ -220,27 +220,28 @@ export class Live {
       return;
     }
     if (SETTLES.has(event.type)) this.settled.add(`${id}/${event.request_id}`);
-    const known = this.store.get().asks[`${id}/${event.request_id}`];
+    const known = this.store.get().requests[`${id}/${event.request_id}`];
     if (!known) return;
     if (event.type === 'permission_answered' || event.type === 'question_answered')
       this.#setAsk({ ...known, state: 'answered', answer: event, answered_at: at });
     else if (event.type === 'permission_withdrawn' || event.type === 'question_withdrawn')
       this.#setAsk({ ...known, state: 'withdrawn', gone: event.reason });
-    else if (event.type === 'answer_delivered' && known.here) this.#forgetAsk(askKey(known));
+    else if (event.type === 'answer_delivered' && known.here) this.#forgetAsk(requestKey(known));
   }
 
   /** @param {any} ask */
   #setAsk(ask) {
-    this.store.set((state) => ({ asks: put(state.asks, askKey(ask), ask) }));
+    this.store.set((state) => ({ requests: put(state.requests, requestKey(ask), ask) }));
     // What is settled is shown a moment, then leaves.
-    if (ask.state !== 'open') setTimeout(() => this.#forgetAsk(askKey(ask)), ask.state === 'withdrawn' ? 6000 : 12_000);
+    if (ask.state !== 'open')
+      setTimeout(() => this.#forgetAsk(requestKey(ask)), ask.state === 'withdrawn' ? 6000 : 12_000);
   }
 
   /** @param {string} key */
   #forgetAsk(key) {
     this.store.set((state) => {
-      const gone = state.asks[key];
-      return gone && gone.state !== 'open' ? { asks: without(state.asks, key) } : {};
+      const gone = state.requests[key];
+      return gone && gone.state !== 'open' ? { requests: without(state.requests, key) } : {};
     });
   }
 
@@ -248,17 +249,18 @@ export class Live {
    * All open requests, as the server lists them. What is missing there is settled.
    * @param {any[]} requests
    */
-  setAsks(requests) {
+  setRequests(requests) {
     this.store.set((state) => {
       /** @type {Record<string, any>} */
-      const asks = table();
+      const requestTable = table();
       // Of a session that is followed its own events say when a request is over; a list may be older than they are.
-      for (const [key, ask] of Object.entries(state.asks))
-        if (ask.state !== 'open' || (ask.heard && this.seqs.has(ask.session_id))) asks[key] = ask;
+      for (const [key, ask] of Object.entries(state.requests))
+        if (ask.state !== 'open' || (ask.heard && this.seqs.has(ask.session_id))) requestTable[key] = ask;
       // A list that was made before an answer must not bring the request back.
       for (const one of requests)
-        if (!this.settled.has(askKey(one))) asks[askKey(one)] = { ...state.asks[askKey(one)], ...one };
-      return { asks };
+        if (!this.settled.has(requestKey(one)))
+          requestTable[requestKey(one)] = { ...state.requests[requestKey(one)], ...one };
+      return { requests: requestTable };
     });
   }
 
@@ -287,18 +289,18 @@ export class Live {
   forgetAll() {
     for (const id of [...this.seqs.keys()]) this.#forget(id);
     this.settled.clear();
-    this.store.set({ asks: table(), seen: table() });
+    this.store.set({ requests: table(), seen: table() });
   }
 
   /** @param {string} id */
   #forget(id) {
     this.seqs.delete(id);
-    this.wells.forget(id);
+    this.frames.forget(id);
     for (const key of [...this.settled].filter((one) => one.startsWith(`${id}/`))) this.settled.delete(key);
     this.store.set((state) => ({
       live: without(state.live, id),
       seen: without(state.seen, id),
-      asks: tableOf(Object.entries(state.asks).filter(([, ask]) => ask.session_id !== id)),
+      requests: tableOf(Object.entries(state.requests).filter(([, ask]) => ask.session_id !== id)),
     }));
   }
 
@@ -320,7 +322,7 @@ export class Live {
   async more(id, place, number) {
     // It asks again on the next scroll.
     const page = await this.api.entries(id, { ...place, limit: PAGE }).catch(() => null);
-    this.wells.page(id, number, page);
+    this.frames.page(id, number, page);
   }
 
   /**
@@ -331,7 +333,7 @@ export class Live {
   async search(id, text) {
     // Not for this browser, or no words: the frame reads on by itself.
     const answer = await this.api.searchIn(id, text).catch(() => null);
-    this.wells.hits(id, text, answer && answer.hits.map((/** @type {any} */ hit) => hit.firstSeq).filter(Boolean));
+    this.frames.hits(id, text, answer && answer.hits.map((/** @type {any} */ hit) => hit.firstSeq).filter(Boolean));
   }
 
   /**
@@ -341,7 +343,7 @@ export class Live {
    */
   async goTo(id, seq) {
     await this.opening.get(id);
-    this.wells.goTo(id, seq);
+    this.frames.goTo(id, seq);
   }
 
   /** @param {string} id */

@@ -2,7 +2,7 @@
 
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
-import { agentMark } from '../js/words.js';
+import { agentMark } from '../js/format.js';
 
 /**
  * A dot is never alone: `word` is its label, or empty when the word stands beside it.

@@ -1,6 +1,6 @@
 /** What the page knows, with its first values, and the questions everybody asks of it. Pure. */
 
-import { folderName } from '../js/words.js';
+import { folderName } from '../js/format.js';
 import { table } from '../js/tables.js';
 import { visible } from '../js/visible.js';
 
@@ -24,7 +24,7 @@ import { visible } from '../js/visible.js';
  *   gone?: string,
  *   here?: boolean,
  *   heard?: boolean,
- * }} Ask
+ * }} OpenRequest
  * @typedef {{
  *   queue: import('../js/types.d.ts').PromptQueued[],
  *   commands: any[],
@@ -37,7 +37,7 @@ import { visible } from '../js/visible.js';
  * }} LiveSession
  * @typedef {{id: string, device: string, path: string, name: string, addedAt: string, addedBy: string}} Project
  * @typedef {{
- *   name: keyof typeof import('./places.js').SCREENS | 'settings' | 'session' | 'compare',
+ *   name: keyof typeof import('./routes.js').SCREENS | 'settings' | 'session' | 'compare',
  *   id?: string,
  *   part?: string,
  *   q?: string,
@@ -129,12 +129,12 @@ export const FIRST = {
   agents: /** @type {AgentInfo[]} */ ([]),
   screens: /** @type {AgentInfo[]} */ ([]), // those that can run in a terminal
   beside: /** @type {string | null} */ (null), // the terminal shown next to a chat
-  asks: /** @type {Record<string, Ask>} */ (table()),
+  requests: /** @type {Record<string, OpenRequest>} */ (table()),
   live: /** @type {Record<string, LiveSession>} */ (table()),
   tabs: /** @type {string[]} */ ([]),
   route: /** @type {Route} */ ({ name: 'start' }),
   inboxPick: /** @type {string | null} */ (null),
-  askPick: /** @type {Record<string, string>} */ (table()),
+  requestPick: /** @type {Record<string, string>} */ (table()),
   later: /** @type {Record<string, boolean>} */ (table()),
   held: /** @type {Held[]} */ ([]),
   notes: /** @type {{id: number, text: string, tone?: string, action?: {label: string, run: () => void}}[]} */ ([]),
@@ -144,7 +144,7 @@ export const FIRST = {
   panel: false,
   panelTab: 'changes',
   panelTurn: /** @type {number | null} */ (null),
-  comments: /** @type {Record<string, import('./comments.js').Comment[]>} */ (table()),
+  comments: /** @type {Record<string, import('./composer/comments.js').Comment[]>} */ (table()),
   theme: 'auto',
   seen: /** @type {Record<string, number>} */ (table()),
   tick: 0,
@@ -207,15 +207,15 @@ export const filledRecord = (record) => ({
 export const homeOf = (session) => session.worktree_of || session.cwd;
 
 /** @param {{session_id: string, request_id: string}} ask */
-export const askKey = (ask) => `${ask.session_id}/${ask.request_id}`;
+export const requestKey = (ask) => `${ask.session_id}/${ask.request_id}`;
 
 /**
  * Open requests, the oldest first.
  * @param {State} state
  * @param {string} [sessionId]
  */
-export function openAsks(state, sessionId) {
-  return Object.values(state.asks)
+export function openRequests(state, sessionId) {
+  return Object.values(state.requests)
     .filter((ask) => ask.state === 'open' && (!sessionId || ask.session_id === sessionId))
     .sort((a, b) => (a.opened_at < b.opened_at ? -1 : a.opened_at > b.opened_at ? 1 : a.seq - b.seq));
 }
@@ -259,9 +259,9 @@ export const reconnectWords = (session) =>
  * @returns {{dot: string, word: string}}
  */
 export function statusOf(state, session) {
-  const asks = openAsks(state, session.session_id);
-  if (session.open_requests > 0 || asks.length) {
-    return asks.length && asks.every((ask) => ask.kind === 'question')
+  const open = openRequests(state, session.session_id);
+  if (session.open_requests > 0 || open.length) {
+    return open.length && open.every((ask) => ask.kind === 'question')
       ? { dot: 'blocked', word: 'Asks you' }
       : { dot: 'blocked', word: 'Needs you' };
   }
