@@ -5,6 +5,7 @@
  */
 
 import { h } from '../js/dom.js';
+import { firstTheme, setTheme, shellPort } from '../js/frame.js';
 import { icon } from '../js/icons.js';
 import { announced } from './announce.js';
 import { Find } from './find.js';
@@ -17,10 +18,7 @@ const DEAR = 6; // milliseconds
 const column = /** @type {HTMLElement} */ (document.getElementById('col'));
 const announcer = /** @type {HTMLElement} */ (document.getElementById('announce'));
 const shapes = document.getElementById('shapes');
-const channel = new MessageChannel();
-const port = channel.port1;
-/** @param {any} message */
-const tell = (message) => port.postMessage(message);
+const { tell, listen } = shellPort();
 
 const gap = h('div', { class: 'gap lost', hidden: true });
 const loading = h('p', { class: 'more', hidden: true }, 'Loading earlier messages');
@@ -96,55 +94,53 @@ function toPrompt(step) {
   else if (held.live) scroll.toEnd();
 }
 
-/** @type {Map<string, (message: any) => void>} */
-const takes = new Map(
-  Object.entries({
-    open: (message) => {
-      shapes?.remove();
-      view.cwd = message.cwd;
-      arrived = null;
-      held.open(message);
+/** @type {Record<string, (message: any) => void>} */
+const takes = {
+  open: (message) => {
+    shapes?.remove();
+    view.cwd = message.cwd;
+    arrived = null;
+    held.open(message);
+    draw();
+    scroll.toEnd();
+  },
+  events: (message) => {
+    held.events(message.entries);
+    announcer.textContent = announced(held.state) || announcer.textContent;
+    schedule();
+  },
+  page: ({ number, page }) => {
+    const reader = scroll.readerSeq();
+    const side = held.answered(number, page);
+    if (!held.asked) loading.hidden = loadingNewer.hidden = true;
+    const run = held.asked ? null : arrived;
+    if (run) arrived = null;
+    if (side === null) return;
+    if (side === 'here') {
+      scroll.atEnd = false;
       draw();
-      scroll.toEnd();
-    },
-    events: (message) => {
-      held.events(message.entries);
-      announcer.textContent = announced(held.state) || announcer.textContent;
-      schedule();
-    },
-    page: ({ number, page }) => {
-      const reader = scroll.readerSeq();
-      const side = held.answered(number, page);
-      if (!held.asked) loading.hidden = loadingNewer.hidden = true;
-      const run = held.asked ? null : arrived;
-      if (run) arrived = null;
-      if (side === null) return;
-      if (side === 'here') {
-        scroll.atEnd = false;
-        draw();
-      } else {
-        // Whoever is looking for something further on has left the lines in sight.
-        scroll.keeping(() => forgetFar(!run ? reader : side === 'older' ? 0 : Infinity));
-      }
-      if (run) run();
-      else scroll.near();
-    },
-    theme: (message) => setTheme(message.theme),
-    lost: (message) => {
-      gap.hidden = !message.text;
-      gap.textContent = message.text;
-      scroll.follow();
-    },
-    may: (message) => {
-      view.mayContinue = message.branch === true;
-      schedule();
-    },
-    find: (message) => find.find(message.text, message.step ?? 0),
-    hits: (message) => find.found(message.text, message.seqs),
-    prompt: (message) => toPrompt(message.step),
-    goto: (message) => goTo(message.seq),
-  }),
-);
+    } else {
+      // Whoever is looking for something further on has left the lines in sight.
+      scroll.keeping(() => forgetFar(!run ? reader : side === 'older' ? 0 : Infinity));
+    }
+    if (run) run();
+    else scroll.near();
+  },
+  theme: (message) => setTheme(message.theme),
+  lost: (message) => {
+    gap.hidden = !message.text;
+    gap.textContent = message.text;
+    scroll.follow();
+  },
+  may: (message) => {
+    view.mayContinue = message.branch === true;
+    schedule();
+  },
+  find: (message) => find.find(message.text, message.step ?? 0),
+  hits: (message) => find.found(message.text, message.seqs),
+  prompt: (message) => toPrompt(message.step),
+  goto: (message) => goTo(message.seq),
+};
 
 /** At most once a frame; and where a drawing is dear, leave most of the time to the reader's own scrolling. */
 function schedule() {
@@ -182,12 +178,6 @@ function forgetFar(reader) {
   view.show(held.state);
 }
 
-/** @param {string} theme */
-function setTheme(theme) {
-  if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
-}
-
 // The shell's own keys are pressed here, too, once a reader has clicked into the transcript.
 addEventListener('keydown', (event) => {
   if ((event.ctrlKey || event.metaKey) && !event.altKey && 'kbjfi'.includes(event.key)) {
@@ -199,7 +189,5 @@ addEventListener('keydown', (event) => {
   }
 });
 setInterval(() => tick(column, Date.now()), 1000);
-setTheme(location.hash.slice(1));
-port.onmessage = (/** @type {MessageEvent} */ event) => takes.get(event.data?.type)?.(event.data);
-// The shell has this frame's own address; only it can be the parent (frame-ancestors), and only it gets the port.
-parent.postMessage({ type: 'ready' }, new URL(location.href).origin, [channel.port2]);
+setTheme(firstTheme());
+listen(takes);

@@ -9,6 +9,7 @@ import { SearchAddon } from '../vendor/xterm-search.js';
 import { Unicode11Addon } from '../vendor/xterm-unicode11.js';
 import { WebLinksAddon } from '../vendor/xterm-web-links.js';
 import { Terminal } from '../vendor/xterm.js';
+import { firstTheme, setTheme as setPageTheme, shellPort } from '../js/frame.js';
 import { linkWays } from './links.js';
 import { colours, monospace } from './look.js';
 import { needsAsking, withoutControls } from './pasted.js';
@@ -19,15 +20,9 @@ const LONGEST_COPY = 16 * 1024 * 1024;
 
 /** @param {string} id */
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-const channel = new MessageChannel();
-const port = channel.port1;
-/**
- * @param {any} message
- * @param {Transferable[]} [moved]
- */
-const tell = (message, moved = []) => port.postMessage(message, moved);
+const { tell, listen } = shellPort();
 
-let theme = location.hash.slice(1);
+let theme = firstTheme();
 let earlier = false; // the tape has more than we were sent
 /**
  * After a longer tail was replayed: where the reader was, counted from the end.
@@ -61,51 +56,49 @@ terminal.loadAddon(new WebLinksAddon(links.found.activate, links.found));
 terminal.unicode.activeVersion = '11';
 terminal.open(place('screen'));
 
-/** @type {Map<string, (message: any) => void>} */
-const takes = new Map(
-  Object.entries({
-    begin: (message) => {
-      earlier = message.earlier;
-      terminal.options.disableStdin = message.readOnly || message.over;
-      if (message.scrollback) terminal.options.scrollback = message.scrollback;
-      if (message.fresh) terminal.reset();
-      terminal.write(message.prelude);
-      keeping = message.keep === null ? null : { until: message.end, lines: message.keep };
-      showEarlier();
-      if (keeping && message.offset >= message.end) settle(message.offset);
-    },
-    bytes: (message) => {
-      const data = new Uint8Array(message.data, 8);
-      const reached = message.offset + data.length;
-      terminal.write(data, () => {
-        tell({ type: 'ack', offset: reached });
-        settle(reached);
-      });
-    },
-    skipped: (message) => {
-      earlier = true;
-      terminal.write(message.prelude, showEarlier);
-    },
-    size: (message) => terminal.resize(message.cols, message.rows),
-    over: () => {
-      terminal.options.disableStdin = true;
-      terminal.options.cursorStyle = 'underline';
-    },
-    theme: (message) => setTheme(message.theme),
-    font: (message) => {
-      terminal.options.fontSize = message.size;
-      propose();
-    },
-    press: (message) => terminal.input(pressed(message.key, terminal.modes.applicationCursorKeysMode), true),
-    paste: (message) => {
-      terminal.paste(withoutControls(message.text));
-      terminal.focus();
-    },
-    copy: () => copy(),
-    find: (message) => find(message.text, message.step),
-    focus: () => terminal.focus(),
-  }),
-);
+/** @type {Record<string, (message: any) => void>} */
+const takes = {
+  begin: (message) => {
+    earlier = message.earlier;
+    terminal.options.disableStdin = message.readOnly || message.over;
+    if (message.scrollback) terminal.options.scrollback = message.scrollback;
+    if (message.fresh) terminal.reset();
+    terminal.write(message.prelude);
+    keeping = message.keep === null ? null : { until: message.end, lines: message.keep };
+    showEarlier();
+    if (keeping && message.offset >= message.end) settle(message.offset);
+  },
+  bytes: (message) => {
+    const data = new Uint8Array(message.data, 8);
+    const reached = message.offset + data.length;
+    terminal.write(data, () => {
+      tell({ type: 'ack', offset: reached });
+      settle(reached);
+    });
+  },
+  skipped: (message) => {
+    earlier = true;
+    terminal.write(message.prelude, showEarlier);
+  },
+  size: (message) => terminal.resize(message.cols, message.rows),
+  over: () => {
+    terminal.options.disableStdin = true;
+    terminal.options.cursorStyle = 'underline';
+  },
+  theme: (message) => setTheme(message.theme),
+  font: (message) => {
+    terminal.options.fontSize = message.size;
+    propose();
+  },
+  press: (message) => terminal.input(pressed(message.key, terminal.modes.applicationCursorKeysMode), true),
+  paste: (message) => {
+    terminal.paste(withoutControls(message.text));
+    terminal.focus();
+  },
+  copy: () => copy(),
+  find: (message) => find(message.text, message.step),
+  focus: () => terminal.focus(),
+};
 
 /** @param {number} reached */
 function settle(reached) {
@@ -167,8 +160,7 @@ function showEarlier() {
 /** @param {string} wanted */
 function setTheme(wanted) {
   theme = wanted;
-  if (wanted === 'dark' || wanted === 'light') document.documentElement.dataset.theme = wanted;
-  else delete document.documentElement.dataset.theme;
+  setPageTheme(wanted);
   terminal.options.theme = colours(wanted);
 }
 
@@ -234,6 +226,4 @@ place('earlier')
 matchMedia('(prefers-color-scheme: light)').addEventListener('change', () => setTheme(theme));
 new ResizeObserver(() => requestAnimationFrame(propose)).observe(place('screen'));
 setTheme(theme);
-port.onmessage = (/** @type {MessageEvent} */ event) => takes.get(event.data?.type)?.(event.data);
-// The shell has this frame's own address; only it can be the parent (frame-ancestors), and only it gets the port.
-parent.postMessage({ type: 'ready' }, new URL(location.href).origin, [channel.port2]);
+listen(takes);

@@ -9,7 +9,7 @@ import { changesView, sumOf } from './changes.js';
 import { columnFrame } from './column_frame.js';
 import { agentLetter, control, dot } from '../parts.js';
 import { agentTitle, deviceName, mayStart, modelName, statusOf } from '../state.js';
-import { grow } from '../composer/text_box.js';
+import { textBox } from '../composer/text_box.js';
 import { put, table } from '../../js/tables.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -98,28 +98,15 @@ export function mountCompare(root, app) {
     { class: 'ccols', tabindex: -1 },
     slots.map((slot) => slot.element),
   );
-  const area = /** @type {HTMLTextAreaElement} */ (
-    h('textarea', {
-      class: 'ta',
-      rows: 1,
-      'aria-label': 'Message',
-      oninput: () => {
-        grow(area);
-        again();
-      },
-    })
+  const { area, set } = textBox(
+    { class: 'ta', 'aria-label': 'Message' },
+    { change: () => again(), sends: (event) => control(event) || !event.shiftKey, send: () => void send() },
   );
   const row = h('div', { class: 'crow' });
   const box = h('div', { class: 'comp' }, area, row);
   const dock = h('div', { class: 'cdock' }, box);
   const list = h('div', { class: 'clist' });
   root.append(head, above, list, columns, dock);
-  area.onkeydown = (event) => {
-    if (event.key === 'Enter' && (control(event) || !event.shiftKey)) {
-      event.preventDefault();
-      void send();
-    }
-  };
   const again = () => draw(app.store.get());
 
   /** @param {string | undefined} id */
@@ -167,8 +154,7 @@ export function mountCompare(root, app) {
     const text = area.value.trim();
     const live = liveOnes(app.store.get());
     if (!text || !live.length) return;
-    area.value = '';
-    grow(area);
+    set('');
     for (const one of live) await app.api.send(one.sessionId, { text, key: crypto.randomUUID() }).catch(app.trouble);
     again();
   }

@@ -23,7 +23,7 @@ import {
   reconnectWords,
   shownSession,
 } from '../state.js';
-import { attachButton, grow, pictureRow, takePictures, tellsTyping } from './text_box.js';
+import { attachButton, pictureRow, takePictures, tellsTyping, textBox } from './text_box.js';
 import { usageRing } from './usage.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -40,15 +40,24 @@ export function mountComposer(root, app, queue) {
   const pictures = new Map();
   let escaped = 0;
 
-  const area = /** @type {HTMLTextAreaElement} */ (
-    h('textarea', {
-      id: 'message',
-      class: 'ta',
-      rows: 1,
-      'aria-label': 'Message',
-      autocomplete: 'off',
-      spellcheck: 'true',
-    })
+  const { area, grow, set } = textBox(
+    { id: 'message', class: 'ta', 'aria-label': 'Message', autocomplete: 'off', spellcheck: 'true' },
+    {
+      change: () => {
+        keepDraft(id, area.value);
+        menu.look();
+        types(Boolean(area.value.trim()));
+        drawRow(app.store.get());
+      },
+      sends: (event) => !event.shiftKey || control(event),
+      send: () => send(),
+      firstKey: (event) => menu.key(event),
+      otherKey: (event) => {
+        if (event.key === 'ArrowUp' && !event.altKey && !area.value && queue.editLast()) event.preventDefault();
+        else if (past.key(event, id)) event.preventDefault();
+        else if (event.key === 'Escape') escape();
+      },
+    },
   );
   const shots = h('div');
   const row = h('div', { class: 'crow' });
@@ -82,22 +91,6 @@ export function mountComposer(root, app, queue) {
   const [clip, file] = attachButton(take);
   const again = () => draw(app.store.get());
 
-  area.oninput = () => {
-    keepDraft(id, area.value);
-    grow(area);
-    menu.look();
-    types(Boolean(area.value.trim()));
-    drawRow(app.store.get());
-  };
-  area.onkeydown = (event) => {
-    if (menu.key(event) || event.isComposing) return;
-    if (event.key === 'Enter' && (!event.shiftKey || control(event))) {
-      event.preventDefault();
-      send();
-    } else if (event.key === 'ArrowUp' && !event.altKey && !area.value && queue.editLast()) event.preventDefault();
-    else if (past.key(event, id)) event.preventDefault();
-    else if (event.key === 'Escape') escape();
-  };
   area.onblur = () =>
     setTimeout(() => {
       if (document.activeElement !== area) menu.close();
@@ -123,14 +116,13 @@ export function mountComposer(root, app, queue) {
     if ((!text && !images.length) || box.classList.contains('dis')) return;
     const held = { sessionId: id, text: text || 'See the picture.', images, key: newKey() };
     app.store.set((now) => ({ held: [...now.held, held] }));
-    area.value = '';
+    set('');
     keepDraft(id, '');
     pictures.delete(id);
     if (comments.length) setComments(app, id, []);
     past.forget();
     types(false);
     menu.close();
-    grow(area);
     if (state.line.phase === 'live') void app.sendHeld();
     app.store.flush();
   }
@@ -143,7 +135,7 @@ export function mountComposer(root, app, queue) {
       area.value = draftOf(id);
       menu.close();
       past.forget();
-      setTimeout(() => grow(area));
+      setTimeout(grow);
     }
     const session = state.sessions[id];
     const inbox = state.route.name === 'inbox';

@@ -1,16 +1,45 @@
-/** The text field both composers share: grows with its text, takes pictures by paste or drop. */
+/** The text box of the composer, the start screen and the comparison: grows with its text, takes pictures. */
 
 import { h, iconButton } from '../../js/dom.js';
 
+const MAX_HEIGHT = 232; // pixels: ten lines
 const MOST_IMAGE = 5 * 1024 * 1024;
 const KINDS = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /** @typedef {{mediaType: string, data: string}} Picture */
 
-/** @param {HTMLTextAreaElement} area */
-export function grow(area) {
-  area.style.height = 'auto';
-  area.style.height = `${Math.min(area.scrollHeight, 232)}px`;
+/**
+ * @param {Record<string, any>} attributes
+ * @param {object} on
+ * @param {() => void} on.change
+ * @param {(event: KeyboardEvent) => boolean} on.sends whether Enter, pressed like this, sends
+ * @param {() => void} on.send
+ * @param {(event: KeyboardEvent) => boolean} [on.firstKey] whether something else took the key
+ * @param {(event: KeyboardEvent) => void} [on.otherKey]
+ */
+export function textBox(attributes, on) {
+  const area = /** @type {HTMLTextAreaElement} */ (h('textarea', { rows: 1, ...attributes }));
+  const grow = () => {
+    area.style.height = 'auto';
+    area.style.height = `${Math.min(area.scrollHeight, MAX_HEIGHT)}px`;
+  };
+  area.oninput = () => {
+    grow();
+    on.change();
+  };
+  area.onkeydown = (event) => {
+    if (on.firstKey?.(event) || event.isComposing) return;
+    if (event.key === 'Enter' && on.sends(event)) {
+      event.preventDefault();
+      on.send();
+    } else on.otherKey?.(event);
+  };
+  /** @param {string} text */
+  const set = (text) => {
+    area.value = text;
+    grow();
+  };
+  return { area, grow, set };
 }
 
 /**

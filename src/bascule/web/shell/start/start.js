@@ -14,7 +14,7 @@ import { START_SECONDS, foundAgents, startFailed, startSteps } from './progress.
 import { terminalRow } from './terminal.js';
 import { agentTitle, marksOf, sessionsInOrder, statusOf, titleOf } from '../state.js';
 import { unaskedLines, unaskedOf } from './unasked.js';
-import { attachButton, grow, pictureRow, takePictures } from '../composer/text_box.js';
+import { attachButton, pictureRow, takePictures, textBox } from '../composer/text_box.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
@@ -49,15 +49,23 @@ export function mountStart(root, app) {
   let going = null;
 
   const head = h('div', { class: 'hd' });
-  const area = /** @type {HTMLTextAreaElement} */ (
-    h('textarea', {
+  const { area } = textBox(
+    {
       id: 'task',
       class: 'ta tall',
       rows: 3,
       'aria-label': 'Task',
       'aria-describedby': 'task-limit',
       placeholder: 'Describe the task. Paste an image if it helps',
-    })
+    },
+    {
+      change: () => {
+        keepDraft('start', area.value);
+        again();
+      },
+      sends: control,
+      send: () => void start(),
+    },
   );
   const shots = h('div');
   const row = /** @type {HTMLFieldSetElement} */ (h('fieldset', { class: 'crow', 'aria-label': 'How it starts' }));
@@ -109,17 +117,6 @@ export function mountStart(root, app) {
     typing = true;
     again();
     folder.focus();
-  };
-  area.oninput = () => {
-    keepDraft('start', area.value);
-    grow(area);
-    again();
-  };
-  area.onkeydown = (event) => {
-    if (event.key === 'Enter' && control(event)) {
-      event.preventDefault();
-      void start();
-    }
   };
   addEventListener('bascule:start', () => {
     wish.cwd = sessionStorage.getItem('bascule.cwd') ?? wish.cwd;

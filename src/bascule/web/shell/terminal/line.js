@@ -3,8 +3,9 @@
  * from the byte it holds; when that is gone, it begins again with what a screen needs.
  */
 
-const FIRST_WAIT = 500;
-const LONGEST_WAIT = 10_000;
+import { ReconnectingSocket } from '../../js/reconnecting_socket.js';
+
+const LADDER = { first: 500, longest: 10_000 };
 const MOST_KEYS = 1024 * 1024 + 64; // in one message; a paste is taken whole or not at all
 const ACK_EVERY = 128 * 1024;
 const TAIL = 256 * 1024;
@@ -46,15 +47,9 @@ export class TerminalLine {
    */
   constructor(id, key, tell) {
     this.id = id;
-    this.key = key;
     this.tell = tell;
-    /** @type {WebSocket | null} */
-    this.socket = null;
     this.state = /** @type {'connecting' | 'live' | 'lost' | 'over' | 'refused' | 'closed'} */ ('connecting');
-    this.attempt = 0;
-    this.tries = 0; // the newest try to connect counts; an older one that still waits comes to nothing
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.timer = undefined;
+    this.readOnly = false;
     /**
      * The next byte we want, of which run of which history; nothing yet when null.
      * @type {{offset: number, run: number, epoch: string} | null}
@@ -66,21 +61,21 @@ export class TerminalLine {
     this.acked = 0;
     /** @type {{cols: number, rows: number} | null} */
     this.fits = null;
+    this.connection = new ReconnectingSocket({
+      key,
+      ticket: { purpose: 'terminal', sessionId: id },
+      address: (ticket) => this.#address(ticket),
+      ladder: LADDER,
+      onOpen: () => undefined, // it counts as live from the server's `begin`
+      onMessage: (data) => this.#take(data),
+      onClose: () => this.state !== 'over' && this.state !== 'refused',
+      onLost: () => this.#become('lost'),
+      onRefused: () => this.#become('refused'),
+    });
   }
 
-  async connect() {
-    const mine = ++this.tries;
-    clearTimeout(this.timer);
-    this.#drop();
-    if (this.state === 'closed') return;
-    try {
-      const ticket = await this.#ticket();
-      if (mine !== this.tries) return;
-      if (ticket === null) this.#become('refused');
-      else this.#open(ticket);
-    } catch {
-      if (mine === this.tries) this.#lost(); // no server, or it was too slow
-    }
+  connect() {
+    if (this.state !== 'closed') void this.connection.connect();
   }
 
   /**
@@ -91,8 +86,7 @@ export class TerminalLine {
     this.place = null;
     this.keep = keep;
     this.state = 'connecting';
-    this.attempt = 0;
-    void this.connect();
+    this.connection.restart();
   }
 
   /** @param {number} lines */
@@ -103,14 +97,12 @@ export class TerminalLine {
 
   /** Asked to try now: the page has its own line back. */
   retry() {
-    if (this.state === 'lost') void this.connect();
+    if (this.state === 'lost') this.connect();
   }
 
   close() {
     this.state = 'closed';
-    this.tries += 1;
-    clearTimeout(this.timer);
-    this.#drop();
+    this.connection.close();
   }
 
   /**
@@ -118,8 +110,8 @@ export class TerminalLine {
    * @returns {boolean} whether they could be sent
    */
   keys(bytes) {
-    if (this.socket?.readyState !== WebSocket.OPEN) return false;
-    for (let at = 0; at < bytes.length; at += MOST_KEYS) this.#send(bytes.slice(at, at + MOST_KEYS));
+    if (!this.connection.isOpen) return false;
+    for (let at = 0; at < bytes.length; at += MOST_KEYS) this.connection.send(bytes.slice(at, at + MOST_KEYS));
     return true;
   }
 
@@ -147,39 +139,13 @@ export class TerminalLine {
     this.#say({ type: 'ack', offset });
   }
 
-  async #ticket() {
-    const answer = await fetch('/api/tickets', {
-      method: 'POST',
-      cache: 'no-store',
-      credentials: 'omit',
-      signal: AbortSignal.timeout(10_000),
-      body: JSON.stringify({ purpose: 'terminal', sessionId: this.id }),
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key() ?? ''}` },
-    });
-    if (answer.status === 401 || answer.status === 403) return null;
-    if (!answer.ok) throw new Error(String(answer.status));
-    return /** @type {string} */ ((await answer.json()).ticket);
-  }
-
   /** @param {string} ticket */
-  #open(ticket) {
-    const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+  #address(ticket) {
     const from = this.place
       ? `after=${this.place.offset}&run=${this.place.run}&epoch=${this.place.epoch}`
       : `after=tail&tail=${TAILS[this.depth].bytes}`;
     const lag = this.keep === null ? '' : '&lag=0'; // somebody asked for all of it
-    const path = `/ws/terminal/${encodeURIComponent(this.id)}?${from}${lag}&ticket=${encodeURIComponent(ticket)}`;
-    const socket = new WebSocket(`${scheme}://${location.host}${path}`);
-    socket.binaryType = 'arraybuffer';
-    this.socket = socket;
-    socket.onmessage = (event) => {
-      if (this.socket === socket) this.#take(event.data);
-    };
-    socket.onclose = () => {
-      if (this.socket !== socket) return;
-      this.socket = null;
-      if (this.state !== 'over' && this.state !== 'refused') this.#lost();
-    };
+    return `/ws/terminal/${encodeURIComponent(this.id)}?${from}${lag}&ticket=${encodeURIComponent(ticket)}`;
   }
 
   /** @param {string | ArrayBuffer} data */
@@ -207,7 +173,7 @@ export class TerminalLine {
       this.place.epoch === message.epoch;
     this.place = { offset: message.offset, run: message.run, epoch: message.epoch };
     this.acked = message.offset;
-    this.attempt = 0;
+    this.connection.settled();
     this.readOnly = Boolean(message.readOnly);
     this.tell.begin({
       offset: message.offset,
@@ -229,34 +195,14 @@ export class TerminalLine {
     this.#become('live');
   }
 
-  readOnly = false;
-
   /** @param {'live' | 'lost' | 'over' | 'refused'} state */
   #become(state) {
     this.state = state;
     this.tell.line(state);
   }
 
-  #lost() {
-    this.attempt += 1;
-    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (this.attempt - 1)) * (0.8 + Math.random() * 0.4);
-    this.#become('lost');
-    this.timer = setTimeout(() => void this.connect(), wait);
-  }
-
-  #drop() {
-    const socket = this.socket;
-    this.socket = null;
-    socket?.close();
-  }
-
   /** @param {object} message */
   #say(message) {
-    this.#send(JSON.stringify(message));
-  }
-
-  /** @param {string | Uint8Array<ArrayBuffer>} data */
-  #send(data) {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(data);
+    this.connection.send(JSON.stringify(message));
   }
 }
