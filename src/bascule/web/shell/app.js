@@ -72,7 +72,7 @@ export function createApp(framePlace) {
     'session:changed': (message) => sessionTold(message.session),
     'session:presence': ({ sessionId, viewers, typing }) =>
       store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
-    'requests:changed': () => requestsChanged(),
+    'requests:changed': ({ request }) => live.takeRequest(request),
     'agent:status': (message) => devicesTold(message.devices),
     'project:added': ({ project }) =>
       store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
@@ -119,19 +119,6 @@ export function createApp(framePlace) {
     for (const tab of gone) closeTab(app, tab);
   }
 
-  let askingAgain = false;
-  function requestsChanged() {
-    if (askingAgain) return;
-    askingAgain = true;
-    setTimeout(() => {
-      askingAgain = false;
-      api
-        .requests()
-        .then((requests) => live.setRequests(requests))
-        .catch(() => undefined); // the next connect asks again
-    }, 60);
-  }
-
   // Coming, and coming back -----------------------------------------------------------------------------
 
   let restarted = false; // and nobody was told yet: a line may break again before it is live
@@ -150,7 +137,7 @@ export function createApp(framePlace) {
     } else {
       const [sessions, requests, devices, projects] = await Promise.all([
         api.sessions(),
-        api.requests(),
+        live.listRequests(),
         api.devices(),
         api.projects(),
       ]);
@@ -170,6 +157,7 @@ export function createApp(framePlace) {
     }
     if (feed.line.attempt > 0) frames.revive();
     await live.followAgain();
+    if (me?.sessionId && live.seqs.has(me.sessionId)) await live.readRequests(me.sessionId);
     const { route } = store.get();
     if (route.name === 'session' && route.id) live.ensure(route.id);
     void sendHeld();

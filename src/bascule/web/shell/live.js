@@ -5,9 +5,28 @@ import { FIRST_LIVE, requestKey, filledRecord } from './state.js';
 import { put, table, tableOf, without } from '../js/tables.js';
 
 const PAGE = 60;
-const SETTLES = new Set(['permission_answered', 'question_answered', 'permission_withdrawn', 'question_withdrawn']);
+const SHOWN_FOR = { answered: 12_000, withdrawn: 6000 }; // milliseconds after a request was settled
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
+
+/**
+ * The open requests among a session's entries: whoever may see this session only is given no list.
+ * @param {string} id
+ * @param {any[]} entries
+ */
+const openIn = (id, entries) =>
+  entries
+    .filter(({ asked, state }) => asked && state === 'open')
+    .map(({ asked, first_seq: seq, at }) => ({
+      session_id: id,
+      request_id: asked.request_id,
+      kind: asked.type === 'question_asked' ? 'question' : 'permission',
+      state: 'open',
+      asked,
+      opened_at: at,
+      seq,
+      input_sha256: asked.input_sha256,
+    }));
 
 export class Live {
   /**
@@ -29,8 +48,8 @@ export class Live {
     /** @type {Map<string, Promise<void>>} */
     this.opening = new Map();
     this.caught = 0;
-    /** Requests this page saw settled. @type {Set<string>} */
-    this.settled = new Set();
+    /** Requests pushed while the list of them is under way: newer than the list. @type {any[] | null} */
+    this.pushed = null;
     /** Which history the numbers are of. @type {string | undefined} */
     this.epoch = undefined;
     /**
@@ -61,13 +80,15 @@ export class Live {
 
   /** @param {string} id */
   async #open(id) {
+    const guest = this.store.get().me?.sessionId === id;
+    if (guest) this.pushed = [];
     try {
       const page = await this.api.open(id, { limit: PAGE });
       this.epoch = page.epoch;
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
-      this.#openRequests(id, page.entries);
+      if (guest) this.setRequests(openIn(id, page.entries));
       this.frames.opened(id, page);
       await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
       await this.#learn(id, page.session.started_seq ?? 0);
@@ -77,18 +98,6 @@ export class Live {
         this.#setLive(id, {
           error: code === 'SESSION_NOT_FOUND' ? 'There is no such session here.' : /** @type {Error} */ (error).message,
         });
-    }
-  }
-
-  /**
-   * Who may see only this session has no list of requests: what is open stands in its transcript.
-   * @param {string} id
-   * @param {any[]} entries
-   */
-  #openRequests(id, entries) {
-    for (const { asked, state, first_seq: seq, at } of entries) {
-      if (state !== 'open' || !asked || this.store.get().requests[`${id}/${asked.request_id}`]) continue;
-      this.#absorbRequest(id, { seq, at, event: asked });
     }
   }
 
@@ -174,7 +183,6 @@ export class Live {
     const queue = queueAfter(live.queue, event);
     if (queue !== live.queue) this.#setLive(id, { queue });
     this.#absorbRecord(id, logged);
-    this.#absorbRequest(id, logged);
   }
 
   /**
@@ -200,49 +208,48 @@ export class Live {
   }
 
   /**
-   * @param {string} id
-   * @param {any} logged
+   * The server pushed a request that was opened, answered, delivered or withdrawn.
+   * @param {any} request as `requests:list` has it
    */
-  #absorbRequest(id, { seq, at, event }) {
-    if (event.type === 'permission_requested' || event.type === 'question_asked') {
-      const kind = event.type === 'question_asked' ? 'question' : 'permission';
-      this.#setAsk({
-        session_id: id,
-        request_id: event.request_id,
-        kind,
-        state: 'open',
-        asked: event,
-        opened_at: at,
-        seq,
-        input_sha256: event.input_sha256,
-        heard: true,
-      });
-      return;
-    }
-    if (SETTLES.has(event.type)) this.settled.add(`${id}/${event.request_id}`);
-    const known = this.store.get().requests[`${id}/${event.request_id}`];
-    if (!known) return;
-    if (event.type === 'permission_answered' || event.type === 'question_answered')
-      this.#setAsk({ ...known, state: 'answered', answer: event, answered_at: at });
-    else if (event.type === 'permission_withdrawn' || event.type === 'question_withdrawn')
-      this.#setAsk({ ...known, state: 'withdrawn', gone: event.reason });
-    else if (event.type === 'answer_delivered' && known.here) this.#forgetAsk(requestKey(known));
+  takeRequest(request) {
+    this.pushed?.push(request);
+    const key = requestKey(request);
+    const known = this.store.get().requests[key];
+    if (request.state === 'open') this.#setRequest({ ...known, ...request });
+    else if (!known) return;
+    else if (request.state === 'withdrawn') this.#settle({ ...known, ...request, gone: request.reason });
+    else if (known.here && request.state !== 'answered')
+      this.store.set((state) => ({ requests: without(state.requests, key) }));
+    else if (known.state === 'open') this.#settle({ ...known, ...request, state: 'answered' });
   }
 
-  /** @param {any} ask */
-  #setAsk(ask) {
-    this.store.set((state) => ({ requests: put(state.requests, requestKey(ask), ask) }));
-    // What is settled is shown a moment, then leaves.
-    if (ask.state !== 'open')
-      setTimeout(() => this.#forgetAsk(requestKey(ask)), ask.state === 'withdrawn' ? 6000 : 12_000);
+  /** @param {any} request */
+  #setRequest(request) {
+    this.store.set((state) => ({ requests: put(state.requests, requestKey(request), request) }));
+  }
+
+  /**
+   * What became of a request is shown a moment, then leaves.
+   * @param {any} request
+   */
+  #settle(request) {
+    this.#setRequest(request);
+    const key = requestKey(request);
+    setTimeout(() => this.#forgetRequest(key), SHOWN_FOR[/** @type {keyof typeof SHOWN_FOR} */ (request.state)]);
   }
 
   /** @param {string} key */
-  #forgetAsk(key) {
+  #forgetRequest(key) {
     this.store.set((state) => {
       const gone = state.requests[key];
       return gone && gone.state !== 'open' ? { requests: without(state.requests, key) } : {};
     });
+  }
+
+  /** All open requests. From here on pushes are remembered, until `setRequests` has taken the list. */
+  listRequests() {
+    this.pushed = [];
+    return this.api.requests();
   }
 
   /**
@@ -250,18 +257,17 @@ export class Live {
    * @param {any[]} requests
    */
   setRequests(requests) {
+    const { pushed } = this;
+    this.pushed = null;
     this.store.set((state) => {
-      /** @type {Record<string, any>} */
-      const requestTable = table();
-      // Of a session that is followed its own events say when a request is over; a list may be older than they are.
-      for (const [key, ask] of Object.entries(state.requests))
-        if (ask.state !== 'open' || (ask.heard && this.seqs.has(ask.session_id))) requestTable[key] = ask;
-      // A list that was made before an answer must not bring the request back.
-      for (const one of requests)
-        if (!this.settled.has(requestKey(one)))
-          requestTable[requestKey(one)] = { ...state.requests[requestKey(one)], ...one };
-      return { requests: requestTable };
+      const settled = Object.entries(state.requests).filter(([, request]) => request.state !== 'open');
+      const open = requests.map((request) => {
+        const key = requestKey(request);
+        return /** @type {const} */ ([key, { ...state.requests[key], ...request }]);
+      });
+      return { requests: tableOf([...settled, ...open]) };
     });
+    for (const request of pushed ?? []) this.takeRequest(request);
   }
 
   /** After a reconnect: each session from the last event this page holds. */
@@ -273,6 +279,16 @@ export class Live {
         this.#setLive(id, { error: error.message });
       });
     }
+  }
+
+  /**
+   * For who may see one session only: its open requests again, after a reconnect.
+   * @param {string} id
+   */
+  async readRequests(id) {
+    this.pushed = [];
+    const page = await this.api.entries(id, { limit: PAGE });
+    this.setRequests(openIn(id, page.entries));
   }
 
   /**
@@ -288,7 +304,6 @@ export class Live {
   /** The whole log is another one. What is in view is read again, the rest when somebody goes there. */
   forgetAll() {
     for (const id of [...this.seqs.keys()]) this.#forget(id);
-    this.settled.clear();
     this.store.set({ requests: table(), seen: table() });
   }
 
@@ -296,7 +311,6 @@ export class Live {
   #forget(id) {
     this.seqs.delete(id);
     this.frames.forget(id);
-    for (const key of [...this.settled].filter((one) => one.startsWith(`${id}/`))) this.settled.delete(key);
     this.store.set((state) => ({
       live: without(state.live, id),
       seen: without(state.seen, id),

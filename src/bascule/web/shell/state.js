@@ -23,7 +23,6 @@ import { visible } from '../js/visible.js';
  *   shownAt?: number,
  *   gone?: string,
  *   here?: boolean,
- *   heard?: boolean,
  * }} OpenRequest
  * @typedef {{
  *   queue: import('../js/types.d.ts').PromptQueued[],
