@@ -1,6 +1,7 @@
 /** Joins the page: store, line, sessions and frames; and what any part of it may ask for. */
 
 import { createApi } from '../js/api.js';
+import { createEvents } from '../js/events.js';
 import { Feed } from '../js/feed.js';
 import { createStore } from '../js/store.js';
 import { leave } from './settings/logout.js';
@@ -11,7 +12,7 @@ import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
 import { FIRST, filledRecord, groupOf } from './state.js';
 import { closeTab } from './session/tabs.js';
 import { Frames } from './frames/frames.js';
-import { put, table, tableOf } from '../js/tables.js';
+import { put, tableOf } from '../js/tables.js';
 
 /** @typedef {ReturnType<typeof createApp>} App */
 /** @typedef {import('./state.js').Route} Route */
@@ -20,6 +21,7 @@ import { put, table, tableOf } from '../js/tables.js';
 /** @param {HTMLElement} framePlace */
 export function createApp(framePlace) {
   const store = createStore({ ...FIRST, ...restored() });
+  const events = createEvents();
   const feed = new Feed({
     key: secret.get,
     onLine: (line) => {
@@ -28,7 +30,7 @@ export function createApp(framePlace) {
       if (line.phase === 'refused') shut();
       store.set({ line });
     },
-    onPush: (message) => pushes[message.type]?.(message),
+    onPush: (message) => events.emit(message.type, message),
     onLive: () => refresh(),
   });
   const api = createApi(feed);
@@ -41,8 +43,8 @@ export function createApp(framePlace) {
       link: (href) => openLink(href),
       copy: (text) => copy(text),
       changes: (_, seq) => store.set({ panel: true, panelTab: 'changes', panelTurn: seq }),
-      key: (key) => dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: true, metaKey: true, bubbles: true })),
-      found: (result) => dispatchEvent(new CustomEvent('bascule:found', { detail: result })),
+      key: (key) => events.emit('shortcut', key),
+      found: (result) => events.emit('findResult', result),
     },
     () => store.get().theme,
     (id) => mayBranch(store.get(), id),
@@ -52,15 +54,9 @@ export function createApp(framePlace) {
 
   // What the server says unasked ------------------------------------------------------------------------
 
-  /**
-   * By type. A part of the page that knows another kind adds it with `hear`.
-   * @type {Record<string, (message: any) => void>}
-   */
-  const pushes = table({
-    'session:events': (message) => {
-      live.take(message.sessionId, message.entries);
-      dispatchEvent(new CustomEvent('bascule:events', { detail: message }));
-    },
+  /** @type {Record<string, (message: any) => void>} */
+  const pushes = {
+    'session:events': (message) => live.take(message.sessionId, message.entries),
     // Nobody can go on from where this page is in that log: it is another one, or shorter than it was.
     resync: (message) => {
       if (message.reason !== 'slow') {
@@ -79,14 +75,8 @@ export function createApp(framePlace) {
     'project:changed': ({ project }) =>
       store.set((state) => ({ projects: state.projects.map((one) => (one.id === project.id ? project : one)) })),
     'project:removed': (message) => projectRemoved(message.projectId),
-  });
-  /**
-   * @param {string} type
-   * @param {(message: any) => void} handler
-   */
-  const hear = (type, handler) => {
-    pushes[type] = handler;
   };
+  for (const [type, take] of Object.entries(pushes)) events.on(type, take);
 
   /** @param {any} session */
   function sessionTold(session) {
@@ -308,13 +298,13 @@ export function createApp(framePlace) {
   tellWhenKnown(store, frames);
   const app = {
     store,
+    events,
     feed,
     api,
     live,
     frames,
     go,
     goTo,
-    hear,
     offer,
     commands,
     lookAgain,

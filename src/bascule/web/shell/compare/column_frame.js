@@ -72,10 +72,7 @@ export function columnFrame(app, place, opened) {
     }
   }
 
-  addEventListener('bascule:events', (event) => {
-    const { sessionId, entries } = /** @type {CustomEvent} */ (event).detail;
-    take(sessionId, entries);
-  });
+  app.events.on('session:events', ({ sessionId, entries }) => take(sessionId, entries));
   app.store.subscribe((now, before) => {
     if (now.theme !== before.theme) frames.tellAll({ type: 'theme', theme: now.theme });
   });

@@ -614,12 +614,11 @@ export function mountCompare(root, app) {
     );
   }
 
-  app.hear('compare:changed', () => {
+  app.events.on('compare:changed', () => {
     if (app.store.get().route.name === 'compare') void load(app.store.get().route.id);
   });
   // A turn is over: what it changed is there to be looked at. Its phase may be back before anybody drew it.
-  addEventListener('bascule:events', (event) => {
-    const { sessionId, entries } = /** @type {CustomEvent} */ (event).detail;
+  app.events.on('session:events', ({ sessionId, entries }) => {
     const one = shown?.contestants.find((each) => each.sessionId === sessionId);
     if (one && entries.some((/** @type {any} */ entry) => entry.event.type === 'turn_ended')) void look(one);
   });

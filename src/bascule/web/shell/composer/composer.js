@@ -95,8 +95,8 @@ export function mountComposer(root, app, queue) {
     setTimeout(() => {
       if (document.activeElement !== area) menu.close();
     }, 150);
-  addEventListener('bascule:mention', (/** @type {any} */ event) => {
-    area.value = `${area.value}${area.value && !area.value.endsWith(' ') ? ' ' : ''}@${event.detail} `;
+  app.events.on('mention', (path) => {
+    area.value = `${area.value}${area.value && !area.value.endsWith(' ') ? ' ' : ''}@${path} `;
     area.dispatchEvent(new Event('input'));
     area.focus();
   });

@@ -1,5 +1,6 @@
 /** Keys that work anywhere. Single letters only outside text fields. */
 
+import { table } from '../../js/tables.js';
 import { control } from '../parts.js';
 import { mayStart } from '../state.js';
 import { closeTab } from '../session/tabs.js';
@@ -21,6 +22,18 @@ export function listenForKeys(app, does) {
     event.preventDefault();
     composer();
   };
+  /** @type {Record<string, () => void>} */
+  const shortcuts = table({
+    k: does.palette,
+    b: () => app.store.set((state) => ({ side: !state.side })),
+    j: () => app.store.set((state) => ({ panel: !state.panel })),
+    '.': does.ask,
+    i: composer,
+    f: does.find,
+  });
+  const shortcut = (/** @type {string} */ key) =>
+    key === 'f' && app.store.get().route.name !== 'session' ? undefined : shortcuts[key];
+  app.events.on('shortcut', (key) => shortcut(key)?.());
   addEventListener('keydown', (event) => {
     const target = event.target instanceof Element ? event.target : document.body;
     const state = app.store.get();
@@ -29,12 +42,8 @@ export function listenForKeys(app, does) {
       run();
     };
     if (control(event) && !event.altKey && !event.shiftKey) {
-      if (event.key === 'k') held(does.palette);
-      else if (event.key === 'b') held(() => app.store.set({ side: !state.side }));
-      else if (event.key === 'j') held(() => app.store.set({ panel: !state.panel }));
-      else if (event.key === '.') held(does.ask);
-      else if (event.key === 'i') held(composer);
-      else if (event.key === 'f' && state.route.name === 'session') held(does.find);
+      const run = shortcut(event.key);
+      if (run) held(run);
       return;
     }
     // By the key's place: with Alt, a Mac's keyboard types other letters.

@@ -225,7 +225,7 @@ export function filesTab(app, again) {
         mayAct(state, id) &&
           iconButton('at', 'Mention it in the message', {
             class: 'xs',
-            onclick: () => dispatchEvent(new CustomEvent('bascule:mention', { detail: shown.path })),
+            onclick: () => app.events.emit('mention', shown.path),
           }),
         !shown.binary && iconButton('copy', 'Copy the text', { class: 'xs', onclick: () => app.copy(shown.text) }),
         iconButton('x', 'Close the file', {

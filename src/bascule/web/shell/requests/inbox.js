@@ -227,7 +227,7 @@ export function mountInbox(root, app) {
     )
       return;
     event.preventDefault();
-    ask.dispatchEvent(new KeyboardEvent('keydown', { key: event.key }));
+    app.events.emit('requestLetter', event.key);
   });
 
   app.store.subscribe(draw);

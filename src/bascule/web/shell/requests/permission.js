@@ -15,7 +15,7 @@ import { alwaysHere } from '../rules/always.js';
 import { planView, shown } from './plan.js';
 import { scopeOf, wishOf } from './rule_scope.js';
 import { agentTitle, requestKey, deviceName, titleOf } from '../state.js';
-import { put } from '../../js/tables.js';
+import { own, put } from '../../js/tables.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
@@ -23,6 +23,7 @@ import { put } from '../../js/tables.js';
 
 export const GUARD = 500;
 
+const BUTTONS = { a: '.btn.pri', s: '.btn.scope', d: '.btn.danger' };
 /**
  * In colour when nothing in it hides; otherwise what hides is all that counts.
  * @param {string} text
@@ -160,7 +161,7 @@ export function permissionCard(app, state, ask, turn) {
       'aria-labelledby': 'ask-title',
       tabindex: -1,
       'data-key': `${ask.session_id}/${ask.request_id}`,
-      onkeydown: (/** @type {KeyboardEvent} */ event) => keys(event, ask, turn, blocked),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => keys(event, turn),
     },
     header(app, state, ask, title, turn),
     h('div', { class: 'guard', 'data-key': 'guard' }),
@@ -387,21 +388,24 @@ function buttons(ask, asked, turn, blocked) {
 /**
  * Single letters, only while the request itself holds the focus.
  * @param {KeyboardEvent} event
- * @param {OpenRequest} ask
  * @param {any} turn
- * @param {boolean} blocked
  */
-function keys(event, ask, turn, blocked) {
+function keys(event, turn) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (target.matches('input, textarea') || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  const root = /** @type {HTMLElement} */ (event.currentTarget);
-  const press = (/** @type {string} */ selector) =>
-    /** @type {HTMLButtonElement | null} */ (root.querySelector(selector))?.click();
-  if (event.key === 'd') press('.btn.danger');
-  else if (event.key === 'D') turn.onReason(true);
-  else if (event.key === 'a' && !blocked) press('.btn.pri');
-  else if (event.key === 's' && !blocked) press('.btn.scope');
-  else if (event.key === 'Enter' && target === root) return;
-  else return;
-  event.preventDefault();
+  if (pressLetter(/** @type {HTMLElement} */ (event.currentTarget), event.key, turn)) event.preventDefault();
+}
+
+/**
+ * Press the button a letter stands for. One that is inert stays so: a disabled button takes no click.
+ * @param {HTMLElement} card
+ * @param {string} letter
+ * @param {{onReason: (on: boolean) => void}} turn
+ * @returns {boolean} whether it stands for one
+ */
+export function pressLetter(card, letter, turn) {
+  const selector = own(BUTTONS, letter);
+  if (letter === 'D') turn.onReason(true);
+  else if (selector) /** @type {HTMLButtonElement | null} */ (card.querySelector(selector))?.click();
+  return letter === 'D' || Boolean(selector);
 }

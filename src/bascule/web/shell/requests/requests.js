@@ -5,7 +5,7 @@ import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { clockTime, waited } from '../../js/format.js';
 import { cardOf } from './card.js';
-import { GUARD, endInSight } from './permission.js';
+import { GUARD, endInSight, pressLetter } from './permission.js';
 import { agentTitle, requestKey, deviceName, isGuest, mayAct, openRequests, shownSession } from '../state.js';
 import { wishOf } from './rule_scope.js';
 import { put } from '../../js/tables.js';
@@ -47,6 +47,9 @@ export function mountRequests(root, app) {
   /** @type {Map<string, {key: string, text: string}>} */
   const sending = new Map();
   let reasonFor = '';
+  /** What a letter does to the request in view. @type {((pressed: string) => void) | null} */
+  let letter = null;
+  app.events.on('requestLetter', (pressed) => letter?.(pressed));
   let showing = '';
   const phone = matchMedia('(max-width: 720px)');
   const again = () => draw(app.store.get());
@@ -119,6 +122,7 @@ export function mountRequests(root, app) {
         answer(one, 'permission', wish),
       send: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ wish) => answer(one, 'question', wish),
     };
+    letter = ask.kind === 'permission' ? (pressed) => void pressLetter(root, pressed, turn) : null;
     if (!mayAct(state, ask.session_id)) update(root, [readOnly(state, ask)]);
     else update(root, [cardOf(app, state, shown, turn)]);
     if (modal && !root.contains(document.activeElement)) root.querySelector('section')?.focus();

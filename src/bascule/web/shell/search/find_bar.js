@@ -53,14 +53,9 @@ export function mountFind(root, app, elsewhere) {
       iconButton('x', 'Close', { onclick: close }),
     ),
   );
-  addEventListener('bascule:found', (/** @type {any} */ event) => {
-    result.textContent = text
-      ? event.detail.count
-        ? `${event.detail.at} of ${event.detail.count}`
-        : event.detail.looking
-          ? 'looking'
-          : 'not found'
-      : '';
+  app.events.on('findResult', ({ count, at, looking }) => {
+    const words = count ? `${at} of ${count}` : looking ? 'looking' : 'not found';
+    result.textContent = text ? words : '';
   });
   return {
     open: () => {

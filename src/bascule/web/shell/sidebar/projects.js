@@ -90,9 +90,8 @@ function section(state, app, group, again) {
  * @param {string} path
  */
 export function startIn(app, path) {
-  sessionStorage.setItem('bascule.cwd', path);
   app.go({ name: 'start' });
-  dispatchEvent(new Event('bascule:start'));
+  app.events.emit('startFolder', path);
 }
 
 /**

@@ -37,7 +37,7 @@ export function mountUnlogged(app) {
         () => undefined,
       ); // the same
   }
-  app.hear('unlogged:changed', look);
+  app.events.on('unlogged:changed', look);
   app.store.subscribe((state) => {
     const now = state.line.phase === 'live' ? (state.me?.boot ?? '') : '';
     if (now && now !== known) look();

@@ -118,9 +118,8 @@ export function mountStart(root, app) {
     again();
     folder.focus();
   };
-  addEventListener('bascule:start', () => {
-    wish.cwd = sessionStorage.getItem('bascule.cwd') ?? wish.cwd;
-    again();
+  app.events.on('startFolder', (path) => {
+    useFolder(path);
     area.focus();
   });
 

@@ -169,8 +169,7 @@ export class TerminalPane {
       case 'key':
         if (!this.#hasFocus()) break;
         if (message.key === 'f') this.openFind();
-        if (message.key === 'k')
-          dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, metaKey: true, bubbles: true }));
+        if (message.key === 'k') this.app.events.emit('shortcut', 'k');
         break;
       default:
         break;
