@@ -14,7 +14,7 @@ MAX_LINES = {".js": 700, ".css": 1200}
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["pure_checks.mjs", "portlet_checks.mjs"])
+@pytest.mark.parametrize("name", ["pure_checks.mjs", "portlet_checks.mjs", "connection_checks.mjs"])
 def test_the_pure_modules_do_what_their_checks_say(name: str) -> None:
     checks = HERE / name
     done = subprocess.run(
