@@ -2,14 +2,16 @@
 
 import asyncio
 import contextlib
+from typing import Any
 
 import msgspec
 import pytest
 from tests.hub.stage import Stage, append, ask, entries, rest_of, until
 from tests.waiting import PATIENCE
+from websockets.asyncio.client import ClientConnection
 
 from bascule.hub.live.feed import Delivery, Feed, Subscription
-from bascule.model.events import ArchivedChanged, TitleChanged
+from bascule.model.events import ArchivedChanged, PermissionAnswered, TitleChanged
 from bascule.store.base import Row
 
 pytestmark = pytest.mark.anyio
@@ -165,3 +167,29 @@ async def test_the_lobby_hears_of_new_renamed_archived_and_blocked_sessions(worl
         "session:changed",
         "requests:changed",
     ]
+
+
+async def test_a_changed_request_is_pushed_whole_with_the_shape_the_list_has(world: Stage) -> None:
+    async with world.socket(world.tokens["viewer"]) as socket:
+        await ask(socket, "ping")
+        await world.session("s1")
+        await world.ask_permission("s1")
+        opened = await pushed(socket, "requests:changed")
+        listed = (await ask(socket, "requests:list"))["ok"]["requests"]
+        assert opened["request"] == listed[0]
+        assert (opened["sessionId"], opened["open"], opened["gone"]) == ("s1", 1, False)
+        assert opened["requestId"] == listed[0]["request_id"]
+        await append(world.store, "s1", PermissionAnswered(opened["requestId"], "deny", "ana"))
+        answered = await pushed(socket, "requests:changed")
+        assert (answered["requestId"], answered["open"], answered["gone"]) == (opened["requestId"], 0, True)
+        assert answered["request"]["state"] == "answered"
+        assert answered["request"]["answer"]["by"] == "ana"
+        assert (await ask(socket, "requests:list"))["ok"]["requests"] == []
+
+
+async def pushed(socket: ClientConnection, kind: str) -> dict[str, Any]:
+    """The next push of a kind; others are passed over."""
+    while True:
+        message = msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))
+        if message.get("type") == kind:
+            return message

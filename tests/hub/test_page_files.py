@@ -30,7 +30,7 @@ const late = () => import('./late.js');
 
 
 def modules() -> dict[str, str]:
-    return {"/".join(place): file.body.decode() for place, file in assets().items() if place[1][-3:] == ".js"}
+    return {path: file.body.decode() for path, file in assets().items() if path.endswith(".js")}
 
 
 def test_static_imports_are_found_and_nothing_else() -> None:
@@ -101,7 +101,7 @@ async def test_a_plain_address_is_asked_about_each_time(world: Stage) -> None:
 
 
 async def test_text_is_packed_only_for_those_who_take_it(world: Stage) -> None:
-    file = assets()["shell", "main.js"]
+    file = assets()["shell/main.js"]
     async with world.client() as client:
         address = f"/assets/{version()}/shell/main.js"
         plain = await client.get(address, headers={"accept-encoding": "identity"})

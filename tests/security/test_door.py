@@ -73,6 +73,7 @@ async def test_public_routes_reveal_next_to_nothing(world: Stage) -> None:
         "/",
         "/assets/{folder}/{name}",
         "/assets/{version}/{folder}/{name}",
+        "/assets/{version}/{folder}/{part}/{name}",
         "/compare",
         "/compare/{id}",
         "/health",

@@ -20,7 +20,7 @@ PASSING = """() => {
   if (window !== top) return;
   const told = (window.told = new Set());
   const note = () => {
-    const places = document.querySelectorAll('.banner, .note, .tmfoot, .closed, #asks');
+    const places = document.querySelectorAll('.banner, .note, .tmfoot, .closed, #requests');
     for (const one of places) told.add(one.textContent);
   };
   new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });

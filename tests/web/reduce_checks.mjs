@@ -27,7 +27,9 @@ for (const [name, scene] of scenes) {
     }
   });
   test(`${name}: phase, title and queue`, () => {
-    let phase = 'starting', title = '', queue = [];
+    let phase = 'starting',
+      title = '',
+      queue = [];
     for (const { event } of scene.events) {
       phase = step(phase, event.type);
       queue = queueAfter(queue, event);

@@ -274,7 +274,7 @@ async def test_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_alon
         await page.locator(".skip").press("Enter")
         await expect(page.locator("#message")).to_be_focused()
         # Sidebar, tabs, session bar, well, composer: in that order
-        parts = ["side", "tabs", "sbar", "well", "away", "asks", "queue", "composer", "panel"]
+        parts = ["side", "tabs", "sbar", "well", "away", "requests", "queue", "composer", "panel"]
         selector = ", ".join(f"#{one}" for one in parts)
         found = await page.locator(selector).evaluate_all("(all) => all.map((one) => one.id)")
         assert found == parts
@@ -333,7 +333,7 @@ async def test_reduced_motion_keeps_the_guard_but_no_pulse(tmp_path: Path, brows
             """() => new MutationObserver(() => {
               const allow = document.querySelector('.ask .pri');
               if (allow && window.wasInert === undefined) window.wasInert = allow.disabled;
-            }).observe(document.getElementById('asks'), { childList: true, subtree: true })"""
+            }).observe(document.getElementById('requests'), { childList: true, subtree: true })"""
         )
         await tell(world.store, "uploads", [*wants_command()])
         await expect(tab.ask.locator(".pri")).to_be_enabled()

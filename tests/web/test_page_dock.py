@@ -212,7 +212,7 @@ async def test_a_shared_session_is_read_along_and_nothing_more(server: LiveServe
     await guest.says("Run")
     await expect(guest.page.locator("#guest")).to_contain_text("shared this session with you")
     await expect(guest.page.locator("#guest")).to_contain_text("link ends in 24 h")
-    await expect(guest.page.locator("#asks")).to_contain_text("wants to run a command")
+    await expect(guest.page.locator("#requests")).to_contain_text("wants to run a command")
     for part in (".ask", "#message:visible", ".sbar .back:visible", "#bnav:visible", "#mswitch:visible"):
         await expect(guest.page.locator(part)).to_have_count(0)
     assert token not in guest.page.url

@@ -96,7 +96,7 @@ OVER_THE_PORT = """(wishes) => {
 }"""
 # In the very moment in which a request is drawn, however busy the machine is.
 PRESS_AT_ONCE = """(words) => {
-  const asks = document.getElementById('asks');
+  const asks = document.getElementById('requests');
   window.pressed = new Promise((done) => new MutationObserver((_, watch) => {
     if (!asks.querySelector('.ask')?.textContent.includes(words)) return;
     watch.disconnect();
@@ -108,9 +108,10 @@ PRESS_AT_ONCE = """(words) => {
 # Playwright's own evaluation counts as a press, so the page is told that nobody pressed anything.
 LISTEN = """() => {
   Object.defineProperty(navigator, 'userActivation', { value: { isActive: false } });
-  window.lastHeard = new Promise((done) => addEventListener('bascule:found', (event) => {
-    if (event.detail.count === 4242) done(event.detail.count);
-  }));
+  const find = document.getElementById('find');
+  window.lastHeard = new Promise((done) => new MutationObserver(() => {
+    if (find.textContent === '1 of 4242') done(4242);
+  }).observe(find, { childList: true, subtree: true, characterData: true }));
 }"""
 BEG = """() => {
   const origin = new URL(location.href).origin;
@@ -414,6 +415,9 @@ async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer
         {"type": "found", "count": 4242, "at": 1},
     ]
     # The last one is harmless and does something: once it was heard, all the others were.
+    await tab.page.keyboard.press("Control+f")
+    await tab.page.get_by_label("Find in this conversation").fill("no such words")
+    await expect(tab.page.locator("#find")).to_have_text("not found")
     await tab.page.evaluate(LISTEN)
     assert await frame.evaluate(OVER_THE_PORT, wishes)
     assert await tab.page.evaluate("() => window.lastHeard") == 4242

@@ -56,7 +56,7 @@ async def test_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
         paths = {path for path, _ in kept}
         assert "/" in paths
         files = {path.removeprefix(f"/assets/{version()}/") for path in paths}
-        assert {"shell/main.js", "shell/settings.js", "css/tokens.css"} <= files
+        assert {"shell/main.js", "shell/settings/settings.js", "css/tokens.css"} <= files
         assert {path for path in paths if not path.startswith(f"/assets/{version()}/")} <= {
             "/",
             "/manifest.webmanifest",

@@ -198,7 +198,7 @@ async def test_a_start_that_fails_says_why_and_keeps_the_task(server: LiveServer
     tab = await open_tab(browser, server.url, server.token)
     await tab.page.locator("#task").fill("Look around")
     await tab.page.evaluate("sessionStorage.setItem('bascule.cwd', '/no/such/folder')")
-    await tab.page.evaluate("dispatchEvent(new Event('bascule:start'))")
+    await tab.page.reload()
     await tab.page.locator(".go").click()
     await expect(tab.page.get_by_role("alert")).to_contain_text("That folder can’t be used")
     await expect(tab.page.locator("#task")).to_have_value("Look around")

@@ -4,7 +4,7 @@ Two engines are held to this by one suite (`tests/store/conformance.py`).
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -155,6 +155,7 @@ class Committed(NamedTuple):
 
     record: SessionRecord
     rows: list[Row]
+    requests: Sequence[RequestRecord] = ()  # opened, answered, delivered or withdrawn by these rows
 
 
 Listener = Callable[[Committed], None]

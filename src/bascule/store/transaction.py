@@ -82,9 +82,10 @@ class Transaction:
         committed: list[Committed] = []
         for session_id, state in self._touched.items():
             self.unsaved.pop(session_id, None)
+            requests = [copy(request) for request in state.changed_requests.values()]
             rows = state.written()
             if rows:
-                committed.append(Committed(copy(state.row.record), rows))
+                committed.append(Committed(copy(state.row.record), rows, requests))
         self._touched = {}
         while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)

@@ -6,17 +6,21 @@
 const NAME = 'bascule-shell';
 const PAGES = /^\/(?:inbox|search|sessions(?:\/[^/]+)?|settings(?:\/[^/]+)?)?$/;
 const FILES = /^\/(?:portlet|manifest\.webmanifest|assets\/[a-z]+\/[A-Za-z0-9_.-]+)$/;
-const OF_VERSION = /^\/assets\/[0-9a-f]{16}\/[a-z]+\/[A-Za-z0-9_.-]+$/;
+const OF_VERSION = /^\/assets\/[0-9a-f]{16}\/(?:[a-z]+\/){1,2}[A-Za-z0-9_.-]+$/;
 
 /** The last page came from here, not from the server. */
 let away = false;
 
 self.addEventListener('install', () => self.skipWaiting());
 
-self.addEventListener('activate', (event) => event.waitUntil((async () => {
-  for (const name of await caches.keys()) if (name !== NAME) await caches.delete(name);
-  await self.clients.claim();
-})()));
+self.addEventListener('activate', (event) =>
+  event.waitUntil(
+    (async () => {
+      for (const name of await caches.keys()) if (name !== NAME) await caches.delete(name);
+      await self.clients.claim();
+    })(),
+  ),
+);
 
 self.addEventListener('fetch', (event) => {
   const { request } = event;
@@ -33,7 +37,13 @@ self.addEventListener('message', (event) => event.waitUntil(keep(event.data)));
 
 /** Under which name a file is kept; null for everything that is not ours to keep. */
 function nameFor(request, url) {
-  if (request.method !== 'GET' || url.origin !== self.location.origin || url.search || request.headers.has('authorization')) return null;
+  if (
+    request.method !== 'GET' ||
+    url.origin !== self.location.origin ||
+    url.search ||
+    request.headers.has('authorization')
+  )
+    return null;
   if (FILES.test(url.pathname) || OF_VERSION.test(url.pathname)) return url.pathname;
   // Every screen is the same document; it holds no word of anybody's.
   return request.mode === 'navigate' && PAGES.test(url.pathname) ? '/' : null;
@@ -59,7 +69,10 @@ async function put(kept, answer) {
   await (await caches.open(NAME)).put(kept, answer);
 }
 
-/** The page and these; what else is kept is of a version that is not asked for again. @param {string[]} files */
+/**
+ * The page and these; what else is kept is of a version that is not asked for again.
+ * @param {string[]} files
+ */
 async function keep(files) {
   const cache = await caches.open(NAME);
   const wanted = new Set(['/', ...files.filter((path) => OF_VERSION.test(path))]);

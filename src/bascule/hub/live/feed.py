@@ -8,14 +8,25 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from bascule.hub.api.views import SessionView, session_view
+from bascule.hub.api.views import RequestView, SessionView, View, request_view, session_view
 from bascule.model.codec import encode
+from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.base import Committed, EventStore, Row
 
 PAGE_ROWS = 256
 PIECE_BYTES = 256 * 1024
 
 Encoder = Callable[["Delivery"], bytes]
+
+
+class RequestChanged(View, frozen=True, kw_only=True, tag="requests:changed"):
+    """A request was opened, answered, delivered or withdrawn: the push that keeps an inbox up to date."""
+
+    session_id: str
+    request_id: str
+    open: int  # requests of this session that still wait for an answer
+    gone: bool  # it does not wait any more: no list has it
+    request: RequestView
 
 
 class Delivery:
@@ -126,7 +137,7 @@ class Feed:
             listener.notify(session_id, message)
 
     def _committed(self, committed: Committed) -> None:
-        record, rows = committed
+        record, rows, requests = committed
         channel = self._channels.get(record.session_id)
         if channel is not None and rows:
             channel.head = rows[-1].seq
@@ -138,6 +149,7 @@ class Feed:
             return  # read from the agents' files by the thousand: who looks at one watches it, nobody else
         if self.listeners:
             self._notify_listeners(session_view(record), new=bool(rows) and rows[0].seq == 1)
+            self._notify_of_requests(record, requests)
         else:
             self._known.clear()
 
@@ -157,6 +169,17 @@ class Feed:
         for message in _news(before, now, new=new):
             self.notify(now.id, encode(message))
 
+    def _notify_of_requests(self, record: SessionRecord, requests: Sequence[RequestRecord]) -> None:
+        for request in requests:
+            message = RequestChanged(
+                session_id=record.session_id,
+                request_id=request.request_id,
+                open=record.open_requests,
+                gone=request.state != "open",
+                request=request_view(request, record.title),
+            )
+            self.notify(record.session_id, encode(message))
+
 
 def _news(before: SessionView | None, now: SessionView, *, new: bool) -> Iterator[dict[str, object]]:
     kind = "session:created" if new else "session:changed"
@@ -165,8 +188,6 @@ def _news(before: SessionView | None, now: SessionView, *, new: bool) -> Iterato
         yield {"type": "session:title-updated", "sessionId": now.id, "title": now.title}
     if before is not None and before.archived != now.archived:
         yield {"type": "session:archived", "sessionId": now.id, "archived": now.archived}
-    if (before.open_requests if before else 0) != now.open_requests:
-        yield {"type": "requests:changed", "sessionId": now.id, "open": now.open_requests}
 
 
 def pieces(session_id: str, rows: Sequence[Row]) -> Iterator[Delivery]:

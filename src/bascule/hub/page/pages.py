@@ -71,7 +71,8 @@ async def asset_of_version(call: AnyCall) -> Response:
 
 
 def _asset(call: AnyCall, keep: str) -> Response:
-    file = assets().get((call.params["folder"], call.params["name"]))
+    parts = (call.params.get(part) for part in ("folder", "part", "name"))
+    file = assets().get("/".join(part for part in parts if part is not None))
     if file is None:
         raise NoSuchFile("There is nothing here.")
     return _file(call, file, {"cache-control": keep, "access-control-allow-origin": "*"})
@@ -160,6 +161,15 @@ OPERATIONS = (
         need="public",
         run=asset_of_version,
         summary="A file of the page, as it is in one version",
+        opaque_origin=True,
+        described=False,
+    ),
+    Operation(
+        method="GET",
+        path="/assets/{version}/{folder}/{part}/{name}",
+        need="public",
+        run=asset_of_version,
+        summary="A file of one part of the page, as it is in one version",
         opaque_origin=True,
         described=False,
     ),

@@ -48,27 +48,31 @@ def document(name: str) -> WebFile:
     kind = "." + name.rpartition(".")[2]
     body = (_root() / name).read_bytes()
     if kind == ".html":
-        modules = {
-            "/".join(place): file.body.decode()
-            for place, file in assets().items()
-            if place[1].endswith(".js")
-        }
+        modules = {path: file.body.decode() for path, file in assets().items() if path.endswith(".js")}
         body = linked(body.decode(), modules, version()).encode()
     return WebFile(body, TYPES[kind])
 
 
 @cache
-def assets() -> dict[tuple[str, str], WebFile]:
-    """Every file a page may load, by folder and name: a lookup, never a path."""
-    found: dict[tuple[str, str], WebFile] = {}
+def assets() -> dict[str, WebFile]:
+    """Every file a page may load, by its path: a key of this table, never opened as a path."""
+    found: dict[str, WebFile] = {}
     for folder in FOLDERS:
         place = _root() / folder
-        if not place.is_dir():
-            continue  # the libraries, in a checkout where they have not been fetched
-        for file in place.iterdir():
-            media_type = TYPES.get("." + file.name.rpartition(".")[2])
-            if media_type is not None:
-                found[folder, file.name] = WebFile(file.read_bytes(), media_type)
+        if place.is_dir():  # the libraries are missing in a checkout where they have not been fetched
+            found |= _files_in(place, folder)
+    return found
+
+
+def _files_in(place: Traversable, path: str) -> dict[str, WebFile]:
+    """The files of a folder and of the folders in it."""
+    found: dict[str, WebFile] = {}
+    for file in place.iterdir():
+        media_type = TYPES.get("." + file.name.rpartition(".")[2])
+        if file.is_dir():
+            found |= _files_in(file, f"{path}/{file.name}")
+        elif media_type is not None:
+            found[f"{path}/{file.name}"] = WebFile(file.read_bytes(), media_type)
     return found
 
 
@@ -76,6 +80,6 @@ def assets() -> dict[tuple[str, str], WebFile]:
 def version() -> str:
     """One name for them all. Modules name each other by relative paths, so only a page has to say it."""
     whole = hashlib.sha256()
-    for (folder, name), file in sorted(assets().items(), key=lambda one: one[0]):
-        whole.update(f"{folder}/{name} {file.digest}\n".encode())
+    for path, file in sorted(assets().items(), key=lambda entry: entry[0]):
+        whole.update(f"{path} {file.digest}\n".encode())
     return whole.hexdigest()[:16]

@@ -4,8 +4,14 @@
 
 const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 // CSI … final, OSC … BEL or ST, two-character escapes, and lone control characters but tab and newline.
-// eslint-disable-next-line no-control-regex
-const ESCAPES = /\x1b\[([0-9;:?<=>]*)([ -/]*)([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[ -/]*[0-~]?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+const KINDS = [
+  /\x1b\[([0-9;:?<=>]*)([ -/]*)([@-~])/,
+  /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?/,
+  /\x1b[PX^_][^\x1b]*(?:\x1b\\)?/,
+  /\x1b[ -/]*[0-~]?/,
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f]/,
+];
+const ESCAPES = new RegExp(KINDS.map((kind) => kind.source).join('|'), 'g');
 
 /**
  * @param {string} text
@@ -20,8 +26,11 @@ export function ansiPieces(text) {
   const add = (part) => {
     if (!part) return;
     const classes = [
-      style.colour && `c-${style.colour}`, style.bold && 'c-bold', style.dim && 'c-dim',
-      style.italic && 'c-italic', style.underline && 'c-under',
+      style.colour && `c-${style.colour}`,
+      style.bold && 'c-bold',
+      style.dim && 'c-dim',
+      style.italic && 'c-italic',
+      style.underline && 'c-under',
     ].filter((one) => typeof one === 'string' && one !== '');
     pieces.push({ text: part, classes: /** @type {string[]} */ (classes) });
   };
@@ -35,13 +44,23 @@ export function ansiPieces(text) {
   return pieces;
 }
 
-/** A progress bar draws over its line with carriage returns: only the last drawing counts. @param {string} text */
+/**
+ * A progress bar draws over its line with carriage returns: only the last drawing counts.
+ * @param {string} text
+ */
 function overwritten(text) {
   if (!text.includes('\r')) return text;
-  return text.replace(/\r+\n/g, '\n').split('\n').map((line) => line.split('\r').filter(Boolean).pop() ?? '').join('\n');
+  return text
+    .replace(/\r+\n/g, '\n')
+    .split('\n')
+    .map((line) => line.split('\r').filter(Boolean).pop() ?? '')
+    .join('\n');
 }
 
-/** @param {{colour: string, bold: boolean, dim: boolean, italic: boolean, underline: boolean}} style @param {string} codes */
+/**
+ * @param {{colour: string, bold: boolean, dim: boolean, italic: boolean, underline: boolean}} style
+ * @param {string} codes
+ */
 function restyle(style, codes) {
   const list = codes.split(/[;:]/).map(Number);
   for (let n = 0; n < list.length; n++) {

@@ -6,8 +6,10 @@ export const newKey = () => crypto.randomUUID();
 /** @param {import('./feed.js').Feed} feed */
 export function createApi(feed) {
   /** @param {string} type */
-  const inSession = (type) => (/** @type {string} */ sessionId, /** @type {Record<string, any>} */ fields = {}) =>
-    feed.call(`session:${type}`, { sessionId, ...fields });
+  const inSession =
+    (type) =>
+    (/** @type {string} */ sessionId, /** @type {Record<string, any>} */ fields = {}) =>
+      feed.call(`session:${type}`, { sessionId, ...fields });
   return {
     found: () => feed.call('found:list', { limit: 1000 }),
     sessions: (archived = false) => feed.call('session:list', { archived }).then((answer) => answer.sessions),
@@ -54,46 +56,77 @@ export function createApi(feed) {
     makeGrant: (wish) => feed.call('grants:create', wish),
     /** @param {string} grantId */
     revokeGrant: (grantId) => feed.call('grants:revoke', { grantId }),
-    /** @param {string} session @param {string} q */
+    /**
+     * @param {string} session
+     * @param {string} q
+     */
     searchIn: (session, q) => feed.call('search', { session, q, limit: 100 }),
-    /** @param {number} after @param {number} limit */
+    /**
+     * @param {number} after
+     * @param {number} limit
+     */
     audit: (after, limit) => feed.call('audit:list', { after, limit }),
     verifyAudit: () => feed.call('audit:verify'),
     settings: () => feed.call('settings:show'),
-    /** @param {string} text @returns {Promise<string[]>} rows of dots */
+    /**
+     * @param {string} text
+     * @returns {Promise<string[]>} rows of dots
+     */
     qr: (text) => feed.call('qr', { text }).then((answer) => answer.rows),
     stopEverything: () => feed.call('kill-all'),
-    /** @param {string} q @param {number} limit */
+    /**
+     * @param {string} q
+     * @param {number} limit
+     */
     search: (q, limit) => feed.call('search', { q, limit }),
     projects: () => feed.call('project:list').then((answer) => answer.projects),
     /** @param {string} path */
     addProject: (path) => feed.call('project:add', { path }).then((answer) => answer.project),
-    /** @param {string} projectId @param {string} name */
+    /**
+     * @param {string} projectId
+     * @param {string} name
+     */
     renameProject: (projectId, name) => feed.call('project:change', { projectId, name }),
     /** @param {string} projectId */
     removeProject: (projectId) => feed.call('project:remove', { projectId }),
     /** @param {string} path */
     directory: (path) => get(feed, `/api/directories?path=${encodeURIComponent(path)}`),
-    /** The transcript as a file, with the name the server gives it. @param {string} id @param {'markdown' | 'html' | 'json'} format */
+    /**
+     * The transcript as a file, with the name the server gives it.
+     * @param {string} id
+     * @param {'markdown' | 'html' | 'json'} format
+     */
     exported: async (id, format) => {
       const answer = await got(feed, `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`);
-      const name = /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? `session.${format}`;
+      const name =
+        /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? `session.${format}`;
       return { name, blob: await answer.blob() };
     },
     /** @param {string} prefix */
-    folders: (prefix) => get(feed, `/api/directories?prefix=${encodeURIComponent(prefix)}&limit=8`).then((answer) => answer.directories),
+    folders: (prefix) =>
+      get(feed, `/api/directories?prefix=${encodeURIComponent(prefix)}&limit=8`).then((answer) => answer.directories),
     recentFolders: () => get(feed, '/api/directories/recent').then((answer) => answer.directories),
   };
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */
 
-/** @param {import('./feed.js').Feed} feed @param {string} path */
+/**
+ * @param {import('./feed.js').Feed} feed
+ * @param {string} path
+ */
 const get = async (feed, path) => (await got(feed, path)).json();
 
-/** @param {import('./feed.js').Feed} feed @param {string} path */
+/**
+ * @param {import('./feed.js').Feed} feed
+ * @param {string} path
+ */
 async function got(feed, path) {
-  const answer = await fetch(path, { headers: { authorization: `Bearer ${feed.key() ?? ''}` }, credentials: 'omit', cache: 'no-store' });
+  const answer = await fetch(path, {
+    headers: { authorization: `Bearer ${feed.key() ?? ''}` },
+    credentials: 'omit',
+    cache: 'no-store',
+  });
   if (answer.ok) return answer;
   const body = await answer.json().catch(() => ({})); // a broken answer has no words of its own
   throw Object.assign(new Error(body.error?.message ?? 'It did not work.'), { code: body.error?.code });

@@ -66,22 +66,31 @@ export function textLines(before, after) {
   return lines;
 }
 
-/** A last newline ends a line; it does not begin another. @param {string} text */
+/**
+ * A last newline ends a line; it does not begin another.
+ * @param {string} text
+ */
 function linesOf(text) {
   const lines = text.split('\n');
   if (lines[lines.length - 1] === '') lines.pop();
   return lines;
 }
 
-/** Pairs of places where both hold the same line. @param {string[]} a @param {string[]} b @returns {[number, number][]} */
+/**
+ * Pairs of places where both hold the same line.
+ * @param {string[]} a
+ * @param {string[]} b
+ * @returns {[number, number][]}
+ */
 function common(a, b) {
   const width = b.length + 1;
   const table = new Uint32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      table[i * width + j] = a[i] === b[j]
-        ? table[(i + 1) * width + j + 1] + 1
-        : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
+      table[i * width + j] =
+        a[i] === b[j]
+          ? table[(i + 1) * width + j + 1] + 1
+          : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
     }
   }
   /** @type {[number, number][]} */
@@ -109,12 +118,17 @@ export function editsIn(input) {
     ]);
     return [{ path, lines }];
   }
-  if (typeof input.new_string === 'string') return [{ path, lines: unnumbered(String(input.old_string ?? ''), input.new_string) }];
+  if (typeof input.new_string === 'string')
+    return [{ path, lines: unnumbered(String(input.old_string ?? ''), input.new_string) }];
   if (typeof input.content === 'string') return [{ path, lines: textLines('', input.content) }];
   return [];
 }
 
-/** Where in the file it is is not known. @param {string} before @param {string} after */
+/**
+ * Where in the file it is is not known.
+ * @param {string} before
+ * @param {string} after
+ */
 const unnumbered = (before, after) => textLines(before, after).map((line) => ({ ...line, line: null }));
 
 /** @param {DiffLine[]} lines */

@@ -24,17 +24,44 @@ export function h(tag, props, ...children) {
     else if (name === 'checked') element.checked = true;
     else element.setAttribute(name, value === true ? '' : READ.has(name) ? orderly(String(value)) : String(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false).map((child) => (typeof child === 'string' ? orderly(child) : child)));
+  element.append(
+    ...children
+      .flat()
+      .filter((child) => child !== null && child !== undefined && child !== false)
+      .map((child) => (typeof child === 'string' ? orderly(child) : child)),
+  );
   return element;
 }
 
-/** @param {string} name @param {string} label @param {Record<string, any>} [props] */
+/**
+ * @param {string} name
+ * @param {string} label
+ * @param {Record<string, any>} [props]
+ */
 export const iconButton = (name, label, props) =>
-  h('button', { type: 'button', title: label, 'aria-label': label, ...props, class: `ib ${props?.class ?? ''}`.trim() }, icon(name));
+  h(
+    'button',
+    { type: 'button', title: label, 'aria-label': label, ...props, class: `ib ${props?.class ?? ''}`.trim() },
+    icon(name),
+  );
 
 const HANDLERS = [
-  'onclick', 'onkeydown', 'oninput', 'onchange', 'onsubmit', 'onpointerdown', 'onauxclick', 'ondragstart',
-  'ondragover', 'ondrop', 'ondragend', 'oncontextmenu', 'ontoggle', 'onfocus', 'onblur', 'onscroll',
+  'onclick',
+  'onkeydown',
+  'oninput',
+  'onchange',
+  'onsubmit',
+  'onpointerdown',
+  'onauxclick',
+  'ondragstart',
+  'ondragover',
+  'ondrop',
+  'ondragend',
+  'oncontextmenu',
+  'ontoggle',
+  'onfocus',
+  'onblur',
+  'onscroll',
 ];
 
 /**
@@ -45,17 +72,25 @@ const HANDLERS = [
  */
 export function update(container, wanted) {
   const fresh = document.createDocumentFragment();
-  fresh.append(.../** @type {any[]} */ (wanted.filter((child) => child !== null && child !== undefined && child !== false)));
+  fresh.append(
+    .../** @type {any[]} */ (wanted.filter((child) => child !== null && child !== undefined && child !== false)),
+  );
   matchChildren(container, fresh);
 }
 
 /** @param {Node} node */
 const keyOf = (node) => (node instanceof Element ? node.getAttribute('data-key') : null);
 
-/** @param {Node} a @param {Node} b */
+/**
+ * @param {Node} a
+ * @param {Node} b
+ */
 const alike = (a, b) => a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
 
-/** @param {Node} old @param {Node} fresh */
+/**
+ * @param {Node} old
+ * @param {Node} fresh
+ */
 function matchChildren(old, fresh) {
   const keyed = new Map([...old.childNodes].filter(keyOf).map((node) => [keyOf(node), node]));
   let place = old.firstChild;
@@ -77,7 +112,10 @@ function matchChildren(old, fresh) {
   }
 }
 
-/** @param {Node} old @param {Node} fresh */
+/**
+ * @param {Node} old
+ * @param {Node} fresh
+ */
 function matchNode(old, fresh) {
   if (old instanceof Element && fresh instanceof Element) {
     if (old.hasAttribute('data-island')) return; // looked after by its own module
@@ -88,7 +126,10 @@ function matchNode(old, fresh) {
   }
 }
 
-/** @param {any} old @param {any} fresh */
+/**
+ * @param {any} old
+ * @param {any} fresh
+ */
 function matchAttributes(old, fresh) {
   for (const { name } of [...old.attributes]) {
     // A person opens and closes these; a fresh drawing does not know.
@@ -100,6 +141,13 @@ function matchAttributes(old, fresh) {
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   for (const handler of HANDLERS) if (old[handler] !== fresh[handler]) old[handler] = fresh[handler];
-  if ('value' in fresh && old.nodeName !== 'BUTTON' && old.nodeName !== 'LI' && document.activeElement !== old && old.value !== fresh.value) old.value = fresh.value;
+  if (
+    'value' in fresh &&
+    old.nodeName !== 'BUTTON' &&
+    old.nodeName !== 'LI' &&
+    document.activeElement !== old &&
+    old.value !== fresh.value
+  )
+    old.value = fresh.value;
   if (old.nodeName === 'INPUT' && old.checked !== fresh.checked) old.checked = fresh.checked;
 }

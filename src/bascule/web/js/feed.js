@@ -1,10 +1,11 @@
 /**
- * The line to the server: a ticket, a socket, numbered calls with their answers, pushes; and coming back after
- * a loss, each session from the last event this page holds.
+ * The connection to the server: numbered calls with their answers, pushes, a heartbeat, and what the page is told of
+ * its state.
  */
 
-const FIRST_WAIT = 1000;
-const LONGEST_WAIT = 30_000;
+import { ReconnectingSocket } from './reconnecting_socket.js';
+
+const LADDER = { first: 1000, longest: 30_000 };
 const PING_EVERY = 10_000;
 const SILENT_AFTER = 25_000;
 
@@ -21,7 +22,13 @@ export class Refusal extends Error {
 const offline = () => new Refusal({ code: 'OFFLINE', message: 'Not connected right now.' });
 
 /**
- * @typedef {{phase: 'connecting' | 'live' | 'lost' | 'refused', attempt: number, retryAt: number | null, heardAt: number, lostAt: number | null}} Line
+ * @typedef {{
+ *   phase: 'connecting' | 'live' | 'lost' | 'refused',
+ *   attempt: number,
+ *   retryAt: number | null,
+ *   heardAt: number,
+ *   lostAt: number | null,
+ * }} Line
  */
 
 export class Feed {
@@ -37,21 +44,26 @@ export class Feed {
     this.onLine = onLine;
     this.onPush = onPush;
     this.onLive = onLive;
-    /** @type {WebSocket | null} */
-    this.socket = null;
-    /** Counts the tries to connect: "Try now" may begin one while another still waits for its ticket. */
-    this.tries = 0;
     /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
     this.waiting = new Map();
     this.number = 0;
     /** @type {Line} */
     this.line = { phase: 'connecting', attempt: 0, retryAt: null, heardAt: Date.now(), lostAt: null };
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.timer = undefined;
+    this.connection = new ReconnectingSocket({
+      key,
+      address: (ticket) => `/ws?ticket=${encodeURIComponent(ticket)}`,
+      ladder: LADDER,
+      onOpen: () => this.#opened(),
+      onMessage: (data) => this.#take(data),
+      onClose: (event) => this.#closed(event),
+      onLost: (attempt, wait) => this.#lost(attempt, wait),
+      onRefused: () => this.#set({ phase: 'refused', retryAt: null }),
+      onDrop: () => this.#dropCalls(),
+    });
     setInterval(() => this.#pulse(), PING_EVERY);
     addEventListener('online', () => this.retry());
     document.addEventListener('visibilitychange', () => {
-      if (!document.hidden && this.line.phase === 'lost') this.retry();
+      if (!document.hidden) this.retry();
     });
   }
 
@@ -61,56 +73,20 @@ export class Feed {
     this.onLine(this.line);
   }
 
-  /** The newest try counts; an older one that is still under way comes to nothing. */
-  async connect() {
-    const mine = ++this.tries;
-    clearTimeout(this.timer);
-    this.#drop();
-    try {
-      const ticket = await this.#ticket();
-      if (mine !== this.tries) return;
-      if (ticket === null) this.#set({ phase: 'refused', retryAt: null });
-      else await this.#open(ticket);
-    } catch {
-      if (mine === this.tries) this.#lost();
-    }
+  connect() {
+    return this.connection.connect();
   }
 
   retry() {
     if (this.line.phase === 'lost') void this.connect();
   }
 
-  /** @returns {Promise<string | null>} null when this browser is not let in */
-  async #ticket() {
-    const answer = await fetch('/api/tickets', {
-      method: 'POST', body: '{}', cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(10_000),
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.key() ?? ''}` },
-    });
-    if (answer.status === 401 || answer.status === 403) return null;
-    if (!answer.ok) throw offline();
-    return (await answer.json()).ticket;
-  }
-
-  /** @param {string} ticket @returns {Promise<void>} */
-  #open(ticket) {
-    return new Promise((resolve, reject) => {
-      const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-      const socket = new WebSocket(`${scheme}://${location.host}/ws?ticket=${encodeURIComponent(ticket)}`);
-      this.socket = socket;
-      socket.onopen = () => resolve(this.#live(socket));
-      socket.onmessage = (event) => this.#take(event.data);
-      socket.onclose = (event) => {
-        reject(offline());
-        if (this.socket === socket) this.#closed(event);
-      };
-    });
-  }
-
-  /** @param {WebSocket} socket */
-  async #live(socket) {
+  async #opened() {
+    const { socket } = this.connection;
     this.#set({ heardAt: Date.now() });
     await this.onLive();
-    if (this.socket !== socket) throw offline();
+    if (this.connection.socket !== socket) throw offline();
+    this.connection.settled();
     this.#set({ phase: 'live', attempt: 0, retryAt: null, lostAt: null });
   }
 
@@ -130,37 +106,29 @@ export class Feed {
 
   /** @param {CloseEvent} event */
   #closed(event) {
-    this.#drop();
-    if (event.code === 1008 && event.reason === 'revoked') this.#set({ phase: 'refused', retryAt: null });
-    else this.#lost();
+    const revoked = event.code === 1008 && event.reason === 'revoked';
+    if (revoked) this.connection.refuse();
+    return !revoked;
   }
 
-  #drop() {
-    const socket = this.socket;
-    this.socket = null;
-    socket?.close();
+  #dropCalls() {
     for (const call of this.waiting.values()) call.reject(offline());
     this.waiting.clear();
   }
 
-  #lost() {
-    if (this.line.phase === 'refused') return;
-    this.tries += 1; // the try whose line broke is over, and counts once
-    const attempt = this.line.attempt + 1;
-    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1)) * (0.8 + Math.random() * 0.4);
-    this.#set({ phase: 'lost', attempt, retryAt: Date.now() + wait, lostAt: this.line.lostAt ?? Date.now() });
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.connect(), wait);
+  /**
+   * @param {number} attempt
+   * @param {number} wait
+   */
+  #lost(attempt, wait) {
+    const now = Date.now();
+    this.#set({ phase: 'lost', attempt, retryAt: now + wait, lostAt: this.line.lostAt ?? now });
   }
 
   #pulse() {
-    if (!this.socket || this.socket.readyState !== WebSocket.OPEN) return;
-    if (Date.now() - this.line.heardAt > SILENT_AFTER) {
-      this.#drop();
-      this.#lost();
-      return;
-    }
-    this.call('ping', {}).catch(() => undefined); // a lost answer is noticed by the silence
+    if (!this.connection.isOpen) return;
+    if (Date.now() - this.line.heardAt > SILENT_AFTER) this.connection.abandon();
+    else this.call('ping', {}).catch(() => undefined); // a lost answer is noticed by the silence
   }
 
   /**
@@ -169,12 +137,11 @@ export class Feed {
    * @returns {Promise<any>}
    */
   call(type, fields = {}) {
-    const socket = this.socket;
-    if (!socket || socket.readyState !== WebSocket.OPEN) return Promise.reject(offline());
+    if (!this.connection.isOpen) return Promise.reject(offline());
     const id = ++this.number;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
-      socket.send(JSON.stringify({ ...fields, id, type }));
+      this.connection.send(JSON.stringify({ ...fields, id, type }));
     });
   }
 }

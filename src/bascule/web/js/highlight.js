@@ -11,10 +11,42 @@ const MOST = 60_000;
 
 /** @type {Record<string, string>} */
 const BY_ENDING = table({
-  py: 'python', js: 'javascript', mjs: 'javascript', ts: 'typescript', tsx: 'typescript', jsx: 'javascript', rs: 'rust',
-  go: 'go', rb: 'ruby', java: 'java', c: 'c', h: 'c', cpp: 'cpp', cc: 'cpp', cs: 'csharp', css: 'css', html: 'xml', xml: 'xml',
-  svg: 'xml', json: 'json', md: 'markdown', sh: 'bash', bash: 'bash', yml: 'yaml', yaml: 'yaml', toml: 'ini', ini: 'ini',
-  sql: 'sql', php: 'php', swift: 'swift', kt: 'kotlin', lua: 'lua', pl: 'perl', r: 'r', diff: 'diff', makefile: 'makefile',
+  py: 'python',
+  js: 'javascript',
+  mjs: 'javascript',
+  ts: 'typescript',
+  tsx: 'typescript',
+  jsx: 'javascript',
+  rs: 'rust',
+  go: 'go',
+  rb: 'ruby',
+  java: 'java',
+  c: 'c',
+  h: 'c',
+  cpp: 'cpp',
+  cc: 'cpp',
+  cs: 'csharp',
+  css: 'css',
+  html: 'xml',
+  xml: 'xml',
+  svg: 'xml',
+  json: 'json',
+  md: 'markdown',
+  sh: 'bash',
+  bash: 'bash',
+  yml: 'yaml',
+  yaml: 'yaml',
+  toml: 'ini',
+  ini: 'ini',
+  sql: 'sql',
+  php: 'php',
+  swift: 'swift',
+  kt: 'kotlin',
+  lua: 'lua',
+  pl: 'perl',
+  r: 'r',
+  diff: 'diff',
+  makefile: 'makefile',
 });
 
 /** @param {string} path */
@@ -34,7 +66,10 @@ export function highlighted(text, language) {
   return fragment;
 }
 
-/** @param {any} node @returns {Node | string} */
+/**
+ * @param {any} node
+ * @returns {Node | string}
+ */
 function drawn(node) {
   if (typeof node === 'string') return node;
   const children = node.children.map(drawn);

@@ -13,14 +13,29 @@ const SPOKEN = { add: 'added', del: 'removed', same: null, head: null };
  * @param {(text: string) => Node | string} [paint]
  */
 export function diffView(lines, paint = (text) => text) {
-  return h('div', { class: 'diff', role: 'group', 'aria-label': 'Changed lines', tabindex: 0 }, lines.map((line) =>
-    h('div', { class: CLASSES[line.kind], 'aria-label': SPOKEN[line.kind] },
-      h('span', { class: 'ln' }, line.line === null ? '' : String(line.line)),
-      h('span', { class: 'sg', 'aria-hidden': 'true' }, SIGNS[line.kind]),
-      h('code', null, line.kind === 'head' ? line.text : paint(line.text || ' ')))));
+  return h(
+    'div',
+    { class: 'diff', role: 'group', 'aria-label': 'Changed lines', tabindex: 0 },
+    lines.map((line) =>
+      h(
+        'div',
+        { class: CLASSES[line.kind], 'aria-label': SPOKEN[line.kind] },
+        h('span', { class: 'ln' }, line.line === null ? '' : String(line.line)),
+        h('span', { class: 'sg', 'aria-hidden': 'true' }, SIGNS[line.kind]),
+        h('code', null, line.kind === 'head' ? line.text : paint(line.text || ' ')),
+      ),
+    ),
+  );
 }
 
-/** @param {number} added @param {number} removed */
+/**
+ * @param {number} added
+ * @param {number} removed
+ */
 export const plusMinus = (added, removed) =>
-  h('span', { class: 'pm', 'aria-label': `${added} added, ${removed} removed`, role: 'img' },
-    h('b', { class: 'a' }, `+${added}`), h('b', { class: 'd' }, `−${removed}`));
+  h(
+    'span',
+    { class: 'pm', 'aria-label': `${added} added, ${removed} removed`, role: 'img' },
+    h('b', { class: 'a' }, `+${added}`),
+    h('b', { class: 'd' }, `−${removed}`),
+  );

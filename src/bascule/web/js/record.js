@@ -9,10 +9,28 @@ const TITLE_LENGTH = 80;
 
 /** @type {Record<string, Record<string, string>>} */
 const NEXT = {
-  starting: { session_ready: 'waiting', prompt_sent: 'running', session_failed: 'failed', session_ending: 'ending', session_ended: 'ended' },
-  running: { turn_ended: 'waiting', interrupted: 'interrupted', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
+  starting: {
+    session_ready: 'waiting',
+    prompt_sent: 'running',
+    session_failed: 'failed',
+    session_ending: 'ending',
+    session_ended: 'ended',
+  },
+  running: {
+    turn_ended: 'waiting',
+    interrupted: 'interrupted',
+    session_ending: 'ending',
+    session_ended: 'ended',
+    session_failed: 'failed',
+  },
   waiting: { prompt_sent: 'running', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
-  interrupted: { turn_ended: 'waiting', prompt_sent: 'running', session_ending: 'ending', session_ended: 'ended', session_failed: 'failed' },
+  interrupted: {
+    turn_ended: 'waiting',
+    prompt_sent: 'running',
+    session_ending: 'ending',
+    session_ended: 'ended',
+    session_failed: 'failed',
+  },
   ending: { session_ended: 'ended', session_failed: 'ended' },
   ended: { session_started: 'starting', session_failed: 'failed' },
   failed: { session_started: 'starting' },
@@ -30,7 +48,12 @@ export function step(phase, type) {
 export function titleFrom(text) {
   const characters = Array.from(text.split(/\s+/).filter(Boolean).join(' '));
   if (characters.length <= TITLE_LENGTH) return characters.join('');
-  return characters.slice(0, TITLE_LENGTH - 1).join('').trimEnd() + '…';
+  return (
+    characters
+      .slice(0, TITLE_LENGTH - 1)
+      .join('')
+      .trimEnd() + '…'
+  );
 }
 
 /**
@@ -41,7 +64,8 @@ export function titleFrom(text) {
  */
 export function queueAfter(queue, event) {
   switch (event.type) {
-    case 'prompt_queued': return [...queue, event];
+    case 'prompt_queued':
+      return [...queue, event];
     case 'prompt_sent':
     case 'prompt_withdrawn': {
       const rest = queue.filter((one) => one.prompt_id !== event.prompt_id);
@@ -51,10 +75,17 @@ export function queueAfter(queue, event) {
       return queue.map((one) => (one.prompt_id === event.prompt_id ? { ...one, text: event.text } : one));
     case 'prompts_reordered': {
       /** @param {PromptQueued} one */
-      const place = (one) => { const at = event.order.indexOf(one.prompt_id); return at < 0 ? event.order.length : at; };
-      return queue.map((one, n) => ({ one, n })).sort((a, b) => place(a.one) - place(b.one) || a.n - b.n).map(({ one }) => one);
+      const place = (one) => {
+        const at = event.order.indexOf(one.prompt_id);
+        return at < 0 ? event.order.length : at;
+      };
+      return queue
+        .map((one, n) => ({ one, n }))
+        .sort((a, b) => place(a.one) - place(b.one) || a.n - b.n)
+        .map(({ one }) => one);
     }
-    default: return queue;
+    default:
+      return queue;
   }
 }
 
@@ -66,11 +97,20 @@ export function queueAfter(queue, event) {
 export function endAfter(event) {
   const none = { attempt: 0, attempts: 0 };
   switch (event.type) {
-    case 'session_started': return { end_reason: null, end_message: null };
-    case 'session_ready': return none;
-    case 'reconnect_scheduled': return { attempt: event.attempt, attempts: event.attempts };
+    case 'session_started':
+      return { end_reason: null, end_message: null };
+    case 'session_ready':
+      return none;
+    case 'reconnect_scheduled':
+      return { attempt: event.attempt, attempts: event.attempts };
     case 'session_ended':
-    case 'session_failed': return { end_reason: event.reason, end_message: event.message ?? null, ...(event.reason === 'disconnected' ? {} : none) };
-    default: return {};
+    case 'session_failed':
+      return {
+        end_reason: event.reason,
+        end_message: event.message ?? null,
+        ...(event.reason === 'disconnected' ? {} : none),
+      };
+    default:
+      return {};
   }
 }

@@ -14,7 +14,14 @@ export const MAX_OUTPUT = 256 * 1024;
  * A window of the transcript, true as of `seq`. `before` and `after` are where to ask for what lies above and below
  * it; `after` is null at the live end, and only there do events begin new entries. `open` names what later events may
  * still change; `changed` holds the first_seq of every entry the last batch touched.
- * @typedef {{seq: number, before: number | null, after: number | null, entries: Entry[], open: Record<string, number>, changed: number[]}} Transcript
+ * @typedef {{
+ *   seq: number,
+ *   before: number | null,
+ *   after: number | null,
+ *   entries: Entry[],
+ *   open: Record<string, number>,
+ *   changed: number[],
+ * }} Transcript
  */
 
 /**
@@ -25,17 +32,29 @@ export const MAX_OUTPUT = 256 * 1024;
 export function filled(entry) {
   const common = { ...entry, open: entry.open ?? false };
   switch (entry.kind) {
-    case 'prompt': return { ...common, client_message_id: entry.client_message_id ?? null, images: entry.images ?? [] };
-    case 'text': return { ...common, text: entry.text ?? '', parent: entry.parent ?? null };
-    case 'tool': return {
-      ...common,
-      tool_kind: entry.tool_kind ?? 'other', input: entry.input ?? {}, status: entry.status ?? 'running',
-      output: entry.output ?? '', diffs: entry.diffs ?? [], locations: entry.locations ?? [],
-      images: entry.images ?? [], parent: entry.parent ?? null, finished_at: entry.finished_at ?? null,
-    };
-    case 'request': return { ...common, answer: entry.answer ?? null, reason: entry.reason ?? null };
-    case 'event': return { ...common, attempt: entry.attempt ?? 0, attempts: entry.attempts ?? 0, back: entry.back ?? false };
-    default: return common;
+    case 'prompt':
+      return { ...common, client_message_id: entry.client_message_id ?? null, images: entry.images ?? [] };
+    case 'text':
+      return { ...common, text: entry.text ?? '', parent: entry.parent ?? null };
+    case 'tool':
+      return {
+        ...common,
+        tool_kind: entry.tool_kind ?? 'other',
+        input: entry.input ?? {},
+        status: entry.status ?? 'running',
+        output: entry.output ?? '',
+        diffs: entry.diffs ?? [],
+        locations: entry.locations ?? [],
+        images: entry.images ?? [],
+        parent: entry.parent ?? null,
+        finished_at: entry.finished_at ?? null,
+      };
+    case 'request':
+      return { ...common, answer: entry.answer ?? null, reason: entry.reason ?? null };
+    case 'event':
+      return { ...common, attempt: entry.attempt ?? 0, attempts: entry.attempts ?? 0, back: entry.back ?? false };
+    default:
+      return common;
   }
 }
 
@@ -66,12 +85,21 @@ export function openIn(entries) {
  * @returns {Transcript}
  */
 export function fold(state, batch) {
-  const next = { ...state, entries: state.entries.slice(), open: { ...state.open }, changed: /** @type {number[]} */ ([]) };
+  const next = {
+    ...state,
+    entries: state.entries.slice(),
+    open: { ...state.open },
+    changed: /** @type {number[]} */ ([]),
+  };
   /** @type {Map<number, any>} entries copied in this batch, so that the old state stays as it was */
   const fresh = new Map();
   const places = placesOf(next.entries);
 
-  /** @param {string} name @param {Logged} logged @returns {any} undefined: it is not here; null: it knows already */
+  /**
+   * @param {string} name
+   * @param {Logged} logged
+   * @returns {any} undefined: it is not here; null: it knows already
+   */
   const touch = (name, logged) => {
     const first = next.open[name];
     const place = first === undefined ? undefined : places(first);
@@ -86,7 +114,10 @@ export function fold(state, batch) {
     entry.last_seq = logged.seq;
     return entry;
   };
-  /** @param {string} name @param {Logged} logged */
+  /**
+   * @param {string} name
+   * @param {Logged} logged
+   */
   const close = (name, logged) => {
     const entry = touch(name, logged);
     if (entry) entry.open = false;
@@ -110,13 +141,25 @@ export function fold(state, batch) {
   return next;
 }
 
-/** Whether a beginning, an end or a failure is part of an entry about a lost agent. @param {Entry[]} entries @param {any} entry */
+/**
+ * Whether a beginning, an end or a failure is part of an entry about a lost agent.
+ * @param {Entry[]} entries
+ * @param {any} entry
+ */
 function toldInside(entries, { first_seq: seq, kind, event }) {
-  if (kind !== 'event' || !event.type.startsWith('session_') || (event.type === 'session_ended' && event.reason !== 'disconnected')) return false;
+  if (
+    kind !== 'event' ||
+    !event.type.startsWith('session_') ||
+    (event.type === 'session_ended' && event.reason !== 'disconnected')
+  )
+    return false;
   return entries.some((one) => one.kind === 'event' && one.first_seq < seq && one.last_seq >= seq);
 }
 
-/** @param {Entry[]} entries sorted by first_seq @returns {(first: number) => number | undefined} */
+/**
+ * @param {Entry[]} entries sorted by first_seq
+ * @returns {(first: number) => number | undefined}
+ */
 function placesOf(entries) {
   return (first) => {
     let low = 0;
@@ -134,7 +177,12 @@ function placesOf(entries) {
 
 /**
  * @param {Logged} logged
- * @param {{touch: (name: string, logged: Logged) => any, close: (name: string, logged: Logged) => any, begin: (entry: any) => void, open: Record<string, number>}} hands
+ * @param {{
+ *   touch: (name: string, logged: Logged) => any,
+ *   close: (name: string, logged: Logged) => any,
+ *   begin: (entry: any) => void,
+ *   open: Record<string, number>,
+ * }} hands
  */
 function apply(logged, { touch, close, begin, open }) {
   const event = /** @type {any} */ (logged.event);
@@ -144,8 +192,12 @@ function apply(logged, { touch, close, begin, open }) {
       if (entry?.kind === 'text') entry.text += event.text;
       break;
     }
-    case 'entry_closed': close(`text ${event.entry_id}`, logged); break;
-    case 'tool_changed': changeTool(touch(`tool ${event.tool_id}`, logged), logged, open); break;
+    case 'entry_closed':
+      close(`text ${event.entry_id}`, logged);
+      break;
+    case 'tool_changed':
+      changeTool(touch(`tool ${event.tool_id}`, logged), logged, open);
+      break;
     case 'plan_changed': {
       const entry = touch('plan', logged);
       if (entry) entry.items = event.items;
@@ -155,7 +207,9 @@ function apply(logged, { touch, close, begin, open }) {
     case 'permission_answered':
     case 'question_answered':
     case 'permission_withdrawn':
-    case 'question_withdrawn': settleEntry(close(`request ${event.request_id}`, logged), event); break;
+    case 'question_withdrawn':
+      settleEntry(close(`request ${event.request_id}`, logged), event);
+      break;
     default: {
       if (open.reconnect !== undefined && followReconnect(logged, touch, close)) break;
       const entry = begun(logged);
@@ -167,7 +221,11 @@ function apply(logged, { touch, close, begin, open }) {
   }
 }
 
-/** @param {any} entry @param {Logged} logged @param {Record<string, number>} open */
+/**
+ * @param {any} entry
+ * @param {Logged} logged
+ * @param {Record<string, number>} open
+ */
 function changeTool(entry, logged, open) {
   if (entry?.kind !== 'tool') return;
   const event = /** @type {any} */ (logged.event);
@@ -183,7 +241,11 @@ function changeTool(entry, logged, open) {
   }
 }
 
-/** Characters, not UTF-16 units: Python counts so. @param {string} text @param {number} most */
+/**
+ * Characters, not UTF-16 units: Python counts so.
+ * @param {string} text
+ * @param {number} most
+ */
 function firstCharacters(text, most) {
   return text.length <= most ? text : Array.from(text).slice(0, most).join('');
 }
@@ -202,7 +264,9 @@ function followReconnect(logged, touch, close) {
       if (entry) Object.assign(entry, { attempt: event.attempt, attempts: event.attempts });
       return true;
     }
-    case 'session_started': touch('reconnect', logged); return true;
+    case 'session_started':
+      touch('reconnect', logged);
+      return true;
     case 'session_ready': {
       const entry = close('reconnect', logged);
       if (entry) entry.back = true;
@@ -219,11 +283,15 @@ function followReconnect(logged, touch, close) {
       if (entry && again) entry.event = event;
       return again;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
-/** @param {any} entry @param {any} event */
+/**
+ * @param {any} entry
+ * @param {any} event
+ */
 function settleEntry(entry, event) {
   if (entry?.kind !== 'request') return;
   if (event.type.endsWith('_answered')) Object.assign(entry, { state: 'answered', answer: event });
@@ -233,20 +301,27 @@ function settleEntry(entry, event) {
 /** @param {Entry} entry */
 export function nameOf(entry) {
   switch (entry.kind) {
-    case 'text': return `text ${entry.entry_id}`;
-    case 'tool': return `tool ${entry.tool_id}`;
-    case 'request': return `request ${entry.request_id}`;
-    case 'plan': return 'plan';
-    case 'event': return entry.open ? 'reconnect' : `closed ${entry.first_seq}`;
-    default: return `closed ${entry.first_seq}`;
+    case 'text':
+      return `text ${entry.entry_id}`;
+    case 'tool':
+      return `tool ${entry.tool_id}`;
+    case 'request':
+      return `request ${entry.request_id}`;
+    case 'plan':
+      return 'plan';
+    case 'event':
+      return entry.open ? 'reconnect' : `closed ${entry.first_seq}`;
+    default:
+      return `closed ${entry.first_seq}`;
   }
 }
 
-const LINES = new Set([
-  'note', 'stderr_written', 'session_started', 'session_failed', 'interrupted', 'unrecognised',
-]);
+const LINES = new Set(['note', 'stderr_written', 'session_started', 'session_failed', 'interrupted', 'unrecognised']);
 
-/** The entry an event begins, if it begins one. @param {Logged} logged */
+/**
+ * The entry an event begins, if it begins one.
+ * @param {Logged} logged
+ */
 function begun({ seq, at, event: fact }) {
   const event = /** @type {any} */ (fact);
   const base = { first_seq: seq, last_seq: seq, at };
@@ -256,17 +331,35 @@ function begun({ seq, at, event: fact }) {
       return filled({ ...base, kind: 'prompt', prompt_id, text, by, client_message_id, images });
     }
     case 'entry_opened':
-      return filled({ ...base, kind: 'text', open: true, entry_id: event.entry_id, voice: event.kind, parent: event.parent });
+      return filled({
+        ...base,
+        kind: 'text',
+        open: true,
+        entry_id: event.entry_id,
+        voice: event.kind,
+        parent: event.parent,
+      });
     case 'tool_started': {
       const { tool_id, name, title, kind, input, parent } = event;
       return filled({ ...base, kind: 'tool', open: true, tool_id, name, title, tool_kind: kind, input, parent });
     }
-    case 'plan_changed': return filled({ ...base, kind: 'plan', open: true, items: event.items });
+    case 'plan_changed':
+      return filled({ ...base, kind: 'plan', open: true, items: event.items });
     case 'permission_requested':
     case 'question_asked':
-      return filled({ ...base, kind: 'request', open: true, request_id: event.request_id, state: 'open', asked: event });
-    case 'turn_ended': return filled({ ...base, kind: 'turn', ended: event });
-    case 'session_ended': return filled({ ...base, kind: 'event', open: event.reason === 'disconnected', event });
-    default: return LINES.has(event.type) ? filled({ ...base, kind: 'event', event }) : null;
+      return filled({
+        ...base,
+        kind: 'request',
+        open: true,
+        request_id: event.request_id,
+        state: 'open',
+        asked: event,
+      });
+    case 'turn_ended':
+      return filled({ ...base, kind: 'turn', ended: event });
+    case 'session_ended':
+      return filled({ ...base, kind: 'event', open: event.reason === 'disconnected', event });
+    default:
+      return LINES.has(event.type) ? filled({ ...base, kind: 'event', event }) : null;
   }
 }

@@ -15,7 +15,8 @@ export function sidesOf(lines) {
   /** @type {DiffLine[]} */
   let added = [];
   const settle = () => {
-    for (let n = 0; n < Math.max(removed.length, added.length); n++) rows.push({ left: removed[n] ?? null, right: added[n] ?? null });
+    for (let n = 0; n < Math.max(removed.length, added.length); n++)
+      rows.push({ left: removed[n] ?? null, right: added[n] ?? null });
     removed = [];
     added = [];
   };

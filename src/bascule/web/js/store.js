@@ -2,7 +2,12 @@
 
 /**
  * @template {object} S
- * @typedef {{get: () => S, set: (patch: Partial<S> | ((state: S) => Partial<S>)) => void, flush: () => void, subscribe: (listener: (now: S, before: S) => void) => () => void}} Store
+ * @typedef {{
+ *   get: () => S,
+ *   set: (patch: Partial<S> | ((state: S) => Partial<S>)) => void,
+ *   flush: () => void,
+ *   subscribe: (listener: (now: S, before: S) => void) => () => void,
+ * }} Store
  */
 
 /**

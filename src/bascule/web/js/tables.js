@@ -1,4 +1,6 @@
-/** Tables keyed by words of others: without a prototype, so that `constructor` or `__proto__` is a key like any. Pure. */
+/**
+ * Tables keyed by words of others: without a prototype, so that `constructor` or `__proto__` is a key like any. Pure.
+ */
 
 /**
  * @template V
@@ -21,7 +23,9 @@ export function tableOf(pairs) {
 /**
  * A copy in which one key has another value.
  * @template V
- * @param {Record<string, V>} before @param {string} key @param {V} value
+ * @param {Record<string, V>} before
+ * @param {string} key
+ * @param {V} value
  */
 export function put(before, key, value) {
   const after = table(before);
@@ -32,7 +36,8 @@ export function put(before, key, value) {
 /**
  * A copy without one key.
  * @template V
- * @param {Record<string, V>} before @param {string} key
+ * @param {Record<string, V>} before
+ * @param {string} key
  */
 export function without(before, key) {
   const after = table(before);
@@ -43,7 +48,8 @@ export function without(before, key) {
 /**
  * What stands under a key of an object that came from elsewhere; what it inherits does not count.
  * @template V
- * @param {Record<string, V> | null | undefined} from @param {string} key
+ * @param {Record<string, V> | null | undefined} from
+ * @param {string} key
  * @returns {V | undefined}
  */
 export const own = (from, key) => (from && Object.hasOwn(from, key) ? from[key] : undefined);

@@ -4,7 +4,13 @@
  * @typedef {import('../js/types.d.ts').Entry} Entry
  * @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry
  * @typedef {{key: string, kind: 'entry' | 'group', entries: Entry[], last: boolean, inside: Block[]}} Block
- * @typedef {{tools: Map<string, ToolEntry>, plan: boolean, asked: Set<string>, waiting: Set<string>, inside: Map<string, Entry[]>}} Known
+ * @typedef {{
+ *   tools: Map<string, ToolEntry>,
+ *   plan: boolean,
+ *   asked: Set<string>,
+ *   waiting: Set<string>,
+ *   inside: Map<string, Entry[]>,
+ * }} Known
  */
 
 /**
@@ -16,7 +22,10 @@ export function blocksOf(entries) {
   return { blocks: laidOut(top, known), waiting: known.waiting };
 }
 
-/** @param {Entry[]} entries @returns {{known: Known, top: Entry[]}} */
+/**
+ * @param {Entry[]} entries
+ * @returns {{known: Known, top: Entry[]}}
+ */
 function look(entries) {
   /** @type {Known} */
   const known = { tools: new Map(), plan: false, asked: new Set(), waiting: new Set(), inside: new Map() };
@@ -40,14 +49,19 @@ function look(entries) {
   return { known, top };
 }
 
-/** @param {Entry[]} list @param {Known} known @returns {Block[]} */
+/**
+ * @param {Entry[]} list
+ * @param {Known} known
+ * @returns {Block[]}
+ */
 function laidOut(list, known) {
   /** @type {Block[]} */
   const blocks = [];
   /** @type {ToolEntry[]} */
   let run = [];
   const flush = () => {
-    if (run.length > 1) blocks.push({ key: `g${run[0].first_seq}`, kind: 'group', entries: run, last: false, inside: [] });
+    if (run.length > 1)
+      blocks.push({ key: `g${run[0].first_seq}`, kind: 'group', entries: run, last: false, inside: [] });
     else if (run.length) blocks.push(single(run[0], known, false));
     run = [];
   };
@@ -65,21 +79,43 @@ function laidOut(list, known) {
   return blocks;
 }
 
-/** @param {Entry} entry @param {Known} known @param {boolean} last @returns {Block} */
+/**
+ * @param {Entry} entry
+ * @param {Known} known
+ * @param {boolean} last
+ * @returns {Block}
+ */
 function single(entry, known, last) {
-  const inside = entry.kind === 'tool' ? known.inside.get(entry.tool_id) ?? [] : [];
-  return { key: `e${entry.first_seq}`, kind: 'entry', entries: [entry], last, inside: inside.length ? laidOut(inside, known) : [] };
+  const inside = entry.kind === 'tool' ? (known.inside.get(entry.tool_id) ?? []) : [];
+  return {
+    key: `e${entry.first_seq}`,
+    kind: 'entry',
+    entries: [entry],
+    last,
+    inside: inside.length ? laidOut(inside, known) : [],
+  };
 }
 
-/** Failed ones never fold; what still runs, or asks, stays in sight; pictures are worth seeing. @param {ToolEntry} tool */
+/**
+ * Failed ones never fold; what still runs, or asks, stays in sight; pictures are worth seeing.
+ * @param {ToolEntry} tool
+ */
 const foldable = (tool) =>
   tool.status === 'done' && !['agent', 'question', 'plan'].includes(tool.tool_kind) && !tool.images.length;
 
-/** What comes after the last edit without being the next thing said. @param {Entry} entry @param {Known} known */
+/**
+ * What comes after the last edit without being the next thing said.
+ * @param {Entry} entry
+ * @param {Known} known
+ */
 const standsBy = (entry, known) =>
   entry.kind === 'plan' || entry.kind === 'request' || (entry.kind === 'tool' && known.waiting.has(entry.tool_id));
 
-/** A request is shown by its tool, a question by its request, a change of the plan by the plan. @param {Entry} entry @param {Known} known */
+/**
+ * A request is shown by its tool, a question by its request, a change of the plan by the plan.
+ * @param {Entry} entry
+ * @param {Known} known
+ */
 function isShownElsewhere(entry, known) {
   if (entry.kind === 'request') {
     const asked = /** @type {any} */ (entry.asked);
@@ -92,10 +128,18 @@ function isShownElsewhere(entry, known) {
   return entry.tool_kind === 'question' && known.asked.has(entry.tool_id);
 }
 
-/** Every key of these blocks and of those inside them. @param {Block[]} blocks @returns {string[]} */
+/**
+ * Every key of these blocks and of those inside them.
+ * @param {Block[]} blocks
+ * @returns {string[]}
+ */
 export const keysOf = (blocks) => blocks.flatMap((block) => [block.key, ...keysOf(block.inside)]);
 
-/** Every entry a block draws, its own first. @param {Block} block @returns {Entry[]} */
+/**
+ * Every entry a block draws, its own first.
+ * @param {Block} block
+ * @returns {Entry[]}
+ */
 export const entriesOf = (block) => [...block.entries, ...block.inside.flatMap(entriesOf)];
 
 /**
@@ -103,7 +147,8 @@ export const entriesOf = (block) => [...block.entries, ...block.inside.flatMap(e
  * @param {Entry[]} entries
  * @param {import('../js/types.d.ts').TurnEntry} turn
  * @param {boolean} fromStart whether the conversation's beginning is among the entries
- * @returns {{files: Map<string, {added: number, removed: number}>, said: string, cost: number | null, whole: boolean}} `whole`: the turn's beginning was there to be read
+ * @returns {{files: Map<string, {added: number, removed: number}>, said: string, cost: number | null, whole: boolean}}
+ *   `whole`: the turn's beginning was there to be read
  */
 export function turnFacts(entries, turn, fromStart) {
   /** @type {Map<string, {added: number, removed: number}>} */
@@ -128,5 +173,10 @@ export function turnFacts(entries, turn, fromStart) {
   const whole = n >= 0 || fromStart;
   const total = turn.ended.cost_usd;
   // A turn's cost is the sum so far less the sum before, which is not known when the turn begins above the window.
-  return { files, said: said.join('\n\n'), cost: whole && typeof total === 'number' ? Math.max(0, total - spent) : null, whole };
+  return {
+    files,
+    said: said.join('\n\n'),
+    cost: whole && typeof total === 'number' ? Math.max(0, total - spent) : null,
+    whole,
+  };
 }

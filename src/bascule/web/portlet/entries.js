@@ -3,7 +3,7 @@
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { tame } from '../js/visible.js';
-import { clockTime, count, duration } from '../js/words.js';
+import { clockTime, count, duration } from '../js/format.js';
 import { lineNote } from './notes.js';
 import { exact, pictures } from './shown.js';
 import { GrowingText } from './text.js';
@@ -13,10 +13,13 @@ import { own, table } from '../js/tables.js';
 
 /** @param {import('../js/types.d.ts').PromptEntry} entry */
 export function promptBox(entry) {
-  return h('section', { class: 'mu', 'data-prompt': entry.prompt_id, 'aria-label': `${tame(entry.by) || 'A person'} wrote` },
+  return h(
+    'section',
+    { class: 'mu', 'data-prompt': entry.prompt_id, 'aria-label': `${tame(entry.by) || 'A person'} wrote` },
     pictures(entry.images, 'Picture you sent'),
     h('div', { class: 'said' }, tame(entry.text)),
-    h('footer', null, [tame(entry.by), clockTime(entry.at)].filter(Boolean).join(' · ')));
+    h('footer', null, [tame(entry.by), clockTime(entry.at)].filter(Boolean).join(' · ')),
+  );
 }
 
 /** A thought: one closed line, whose words are drawn once somebody opens it. */
@@ -27,20 +30,35 @@ export class Thought {
     this.first = h('span', { class: 'w' });
     this.text = new GrowingText(view.ask);
     this.text.element.classList.add('small');
-    this.element = h('details', { class: 'ln1 think' },
-      h('summary', null, icon('think'), this.verb, this.first, h('span', { class: 'car' }, icon('right', 12))));
+    this.element = h(
+      'details',
+      { class: 'ln1 think' },
+      h('summary', null, icon('think'), this.verb, this.first, h('span', { class: 'car' }, icon('right', 12))),
+    );
     this.element.ontoggle = () => this.#fill();
   }
 
-  /** @param {import('../js/types.d.ts').TextEntry} entry @param {string | null} until when the next thing began */
+  /**
+   * @param {import('../js/types.d.ts').TextEntry} entry
+   * @param {string | null} until when the next thing began
+   */
   show(entry, until) {
     this.entry = entry;
     const took = until ? Date.parse(until) - Date.parse(entry.at) : 0;
-    const verb = entry.open ? 'Thinking' : took >= 1000 ? `Thought for ${duration(Math.round(took / 1000) * 1000)}` : 'Thought';
+    const verb = entry.open
+      ? 'Thinking'
+      : took >= 1000
+        ? `Thought for ${duration(Math.round(took / 1000) * 1000)}`
+        : 'Thought';
     if (this.verb.textContent !== verb) this.verb.textContent = verb;
     if ((this.first.textContent ?? '').length < 200) {
       const end = entry.text.trimStart().indexOf('\n');
-      this.first.textContent = tame(entry.text.trimStart().slice(0, end < 0 ? 300 : end).replace(/[*_`#]/g, ''));
+      this.first.textContent = tame(
+        entry.text
+          .trimStart()
+          .slice(0, end < 0 ? 300 : end)
+          .replace(/[*_`#]/g, ''),
+      );
     }
     this.#fill();
   }
@@ -57,21 +75,48 @@ export class Thought {
   }
 }
 
-const STEPS = table(/** @type {Record<string, [string, string]>} */ ({ completed: ['d', 'done'], in_progress: ['r', 'in progress'], pending: ['p', 'to do'] }));
+const STEPS = table(
+  /** @type {Record<string, [string, string]>} */ ({
+    completed: ['d', 'done'],
+    in_progress: ['r', 'in progress'],
+    pending: ['p', 'to do'],
+  }),
+);
 
 /** @param {import('../js/types.d.ts').PlanEntry} entry */
 export function planCard(entry) {
   const done = entry.items.filter((one) => one.status === 'completed').length;
-  return h('section', { class: 'plan', 'aria-label': 'Plan' },
-    h('header', null, icon('plan'), h('b', null, 'Plan'), h('span', null, `${done} of ${entry.items.length}`),
-      h('progress', { max: Math.max(1, entry.items.length), value: done, 'aria-label': `${done} of ${entry.items.length} done` })),
-    h('ol', null, entry.items.map((item) => {
-      const status = item.status ?? 'pending';
-      const [letter, spoken] = STEPS[status] ?? STEPS.pending;
-      return h('li', { class: letter },
-        status === 'completed' ? icon('okc', 14) : h('span', { class: 'ring' }),
-        h('span', null, tame(status === 'in_progress' && item.active_form ? item.active_form : item.text)), h('span', { class: 'spoken' }, `, ${spoken}`));
-    })));
+  return h(
+    'section',
+    { class: 'plan', 'aria-label': 'Plan' },
+    h(
+      'header',
+      null,
+      icon('plan'),
+      h('b', null, 'Plan'),
+      h('span', null, `${done} of ${entry.items.length}`),
+      h('progress', {
+        max: Math.max(1, entry.items.length),
+        value: done,
+        'aria-label': `${done} of ${entry.items.length} done`,
+      }),
+    ),
+    h(
+      'ol',
+      null,
+      entry.items.map((item) => {
+        const status = item.status ?? 'pending';
+        const [letter, spoken] = STEPS[status] ?? STEPS.pending;
+        return h(
+          'li',
+          { class: letter },
+          status === 'completed' ? icon('okc', 14) : h('span', { class: 'ring' }),
+          h('span', null, tame(status === 'in_progress' && item.active_form ? item.active_form : item.text)),
+          h('span', { class: 'spoken' }, `, ${spoken}`),
+        );
+      }),
+    ),
+  );
 }
 
 /** @param {import('../js/types.d.ts').RequestEntry} entry */
@@ -79,22 +124,68 @@ export function requestLine(entry) {
   const asked = /** @type {any} */ (entry.asked);
   const answer = /** @type {any} */ (entry.answer);
   if (asked.type === 'question_asked') return questionLine(entry, asked, answer);
-  const what = asked.kind === 'execute' ? 'run a command' : asked.kind === 'edit' ? 'edit a file' : asked.kind === 'plan' ? 'go ahead with its plan' : `use ${tame(asked.tool)}`;
+  const what =
+    asked.kind === 'execute'
+      ? 'run a command'
+      : asked.kind === 'edit'
+        ? 'edit a file'
+        : asked.kind === 'plan'
+          ? 'go ahead with its plan'
+          : `use ${tame(asked.tool)}`;
   if (entry.state === 'open') return lineNote('shield', 'wait', `Asked to ${what}. It waits for you below.`);
-  if (entry.reason === 'restored') return lineNote('shield', '', `Asked to ${what}. It was answered; this older copy of the log does not say how.`);
-  if (entry.state === 'withdrawn') return lineNote('shield', '', entry.reason === 'lost' ? `Asked to ${what}, but stopped before it had an answer.` : `Asked to ${what}, then took the request back.`);
+  if (entry.reason === 'restored')
+    return lineNote('shield', '', `Asked to ${what}. It was answered; this older copy of the log does not say how.`);
+  if (entry.state === 'withdrawn')
+    return lineNote(
+      'shield',
+      '',
+      entry.reason === 'lost'
+        ? `Asked to ${what}, but stopped before it had an answer.`
+        : `Asked to ${what}, then took the request back.`,
+    );
   const verb = answer?.decision === 'allow' ? 'allowed' : 'denied';
   const reason = answer?.message ? `“${tame(answer.message)}”` : answer?.rule ? tame(answer.rule) : '';
-  return lineNote(verb === 'allowed' ? 'check' : 'x', verb === 'denied' ? 'no' : '', `${tame(answer?.by || 'Bascule')} ${verb} the request to ${what}.`, reason);
+  return lineNote(
+    verb === 'allowed' ? 'check' : 'x',
+    verb === 'denied' ? 'no' : '',
+    `${tame(answer?.by || 'Bascule')} ${verb} the request to ${what}.`,
+    reason,
+  );
 }
 
-/** @param {import('../js/types.d.ts').RequestEntry} entry @param {any} asked @param {any} answer */
+/**
+ * @param {import('../js/types.d.ts').RequestEntry} entry
+ * @param {any} asked
+ * @param {any} answer
+ */
 function questionLine(entry, asked, answer) {
   const rows = asked.questions.flatMap((/** @type {any} */ one) => [
-    h('dt', null, tame(one.question)), h('dd', null, tame(own(answer?.answers, one.question) ?? (entry.state === 'open' ? '' : 'no answer')))]);
-  const state = entry.state === 'open' ? 'waiting for you' : entry.reason === 'restored' ? 'answered before this copy of the log was put back' : entry.state === 'withdrawn' ? (entry.reason === 'lost' ? 'lost with the agent' : 'taken back') : `${tame(answer?.by ?? '')} answered`;
-  return h('details', { class: 'tool', open: entry.state === 'answered' },
-    h('summary', null, icon('chat'), h('span', { class: 'v' }, 'Question'), h('code', null, exact(count(asked.questions.length, 'question'))),
-      h('span', { class: 'meta' }, state), entry.state === 'open' && h('span', { class: 'dot dot-blocked', role: 'img', 'aria-label': 'waiting for you' }), h('span', { class: 'car' }, icon('right', 12))),
-    h('div', { class: 'tb' }, h('dl', { class: 'qa' }, rows)));
+    h('dt', null, tame(one.question)),
+    h('dd', null, tame(own(answer?.answers, one.question) ?? (entry.state === 'open' ? '' : 'no answer'))),
+  ]);
+  const state =
+    entry.state === 'open'
+      ? 'waiting for you'
+      : entry.reason === 'restored'
+        ? 'answered before this copy of the log was put back'
+        : entry.state === 'withdrawn'
+          ? entry.reason === 'lost'
+            ? 'lost with the agent'
+            : 'taken back'
+          : `${tame(answer?.by ?? '')} answered`;
+  return h(
+    'details',
+    { class: 'tool', open: entry.state === 'answered' },
+    h(
+      'summary',
+      null,
+      icon('chat'),
+      h('span', { class: 'v' }, 'Question'),
+      h('code', null, exact(count(asked.questions.length, 'question'))),
+      h('span', { class: 'meta' }, state),
+      entry.state === 'open' && h('span', { class: 'dot dot-blocked', role: 'img', 'aria-label': 'waiting for you' }),
+      h('span', { class: 'car' }, icon('right', 12)),
+    ),
+    h('div', { class: 'tb' }, h('dl', { class: 'qa' }, rows)),
+  );
 }

@@ -9,7 +9,14 @@ import { hitsIn } from './said.js';
  * @typedef {import('./window.js').Window} Window
  * @typedef {import('./view.js').View} View
  * @typedef {import('./scroll.js').Scroll} Scroll
- * @typedef {{window: Window, view: View, scroll: Scroll, column: HTMLElement, bring: (seq: number, run: () => void) => void, tell: (message: any) => void}} Parts
+ * @typedef {{
+ *   window: Window,
+ *   view: View,
+ *   scroll: Scroll,
+ *   column: HTMLElement,
+ *   bring: (seq: number, run: () => void) => void,
+ *   tell: (message: any) => void,
+ * }} Parts
  */
 
 const MOST_RANGES = 2000;
@@ -30,7 +37,10 @@ export class Find {
     this.timer = undefined;
   }
 
-  /** @param {string} text @param {number} step 0 for a new search */
+  /**
+   * @param {string} text
+   * @param {number} step 0 for a new search
+   */
   find(text, step) {
     if (text !== this.text || step === 0) this.#begin(text);
     else this.#go(step);
@@ -46,13 +56,17 @@ export class Find {
       return;
     }
     const { before, after } = this.parts.window.state;
-    if (before !== null || after !== null) this.timer = setTimeout(() => this.parts.tell({ type: 'search', text }), PAUSE);
+    if (before !== null || after !== null)
+      this.timer = setTimeout(() => this.parts.tell({ type: 'search', text }), PAUSE);
     const hits = this.#hits();
     if (hits.length) this.#show(hits[hits.length - 1], -1);
     else this.#report(this.timer !== undefined);
   }
 
-  /** @param {string} text @param {number[] | null} seqs null when this reader may not search, so that pages are read instead */
+  /**
+   * @param {string} text
+   * @param {number[] | null} seqs null when this reader may not search, so that pages are read instead
+   */
   found(text, seqs) {
     if (text !== this.text || !text) return;
     this.remote = seqs ?? [];
@@ -113,12 +127,17 @@ export class Find {
     });
   }
 
-  /** @param {number} seq @param {number} step which end of the entry to begin at */
+  /**
+   * @param {number} seq
+   * @param {number} step which end of the entry to begin at
+   */
   #show(seq, step) {
     const { window, bring } = this.parts;
     const text = this.text;
     if (!window.holds(seq)) {
-      bring(seq, () => { if (text === this.text) this.#show(seq, step); });
+      bring(seq, () => {
+        if (text === this.text) this.#show(seq, step);
+      });
       return;
     }
     this.here = { seq, place: 0 };
@@ -152,11 +171,20 @@ export class Find {
 
   #report(looking = false) {
     const hits = this.text ? this.#hits() : [];
-    this.parts.tell({ type: 'found', count: hits.length, at: this.here ? hits.indexOf(this.here.seq) + 1 : 0, looking });
+    this.parts.tell({
+      type: 'found',
+      count: hits.length,
+      at: this.here ? hits.indexOf(this.here.seq) + 1 : 0,
+      looking,
+    });
   }
 }
 
-/** @param {Element} root @param {string} text @returns {Range[]} also across the edges of bold and code */
+/**
+ * @param {Element} root
+ * @param {string} text
+ * @returns {Range[]} also across the edges of bold and code
+ */
 export function rangesOf(root, text) {
   const low = text.toLowerCase();
   /** @type {{node: Text, from: number}[]} */
@@ -173,7 +201,11 @@ export function rangesOf(root, text) {
   }
   const ranges = [];
   let n = 0;
-  for (let at = joined.indexOf(low); at >= 0 && ranges.length < MOST_RANGES; at = joined.indexOf(low, at + low.length)) {
+  for (
+    let at = joined.indexOf(low);
+    at >= 0 && ranges.length < MOST_RANGES;
+    at = joined.indexOf(low, at + low.length)
+  ) {
     while (nodes[n + 1] && nodes[n + 1].from <= at) n++;
     let last = n;
     while (nodes[last + 1] && nodes[last + 1].from < at + low.length) last++;
@@ -186,4 +218,7 @@ export function rangesOf(root, text) {
 }
 
 /** @param {Node} node */
-const blockOf = (node) => node.parentElement?.closest('p, li, td, th, pre, div, summary, section, footer, header, dt, dd, h1, h2, h3, h4, h5, h6');
+const blockOf = (node) =>
+  node.parentElement?.closest(
+    'p, li, td, th, pre, div, summary, section, footer, header, dt, dd, h1, h2, h3, h4, h5, h6',
+  );

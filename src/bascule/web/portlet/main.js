@@ -5,6 +5,7 @@
  */
 
 import { h } from '../js/dom.js';
+import { firstTheme, setTheme, shellPort } from '../js/frame.js';
 import { icon } from '../js/icons.js';
 import { announced } from './announce.js';
 import { Find } from './find.js';
@@ -17,17 +18,18 @@ const DEAR = 6; // milliseconds
 const column = /** @type {HTMLElement} */ (document.getElementById('col'));
 const announcer = /** @type {HTMLElement} */ (document.getElementById('announce'));
 const shapes = document.getElementById('shapes');
-const channel = new MessageChannel();
-const port = channel.port1;
-/** @param {any} message */
-const tell = (message) => port.postMessage(message);
+const { tell, listen } = shellPort();
 
 const gap = h('div', { class: 'gap lost', hidden: true });
 const loading = h('p', { class: 'more', hidden: true }, 'Loading earlier messages');
 const loadingNewer = h('p', { class: 'more', hidden: true }, 'Loading later messages');
 column.before(loading);
 column.after(loadingNewer, gap);
-const jump = h('button', { type: 'button', class: 'jump', hidden: true, title: 'Jump to the latest', 'aria-label': 'Jump to the latest' }, icon('down'));
+const jump = h(
+  'button',
+  { type: 'button', class: 'jump', hidden: true, title: 'Jump to the latest', 'aria-label': 'Jump to the latest' },
+  icon('down'),
+);
 document.body.append(jump);
 
 const view = new View(column, {
@@ -45,7 +47,10 @@ const scroll = new Scroll(column, jump, {
   live: () => held.live,
   older: () => void held.older(),
   newer: () => void held.newer(),
-  latest: () => { if (held.live) scroll.toEnd(); else if (held.latest()) arrived = () => scroll.toEnd(); },
+  latest: () => {
+    if (held.live) scroll.toEnd();
+    else if (held.latest()) arrived = () => scroll.toEnd();
+  },
 });
 const find = new Find({ window: held, view, scroll, column, bring, tell });
 
@@ -54,7 +59,11 @@ let arrived = null;
 let drawing = false;
 let rested = 0;
 
-/** Load what is around a number, or (-1) the page above, then go on. @param {number} seq @param {() => void} run */
+/**
+ * Load what is around a number, or (-1) the page above, then go on.
+ * @param {number} seq
+ * @param {() => void} run
+ */
 function bring(seq, run) {
   if (seq >= 0 ? held.around(seq) : held.older() || held.asked?.side === 'older') arrived = run;
 }
@@ -85,8 +94,8 @@ function toPrompt(step) {
   else if (held.live) scroll.toEnd();
 }
 
-/** @type {Map<string, (message: any) => void>} */
-const takes = new Map(Object.entries({
+/** @type {Record<string, (message: any) => void>} */
+const takes = {
   open: (message) => {
     shapes?.remove();
     view.cwd = message.cwd;
@@ -131,7 +140,7 @@ const takes = new Map(Object.entries({
   hits: (message) => find.found(message.text, message.seqs),
   prompt: (message) => toPrompt(message.step),
   goto: (message) => goTo(message.seq),
-}));
+};
 
 /** At most once a frame; and where a drawing is dear, leave most of the time to the reader's own scrolling. */
 function schedule() {
@@ -169,12 +178,6 @@ function forgetFar(reader) {
   view.show(held.state);
 }
 
-/** @param {string} theme */
-function setTheme(theme) {
-  if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
-}
-
 // The shell's own keys are pressed here, too, once a reader has clicked into the transcript.
 addEventListener('keydown', (event) => {
   if ((event.ctrlKey || event.metaKey) && !event.altKey && 'kbjfi'.includes(event.key)) {
@@ -186,7 +189,5 @@ addEventListener('keydown', (event) => {
   }
 });
 setInterval(() => tick(column, Date.now()), 1000);
-setTheme(location.hash.slice(1));
-port.onmessage = (/** @type {MessageEvent} */ event) => takes.get(event.data?.type)?.(event.data);
-// The shell has this frame's own address; only it can be the parent (frame-ancestors), and only it gets the port.
-parent.postMessage({ type: 'ready' }, new URL(location.href).origin, [channel.port2]);
+setTheme(firstTheme());
+listen(takes);

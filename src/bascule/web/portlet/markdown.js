@@ -12,22 +12,30 @@ import { tame } from '../js/visible.js';
 /** A note's mark, and the note itself, at the place where it was written. */
 const FOOTNOTES = [
   {
-    name: 'footnote', level: 'block',
+    name: 'footnote',
+    level: 'block',
     /** @param {string} text */
     start: (text) => text.match(/^\[\^/m)?.index,
-    /** @this {any} @param {string} text */
+    /**
+     * @this {any}
+     * @param {string} text
+     */
     tokenizer(text) {
       const found = /^\[\^([\w-]{1,40})\]:[ \t]*([^\n]*(?:\n(?!\n|\[\^)[^\n]*)*)(?:\n|$)/.exec(text);
       if (!found) return undefined;
       return { type: 'footnote', raw: found[0], label: found[1], tokens: this.lexer.inlineTokens(found[2]) };
     },
-    /** @this {any} @param {any} token */
+    /**
+     * @this {any}
+     * @param {any} token
+     */
     renderer(token) {
       return `<p><sup>${token.label}</sup> ${this.parser.parseInline(token.tokens)}</p>`;
     },
   },
   {
-    name: 'footnoteMark', level: 'inline',
+    name: 'footnoteMark',
+    level: 'inline',
     /** @param {string} text */
     start: (text) => text.match(/\[\^/)?.index,
     /** @param {string} text */
@@ -43,8 +51,38 @@ const FOOTNOTES = [
 const marked = new Marked({ gfm: true, breaks: false, extensions: /** @type {any} */ (FOOTNOTES) });
 
 const TAGS = [
-  'p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'ul',
-  'ol', 'li', 'a', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'input', 'img', 'sub', 'sup', 'kbd', 'details', 'summary',
+  'p',
+  'br',
+  'hr',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'strong',
+  'em',
+  'del',
+  'code',
+  'pre',
+  'blockquote',
+  'ul',
+  'ol',
+  'li',
+  'a',
+  'table',
+  'thead',
+  'tbody',
+  'tr',
+  'th',
+  'td',
+  'input',
+  'img',
+  'sub',
+  'sup',
+  'kbd',
+  'details',
+  'summary',
 ];
 const ATTRIBUTES = ['href', 'class', 'align', 'start', 'type', 'checked', 'disabled', 'alt', 'src'];
 const MOST_MARKDOWN = 200_000;
@@ -66,7 +104,9 @@ export function markdown(text, ask) {
   }
   // Before anything of ours is in it: the agent's markup may not borrow the page's classes.
   for (const element of fragment.querySelectorAll('[class]')) {
-    const language = element.matches('pre > code') ? /(?:^| )language-[\w+#.-]+/.exec(element.className)?.[0].trim() : undefined;
+    const language = element.matches('pre > code')
+      ? /(?:^| )language-[\w+#.-]+/.exec(element.className)?.[0].trim()
+      : undefined;
     if (language) element.className = language;
     else element.removeAttribute('class');
   }
@@ -76,7 +116,14 @@ export function markdown(text, ask) {
     if (box.getAttribute('type') !== 'checkbox') box.remove();
     else {
       box.closest('li')?.classList.add('task');
-      box.replaceWith(h('input', { type: 'checkbox', disabled: true, checked: box.hasAttribute('checked'), 'aria-label': box.hasAttribute('checked') ? 'done' : 'to do' }));
+      box.replaceWith(
+        h('input', {
+          type: 'checkbox',
+          disabled: true,
+          checked: box.hasAttribute('checked'),
+          'aria-label': box.hasAttribute('checked') ? 'done' : 'to do',
+        }),
+      );
     }
   }
   for (const pre of fragment.querySelectorAll('pre')) pre.replaceWith(codeBlock(pre, ask));
@@ -88,7 +135,10 @@ export function markdown(text, ask) {
   return fragment;
 }
 
-/** @param {string} text @returns {DocumentFragment | null} null for what can't be read as Markdown: it is shown as it was written */
+/**
+ * @param {string} text
+ * @returns {DocumentFragment | null} null for what can't be read as Markdown: it is shown as it was written
+ */
 function purified(text) {
   if (!/^(?:```|~~~)/.test(text) && (text.match(/[*_~[<]/g)?.length ?? 0) > MOST_MARKS) return null;
   let html;
@@ -99,12 +149,20 @@ function purified(text) {
   }
   // A document made of frames has no body, and then there is nothing to return.
   return /** @type {any} */ (DOMPurify).sanitize(html, {
-    ALLOWED_TAGS: TAGS, ALLOWED_ATTR: ATTRIBUTES, ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false,
-    ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i, ADD_URI_SAFE_ATTR: ['align', 'start', 'type', 'checked', 'disabled'], RETURN_DOM_FRAGMENT: true,
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ATTRIBUTES,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
+    ADD_URI_SAFE_ATTR: ['align', 'start', 'type', 'checked', 'disabled'],
+    RETURN_DOM_FRAGMENT: true,
   });
 }
 
-/** Pictures from elsewhere would tell elsewhere that somebody looks: they become words. @param {HTMLImageElement} image */
+/**
+ * Pictures from elsewhere would tell elsewhere that somebody looks: they become words.
+ * @param {HTMLImageElement} image
+ */
 function picture(image) {
   const alt = image.getAttribute('alt') || 'Picture';
   const source = image.getAttribute('src') ?? '';
@@ -113,7 +171,10 @@ function picture(image) {
   return h('span', { class: 'far', title: source }, `[${alt}]`);
 }
 
-/** @param {HTMLAnchorElement} link @param {{link: (href: string) => void}} ask */
+/**
+ * @param {HTMLAnchorElement} link
+ * @param {{link: (href: string) => void}} ask
+ */
 function tameLink(link, ask) {
   const href = link.getAttribute('href') ?? '';
   if (!/^https?:\/\//i.test(href)) {
@@ -127,7 +188,10 @@ function tameLink(link, ask) {
   };
 }
 
-/** @param {HTMLPreElement} pre @param {{copy: (text: string) => void}} ask */
+/**
+ * @param {HTMLPreElement} pre
+ * @param {{copy: (text: string) => void}} ask
+ */
 function codeBlock(pre, ask) {
   const code = pre.querySelector('code');
   const language = /language-([\w+#.-]+)/.exec(code?.className ?? '')?.[1] ?? '';
@@ -135,7 +199,15 @@ function codeBlock(pre, ask) {
   return codeFrame(language, [highlighted(text.replace(/\n$/, ''), language)], () => ask.copy(text));
 }
 
-/** @param {string} language @param {(Node | string)[]} content @param {() => void} copy */
-export const codeFrame = (language, content, copy) => h('div', { class: 'cb' },
-  h('header', null, h('span', null, language || 'text'), iconButton('copy', 'Copy code', { onclick: copy })),
-  h('pre', { tabindex: 0 }, h('code', null, content)));
+/**
+ * @param {string} language
+ * @param {(Node | string)[]} content
+ * @param {() => void} copy
+ */
+export const codeFrame = (language, content, copy) =>
+  h(
+    'div',
+    { class: 'cb' },
+    h('header', null, h('span', null, language || 'text'), iconButton('copy', 'Copy code', { onclick: copy })),
+    h('pre', { tabindex: 0 }, h('code', null, content)),
+  );

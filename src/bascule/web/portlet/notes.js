@@ -3,63 +3,127 @@
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { tame } from '../js/visible.js';
-import { clockTime } from '../js/words.js';
+import { clockTime } from '../js/format.js';
 import { table } from '../js/tables.js';
 
 /** @typedef {import('./view.js').View} View */
 
-/** @param {string} mark @param {string} tone @param {string} text @param {string} [more] the agent's words, if any */
+/**
+ * @param {string} mark
+ * @param {string} tone
+ * @param {string} text
+ * @param {string} [more] the agent's words, if any
+ */
 export function lineNote(mark, tone, text, more = '') {
-  return h('div', { class: `evn ${tone}` }, icon(mark), h('span', null, text, more && h('small', null, tame(more).slice(0, 4000))));
+  return h(
+    'div',
+    { class: `evn ${tone}` },
+    icon(mark),
+    h('span', null, text, more && h('small', null, tame(more).slice(0, 4000))),
+  );
 }
 
-const ENDS = table(/** @type {Record<string, string>} */ ({
-  closed: 'Session ended. Everything is kept. Resume goes on from here.',
-  exited: 'The agent left by itself. Everything is kept. Resume goes on from here.',
-  killed: 'Everything was stopped. Resume goes on from here.',
-  idle_limit: 'Ended after a while without a message. Everything is kept. Resume goes on from here.',
-  time_limit: 'Ended at its time limit. Everything is kept. Resume goes on from here.',
-  size_limit: 'Ended because it wrote more than the limit. Everything is kept.',
-  lost: 'The machine went away under the agent. Everything it said is kept. Resume goes on from here.',
-}));
-const TONES = table(/** @type {Record<string, [string, string]>} */ ({ error: ['alert', 'bad'], warning: ['alert', 'wait'] }));
+const ENDS = table(
+  /** @type {Record<string, string>} */ ({
+    closed: 'Session ended. Everything is kept. Resume goes on from here.',
+    exited: 'The agent left by itself. Everything is kept. Resume goes on from here.',
+    killed: 'Everything was stopped. Resume goes on from here.',
+    idle_limit: 'Ended after a while without a message. Everything is kept. Resume goes on from here.',
+    time_limit: 'Ended at its time limit. Everything is kept. Resume goes on from here.',
+    size_limit: 'Ended because it wrote more than the limit. Everything is kept.',
+    lost: 'The machine went away under the agent. Everything it said is kept. Resume goes on from here.',
+  }),
+);
+const TONES = table(
+  /** @type {Record<string, [string, string]>} */ ({ error: ['alert', 'bad'], warning: ['alert', 'wait'] }),
+);
 
-/** @param {import('../js/types.d.ts').EventEntry} entry @param {View} view @returns {Node | null} */
+/**
+ * @param {import('../js/types.d.ts').EventEntry} entry
+ * @param {View} view
+ * @returns {Node | null}
+ */
 export function eventLine(entry, view) {
   const event = /** @type {any} */ (entry.event);
   switch (event.type) {
-    case 'note': return lineNote(...(TONES[event.level] ?? ['info', '']), tame(event.text));
-    case 'interrupted': return lineNote('stop', '', `${tame(event.by)} stopped this turn. What it wrote so far is kept.`);
-    case 'session_started': return begun(entry, event, view);
-    case 'session_ended': return event.reason === 'disconnected' ? lost(entry, event) : ended(event);
-    case 'session_failed': return h('div', null, lineNote('alert', 'bad', tame(event.message)), event.stderr_tail && said('What it said', event.stderr_tail));
-    case 'stderr_written': return said('The agent’s error output', event.text);
-    default: return said('Something Bascule does not know yet', event.raw ?? '');
+    case 'note':
+      return lineNote(...(TONES[event.level] ?? ['info', '']), tame(event.text));
+    case 'interrupted':
+      return lineNote('stop', '', `${tame(event.by)} stopped this turn. What it wrote so far is kept.`);
+    case 'session_started':
+      return begun(entry, event, view);
+    case 'session_ended':
+      return event.reason === 'disconnected' ? lost(entry, event) : ended(event);
+    case 'session_failed':
+      return h(
+        'div',
+        null,
+        lineNote('alert', 'bad', tame(event.message)),
+        event.stderr_tail && said('What it said', event.stderr_tail),
+      );
+    case 'stderr_written':
+      return said('The agent’s error output', event.text);
+    default:
+      return said('Something Bascule does not know yet', event.raw ?? '');
   }
 }
 
-/** @param {import('../js/types.d.ts').EventEntry} entry @param {any} event @param {View} view */
+/**
+ * @param {import('../js/types.d.ts').EventEntry} entry
+ * @param {any} event
+ * @param {View} view
+ */
 function begun(entry, event, view) {
-  if (event.resumed_from) return h('div', { class: 'gap' }, event.forked ? 'Goes on from another conversation, which stays as it is' : 'Goes on from an earlier conversation');
-  return view.state.before === null && view.state.entries[0] === entry ? null : h('div', { class: 'gap' }, `Resumed by ${tame(event.by)} · ${clockTime(entry.at)}`);
+  if (event.resumed_from)
+    return h(
+      'div',
+      { class: 'gap' },
+      event.forked ? 'Goes on from another conversation, which stays as it is' : 'Goes on from an earlier conversation',
+    );
+  return view.state.before === null && view.state.entries[0] === entry
+    ? null
+    : h('div', { class: 'gap' }, `Resumed by ${tame(event.by)} · ${clockTime(entry.at)}`);
 }
 
-/** A lost agent, and what has been done about it so far. @param {import('../js/types.d.ts').EventEntry} entry @param {any} event */
+/**
+ * A lost agent, and what has been done about it so far.
+ * @param {import('../js/types.d.ts').EventEntry} entry
+ * @param {any} event
+ */
 function lost(entry, event) {
   const told = tame(event.message || 'The agent stopped.');
   const tries = entry.attempts ? `try ${entry.attempt} of ${entry.attempts}` : '';
-  if (entry.back) return lineNote('refresh', '', `${told} It is back${entry.attempt > 1 ? ` after ${entry.attempt} tries` : ''}.`);
+  if (entry.back)
+    return lineNote('refresh', '', `${told} It is back${entry.attempt > 1 ? ` after ${entry.attempt} tries` : ''}.`);
   return lineNote('refresh', 'wait', entry.open ? `${told} Reconnecting… ${tries}` : told);
 }
 
 /** @param {any} event */
 function ended(event) {
   const code = event.reason === 'exited' && event.code ? ` (code ${event.code})` : '';
-  const line = h('div', { class: 'gap' }, (ENDS[event.reason] ?? 'Session ended.').replace('by itself', `by itself${code}`));
+  const line = h(
+    'div',
+    { class: 'gap' },
+    (ENDS[event.reason] ?? 'Session ended.').replace('by itself', `by itself${code}`),
+  );
   return event.message ? h('div', null, line, said('What it said', event.message)) : line;
 }
 
-/** @param {string} title @param {string} text */
-const said = (title, text) => h('details', { class: 'ln1 errout' },
-  h('summary', null, icon('log'), h('span', { class: 'v' }, title), h('span', { class: 'w' }, tame(text.trim().split('\n').pop() ?? '')), h('span', { class: 'car' }, icon('right', 12))),
-  h('pre', { class: 'out', tabindex: 0 }, tame(text)));
+/**
+ * @param {string} title
+ * @param {string} text
+ */
+const said = (title, text) =>
+  h(
+    'details',
+    { class: 'ln1 errout' },
+    h(
+      'summary',
+      null,
+      icon('log'),
+      h('span', { class: 'v' }, title),
+      h('span', { class: 'w' }, tame(text.trim().split('\n').pop() ?? '')),
+      h('span', { class: 'car' }, icon('right', 12)),
+    ),
+    h('pre', { class: 'out', tabindex: 0 }, tame(text)),
+  );

@@ -68,10 +68,16 @@ export function pieces(text, size) {
   return found;
 }
 
-/** Whether blocks of this text may lean on each other: links defined elsewhere, notes, markup around blank lines. @param {string} text */
+/**
+ * Whether blocks of this text may lean on each other: links defined elsewhere, notes, markup around blank lines.
+ * @param {string} text
+ */
 export const leans = (text) => /^ {0,3}(?:\[[^\]\n]+\]:|<[a-z!/])/im.test(text);
 
-/** The code block a text begins with and has not ended: its language, and where its first line begins. @param {string} tail */
+/**
+ * The code block a text begins with and has not ended: its language, and where its first line begins.
+ * @param {string} tail
+ */
 export function openFence(tail) {
   const mark = /^(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n/.exec(tail);
   return mark ? { language: mark[2], begins: mark[0].length } : null;

@@ -14,7 +14,17 @@ export function rawEntries(entries) {
   } catch (error) {
     text = `It can't be written out, either: ${/** @type {Error} */ (error).message}`;
   }
-  return h('details', { class: 'ln1 errout' },
-    h('summary', null, icon('alert'), h('span', { class: 'v' }, 'This could not be drawn'), h('span', { class: 'w' }, 'Open it to see it raw'), h('span', { class: 'car' }, icon('right', 12))),
-    h('pre', { class: 'out', tabindex: 0 }, visible(text.slice(0, MOST))));
+  return h(
+    'details',
+    { class: 'ln1 errout' },
+    h(
+      'summary',
+      null,
+      icon('alert'),
+      h('span', { class: 'v' }, 'This could not be drawn'),
+      h('span', { class: 'w' }, 'Open it to see it raw'),
+      h('span', { class: 'car' }, icon('right', 12)),
+    ),
+    h('pre', { class: 'out', tabindex: 0 }, visible(text.slice(0, MOST))),
+  );
 }

@@ -53,11 +53,13 @@ export function searchResults(output) {
  */
 export function webResults(output) {
   const at = output.indexOf('Links: [');
-  const end = at < 0 ? -1 : output.indexOf(']\n', at) >= 0 ? output.indexOf(']\n', at) + 1 : output.lastIndexOf(']') + 1;
+  const end =
+    at < 0 ? -1 : output.indexOf(']\n', at) >= 0 ? output.indexOf(']\n', at) + 1 : output.lastIndexOf(']') + 1;
   if (at < 0 || end <= at) return { links: [], rest: output };
   try {
     const told = JSON.parse(output.slice(at + 'Links: '.length, end));
-    const links = told.filter((/** @type {any} */ one) => typeof one?.url === 'string')
+    const links = told
+      .filter((/** @type {any} */ one) => typeof one?.url === 'string')
       .map((/** @type {any} */ one) => ({ title: String(one.title ?? one.url), url: one.url }));
     return { links, rest: output.slice(end).trim() };
   } catch {
@@ -65,7 +67,11 @@ export function webResults(output) {
   }
 }
 
-/** What a failed command said it ended with. @param {string} output @returns {number | null} */
+/**
+ * What a failed command said it ended with.
+ * @param {string} output
+ * @returns {number | null}
+ */
 export function exitCode(output) {
   const found = /^(?:Error: )?(?:Command failed with )?exit(?:ed with)? code:? (\d+)/i.exec(output.trimStart());
   return found ? Number(found[1]) : null;
@@ -85,7 +91,10 @@ export function commandOf(input, title) {
   return shell ? words[2] : words.join(' ');
 }
 
-/** JSON an MCP tool answered, laid out; else null. @param {string} output */
+/**
+ * JSON an MCP tool answered, laid out; else null.
+ * @param {string} output
+ */
 export function laidOut(output) {
   if (!/^\s*[[{]/.test(output) || output.length > 100_000) return null;
   try {
@@ -95,12 +104,20 @@ export function laidOut(output) {
   }
 }
 
-/** What a person can do about the way a turn failed, in Bascule's words. @param {string} said by the agent */
+/**
+ * What a person can do about the way a turn failed, in Bascule's words.
+ * @param {string} said by the agent
+ */
 export function whatNext(said) {
-  if (/not (?:logged|signed) in|log ?in|api.?key|authenticat|unauthori[sz]ed|\b401\b/i.test(said)) return 'Sign in once in a terminal on that machine, then send your message again.';
-  if (/rate.?limit|usage limit|quota|too many requests|\b429\b/i.test(said)) return 'Its limit is used up for now. Wait a little, or choose another model, then send your message again.';
-  if (/overloaded|\b5(?:00|02|03|29)\b|temporarily/i.test(said)) return 'The service behind it is busy. Send your message again in a moment.';
-  if (/context (?:length|window)|too long|too large|maximum context/i.test(said)) return 'The conversation has grown too long for the model. Let the agent shorten it, or start a new session.';
-  if (/network|connect|ENOTFOUND|ECONN|timed? ?out|DNS/i.test(said)) return 'It could not reach its service. Check that machine’s connection, then send your message again.';
+  if (/not (?:logged|signed) in|log ?in|api.?key|authenticat|unauthori[sz]ed|\b401\b/i.test(said))
+    return 'Sign in once in a terminal on that machine, then send your message again.';
+  if (/rate.?limit|usage limit|quota|too many requests|\b429\b/i.test(said))
+    return 'Its limit is used up for now. Wait a little, or choose another model, then send your message again.';
+  if (/overloaded|\b5(?:00|02|03|29)\b|temporarily/i.test(said))
+    return 'The service behind it is busy. Send your message again in a moment.';
+  if (/context (?:length|window)|too long|too large|maximum context/i.test(said))
+    return 'The conversation has grown too long for the model. Let the agent shorten it, or start a new session.';
+  if (/network|connect|ENOTFOUND|ECONN|timed? ?out|DNS/i.test(said))
+    return 'It could not reach its service. Check that machine’s connection, then send your message again.';
   return 'Send a message to let it try again.';
 }

@@ -4,38 +4,68 @@
 
 const MOST_INPUT = 8000;
 
-/** @param {Entry} entry @returns {string} */
+/**
+ * @param {Entry} entry
+ * @returns {string}
+ */
 export function textOf(entry) {
   switch (entry.kind) {
-    case 'prompt': return entry.text;
-    case 'text': return entry.text;
-    case 'tool': return [entry.title, ...strings(entry.input), entry.output, ...entry.diffs.flatMap((one) => [one.path, one.patch])].join('\n');
-    case 'plan': return entry.items.map((one) => one.text).join('\n');
-    case 'request': return asked(/** @type {any} */ (entry));
-    case 'turn': return entry.ended.message ?? '';
+    case 'prompt':
+      return entry.text;
+    case 'text':
+      return entry.text;
+    case 'tool':
+      return [
+        entry.title,
+        ...strings(entry.input),
+        entry.output,
+        ...entry.diffs.flatMap((one) => [one.path, one.patch]),
+      ].join('\n');
+    case 'plan':
+      return entry.items.map((one) => one.text).join('\n');
+    case 'request':
+      return asked(/** @type {any} */ (entry));
+    case 'turn':
+      return entry.ended.message ?? '';
     case 'event': {
       const event = /** @type {any} */ (entry.event);
-      return [event.text, event.message, event.stderr_tail, event.raw].filter((one) => typeof one === 'string').join('\n');
+      return [event.text, event.message, event.stderr_tail, event.raw]
+        .filter((one) => typeof one === 'string')
+        .join('\n');
     }
   }
 }
 
 /** @param {any} entry */
 function asked({ asked: { questions = [] }, answer }) {
-  return [...questions.map((/** @type {any} */ one) => one.question), ...Object.values(answer?.answers ?? {})].join('\n');
+  return [...questions.map((/** @type {any} */ one) => one.question), ...Object.values(answer?.answers ?? {})].join(
+    '\n',
+  );
 }
 
-/** @param {unknown} value @returns {string[]} */
+/**
+ * @param {unknown} value
+ * @returns {string[]}
+ */
 function strings(value) {
   if (typeof value === 'string') return [value.slice(0, MOST_INPUT)];
   return value && typeof value === 'object' ? Object.values(value).slice(0, 50).flatMap(strings) : [];
 }
 
-/** Whether a reader would find it there, with or without Markdown's marks. @param {Entry} entry @param {string} low in small letters */
+/**
+ * Whether a reader would find it there, with or without Markdown's marks.
+ * @param {Entry} entry
+ * @param {string} low in small letters
+ */
 export function holds(entry, low) {
   const text = textOf(entry).toLowerCase();
   return text.includes(low) || (entry.kind === 'text' && text.replace(/[*_`~]/g, '').includes(low));
 }
 
-/** The first numbers of the entries that hold a text, oldest first. @param {Entry[]} entries @param {string} text */
-export const hitsIn = (entries, text) => entries.filter((entry) => holds(entry, text.toLowerCase())).map((entry) => entry.first_seq);
+/**
+ * The first numbers of the entries that hold a text, oldest first.
+ * @param {Entry[]} entries
+ * @param {string} text
+ */
+export const hitsIn = (entries, text) =>
+  entries.filter((entry) => holds(entry, text.toLowerCase())).map((entry) => entry.first_seq);

@@ -62,7 +62,10 @@ export class Scroll {
     if (!this.atEnd) this.jump.classList.add('fresh');
   }
 
-  /** Whatever `change` puts above or takes away, the reader keeps seeing the same lines. @param {() => void} change */
+  /**
+   * Whatever `change` puts above or takes away, the reader keeps seeing the same lines.
+   * @param {() => void} change
+   */
   keeping(change) {
     const anchor = this.reader();
     const top = anchor?.getBoundingClientRect().top ?? 0;
@@ -71,7 +74,10 @@ export class Scroll {
     this.last = this.root.scrollTop;
   }
 
-  /** The first block in sight. @returns {Element | undefined} */
+  /**
+   * The first block in sight.
+   * @returns {Element | undefined}
+   */
   reader() {
     const { children } = this.column;
     let low = 0;
@@ -86,10 +92,15 @@ export class Scroll {
 
   /** The first number of what the reader looks at. */
   readerSeq() {
-    return this.atEnd ? Infinity : Number(/** @type {HTMLElement | undefined} */ (this.reader())?.dataset.seq ?? Infinity);
+    return this.atEnd
+      ? Infinity
+      : Number(/** @type {HTMLElement | undefined} */ (this.reader())?.dataset.seq ?? Infinity);
   }
 
-  /** @param {Element} element @param {ScrollLogicalPosition} block */
+  /**
+   * @param {Element} element
+   * @param {ScrollLogicalPosition} block
+   */
   to(element, block) {
     this.atEnd = false;
     element.scrollIntoView({ block });
@@ -97,7 +108,10 @@ export class Scroll {
     this.#show();
   }
 
-  /** @param {number} step to the next (1) or the one before (-1) of the reader's own prompts @returns {boolean} whether there was one */
+  /**
+   * @param {number} step to the next (1) or the one before (-1) of the reader's own prompts
+   * @returns {boolean} whether there was one
+   */
   toPrompt(step) {
     const own = [...this.column.querySelectorAll('.mu')];
     const tops = own.map((one) => one.getBoundingClientRect().top);

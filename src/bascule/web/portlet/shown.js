@@ -4,20 +4,47 @@ import { h } from '../js/dom.js';
 import { hasHidden, visible, visiblePieces } from '../js/visible.js';
 import { PICTURE } from './markdown.js';
 
-/** A path, command or name: hidden characters are marked where they stand. @param {string} text @returns {(Node | string)[]} */
+/**
+ * A path, command or name: hidden characters are marked where they stand.
+ * @param {string} text
+ * @returns {(Node | string)[]}
+ */
 export function exact(text) {
   if (!hasHidden(text)) return [text];
   return visiblePieces(text).map((piece) => (piece.escaped ? h('span', { class: 'esc' }, piece.text) : piece.text));
 }
 
-/** One line of it, however many it has; long runs of blanks can't push the end out of sight. @param {string} text */
-export const oneLine = (text) => exact(text.slice(0, 4000).trim().replace(/\n+/g, ' ⏎ ').replace(/[ \t]{2,}/g, ' ').replace(/(.)\1{15,}/gu, '$1$1$1…'));
+/**
+ * One line of it, however many it has; long runs of blanks can't push the end out of sight.
+ * @param {string} text
+ */
+export const oneLine = (text) =>
+  exact(
+    text
+      .slice(0, 4000)
+      .trim()
+      .replace(/\n+/g, ' ⏎ ')
+      .replace(/[ \t]{2,}/g, ' ')
+      .replace(/(.)\1{15,}/gu, '$1$1$1…'),
+  );
 
-/** @param {...string} texts @returns {Node | null} */
-export const warning = (...texts) => (texts.some(hasHidden)
-  ? h('span', { class: 'hid', title: 'It holds characters that do not show. They are written out, like \\u{202e}.' }, 'hidden characters') : null);
+/**
+ * @param {...string} texts
+ * @returns {Node | null}
+ */
+export const warning = (...texts) =>
+  texts.some(hasHidden)
+    ? h(
+        'span',
+        { class: 'hid', title: 'It holds characters that do not show. They are written out, like \\u{202e}.' },
+        'hidden characters',
+      )
+    : null;
 
-/** For labels and titles, where nothing can be marked. @param {string} text */
+/**
+ * For labels and titles, where nothing can be marked.
+ * @param {string} text
+ */
 export const plain = (text) => visible(text);
 
 /**
@@ -25,7 +52,18 @@ export const plain = (text) => visible(text);
  * @param {{media_type: string, data: string}[]} images
  * @param {string} alt
  */
-export const pictures = (images, alt) => images.map((one) => (PICTURE.test(one.media_type)
-  ? h('button', { type: 'button', class: 'shotb', title: 'Show it larger or smaller', onclick: (/** @type {any} */ event) => event.currentTarget.classList.toggle('whole') },
-    h('img', { class: 'shot', alt, src: `data:${one.media_type};base64,${one.data}` }))
-  : h('p', { class: 'far' }, `[A picture of the kind ${plain(one.media_type.slice(0, 60))}, which is not shown]`)));
+export const pictures = (images, alt) =>
+  images.map((one) =>
+    PICTURE.test(one.media_type)
+      ? h(
+          'button',
+          {
+            type: 'button',
+            class: 'shotb',
+            title: 'Show it larger or smaller',
+            onclick: (/** @type {any} */ event) => event.currentTarget.classList.toggle('whole'),
+          },
+          h('img', { class: 'shot', alt, src: `data:${one.media_type};base64,${one.data}` }),
+        )
+      : h('p', { class: 'far' }, `[A picture of the kind ${plain(one.media_type.slice(0, 60))}, which is not shown]`),
+  );

@@ -54,7 +54,10 @@ export class GrowingText {
     else this.#redraw(tail);
   }
 
-  /** A short tail is Markdown already, so that nothing jumps when its block ends; what is the same stays. @param {string} tail */
+  /**
+   * A short tail is Markdown already, so that nothing jumps when its block ends; what is the same stays.
+   * @param {string} tail
+   */
   #redraw(tail) {
     this.growing = null;
     const fresh = h('div', null, markdown(tail, this.ask));
@@ -64,7 +67,12 @@ export class GrowingText {
     update(this.tail, [...fresh.childNodes]);
   }
 
-  /** A long tail, or code, only grows. @param {string} text @param {number} from @param {string | null} language of code */
+  /**
+   * A long tail, or code, only grows.
+   * @param {string} text
+   * @param {number} from
+   * @param {string | null} language of code
+   */
   #append(text, from, language) {
     if (!this.growing) {
       const node = document.createTextNode('');
@@ -79,7 +87,8 @@ export class GrowingText {
 
   /** @param {string} piece */
   #add(piece) {
-    let part = this.element.lastElementChild === this.tail ? this.tail.previousElementSibling : this.element.lastElementChild;
+    let part =
+      this.element.lastElementChild === this.tail ? this.tail.previousElementSibling : this.element.lastElementChild;
     if (!part || this.filled >= PART) {
       part = h('div', { class: 'part' });
       if (this.tail.isConnected || this.tail.parentNode) this.tail.before(part);

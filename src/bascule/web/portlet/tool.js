@@ -4,7 +4,7 @@ import { counts, editsIn } from '../js/diff.js';
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { plusMinus } from '../js/lines.js';
-import { count, duration, groupWords, toolWords } from '../js/words.js';
+import { count, duration, groupWords, toolWords } from '../js/format.js';
 import { commandOf, exitCode, searchResults } from './results.js';
 import { oneLine, warning } from './shown.js';
 import { toolBody } from './tool_views.js';
@@ -31,11 +31,16 @@ export class ToolLine {
     this.drawn = null;
     /** @type {Node[]} */
     this.inside = [];
-    this.summary.onclick = () => { this.touched = true; };
+    this.summary.onclick = () => {
+      this.touched = true;
+    };
     this.element.ontoggle = () => this.#fill();
   }
 
-  /** @param {ToolEntry} tool @param {Around} around */
+  /**
+   * @param {ToolEntry} tool
+   * @param {Around} around
+   */
   show(tool, around) {
     this.tool = tool;
     this.inside = around.inside;
@@ -44,9 +49,14 @@ export class ToolLine {
     this.element.className = `tool t-${tool.status} k-${tool.tool_kind}`;
     this.element.dataset.tool = tool.tool_id;
     this.summary.replaceChildren(
-      icon(words.icon), h('span', { class: 'v' }, oneLine(words.verb)), h('code', null, oneLine(target)), warning(target, tool.name) ?? '',
-      h('span', { class: 'meta' }, around.waiting ? 'waiting for you' : resultWords(tool, around.calls)), statusMark(tool, around.waiting),
-      h('span', { class: 'car' }, icon('right', 12)));
+      icon(words.icon),
+      h('span', { class: 'v' }, oneLine(words.verb)),
+      h('code', null, oneLine(target)),
+      warning(target, tool.name) ?? '',
+      h('span', { class: 'meta' }, around.waiting ? 'waiting for you' : resultWords(tool, around.calls)),
+      statusMark(tool, around.waiting),
+      h('span', { class: 'car' }, icon('right', 12)),
+    );
     if (!this.touched) this.#openOrClose(around);
     this.#fill();
   }
@@ -70,7 +80,9 @@ export class ToolLine {
       this.after.replaceChildren(...after);
       kept?.(this.body);
     }
-    const same = this.inside.length === this.kids.childNodes.length && this.inside.every((node, n) => node === this.kids.childNodes[n]);
+    const same =
+      this.inside.length === this.kids.childNodes.length &&
+      this.inside.every((node, n) => node === this.kids.childNodes[n]);
     if (!same) this.kids.replaceChildren(...this.inside);
   }
 
@@ -82,7 +94,10 @@ export class ToolLine {
   }
 }
 
-/** Output that grows keeps its place, or its end. @param {HTMLElement} body */
+/**
+ * Output that grows keeps its place, or its end.
+ * @param {HTMLElement} body
+ */
 function scrolled(body) {
   const before = body.querySelector('.out');
   if (!before) return null;
@@ -112,10 +127,20 @@ export class GroupLine {
     const fresh = !this.tools.length;
     this.tools = tools;
     const took = Date.parse(tools[tools.length - 1].finished_at ?? tools[0].at) - Date.parse(tools[0].at);
-    this.summary.replaceChildren(h('span', { class: 'car' }, icon('right', 12)), h('span', { class: 'v' }, groupWords(tools)),
-      h('span', { class: 'meta' }, changedWords(tools), took >= 1000 ? duration(took) : ''));
+    this.summary.replaceChildren(
+      h('span', { class: 'car' }, icon('right', 12)),
+      h('span', { class: 'v' }, groupWords(tools)),
+      h('span', { class: 'meta' }, changedWords(tools), took >= 1000 ? duration(took) : ''),
+    );
     // What a person holds open does not vanish because its neighbour finished.
-    if (fresh && tools.some((tool) => { const line = this.lineOf(tool); return line.touched && line.element.open; })) this.element.open = true;
+    if (
+      fresh &&
+      tools.some((tool) => {
+        const line = this.lineOf(tool);
+        return line.touched && line.element.open;
+      })
+    )
+      this.element.open = true;
     this.#fill();
   }
 
@@ -133,13 +158,19 @@ export class GroupLine {
 
 /** @param {ToolEntry[]} tools */
 function changedWords(tools) {
-  const sum = tools.map(changed).reduce((a, b) => ({ added: a.added + b.added, removed: a.removed + b.removed }), { added: 0, removed: 0 });
+  const sum = tools
+    .map(changed)
+    .reduce((a, b) => ({ added: a.added + b.added, removed: a.removed + b.removed }), { added: 0, removed: 0 });
   return sum.added || sum.removed ? plusMinus(sum.added, sum.removed) : '';
 }
 
-/** @param {ToolEntry} tool @param {boolean} waiting */
+/**
+ * @param {ToolEntry} tool
+ * @param {boolean} waiting
+ */
 function statusMark(tool, waiting) {
-  const mark = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Node | string} */ inner = '') => h('span', { class: name, role: 'img', 'aria-label': label }, inner);
+  const mark = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Node | string} */ inner = '') =>
+    h('span', { class: name, role: 'img', 'aria-label': label }, inner);
   if (waiting) return mark('dot dot-blocked', 'waiting for you');
   if (tool.status === 'running' && tool.open) return mark('spin', 'running');
   if (tool.status === 'done') return mark('ok', 'done', icon('check', 14));
@@ -147,10 +178,15 @@ function statusMark(tool, waiting) {
   return mark('bad', tool.status, icon('x', 14));
 }
 
-/** @param {ToolEntry} tool @param {number} calls of a sub-agent @returns {Node | string} */
+/**
+ * @param {ToolEntry} tool
+ * @param {number} calls of a sub-agent
+ * @returns {Node | string}
+ */
 function resultWords(tool, calls) {
   if (tool.status === 'denied') return 'denied';
-  if (tool.status === 'running') return tool.open ? h('span', { class: 'tick', 'data-since': tool.at }) : 'not finished';
+  if (tool.status === 'running')
+    return tool.open ? h('span', { class: 'tick', 'data-since': tool.at }) : 'not finished';
   const { added, removed } = changed(tool);
   if (added || removed) return plusMinus(added, removed);
   if (tool.status === 'failed') {
@@ -163,10 +199,14 @@ function resultWords(tool, calls) {
   return [amount(tool), time].filter(Boolean).join(' · ');
 }
 
-/** How much a call brought, in words. @param {ToolEntry} tool */
+/**
+ * How much a call brought, in words.
+ * @param {ToolEntry} tool
+ */
 function amount(tool) {
   if (!tool.output || tool.output.length > 200_000) return '';
-  if (tool.tool_kind === 'read' && !tool.images.length) return count(tool.output.replace(/\n+$/, '').split('\n').length, 'line');
+  if (tool.tool_kind === 'read' && !tool.images.length)
+    return count(tool.output.replace(/\n+$/, '').split('\n').length, 'line');
   if (tool.tool_kind !== 'search' || /web/i.test(tool.name)) return '';
   const found = searchResults(tool.output);
   if (!found) return '';
@@ -177,19 +217,28 @@ function amount(tool) {
 export function changed(tool) {
   if (tool.tool_kind !== 'edit' || tool.status === 'denied') return { added: 0, removed: 0 };
   if (tool.diffs.length) {
-    return tool.diffs.reduce((sum, one) => ({ added: sum.added + (one.added ?? 0), removed: sum.removed + (one.removed ?? 0) }), { added: 0, removed: 0 });
+    return tool.diffs.reduce(
+      (sum, one) => ({ added: sum.added + (one.added ?? 0), removed: sum.removed + (one.removed ?? 0) }),
+      { added: 0, removed: 0 },
+    );
   }
-  return editsIn(tool.input).reduce((sum, one) => {
-    const more = counts(one.lines);
-    return { added: sum.added + more.added, removed: sum.removed + more.removed };
-  }, { added: 0, removed: 0 });
+  return editsIn(tool.input).reduce(
+    (sum, one) => {
+      const more = counts(one.lines);
+      return { added: sum.added + more.added, removed: sum.removed + more.removed };
+    },
+    { added: 0, removed: 0 },
+  );
 }
 
-/** How long the calls in sight have been running; told once a second. @param {ParentNode} root @param {number} now */
+/**
+ * How long the calls in sight have been running; told once a second.
+ * @param {ParentNode} root
+ * @param {number} now
+ */
 export function tick(root, now) {
   for (const span of root.querySelectorAll('.tick')) {
     const seconds = Math.floor((now - Date.parse(/** @type {HTMLElement} */ (span).dataset.since ?? '')) / 1000);
     span.textContent = seconds >= 1 ? duration(seconds * 1000) : '';
   }
 }
-

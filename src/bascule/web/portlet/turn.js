@@ -3,14 +3,18 @@
 import { h, iconButton } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { plusMinus } from '../js/lines.js';
-import { count, duration, money, tokens } from '../js/words.js';
+import { count, duration, money, tokens } from '../js/format.js';
 import { turnFacts } from './blocks.js';
 import { lineNote } from './notes.js';
 import { whatNext } from './results.js';
 
 /** @typedef {import('./view.js').View} View */
 
-/** @param {import('../js/types.d.ts').TurnEntry} entry @param {View} view @param {boolean} last nothing came after it */
+/**
+ * @param {import('../js/types.d.ts').TurnEntry} entry
+ * @param {View} view
+ * @param {boolean} last nothing came after it
+ */
 export function turnFooter(entry, view, last) {
   const { ended } = entry;
   const facts = turnFacts(view.state.entries, entry, view.state.before === null);
@@ -20,23 +24,45 @@ export function turnFooter(entry, view, last) {
     ended.duration_ms ? duration(ended.duration_ms) : null,
     spent ? tokens(spent) : null,
     facts.cost ? money(facts.cost) : null,
-  ].filter(Boolean).join(' · ');
+  ]
+    .filter(Boolean)
+    .join(' · ');
   const acts = [
     facts.said && iconButton('copy', 'Copy answer', { onclick: () => view.ask.copy(facts.said) }),
-    last && view.mayContinue && iconButton('branch', 'Continue from here in a new session', { onclick: () => view.ask.branch() }),
+    last &&
+      view.mayContinue &&
+      iconButton('branch', 'Continue from here in a new session', { onclick: () => view.ask.branch() }),
   ].filter(Boolean);
-  return h('div', { class: 'turn' },
+  return h(
+    'div',
+    { class: 'turn' },
     trouble(ended),
-    (facts.files.size > 0 || meta || acts.length > 0) && h('footer', { class: 'tf' },
-      facts.files.size > 0 && changes(facts, () => view.ask.changes(entry.first_seq)), h('span', { class: 'meta' }, meta), acts.length > 0 && h('span', { class: 'acts' }, acts)));
+    (facts.files.size > 0 || meta || acts.length > 0) &&
+      h(
+        'footer',
+        { class: 'tf' },
+        facts.files.size > 0 && changes(facts, () => view.ask.changes(entry.first_seq)),
+        h('span', { class: 'meta' }, meta),
+        acts.length > 0 && h('span', { class: 'acts' }, acts),
+      ),
+  );
 }
 
-/** @param {ReturnType<typeof turnFacts>} facts @param {() => void} show */
+/**
+ * @param {ReturnType<typeof turnFacts>} facts
+ * @param {() => void} show
+ */
 function changes({ files, whole }, show) {
   const sum = [...files.values()].reduce((a, b) => ({ added: a.added + b.added, removed: a.removed + b.removed }));
   // A turn that began above the window may have changed more than can be counted here.
   const counted = whole && [h('b', null, count(files.size, 'file')), plusMinus(sum.added, sum.removed)];
-  return h('button', { type: 'button', class: 'cf', onclick: show }, icon('diff', 14), counted || '', h('span', { class: 'lnk' }, 'View changes'));
+  return h(
+    'button',
+    { type: 'button', class: 'cf', onclick: show },
+    icon('diff', 14),
+    counted || '',
+    h('span', { class: 'lnk' }, 'View changes'),
+  );
 }
 
 /** @param {import('../js/types.d.ts').TurnEnded} ended */
@@ -44,10 +70,25 @@ function trouble(ended) {
   const said = ended.message ?? '';
   switch (ended.stop_reason) {
     case 'end_turn':
-    case 'interrupted': return null;
-    case 'error': return lineNote('alert', 'bad', `The agent stopped with an error. ${whatNext(said)}`, said);
-    case 'max_tokens': return lineNote('alert', 'bad', 'The answer was cut off at the agent’s length limit. Send “go on” to read the rest.', said);
-    case 'refusal': return lineNote('alert', 'bad', 'The agent declined to go on. Say it another way, or ask for something else.', said);
-    default: return lineNote('alert', 'bad', 'The turn ended early. Send a message to let it go on.', said);
+    case 'interrupted':
+      return null;
+    case 'error':
+      return lineNote('alert', 'bad', `The agent stopped with an error. ${whatNext(said)}`, said);
+    case 'max_tokens':
+      return lineNote(
+        'alert',
+        'bad',
+        'The answer was cut off at the agent’s length limit. Send “go on” to read the rest.',
+        said,
+      );
+    case 'refusal':
+      return lineNote(
+        'alert',
+        'bad',
+        'The agent declined to go on. Say it another way, or ask for something else.',
+        said,
+      );
+    default:
+      return lineNote('alert', 'bad', 'The turn ended early. Send a message to let it go on.', said);
   }
 }

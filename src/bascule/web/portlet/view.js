@@ -14,7 +14,12 @@ import { rawEntries } from './raw.js';
  * @typedef {import('../js/types.d.ts').TextEntry} TextEntry
  * @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry
  * @typedef {import('./blocks.js').Block} Block
- * @typedef {{copy: (text: string) => void, link: (href: string) => void, changes: (seq: number) => void, branch: () => void}} Ask
+ * @typedef {{
+ *   copy: (text: string) => void,
+ *   link: (href: string) => void,
+ *   changes: (seq: number) => void,
+ *   branch: () => void,
+ * }} Ask
  * @typedef {{node: HTMLElement, mark: any[], block: Block}} Drawn
  */
 
@@ -35,7 +40,10 @@ export class View {
     this.state = { seq: 0, before: null, after: null, entries: [], open: {}, changed: [] };
     /** @type {Map<string, Drawn>} by the block's key, those inside others, too */
     this.drawn = new Map();
-    /** What lives longer than one drawing, by the entry's first number. @type {Map<number, GrowingText | Thought | ToolLine>} */
+    /**
+     * What lives longer than one drawing, by the entry's first number.
+     * @type {Map<number, GrowingText | Thought | ToolLine>}
+     */
     this.lines = new Map();
     /** @type {Map<string, GroupLine>} */
     this.groups = new Map();
@@ -57,10 +65,19 @@ export class View {
     });
   }
 
-  /** Text that streams into lines that are drawn costs neither a layout of the blocks nor a look at the others. @param {import('../js/reduce.js').Transcript} before @param {import('../js/reduce.js').Transcript} state */
+  /**
+   * Text that streams into lines that are drawn costs neither a layout of the blocks nor a look at the others.
+   * @param {import('../js/reduce.js').Transcript} before
+   * @param {import('../js/reduce.js').Transcript} state
+   */
   #onlyGrew(before, state) {
     const { entries, changed } = state;
-    if (!changed.length || before.entries.length !== entries.length || before.entries[0]?.first_seq !== entries[0]?.first_seq) return false;
+    if (
+      !changed.length ||
+      before.entries.length !== entries.length ||
+      before.entries[0]?.first_seq !== entries[0]?.first_seq
+    )
+      return false;
     const grown = changed.map((seq) => entries.findLast((one) => one.first_seq === seq));
     if (!grown.every((entry) => entry?.kind === 'text' && entry.open && this.lines.has(entry.first_seq))) return false;
     try {
@@ -89,7 +106,11 @@ export class View {
     for (const seq of this.lines.keys()) if (seq < first || seq > last) this.lines.delete(seq);
   }
 
-  /** @param {Block} block @param {Block | undefined} next @returns {HTMLElement} */
+  /**
+   * @param {Block} block
+   * @param {Block | undefined} next
+   * @returns {HTMLElement}
+   */
   #drawBlock(block, next) {
     const known = this.drawn.get(block.key);
     const mark = this.#markOf(block, next);
@@ -106,7 +127,12 @@ export class View {
     return node;
   }
 
-  /** One that can't be drawn is shown as it came; the others are drawn all the same. @param {Block} block @param {Block | undefined} next @returns {Node | null} */
+  /**
+   * One that can't be drawn is shown as it came; the others are drawn all the same.
+   * @param {Block} block
+   * @param {Block | undefined} next
+   * @returns {Node | null}
+   */
   #content(block, next) {
     try {
       return block.kind === 'group' ? this.#group(block) : this.#entry(block, next);
@@ -117,13 +143,19 @@ export class View {
     }
   }
 
-  /** Everything the drawing of a block depends on, compared by identity. @param {Block} block @param {Block | undefined} next */
+  /**
+   * Everything the drawing of a block depends on, compared by identity.
+   * @param {Block} block
+   * @param {Block | undefined} next
+   */
   #markOf(block, next) {
     const [first] = block.entries;
     const all = entriesOf(block);
     const waits = all.filter((entry) => entry.kind === 'tool' && this.waiting.has(entry.tool_id)).length;
     const until = first.kind === 'text' && first.voice === 'thinking' ? next?.entries[0].at : null;
-    const foot = first.kind === 'turn' && [next === undefined && this.state.after === null && this.mayContinue, this.state.before === null].join();
+    const foot =
+      first.kind === 'turn' &&
+      [next === undefined && this.state.after === null && this.mayContinue, this.state.before === null].join();
     return [...all, waits, block.last, until, foot];
   }
 
@@ -132,41 +164,66 @@ export class View {
     const tools = /** @type {ToolEntry[]} */ (block.entries);
     for (const tool of tools) this.#tool(tool, { opensItself: false, inside: [], calls: 0 });
     let group = this.groups.get(block.key);
-    if (!group) this.groups.set(block.key, group = new GroupLine((tool) => /** @type {ToolLine} */ (this.lines.get(tool.first_seq))));
+    if (!group)
+      this.groups.set(
+        block.key,
+        (group = new GroupLine((tool) => /** @type {ToolLine} */ (this.lines.get(tool.first_seq)))),
+      );
     group.show(tools);
     return group.element;
   }
 
-  /** @param {Block} block @param {Block | undefined} next @returns {Node | null} */
+  /**
+   * @param {Block} block
+   * @param {Block | undefined} next
+   * @returns {Node | null}
+   */
   #entry(block, next) {
     const [entry] = block.entries;
     switch (entry.kind) {
-      case 'prompt': return promptBox(entry);
-      case 'text': return this.#text(entry, next?.entries[0].at ?? null);
-      case 'tool': return this.#tool(entry, {
-        opensItself: block.last && entry.tool_kind === 'edit' && entry.status === 'done' && entry.diffs.length > 0,
-        inside: block.inside.map((one, n) => this.#drawBlock(one, block.inside[n + 1])),
-        calls: block.inside.flatMap(entriesOf).filter((one) => one.kind === 'tool').length,
-      });
-      case 'plan': return planCard(entry);
-      case 'request': return requestLine(entry);
-      case 'turn': return turnFooter(entry, this, next === undefined && this.state.after === null);
-      case 'event': return eventLine(entry, this);
+      case 'prompt':
+        return promptBox(entry);
+      case 'text':
+        return this.#text(entry, next?.entries[0].at ?? null);
+      case 'tool':
+        return this.#tool(entry, {
+          opensItself: block.last && entry.tool_kind === 'edit' && entry.status === 'done' && entry.diffs.length > 0,
+          inside: block.inside.map((one, n) => this.#drawBlock(one, block.inside[n + 1])),
+          calls: block.inside.flatMap(entriesOf).filter((one) => one.kind === 'tool').length,
+        });
+      case 'plan':
+        return planCard(entry);
+      case 'request':
+        return requestLine(entry);
+      case 'turn':
+        return turnFooter(entry, this, next === undefined && this.state.after === null);
+      case 'event':
+        return eventLine(entry, this);
     }
   }
 
-  /** @param {TextEntry} entry @param {string | null} until */
+  /**
+   * @param {TextEntry} entry
+   * @param {string | null} until
+   */
   #text(entry, until) {
     let line = /** @type {any} */ (this.lines.get(entry.first_seq));
-    if (!line) this.lines.set(entry.first_seq, line = entry.voice === 'thinking' ? new Thought(this) : new GrowingText(this.ask));
+    if (!line)
+      this.lines.set(
+        entry.first_seq,
+        (line = entry.voice === 'thinking' ? new Thought(this) : new GrowingText(this.ask)),
+      );
     line.show(entry, until);
     return line.element;
   }
 
-  /** @param {ToolEntry} tool @param {{opensItself: boolean, inside: Node[], calls: number}} around */
+  /**
+   * @param {ToolEntry} tool
+   * @param {{opensItself: boolean, inside: Node[], calls: number}} around
+   */
   #tool(tool, around) {
     let line = /** @type {ToolLine | undefined} */ (this.lines.get(tool.first_seq));
-    if (!line) this.lines.set(tool.first_seq, line = new ToolLine(this));
+    if (!line) this.lines.set(tool.first_seq, (line = new ToolLine(this)));
     line.show(tool, { ...around, waiting: this.waiting.has(tool.tool_id), following: this.following });
     return line.element;
   }
@@ -189,6 +246,8 @@ export class View {
     const parent = entry.kind === 'tool' || entry.kind === 'text' ? entry.parent : null;
     const outer = parent ? this.state.entries.find((one) => one.kind === 'tool' && one.tool_id === parent) : undefined;
     if (!outer || !this.reveal(outer, true)) return null;
-    return [...this.drawn.values()].some(({ node, block }) => node.isConnected && block.entries.includes(entry)) ? this.reveal(entry, inside) : null;
+    return [...this.drawn.values()].some(({ node, block }) => node.isConnected && block.entries.includes(entry))
+      ? this.reveal(entry, inside)
+      : null;
   }
 }

@@ -51,7 +51,10 @@ export class Window {
     this.ask = ask;
     this.number = 0;
     this.state = transcript(0, [], null);
-    /** What has been asked for, and the events that came since: the answer may be older than they are. @type {{number: number, side: Side, place: Place, since: Logged[]} | null} */
+    /**
+     * What has been asked for, and the events that came since: the answer may be older than they are.
+     * @type {{number: number, side: Side, place: Place, since: Logged[]} | null}
+     */
     this.asked = null;
   }
 
@@ -64,7 +67,10 @@ export class Window {
     return this.state.entries;
   }
 
-  /** A whole new window, as the shell sends it. @param {Page} page */
+  /**
+   * A whole new window, as the shell sends it.
+   * @param {Page} page
+   */
   open(page) {
     this.asked = null;
     this.state = transcript(page.seq, page.entries, page.before, page.after ?? null);
@@ -101,7 +107,10 @@ export class Window {
     return asked.side;
   }
 
-  /** @param {Side} side @param {Place} place */
+  /**
+   * @param {Side} side
+   * @param {Place} place
+   */
   #want(side, place) {
     if (this.asked && side !== 'here') return false; // another place overtakes what was on its way
     this.asked = { number: ++this.number, side, place, since: [] };
@@ -131,7 +140,10 @@ export class Window {
   holds(seq) {
     const { entries, before, after } = this.state;
     if (!entries.length) return false;
-    return (before === null || seq >= entries[0].first_seq) && (after === null || seq <= entries[entries.length - 1].first_seq);
+    return (
+      (before === null || seq >= entries[0].first_seq) &&
+      (after === null || seq <= entries[entries.length - 1].first_seq)
+    );
   }
 
   /**
@@ -139,7 +151,8 @@ export class Window {
    * @param {number} reader the place of the entry they look at
    */
   keepNear(reader) {
-    if (this.crowded) this.state = trimmed(this.state, MOST_ENTRIES, reader < this.entries.length / 2 ? 'newer' : 'older');
+    if (this.crowded)
+      this.state = trimmed(this.state, MOST_ENTRIES, reader < this.entries.length / 2 ? 'newer' : 'older');
   }
 
   get crowded() {
@@ -147,5 +160,9 @@ export class Window {
   }
 }
 
-/** The entry that begins at a number, or the nearest one before it. @param {import('../js/types.d.ts').Entry[]} entries @param {number} seq */
+/**
+ * The entry that begins at a number, or the nearest one before it.
+ * @param {import('../js/types.d.ts').Entry[]} entries
+ * @param {number} seq
+ */
 export const nearest = (entries, seq) => entries.findLast((entry) => entry.first_seq <= seq) ?? entries[0];

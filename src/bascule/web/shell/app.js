@@ -1,36 +1,27 @@
 /** Joins the page: store, line, sessions and frames; and what any part of it may ask for. */
 
 import { createApi } from '../js/api.js';
+import { createEvents } from '../js/events.js';
 import { Feed } from '../js/feed.js';
 import { createStore } from '../js/store.js';
-import { leave } from './leaving.js';
+import { leave } from './settings/logout.js';
 import { Live } from './live.js';
-import { keepInPlace, placeOf, restored } from './places.js';
-import { mayBranch, offerBranch, tellWhenKnown } from './branching.js';
+import { placeOf } from './routes.js';
+import { keepInPlace, restored, secret } from './storage.js';
+import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
 import { FIRST, filledRecord, groupOf } from './state.js';
-import { closeTab } from './tabs.js';
-import { Wells } from './wells.js';
-import { put, table, tableOf } from '../js/tables.js';
+import { closeTab } from './session/tabs.js';
+import { Frames } from './frames/frames.js';
+import { put, tableOf } from '../js/tables.js';
 
 /** @typedef {ReturnType<typeof createApp>} App */
 /** @typedef {import('./state.js').Route} Route */
 /** @typedef {{icon: string, label: string, keys?: string, when?: () => boolean, run: () => void}} Command */
 
-const KEY = 'bascule.key';
-
-/** The secret this browser holds. It came in the link's fragment, and stays out of the address bar. */
-export const secret = {
-  get: () => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY),
-  /** A link to one session opens it in this tab alone: who has a key of their own keeps it. @param {string} value @param {boolean} [shared] */
-  set: (value, shared = false) => {
-    if (!shared) sessionStorage.removeItem(KEY);
-    (shared ? sessionStorage : localStorage).setItem(KEY, value);
-  },
-};
-
-/** @param {HTMLElement} wellPlace */
-export function createApp(wellPlace) {
+/** @param {HTMLElement} framePlace */
+export function createApp(framePlace) {
   const store = createStore({ ...FIRST, ...restored() });
+  const events = createEvents();
   const feed = new Feed({
     key: secret.get,
     onLine: (line) => {
@@ -39,41 +30,53 @@ export function createApp(wellPlace) {
       if (line.phase === 'refused') shut();
       store.set({ line });
     },
-    onPush: (message) => pushes[message.type]?.(message),
+    onPush: (message) => events.emit(message.type, message),
     onLive: () => refresh(),
   });
   const api = createApi(feed);
-  const wells = new Wells(wellPlace, {
-    more: (id, place, number) => void live.more(id, place, number),
-    search: (id, text) => void live.search(id, text),
-    branch: (id) => offerBranch(app, id),
-    link: (href) => openLink(href),
-    copy: (text) => copy(text),
-    changes: (_, seq) => store.set({ panel: true, panelTab: 'changes', panelTurn: seq }),
-    key: (key) => dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: true, metaKey: true, bubbles: true })),
-    found: (result) => dispatchEvent(new CustomEvent('bascule:found', { detail: result })),
-  }, () => store.get().theme, (id) => mayBranch(store.get(), id));
-  const live = new Live(store, api, wells);
-  wells.onForgotten = (id) => live.close(id);
+  const frames = new Frames(
+    framePlace,
+    {
+      more: (id, place, number) => void live.more(id, place, number),
+      search: (id, text) => void live.search(id, text),
+      branch: (id) => offerBranch(app, id),
+      link: (href) => openLink(href),
+      copy: (text) => copy(text),
+      changes: (_, seq) => store.set({ panel: true, panelTab: 'changes', panelTurn: seq }),
+      key: (key) => events.emit('shortcut', key),
+      found: (result) => events.emit('findResult', result),
+    },
+    () => store.get().theme,
+    (id) => mayBranch(store.get(), id),
+  );
+  const live = new Live(store, api, frames);
+  frames.onForgotten = (id) => live.close(id);
 
   // What the server says unasked ------------------------------------------------------------------------
 
-  /** By type. A part of the page that knows another kind adds it with `hear`. @type {Record<string, (message: any) => void>} */
-  const pushes = table({
-    'session:events': (message) => { live.take(message.sessionId, message.entries); dispatchEvent(new CustomEvent('bascule:events', { detail: message })); },
+  /** @type {Record<string, (message: any) => void>} */
+  const pushes = {
+    'session:events': (message) => live.take(message.sessionId, message.entries),
     // Nobody can go on from where this page is in that log: it is another one, or shorter than it was.
-    resync: (message) => { if (message.reason !== 'slow') { store.set({ replaced: true }); live.startOver(message.sessionId); } },
+    resync: (message) => {
+      if (message.reason !== 'slow') {
+        store.set({ replaced: true });
+        live.startOver(message.sessionId);
+      }
+    },
     'session:created': (message) => sessionTold(message.session),
     'session:changed': (message) => sessionTold(message.session),
-    'session:presence': ({ sessionId, viewers, typing }) => store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
-    'requests:changed': () => requestsChanged(),
+    'session:presence': ({ sessionId, viewers, typing }) =>
+      store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
+    'requests:changed': ({ request }) => live.takeRequest(request),
     'agent:status': (message) => devicesTold(message.devices),
-    'project:added': ({ project }) => store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
-    'project:changed': ({ project }) => store.set((state) => ({ projects: state.projects.map((one) => (one.id === project.id ? project : one)) })),
+    'project:added': ({ project }) =>
+      store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
+    'project:changed': ({ project }) =>
+      store.set((state) => ({ projects: state.projects.map((one) => (one.id === project.id ? project : one)) })),
     'project:removed': (message) => projectRemoved(message.projectId),
-  });
-  /** @param {string} type @param {(message: any) => void} handler */
-  const hear = (type, handler) => { pushes[type] = handler; };
+  };
+  for (const [type, take] of Object.entries(pushes)) events.on(type, take);
 
   /** @param {any} session */
   function sessionTold(session) {
@@ -85,25 +88,25 @@ export function createApp(wellPlace) {
 
   /** @param {import('./state.js').Device[]} devices */
   function devicesTold(devices) {
-    store.set(({ away }) => ({ devices, away: tableOf(devices.filter((one) => !one.online).map((one) => /** @type {const} */ ([one.device, away[one.device] ?? Date.now()]))) }));
+    store.set(({ away }) => ({
+      devices,
+      away: tableOf(
+        devices
+          .filter((one) => !one.online)
+          .map((one) => /** @type {const} */ ([one.device, away[one.device] ?? Date.now()])),
+      ),
+    }));
   }
 
-  /** Its tabs close; its sessions stay where they are. @param {string} id */
+  /**
+   * Its tabs close; its sessions stay where they are.
+   * @param {string} id
+   */
   function projectRemoved(id) {
     const state = store.get();
     const gone = state.tabs.filter((tab) => state.sessions[tab] && groupOf(state, state.sessions[tab])?.id === id);
     store.set({ projects: state.projects.filter((one) => one.id !== id) });
     for (const tab of gone) closeTab(app, tab);
-  }
-
-  let askingAgain = false;
-  function requestsChanged() {
-    if (askingAgain) return;
-    askingAgain = true;
-    setTimeout(() => {
-      askingAgain = false;
-      api.requests().then((requests) => live.setAsks(requests)).catch(() => undefined); // the next connect asks again
-    }, 60);
   }
 
   // Coming, and coming back -----------------------------------------------------------------------------
@@ -122,20 +125,33 @@ export function createApp(wellPlace) {
       store.set({ loaded: true });
       go({ name: 'session', id: me.sessionId });
     } else {
-      const [sessions, requests, devices, projects] = await Promise.all([api.sessions(), api.requests(), api.devices(), api.projects()]);
+      const [sessions, requests, devices, projects] = await Promise.all([
+        api.sessions(),
+        live.listRequests(),
+        api.devices(),
+        api.projects(),
+      ]);
       devicesTold(devices);
-      store.set({ sessions: tableOf(sessions.map((/** @type {any} */ one) => [one.session_id, filledRecord(one)])), projects, loaded: true });
-      live.setAsks(requests);
+      store.set({
+        sessions: tableOf(sessions.map((/** @type {any} */ one) => [one.session_id, filledRecord(one)])),
+        projects,
+        loaded: true,
+      });
+      live.setRequests(requests);
       await live.recognise();
       store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));
-      void api.agents().then((agents) => store.set({ agents })).catch(() => undefined); // the device is away: its agents are unknown
+      void api
+        .agents()
+        .then((agents) => store.set({ agents }))
+        .catch(() => undefined); // the device is away: its agents are unknown
     }
-    if (feed.line.attempt > 0) wells.revive();
+    if (feed.line.attempt > 0) frames.revive();
     await live.followAgain();
+    if (me?.sessionId && live.seqs.has(me.sessionId)) await live.readRequests(me.sessionId);
     const { route } = store.get();
     if (route.name === 'session' && route.id) live.ensure(route.id);
     void sendHeld();
-    setTimeout(() => wells.warm(), 500);
+    setTimeout(() => frames.warm(), 500);
   }
 
   /** @param {number} since */
@@ -144,14 +160,17 @@ export function createApp(wellPlace) {
     setTimeout(() => {
       const told = { at: Date.now(), events: live.caught, restarted };
       store.set({ back: told });
-      setTimeout(() => store.set((state) => ({ back: state.back === told ? null : state.back })), restarted ? 8000 : 4000);
+      setTimeout(
+        () => store.set((state) => ({ back: state.back === told ? null : state.back })),
+        restarted ? 8000 : 4000,
+      );
       restarted = false;
     }, 300);
   }
 
   /** This browser is not let in any more: nothing of what it saw stays on the page. */
   function shut() {
-    for (const id of [...wells.wells.keys()]) wells.forget(id);
+    for (const id of [...frames.frames.keys()]) frames.forget(id);
     live.seqs.clear();
     // What this person chose for the page stays; what the server told it goes.
     const { line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick } = store.get();
@@ -161,27 +180,39 @@ export function createApp(wellPlace) {
   /** Somebody does not want to wait for the next try. */
   function lookAgain() {
     if (store.get().line.phase === 'lost') feed.retry();
-    else api.devices().then(devicesTold).catch(() => undefined); // the line's own banner says it
+    else
+      api
+        .devices()
+        .then(devicesTold)
+        .catch(() => undefined); // the line's own banner says it
   }
 
   // Where the page is -----------------------------------------------------------------------------------
 
-  /** @param {Route} route @param {{quiet?: boolean, replace?: boolean}} [options] */
+  /**
+   * @param {Route} route
+   * @param {{quiet?: boolean, replace?: boolean}} [options]
+   */
   function go(route, options = {}) {
     const { tabs } = store.get();
     const patch = /** @type {Partial<import('./state.js').State>} */ ({ route, confirm: null });
     if (route.name === 'session' && route.id && !tabs.includes(route.id)) patch.tabs = [...tabs, route.id];
     store.set(patch);
     if (options.replace) history.replaceState({ q: route.q }, '', placeOf(route));
-    else if (!options.quiet && placeOf(route) !== location.pathname) history.pushState({ q: route.q }, '', placeOf(route));
+    else if (!options.quiet && placeOf(route) !== location.pathname)
+      history.pushState({ q: route.q }, '', placeOf(route));
     if (route.name === 'session' && route.id) {
-      if (store.get().sessions[route.id]?.driver !== 'terminal') wells.ensure(route.id);
+      if (store.get().sessions[route.id]?.driver !== 'terminal') frames.ensure(route.id);
       live.ensure(route.id);
     }
     store.flush();
   }
 
-  /** A session, at one message of it. @param {string} id @param {number} seq the message's first number */
+  /**
+   * A session, at one message of it.
+   * @param {string} id
+   * @param {number} seq the message's first number
+   */
   function goTo(id, seq) {
     go({ name: 'session', id });
     if (seq > 0) void live.goTo(id, seq);
@@ -190,7 +221,10 @@ export function createApp(wellPlace) {
   // Saying something ------------------------------------------------------------------------------------
 
   let noteNumber = 0;
-  /** @param {string} text @param {{tone?: string, action?: {label: string, run: () => void}, stay?: boolean}} [more] */
+  /**
+   * @param {string} text
+   * @param {{tone?: string, action?: {label: string, run: () => void}, stay?: boolean}} [more]
+   */
   function note(text, more = {}) {
     const id = ++noteNumber;
     store.set((state) => ({ notes: [...state.notes.slice(-2), { id, text, tone: more.tone, action: more.action }] }));
@@ -205,10 +239,16 @@ export function createApp(wellPlace) {
 
   /** @param {string} text */
   function copy(text) {
-    navigator.clipboard.writeText(text).then(() => note('Copied.'), () => note('The browser did not let us copy.', { tone: 'bad' }));
+    navigator.clipboard.writeText(text).then(
+      () => note('Copied.'),
+      () => note('The browser did not let us copy.', { tone: 'bad' }),
+    );
   }
 
-  /** Agents write links; a person sees where one really goes before it opens. @param {string} href */
+  /**
+   * Agents write links; a person sees where one really goes before it opens.
+   * @param {string} href
+   */
   function openLink(href) {
     let url;
     try {
@@ -218,7 +258,9 @@ export function createApp(wellPlace) {
     }
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return;
     const target = url.href;
-    note(`Open ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`, { action: { label: 'Open', run: () => void window.open(target, '_blank', 'noopener,noreferrer') } });
+    note(`Open ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`, {
+      action: { label: 'Open', run: () => void window.open(target, '_blank', 'noopener,noreferrer') },
+    });
   }
 
   let sending = false;
@@ -253,7 +295,26 @@ export function createApp(wellPlace) {
   addEventListener('popstate', () => go(routeOfHere(), { quiet: true }));
   const routeOfHere = () => restored().route ?? { name: /** @type {const} */ ('start') };
 
-  tellWhenKnown(store, wells);
-  const app = { store, feed, api, live, wells, go, goTo, hear, offer, commands, lookAgain, note, dropNote, trouble, copy, openLink, sendHeld, leave };
+  tellWhenKnown(store, frames);
+  const app = {
+    store,
+    events,
+    feed,
+    api,
+    live,
+    frames,
+    go,
+    goTo,
+    offer,
+    commands,
+    lookAgain,
+    note,
+    dropNote,
+    trouble,
+    copy,
+    openLink,
+    sendHeld,
+    leave,
+  };
   return app;
 }

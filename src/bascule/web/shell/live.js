@@ -1,43 +1,78 @@
 /** The sessions this page has open: reads a page of each, follows its events, comes back by number after a loss. */
 
 import { endAfter, queueAfter, step, titleFrom } from '../js/record.js';
-import { FIRST_LIVE, askKey, filledRecord } from './state.js';
+import { FIRST_LIVE, requestKey, filledRecord } from './state.js';
 import { put, table, tableOf, without } from '../js/tables.js';
 
 const PAGE = 60;
-const SETTLES = new Set(['permission_answered', 'question_answered', 'permission_withdrawn', 'question_withdrawn']);
+const SHOWN_FOR = { answered: 12_000, withdrawn: 6000 }; // milliseconds after a request was settled
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
+
+/**
+ * The open requests among a session's entries: whoever may see this session only is given no list.
+ * @param {string} id
+ * @param {any[]} entries
+ */
+const openIn = (id, entries) =>
+  entries
+    .filter(({ asked, state }) => asked && state === 'open')
+    .map(({ asked, first_seq: seq, at }) => ({
+      session_id: id,
+      request_id: asked.request_id,
+      kind: asked.type === 'question_asked' ? 'question' : 'permission',
+      state: 'open',
+      asked,
+      opened_at: at,
+      seq,
+      input_sha256: asked.input_sha256,
+    }));
 
 export class Live {
   /**
    * @param {Store} store
    * @param {import('../js/api.js').Api} api
-   * @param {{opened: (id: string, page: any) => void, events: (id: string, entries: any[]) => void, page: (id: string, number: number, page: any) => void, hits: (id: string, text: string, seqs: number[] | null) => void, goTo: (id: string, seq: number) => void, forget: (id: string) => void}} wells
+   * @param {{
+   *   opened: (id: string, page: any) => void,
+   *   events: (id: string, entries: any[]) => void,
+   *   page: (id: string, number: number, page: any) => void,
+   *   hits: (id: string, text: string, seqs: number[] | null) => void,
+   *   goTo: (id: string, seq: number) => void,
+   *   forget: (id: string) => void,
+   * }} frames
    */
-  constructor(store, api, wells) {
+  constructor(store, api, frames) {
     this.store = store;
     this.api = api;
-    this.wells = wells;
+    this.frames = frames;
     /** @type {Map<string, Promise<void>>} */
     this.opening = new Map();
     this.caught = 0;
-    /** Requests this page saw settled. @type {Set<string>} */
-    this.settled = new Set();
+    /** Requests pushed while the list of them is under way: newer than the list. @type {any[] | null} */
+    this.pushed = null;
     /** Which history the numbers are of. @type {string | undefined} */
     this.epoch = undefined;
-    /** How far each session is held. Not in the store: text streams past without a drawing of the shell. @type {Map<string, number>} */
+    /**
+     * How far each session is held. Not in the store: text streams past without a drawing of the shell.
+     * @type {Map<string, number>}
+     */
     this.seqs = new Map();
   }
 
-  /** Make sure a session is read and followed. @param {string} id */
+  /**
+   * Make sure a session is read and followed.
+   * @param {string} id
+   */
   ensure(id) {
     if (this.store.get().live[id]?.opened || this.opening.has(id)) return;
     const work = this.#open(id).finally(() => this.opening.delete(id));
     this.opening.set(id, work);
   }
 
-  /** As `ensure`; over when it is read. @param {string} id */
+  /**
+   * As `ensure`; over when it is read.
+   * @param {string} id
+   */
   async ensured(id) {
     this.ensure(id);
     await this.opening.get(id);
@@ -45,31 +80,32 @@ export class Live {
 
   /** @param {string} id */
   async #open(id) {
+    const guest = this.store.get().me?.sessionId === id;
+    if (guest) this.pushed = [];
     try {
       const page = await this.api.open(id, { limit: PAGE });
       this.epoch = page.epoch;
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
-      this.#openAsks(id, page.entries);
-      this.wells.opened(id, page);
+      if (guest) this.setRequests(openIn(id, page.entries));
+      this.frames.opened(id, page);
       await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
       await this.#learn(id, page.session.started_seq ?? 0);
     } catch (error) {
       const code = /** @type {any} */ (error).code;
-      if (code !== 'OFFLINE') this.#setLive(id, { error: code === 'SESSION_NOT_FOUND' ? 'There is no such session here.' : /** @type {Error} */ (error).message });
+      if (code !== 'OFFLINE')
+        this.#setLive(id, {
+          error: code === 'SESSION_NOT_FOUND' ? 'There is no such session here.' : /** @type {Error} */ (error).message,
+        });
     }
   }
 
-  /** Who may see only this session has no list of requests: what is open stands in its transcript. @param {string} id @param {any[]} entries */
-  #openAsks(id, entries) {
-    for (const { asked, state, first_seq: seq, at } of entries) {
-      if (state !== 'open' || !asked || this.store.get().asks[`${id}/${asked.request_id}`]) continue;
-      this.#absorbAsk(id, { seq, at, event: asked });
-    }
-  }
-
-  /** What the agent said of itself at its start: commands, models, how far the start got. @param {string} id @param {number} started */
+  /**
+   * What the agent said of itself at its start: commands, models, how far the start got.
+   * @param {string} id
+   * @param {number} started
+   */
   async #learn(id, started) {
     const { events } = await this.api.events(id, { after: Math.max(0, started - 1), limit: 40 });
     for (const logged of events) this.#absorb(id, logged, true);
@@ -77,12 +113,19 @@ export class Live {
 
   /** @param {any} page */
   #fromPage(page) {
-    const edits = page.entries.filter((/** @type {any} */ one) => one.kind === 'tool' && one.diffs?.length && one.status === 'done')
-      .flatMap((/** @type {any} */ one) => one.diffs.map((/** @type {any} */ diff) => ({ added: 0, removed: 0, ...diff, seq: one.first_seq })));
+    const edits = page.entries
+      .filter((/** @type {any} */ one) => one.kind === 'tool' && one.diffs?.length && one.status === 'done')
+      .flatMap((/** @type {any} */ one) =>
+        one.diffs.map((/** @type {any} */ diff) => ({ added: 0, removed: 0, ...diff, seq: one.first_seq })),
+      );
     return { queue: page.queue ?? [], edits };
   }
 
-  /** A push of the server: some rows of a session's log. @param {string} id @param {any[]} rows */
+  /**
+   * A push of the server: some rows of a session's log.
+   * @param {string} id
+   * @param {any[]} rows
+   */
   take(id, rows) {
     const held = this.seqs.get(id);
     if (held === undefined) return;
@@ -90,37 +133,63 @@ export class Live {
     if (!fresh.length) return;
     this.seqs.set(id, fresh[fresh.length - 1].seq);
     this.caught += fresh.length;
-    this.wells.events(id, fresh);
+    this.frames.events(id, fresh);
     for (const logged of fresh) this.#absorb(id, logged, false);
   }
 
-  /** @param {string} id @param {any} logged @param {boolean} past */
+  /**
+   * @param {string} id
+   * @param {any} logged
+   * @param {boolean} past
+   */
   #absorb(id, logged, past) {
     const event = logged.event;
     const live = this.store.get().live[id] ?? FIRST_LIVE;
     switch (event.type) {
-      case 'text_appended': return;
-      case 'commands_changed': this.#setLive(id, { commands: event.commands }); break;
-      case 'models_changed': this.#setLive(id, { models: event.models }); break;
-      case 'session_started': this.#setLive(id, { steps: { started: logged.at }, failure: null }); break;
-      case 'agent_spawned': this.#setLive(id, { steps: { ...live.steps, spawned: logged.at } }); break;
-      case 'session_ready': this.#setLive(id, { steps: { ready: logged.at, ...live.steps } }); break;
-      case 'session_failed': this.#setLive(id, { failure: { ...event, at: logged.at } }); break;
+      case 'text_appended':
+        return;
+      case 'commands_changed':
+        this.#setLive(id, { commands: event.commands });
+        break;
+      case 'models_changed':
+        this.#setLive(id, { models: event.models });
+        break;
+      case 'session_started':
+        this.#setLive(id, { steps: { started: logged.at }, failure: null });
+        break;
+      case 'agent_spawned':
+        this.#setLive(id, { steps: { ...live.steps, spawned: logged.at } });
+        break;
+      case 'session_ready':
+        this.#setLive(id, { steps: { ready: logged.at, ...live.steps } });
+        break;
+      case 'session_failed':
+        this.#setLive(id, { failure: { ...event, at: logged.at } });
+        break;
       case 'tool_changed':
         if (!past && event.status === 'done' && event.diffs?.length) {
-          this.#setLive(id, { edits: [...live.edits, ...event.diffs.map((/** @type {any} */ diff) => ({ added: 0, removed: 0, ...diff, seq: logged.seq }))] });
+          this.#setLive(id, {
+            edits: [
+              ...live.edits,
+              ...event.diffs.map((/** @type {any} */ diff) => ({ added: 0, removed: 0, ...diff, seq: logged.seq })),
+            ],
+          });
         }
         break;
-      default: break;
+      default:
+        break;
     }
     if (past) return;
     const queue = queueAfter(live.queue, event);
     if (queue !== live.queue) this.#setLive(id, { queue });
     this.#absorbRecord(id, logged);
-    this.#absorbAsk(id, logged);
   }
 
-  /** The list is told of changes by the server; this only saves the wait for it. @param {string} id @param {any} logged */
+  /**
+   * The list is told of changes by the server; this only saves the wait for it.
+   * @param {string} id
+   * @param {any} logged
+   */
   #absorbRecord(id, { at, event }) {
     const session = this.store.get().sessions[id];
     if (!session) return;
@@ -138,47 +207,67 @@ export class Live {
     this.store.set((state) => ({ sessions: put(state.sessions, id, patch) }));
   }
 
-  /** @param {string} id @param {any} logged */
-  #absorbAsk(id, { seq, at, event }) {
-    if (event.type === 'permission_requested' || event.type === 'question_asked') {
-      const kind = event.type === 'question_asked' ? 'question' : 'permission';
-      this.#setAsk({ session_id: id, request_id: event.request_id, kind, state: 'open', asked: event, opened_at: at, seq, input_sha256: event.input_sha256, heard: true });
-      return;
-    }
-    if (SETTLES.has(event.type)) this.settled.add(`${id}/${event.request_id}`);
-    const known = this.store.get().asks[`${id}/${event.request_id}`];
-    if (!known) return;
-    if (event.type === 'permission_answered' || event.type === 'question_answered') this.#setAsk({ ...known, state: 'answered', answer: event, answered_at: at });
-    else if (event.type === 'permission_withdrawn' || event.type === 'question_withdrawn') this.#setAsk({ ...known, state: 'withdrawn', gone: event.reason });
-    else if (event.type === 'answer_delivered' && known.here) this.#forgetAsk(askKey(known));
+  /**
+   * The server pushed a request that was opened, answered, delivered or withdrawn.
+   * @param {any} request as `requests:list` has it
+   */
+  takeRequest(request) {
+    this.pushed?.push(request);
+    const key = requestKey(request);
+    const known = this.store.get().requests[key];
+    if (request.state === 'open') this.#setRequest({ ...known, ...request });
+    else if (!known) return;
+    else if (request.state === 'withdrawn') this.#settle({ ...known, ...request, gone: request.reason });
+    else if (known.here && request.state !== 'answered')
+      this.store.set((state) => ({ requests: without(state.requests, key) }));
+    else if (known.state === 'open') this.#settle({ ...known, ...request, state: 'answered' });
   }
 
-  /** @param {any} ask */
-  #setAsk(ask) {
-    this.store.set((state) => ({ asks: put(state.asks, askKey(ask), ask) }));
-    // What is settled is shown a moment, then leaves.
-    if (ask.state !== 'open') setTimeout(() => this.#forgetAsk(askKey(ask)), ask.state === 'withdrawn' ? 6000 : 12_000);
+  /** @param {any} request */
+  #setRequest(request) {
+    this.store.set((state) => ({ requests: put(state.requests, requestKey(request), request) }));
+  }
+
+  /**
+   * What became of a request is shown a moment, then leaves.
+   * @param {any} request
+   */
+  #settle(request) {
+    this.#setRequest(request);
+    const key = requestKey(request);
+    setTimeout(() => this.#forgetRequest(key), SHOWN_FOR[/** @type {keyof typeof SHOWN_FOR} */ (request.state)]);
   }
 
   /** @param {string} key */
-  #forgetAsk(key) {
+  #forgetRequest(key) {
     this.store.set((state) => {
-      const gone = state.asks[key];
-      return gone && gone.state !== 'open' ? { asks: without(state.asks, key) } : {};
+      const gone = state.requests[key];
+      return gone && gone.state !== 'open' ? { requests: without(state.requests, key) } : {};
     });
   }
 
-  /** All open requests, as the server lists them. What is missing there is settled. @param {any[]} requests */
-  setAsks(requests) {
+  /** All open requests. From here on pushes are remembered, until `setRequests` has taken the list. */
+  listRequests() {
+    this.pushed = [];
+    return this.api.requests();
+  }
+
+  /**
+   * All open requests, as the server lists them. What is missing there is settled.
+   * @param {any[]} requests
+   */
+  setRequests(requests) {
+    const { pushed } = this;
+    this.pushed = null;
     this.store.set((state) => {
-      /** @type {Record<string, any>} */
-      const asks = table();
-      // Of a session that is followed its own events say when a request is over; a list may be older than they are.
-      for (const [key, ask] of Object.entries(state.asks)) if (ask.state !== 'open' || (ask.heard && this.seqs.has(ask.session_id))) asks[key] = ask;
-      // A list that was made before an answer must not bring the request back.
-      for (const one of requests) if (!this.settled.has(askKey(one))) asks[askKey(one)] = { ...state.asks[askKey(one)], ...one };
-      return { asks };
+      const settled = Object.entries(state.requests).filter(([, request]) => request.state !== 'open');
+      const open = requests.map((request) => {
+        const key = requestKey(request);
+        return /** @type {const} */ ([key, { ...state.requests[key], ...request }]);
+      });
+      return { requests: tableOf([...settled, ...open]) };
     });
+    for (const request of pushed ?? []) this.takeRequest(request);
   }
 
   /** After a reconnect: each session from the last event this page holds. */
@@ -192,7 +281,20 @@ export class Live {
     }
   }
 
-  /** What is held of this session is of another log: read it again from its end. @param {string} id */
+  /**
+   * For who may see one session only: its open requests again, after a reconnect.
+   * @param {string} id
+   */
+  async readRequests(id) {
+    this.pushed = [];
+    const page = await this.api.entries(id, { limit: PAGE });
+    this.setRequests(openIn(id, page.entries));
+  }
+
+  /**
+   * What is held of this session is of another log: read it again from its end.
+   * @param {string} id
+   */
   startOver(id) {
     const held = this.seqs.has(id);
     this.#forget(id);
@@ -202,17 +304,17 @@ export class Live {
   /** The whole log is another one. What is in view is read again, the rest when somebody goes there. */
   forgetAll() {
     for (const id of [...this.seqs.keys()]) this.#forget(id);
-    this.settled.clear();
-    this.store.set({ asks: table(), seen: table() });
+    this.store.set({ requests: table(), seen: table() });
   }
 
   /** @param {string} id */
   #forget(id) {
     this.seqs.delete(id);
-    this.wells.forget(id);
-    for (const key of [...this.settled].filter((one) => one.startsWith(`${id}/`))) this.settled.delete(key);
+    this.frames.forget(id);
     this.store.set((state) => ({
-      live: without(state.live, id), seen: without(state.seen, id), asks: tableOf(Object.entries(state.asks).filter(([, ask]) => ask.session_id !== id)),
+      live: without(state.live, id),
+      seen: without(state.seen, id),
+      requests: tableOf(Object.entries(state.requests).filter(([, ask]) => ask.session_id !== id)),
     }));
   }
 
@@ -225,22 +327,37 @@ export class Live {
     }
   }
 
-  /** Other entries of a session, for its frame. @param {string} id @param {Record<string, number>} place @param {number} number of the frame's question */
+  /**
+   * Other entries of a session, for its frame.
+   * @param {string} id
+   * @param {Record<string, number>} place
+   * @param {number} number of the frame's question
+   */
   async more(id, place, number) {
-    const page = await this.api.entries(id, { ...place, limit: PAGE }).catch(() => null); // it asks again on the next scroll
-    this.wells.page(id, number, page);
+    // It asks again on the next scroll.
+    const page = await this.api.entries(id, { ...place, limit: PAGE }).catch(() => null);
+    this.frames.page(id, number, page);
   }
 
-  /** Which entries of a session hold some words. @param {string} id @param {string} text */
+  /**
+   * Which entries of a session hold some words.
+   * @param {string} id
+   * @param {string} text
+   */
   async search(id, text) {
-    const answer = await this.api.searchIn(id, text).catch(() => null); // not for this browser, or no words: the frame reads on by itself
-    this.wells.hits(id, text, answer && answer.hits.map((/** @type {any} */ hit) => hit.firstSeq).filter(Boolean));
+    // Not for this browser, or no words: the frame reads on by itself.
+    const answer = await this.api.searchIn(id, text).catch(() => null);
+    this.frames.hits(id, text, answer && answer.hits.map((/** @type {any} */ hit) => hit.firstSeq).filter(Boolean));
   }
 
-  /** Bring one message into view. @param {string} id @param {number} seq */
+  /**
+   * Bring one message into view.
+   * @param {string} id
+   * @param {number} seq
+   */
   async goTo(id, seq) {
     await this.opening.get(id);
-    this.wells.goTo(id, seq);
+    this.frames.goTo(id, seq);
   }
 
   /** @param {string} id */
@@ -255,7 +372,10 @@ export class Live {
     this.store.set((state) => ({ sessions: put(state.sessions, session.session_id, filledRecord(session)) }));
   }
 
-  /** @param {string} id @param {Partial<import('./state.js').LiveSession>} patch */
+  /**
+   * @param {string} id
+   * @param {Partial<import('./state.js').LiveSession>} patch
+   */
   #setLive(id, patch) {
     this.store.set((state) => ({ live: put(state.live, id, { ...(state.live[id] ?? FIRST_LIVE), ...patch }) }));
   }

@@ -1,31 +1,36 @@
 /** The page begins here: take the key from the link, mount the parts, connect. */
 
-import { createApp, secret } from './app.js';
-import { mountAsks } from './asks.js';
-import { mountAway } from './away.js';
-import { mountBanner } from './banner.js';
-import { mountCompare } from './compare.js';
-import { mountComposer } from './composer.js';
-import { mountConfirm } from './confirm.js';
-import { mountGuest } from './guest.js';
-import { mountInbox } from './inbox.js';
-import { mountFound } from './disk.js';
-import { listenForKeys } from './keys.js';
-import { mountPalette } from './palette.js';
-import { mountPanel } from './panel.js';
-import { atShared, takeSecret } from './places.js';
-import { mountQueue } from './queue.js';
-import { mountSearch } from './search.js';
-import { mountSessionBar } from './sessionbar.js';
-import { mountSettings } from './settings.js';
-import { mountSidebar } from './sidebar.js';
-import { mountBottomBar, mountFind, mountLocked, mountNotes, mountTitle } from './small.js';
-import { mountStart } from './start.js';
+import { createApp } from './app.js';
+import { mountRequests } from './requests/requests.js';
+import { mountAway } from './connection/away.js';
+import { mountBanner } from './connection/banner.js';
+import { mountCompare } from './compare/compare.js';
+import { mountComposer } from './composer/composer.js';
+import { mountConfirm } from './session/confirm.js';
+import { mountGuest } from './connection/guest.js';
+import { mountInbox } from './requests/inbox.js';
+import { mountFound } from './sidebar/found.js';
+import { listenForKeys } from './layout/keys.js';
+import { mountPalette } from './search/palette.js';
+import { mountPanel } from './panel/panel.js';
+import { atShared } from './routes.js';
+import { secret, takeSecret } from './storage.js';
+import { mountQueue } from './composer/queue.js';
+import { mountSearch } from './search/search.js';
+import { mountSessionBar } from './session/bar.js';
+import { mountSettings } from './settings/settings.js';
+import { mountSidebar } from './sidebar/sidebar.js';
+import { mountBottomBar } from './layout/bottom_bar.js';
+import { mountFind } from './search/find_bar.js';
+import { mountLocked } from './connection/locked.js';
+import { mountNotes } from './layout/notes.js';
+import { mountTitle } from './layout/title.js';
+import { mountStart } from './start/start.js';
 import { shownSession } from './state.js';
-import { mountTabs } from './tabs.js';
-import { mountTerminals } from './terminals.js';
-import { mountUnlogged } from './unlogged.js';
-import { keepShell } from './worker.js';
+import { mountTabs } from './session/tabs.js';
+import { mountTerminals } from './terminal/terminals.js';
+import { mountUnlogged } from './sidebar/unlogged.js';
+import { keepShell } from './layout/worker.js';
 import { h } from '../js/dom.js';
 import { put } from '../js/tables.js';
 
@@ -45,7 +50,7 @@ const brought = takeSecret();
 if (brought) secret.set(brought, shared);
 
 const app = createApp(place('well'));
-// One line for each part. A screen of its own also needs its address in `places.js`.
+// One line for each part. A screen of its own also needs its address in `routes.js`.
 const palette = mountPalette(place('overlay'), app);
 mountGuest(place('guest'), app);
 mountBanner(place('banner'), app);
@@ -60,7 +65,7 @@ mountLocked(screen('locked'), app, brought && had !== brought ? had : null);
 const find = mountFind(place('find'), app, terminals.find);
 mountSessionBar(place('sbar'), app, { find: find.open });
 mountAway(place('away'), app);
-const asks = mountAsks(place('asks'), app);
+const requests = mountRequests(place('requests'), app);
 mountConfirm(place('confirm'), app);
 const queue = mountQueue(place('queue'), app);
 mountComposer(place('composer'), app, queue);
@@ -71,25 +76,38 @@ mountSidebar(place('side'), app, { palette: palette.search });
 mountBottomBar(place('bnav'), app);
 mountNotes(place('notes'), app);
 mountTitle(app);
-listenForKeys(app, { palette: palette.search, keys: palette.keys, ask: asks.focus, find: find.open, inbox: inbox.move });
+listenForKeys(app, {
+  palette: palette.search,
+  keys: palette.keys,
+  ask: requests.focus,
+  find: find.open,
+  inbox: inbox.move,
+});
 
-/** @param {import('./state.js').State} state @param {import('./state.js').State} [before] */
+/**
+ * @param {import('./state.js').State} state
+ * @param {import('./state.js').State} [before]
+ */
 function arrange(state, before) {
   const shown = shownSession(state);
   place('session').hidden = !shown;
   place('screen').hidden = state.route.name === 'session';
   place('stage').className = `stage at-${state.route.name}`;
   place('app').classList.toggle('noside', !state.side);
-  app.wells.show(shown);
+  app.frames.show(shown);
   if (shown && state.route.name === 'session') look(state, shown);
   if (state.theme !== before?.theme) {
     if (state.theme === 'auto') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = state.theme;
-    app.wells.tellAll({ type: 'theme', theme: state.theme });
+    app.frames.tellAll({ type: 'theme', theme: state.theme });
   }
 }
 
-/** What a person has in front of them counts as seen. @param {import('./state.js').State} state @param {string} id */
+/**
+ * What a person has in front of them counts as seen.
+ * @param {import('./state.js').State} state
+ * @param {string} id
+ */
 function look(state, id) {
   const seq = state.sessions[id]?.seq ?? 0;
   if (!document.hidden && (state.seen[id] ?? 0) < seq) app.store.set({ seen: put(state.seen, id, seq) });
@@ -99,7 +117,7 @@ app.store.subscribe(arrange);
 arrange(app.store.get());
 setInterval(() => app.store.set((state) => ({ tick: state.tick + 1 })), 1000);
 const { route } = app.store.get();
-if (route.name === 'session' && route.id) app.wells.ensure(route.id);
+if (route.name === 'session' && route.id) app.frames.ensure(route.id);
 if (secret.get()) void app.feed.connect();
 else app.store.set({ line: { ...app.store.get().line, phase: 'refused' } });
 addEventListener('load', keepShell);

@@ -2,12 +2,20 @@
 
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
-import { agentMark } from '../js/words.js';
+import { agentMark } from '../js/format.js';
 
-/** A dot is never alone: `word` is its label, or empty when the word stands beside it. @param {string} kind @param {string} word */
-export const dot = (kind, word) => h('span', { class: `dot dot-${kind}`, ...(word ? { role: 'img', 'aria-label': word } : { 'aria-hidden': 'true' }) });
+/**
+ * A dot is never alone: `word` is its label, or empty when the word stands beside it.
+ * @param {string} kind
+ * @param {string} word
+ */
+export const dot = (kind, word) =>
+  h('span', { class: `dot dot-${kind}`, ...(word ? { role: 'img', 'aria-label': word } : { 'aria-hidden': 'true' }) });
 
-/** @param {string} name @param {boolean} [large] */
+/**
+ * @param {string} name
+ * @param {boolean} [large]
+ */
 export function agentLetter(name, large = false) {
   const [letter, tint] = agentMark(name);
   return h('span', { class: `ag ag-${tint}${large ? ' lg' : ''}`, 'aria-hidden': 'true' }, letter);
@@ -15,7 +23,10 @@ export function agentLetter(name, large = false) {
 
 const MAC = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** The name of the key that applies here. @param {string} keys */
+/**
+ * The name of the key that applies here.
+ * @param {string} keys
+ */
 export const keyName = (keys) => (MAC ? keys.replace('Ctrl', '⌘').replace('Alt', '⌥') : keys);
 
 /** @param {string} keys */
@@ -24,7 +35,10 @@ export const keyCap = (keys) => h('kbd', null, keyName(keys));
 /** @param {KeyboardEvent} event */
 export const control = (event) => (MAC ? event.metaKey : event.ctrlKey);
 
-/** A field that has just been drawn takes the focus, its text chosen. @param {string} selector */
+/**
+ * A field that has just been drawn takes the focus, its text chosen.
+ * @param {string} selector
+ */
 export function begin(selector) {
   const field = /** @type {HTMLInputElement | null} */ (document.querySelector(selector));
   field?.focus();
@@ -34,7 +48,11 @@ export function begin(selector) {
 /** @type {(() => void) | null} */
 let closeOpen = null;
 
-/** @typedef {{label: string, note?: string, on?: boolean, danger?: boolean, icon?: string, run: () => void} | 'line' | {title: string}} Choice */
+/**
+ * @typedef {{label: string, note?: string, on?: boolean, danger?: boolean, icon?: string, run: () => void}
+ *   | 'line'
+ *   | {title: string}} Choice
+ */
 
 /**
  * A menu below (or above) the element that opened it. Arrow keys move, Escape closes.
@@ -44,15 +62,31 @@ let closeOpen = null;
  */
 export function menu(anchor, choices, extra) {
   closeOpen?.();
-  const list = h('div', { class: 'menu', role: 'menu' }, choices.map((choice) => {
-    if (choice === 'line') return h('hr');
-    if ('title' in choice) return h('p', { class: 'cap' }, choice.title);
-    return h('button', {
-      type: 'button', role: choice.on === undefined ? 'menuitem' : 'menuitemradio', 'aria-checked': choice.on === undefined ? null : String(choice.on),
-      class: `${choice.on ? 'on' : ''} ${choice.danger ? 'dng' : ''}`.trim(),
-      onclick: () => { close(); choice.run(); },
-    }, choice.icon && icon(choice.icon), h('span', null, choice.label, choice.note && h('small', null, choice.note)), choice.on && icon('check', 14));
-  }), extra);
+  const list = h(
+    'div',
+    { class: 'menu', role: 'menu' },
+    choices.map((choice) => {
+      if (choice === 'line') return h('hr');
+      if ('title' in choice) return h('p', { class: 'cap' }, choice.title);
+      return h(
+        'button',
+        {
+          type: 'button',
+          role: choice.on === undefined ? 'menuitem' : 'menuitemradio',
+          'aria-checked': choice.on === undefined ? null : String(choice.on),
+          class: `${choice.on ? 'on' : ''} ${choice.danger ? 'dng' : ''}`.trim(),
+          onclick: () => {
+            close();
+            choice.run();
+          },
+        },
+        choice.icon && icon(choice.icon),
+        h('span', null, choice.label, choice.note && h('small', null, choice.note)),
+        choice.on && icon('check', 14),
+      );
+    }),
+    extra,
+  );
   const close = () => {
     list.remove();
     removeEventListener('pointerdown', outside, true);
@@ -61,14 +95,25 @@ export function menu(anchor, choices, extra) {
   };
   /** @param {Event} event */
   const outside = (event) => {
-    if (!list.contains(/** @type {Node} */ (event.target)) && !anchor.contains(/** @type {Node} */ (event.target))) close();
+    if (!list.contains(/** @type {Node} */ (event.target)) && !anchor.contains(/** @type {Node} */ (event.target)))
+      close();
   };
   list.onkeydown = (/** @type {KeyboardEvent} */ event) => {
     const buttons = [...list.querySelectorAll('button')];
     const at = buttons.indexOf(/** @type {any} */ (document.activeElement));
-    if (event.key === 'Escape') { close(); anchor.focus(); event.stopPropagation(); }
-    if (event.key === 'ArrowDown') { buttons[(at + 1) % buttons.length]?.focus(); event.preventDefault(); }
-    if (event.key === 'ArrowUp') { buttons[(at - 1 + buttons.length) % buttons.length]?.focus(); event.preventDefault(); }
+    if (event.key === 'Escape') {
+      close();
+      anchor.focus();
+      event.stopPropagation();
+    }
+    if (event.key === 'ArrowDown') {
+      buttons[(at + 1) % buttons.length]?.focus();
+      event.preventDefault();
+    }
+    if (event.key === 'ArrowUp') {
+      buttons[(at - 1 + buttons.length) % buttons.length]?.focus();
+      event.preventDefault();
+    }
   };
   document.body.append(list);
   place(list, anchor);
@@ -117,7 +162,10 @@ export function popover(anchor, content, label) {
   return close;
 }
 
-/** @param {HTMLElement} list @param {HTMLElement} anchor */
+/**
+ * @param {HTMLElement} list
+ * @param {HTMLElement} anchor
+ */
 function place(list, anchor) {
   const at = anchor.getBoundingClientRect();
   const size = list.getBoundingClientRect();

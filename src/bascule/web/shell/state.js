@@ -1,6 +1,6 @@
 /** What the page knows, with its first values, and the questions everybody asks of it. Pure. */
 
-import { folderName } from '../js/words.js';
+import { folderName } from '../js/format.js';
 import { table } from '../js/tables.js';
 import { visible } from '../js/visible.js';
 
@@ -8,33 +8,118 @@ import { visible } from '../js/visible.js';
  * @typedef {import('../js/types.d.ts').SessionRecord} SessionRecord
  * @typedef {import('../js/types.d.ts').AgentInfo} AgentInfo
  * @typedef {{device: string, name: string, version: string, online: boolean, agents: AgentInfo[]}} Device
- * @typedef {{session_id: string, request_id: string, kind: 'permission' | 'question', state: string, asked: any, opened_at: string, seq: number, input_sha256: string, answer?: any, answered_at?: string, sending?: string, shownAt?: number, gone?: string, here?: boolean, heard?: boolean}} Ask
- * @typedef {{queue: import('../js/types.d.ts').PromptQueued[], commands: any[], models: any[], edits: {path: string, patch: string, added: number, removed: number, seq: number}[], steps: Record<string, string>, failure: any, opened: boolean, error: string}} LiveSession
+ * @typedef {{
+ *   session_id: string,
+ *   request_id: string,
+ *   kind: 'permission' | 'question',
+ *   state: string,
+ *   asked: any,
+ *   opened_at: string,
+ *   seq: number,
+ *   input_sha256: string,
+ *   answer?: any,
+ *   answered_at?: string,
+ *   sending?: string,
+ *   shownAt?: number,
+ *   gone?: string,
+ *   here?: boolean,
+ * }} OpenRequest
+ * @typedef {{
+ *   queue: import('../js/types.d.ts').PromptQueued[],
+ *   commands: any[],
+ *   models: any[],
+ *   edits: {path: string, patch: string, added: number, removed: number, seq: number}[],
+ *   steps: Record<string, string>,
+ *   failure: any,
+ *   opened: boolean,
+ *   error: string,
+ * }} LiveSession
  * @typedef {{id: string, device: string, path: string, name: string, addedAt: string, addedBy: string}} Project
- * @typedef {{name: keyof typeof import('./places.js').SCREENS | 'settings' | 'session' | 'compare', id?: string, part?: string, q?: string}} Route
+ * @typedef {{
+ *   name: keyof typeof import('./routes.js').SCREENS | 'settings' | 'session' | 'compare',
+ *   id?: string,
+ *   part?: string,
+ *   q?: string,
+ * }} Route
  * @typedef {{sessionId: string, text: string, images: any[], key: string}} Held
  * @typedef {{pid: number, status: string, waitingFor?: string, listens?: boolean}} OpenTerminal
- * @typedef {{sessionId: string, agent: string, title: string, cwd: string, createdAt: string, updatedAt: string, messages: number, costUsd: number | null, model: string | null, phase: string, queued: number, archived: boolean, terminal: OpenTerminal | null, command: string}} FoundItem
- * @typedef {{name: string, running: boolean, pid: number | null, argv: string[], cwd: string, startedAt: string, keptBytes: number, sessionIds: string[], agent: string, title: string, canTakeUp: boolean, problem: string}} Unlogged
+ * @typedef {{
+ *   sessionId: string,
+ *   agent: string,
+ *   title: string,
+ *   cwd: string,
+ *   createdAt: string,
+ *   updatedAt: string,
+ *   messages: number,
+ *   costUsd: number | null,
+ *   model: string | null,
+ *   phase: string,
+ *   queued: number,
+ *   archived: boolean,
+ *   terminal: OpenTerminal | null,
+ *   command: string,
+ * }} FoundItem
+ * @typedef {{
+ *   name: string,
+ *   running: boolean,
+ *   pid: number | null,
+ *   argv: string[],
+ *   cwd: string,
+ *   startedAt: string,
+ *   keptBytes: number,
+ *   sessionIds: string[],
+ *   agent: string,
+ *   title: string,
+ *   canTakeUp: boolean,
+ *   problem: string,
+ * }} Unlogged
  * @typedef {typeof FIRST} State
  */
 
 // The name under which the command line of the machine itself acts.
 const COMMAND_LINE = 'this machine';
 
+/**
+ * Who this browser is to the server, and which server answers.
+ * @typedef {{
+ *   name: string,
+ *   role: string,
+ *   sessionId: string | null,
+ *   grantId: string,
+ *   version: string,
+ *   boot: string,
+ *   epoch: string,
+ *   madeBy?: string,
+ *   expiresAt?: string | null,
+ *   waits?: {permission: number, question: number},
+ * }} Me
+ */
+/**
+ * @typedef {{sessions: FoundItem[], total: number, looking: {running: boolean, done: number, total: number}}} FoundList
+ */
+/**
+ * @typedef {{sessionId: string, title: string, text: string, yes: string, no: string, run: () => void}} Confirmation
+ */
+
 export const FIRST = {
-  line: /** @type {import('../js/feed.js').Line} */ ({ phase: 'connecting', attempt: 0, retryAt: null, heardAt: 0, lostAt: null }),
+  line: /** @type {import('../js/feed.js').Line} */ ({
+    phase: 'connecting',
+    attempt: 0,
+    retryAt: null,
+    heardAt: 0,
+    lostAt: null,
+  }),
   company: /** @type {Record<string, {viewers: string[], typing: string[]}>} */ (table()),
   back: /** @type {{at: number, events: number, restarted: boolean} | null} */ (null),
   updated: /** @type {string | null} the version that answers now, when it is not the one this page came from */ (null),
-  me: /** @type {{name: string, role: string, sessionId: string | null, grantId: string, version: string, boot: string, epoch: string, madeBy?: string, expiresAt?: string | null, waits?: {permission: number, question: number}} | null} */ (null),
+  me: /** @type {Me | null} */ (null),
   loaded: false,
   unlogged: /** @type {Unlogged[]} processes that run and are not in the log */ ([]),
   damaged: /** @type {{sessionId: string, message: string}[]} sessions that can't be read */ ([]),
   replaced: false, // the log is another one than this page had read, so everything was loaded again
   sessions: /** @type {Record<string, SessionRecord>} */ (table()),
   archived: /** @type {SessionRecord[] | null} */ (null),
-  found: /** @type {{sessions: FoundItem[], total: number, looking: {running: boolean, done: number, total: number}} | null} */ (null),
+  found: /** @type {FoundList | null} */ (null),
   foundAll: false,
   foundOpen: /** @type {Record<string, {terminal: OpenTerminal | null, command: string}>} */ (table()),
   devices: /** @type {Device[]} */ ([]),
@@ -43,100 +128,192 @@ export const FIRST = {
   agents: /** @type {AgentInfo[]} */ ([]),
   screens: /** @type {AgentInfo[]} */ ([]), // those that can run in a terminal
   beside: /** @type {string | null} */ (null), // the terminal shown next to a chat
-  asks: /** @type {Record<string, Ask>} */ (table()),
+  requests: /** @type {Record<string, OpenRequest>} */ (table()),
   live: /** @type {Record<string, LiveSession>} */ (table()),
   tabs: /** @type {string[]} */ ([]),
   route: /** @type {Route} */ ({ name: 'start' }),
   inboxPick: /** @type {string | null} */ (null),
-  askPick: /** @type {Record<string, string>} */ (table()),
+  requestPick: /** @type {Record<string, string>} */ (table()),
   later: /** @type {Record<string, boolean>} */ (table()),
   held: /** @type {Held[]} */ ([]),
   notes: /** @type {{id: number, text: string, tone?: string, action?: {label: string, run: () => void}}[]} */ ([]),
-  confirm: /** @type {{sessionId: string, title: string, text: string, yes: string, no: string, run: () => void} | null} */ (null),
+  confirm: /** @type {Confirmation | null} */ (null),
   side: true,
   collapsed: /** @type {string[]} */ ([]),
   panel: false,
   panelTab: 'changes',
   panelTurn: /** @type {number | null} */ (null),
-  comments: /** @type {Record<string, import('./comments.js').Comment[]>} */ (table()),
+  comments: /** @type {Record<string, import('./composer/comments.js').Comment[]>} */ (table()),
   theme: 'auto',
   seen: /** @type {Record<string, number>} */ (table()),
   tick: 0,
 };
 
 /** @type {LiveSession} */
-export const FIRST_LIVE = { queue: [], commands: [], models: [], edits: [], steps: {}, failure: null, opened: false, error: '' };
+export const FIRST_LIVE = {
+  queue: [],
+  commands: [],
+  models: [],
+  edits: [],
+  steps: {},
+  failure: null,
+  opened: false,
+  error: '',
+};
 
-/** The wire leaves defaults out. @param {any} record @returns {SessionRecord} */
+/**
+ * The wire leaves defaults out.
+ * @param {any} record
+ * @returns {SessionRecord}
+ */
 export const filledRecord = (record) => ({
-  agent: '', driver: '', cwd: '', worktree_of: null, device: '', title: '', phase: 'starting', model: null, mode: null, permission_mode: 'relay',
-  open_requests: 0, queued: 0, turns: 0, cost_usd: null, context_used: null, context_size: null, end_reason: null,
-  end_message: null, attempt: 0, attempts: 0, agent_session_id: null, archived: false, demo: false, found: false, seq: 0, started_seq: 0, added: 0, removed: 0, pull_request: null, ...record,
+  agent: '',
+  driver: '',
+  cwd: '',
+  worktree_of: null,
+  device: '',
+  title: '',
+  phase: 'starting',
+  model: null,
+  mode: null,
+  permission_mode: 'relay',
+  open_requests: 0,
+  queued: 0,
+  turns: 0,
+  cost_usd: null,
+  context_used: null,
+  context_size: null,
+  end_reason: null,
+  end_message: null,
+  attempt: 0,
+  attempts: 0,
+  agent_session_id: null,
+  archived: false,
+  demo: false,
+  found: false,
+  seq: 0,
+  started_seq: 0,
+  added: 0,
+  removed: 0,
+  pull_request: null,
+  ...record,
 });
 
-/** The folder a session's work is meant for, also when it works in a tree beside it. @param {SessionRecord} session */
+/**
+ * The folder a session's work is meant for, also when it works in a tree beside it.
+ * @param {SessionRecord} session
+ */
 export const homeOf = (session) => session.worktree_of || session.cwd;
 
 /** @param {{session_id: string, request_id: string}} ask */
-export const askKey = (ask) => `${ask.session_id}/${ask.request_id}`;
+export const requestKey = (ask) => `${ask.session_id}/${ask.request_id}`;
 
-/** Open requests, the oldest first. @param {State} state @param {string} [sessionId] */
-export function openAsks(state, sessionId) {
-  return Object.values(state.asks)
+/**
+ * Open requests, the oldest first.
+ * @param {State} state
+ * @param {string} [sessionId]
+ */
+export function openRequests(state, sessionId) {
+  return Object.values(state.requests)
     .filter((ask) => ask.state === 'open' && (!sessionId || ask.session_id === sessionId))
     .sort((a, b) => (a.opened_at < b.opened_at ? -1 : a.opened_at > b.opened_at ? 1 : a.seq - b.seq));
 }
 
-/** Which session is in view, if one is. @param {State} state @returns {string | null} */
+/**
+ * Which session is in view, if one is.
+ * @param {State} state
+ * @returns {string | null}
+ */
 export function shownSession(state) {
   if (state.route.name === 'session') return state.route.id ?? null;
   if (state.route.name === 'inbox' && state.inboxPick) return state.inboxPick.split('/')[0];
   return null;
 }
 
-/** Its agent went away, and Bascule starts it again. @param {SessionRecord} session */
-export const isReconnecting = (session) => (session.phase === 'ended' && session.end_reason === 'disconnected') || (session.phase === 'starting' && session.attempt > 0);
+/**
+ * Its agent went away, and Bascule starts it again.
+ * @param {SessionRecord} session
+ */
+export const isReconnecting = (session) =>
+  (session.phase === 'ended' && session.end_reason === 'disconnected') ||
+  (session.phase === 'starting' && session.attempt > 0);
 
-/** It is over, and nothing is done about that. @param {SessionRecord} session */
-export const isOver = (session) => (session.phase === 'ended' || session.phase === 'failed') && !isReconnecting(session);
+/**
+ * It is over, and nothing is done about that.
+ * @param {SessionRecord} session
+ */
+export const isOver = (session) =>
+  (session.phase === 'ended' || session.phase === 'failed') && !isReconnecting(session);
 
-/** "Reconnecting… try 2 of 5" @param {SessionRecord} session */
-export const reconnectWords = (session) => (session.attempts ? `Reconnecting… try ${session.attempt} of ${session.attempts}` : 'Reconnecting…');
+/**
+ * "Reconnecting… try 2 of 5"
+ * @param {SessionRecord} session
+ */
+export const reconnectWords = (session) =>
+  session.attempts ? `Reconnecting… try ${session.attempt} of ${session.attempts}` : 'Reconnecting…';
 
-/** @param {State} state @param {SessionRecord} session @returns {{dot: string, word: string}} */
+/**
+ * @param {State} state
+ * @param {SessionRecord} session
+ * @returns {{dot: string, word: string}}
+ */
 export function statusOf(state, session) {
-  const asks = openAsks(state, session.session_id);
-  if (session.open_requests > 0 || asks.length) {
-    return asks.length && asks.every((ask) => ask.kind === 'question') ? { dot: 'blocked', word: 'Asks you' } : { dot: 'blocked', word: 'Needs you' };
+  const open = openRequests(state, session.session_id);
+  if (session.open_requests > 0 || open.length) {
+    return open.length && open.every((ask) => ask.kind === 'question')
+      ? { dot: 'blocked', word: 'Asks you' }
+      : { dot: 'blocked', word: 'Needs you' };
   }
   if (isReconnecting(session)) return { dot: 'starting', word: reconnectWords(session) };
   switch (session.phase) {
-    case 'starting': return { dot: 'starting', word: 'Starting' };
-    case 'running': return { dot: 'running', word: 'Working' };
-    case 'interrupted': return { dot: 'running', word: 'Stopping' };
-    case 'waiting': return { dot: 'waiting', word: 'Ready' };
-    case 'ending': return { dot: 'ending', word: 'Ending' };
-    case 'failed': return { dot: 'failed', word: 'Failed' };
-    default: return { dot: 'ended', word: 'Ended' };
+    case 'starting':
+      return { dot: 'starting', word: 'Starting' };
+    case 'running':
+      return { dot: 'running', word: 'Working' };
+    case 'interrupted':
+      return { dot: 'running', word: 'Stopping' };
+    case 'waiting':
+      return { dot: 'waiting', word: 'Ready' };
+    case 'ending':
+      return { dot: 'ending', word: 'Ending' };
+    case 'failed':
+      return { dot: 'failed', word: 'Failed' };
+    default:
+      return { dot: 'ended', word: 'Ended' };
   }
 }
 
-/** Blocked first, then working, then by last activity. @param {State} state */
+/**
+ * Blocked first, then working, then by last activity.
+ * @param {State} state
+ */
 export function sessionsInOrder(state) {
   /** @param {SessionRecord} one */
-  const rank = (one) => (one.open_requests > 0 ? 0 : ['running', 'starting', 'interrupted'].includes(one.phase) ? 1 : 2);
-  return Object.values(state.sessions).filter((one) => !one.archived && !one.found)
+  const rank = (one) =>
+    one.open_requests > 0 ? 0 : ['running', 'starting', 'interrupted'].includes(one.phase) ? 1 : 2;
+  return Object.values(state.sessions)
+    .filter((one) => !one.archived && !one.found)
     .sort((a, b) => rank(a) - rank(b) || (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0));
 }
 
-/** @param {string} path @param {string} folder */
+/**
+ * @param {string} path
+ * @param {string} folder
+ */
 const within = (path, folder) => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 
-/** The project a session belongs to: the innermost whose folder holds its own. @param {State} state @param {SessionRecord} session */
+/**
+ * The project a session belongs to: the innermost whose folder holds its own.
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
 export function groupOf(state, session) {
   return state.projects
     .filter((one) => within(homeOf(session), one.path) && (!session.device || session.device === one.device))
-    .reduce((/** @type {Project | null} */ best, one) => (best && best.path.length >= one.path.length ? best : one), null);
+    .reduce(
+      (/** @type {Project | null} */ best, one) => (best && best.path.length >= one.path.length ? best : one),
+      null,
+    );
 }
 
 /**
@@ -145,62 +322,115 @@ export function groupOf(state, session) {
  * @returns {{key: string, path: string, name: string, project: Project | null, sessions: SessionRecord[]}[]}
  */
 export function groupsOf(state) {
-  const kept = state.projects.map((project) => ({ key: project.path, path: project.path, name: project.name, project, sessions: /** @type {SessionRecord[]} */ ([]) }));
+  const kept = state.projects.map((project) => ({
+    key: project.path,
+    path: project.path,
+    name: project.name,
+    project,
+    sessions: /** @type {SessionRecord[]} */ ([]),
+  }));
   /** @type {Map<string, any>} */
   const others = new Map();
   for (const session of sessionsInOrder(state)) {
     const project = groupOf(state, session);
     let group = kept.find((one) => one.project === project) ?? others.get(homeOf(session));
-    if (!group) others.set(homeOf(session), group = { key: homeOf(session), path: homeOf(session), name: folderName(homeOf(session)), project: null, sessions: [] });
+    if (!group)
+      others.set(
+        homeOf(session),
+        (group = {
+          key: homeOf(session),
+          path: homeOf(session),
+          name: folderName(homeOf(session)),
+          project: null,
+          sessions: [],
+        }),
+      );
     group.sessions.push(session);
   }
   return [...kept, ...others.values()];
 }
 
 /**
- * The marks of a session where it stands as a card: is it live, was it begun in a browser or at the machine, has it a pull request?
+ * The marks of a session where it stands as a card: is it live, was it begun in a browser or at the machine, has it a
+ * pull request?
  * @param {SessionRecord} session
  * @returns {{word: string, title: string}[]}
  */
 export function marksOf(session) {
   const marks = [];
   if (!['ended', 'failed'].includes(session.phase)) marks.push({ word: 'Live', title: 'Its agent is running' });
-  if (session.created_by) marks.push(session.created_by === COMMAND_LINE ? { word: 'Local', title: 'Begun at the machine itself' } : { word: 'Remote', title: `Begun in a browser by ${session.created_by}` });
+  if (session.created_by)
+    marks.push(
+      session.created_by === COMMAND_LINE
+        ? { word: 'Local', title: 'Begun at the machine itself' }
+        : { word: 'Remote', title: `Begun in a browser by ${session.created_by}` },
+    );
   if (session.pull_request) marks.push({ word: `PR ${pullNumber(session.pull_request)}`, title: session.pull_request });
   return marks;
 }
 
-/** "#218" @param {string} url */
+/**
+ * "#218"
+ * @param {string} url
+ */
 export const pullNumber = (url) => `#${url.split('/').pop()}`;
 
-/** An agent's name as sentences use it: what stands in brackets belongs to lists. @param {State} state @param {string} name */
+/**
+ * An agent's name as sentences use it: what stands in brackets belongs to lists.
+ * @param {State} state
+ * @param {string} name
+ */
 export function agentTitle(state, name) {
-  const title = state.agents.find((one) => one.name === name)?.title ?? (name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ') || 'Agent');
+  const title =
+    state.agents.find((one) => one.name === name)?.title ??
+    (name
+      .split('-')
+      .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+      .join(' ') ||
+      'Agent');
   return title.replace(/ \(.*\)$/, '');
 }
 
-/** @param {State} state @param {SessionRecord} session */
+/**
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
 export function deviceName(state, session) {
   const device = state.devices.find((one) => one.device === session.device) ?? state.devices[0];
   return device?.name || session.device || 'this machine';
 }
 
 /** @param {SessionRecord} session */
-export const titleOf = (session) => visible(session.title ?? '') || (session.driver === 'terminal' ? 'Terminal' : 'New session');
+export const titleOf = (session) =>
+  visible(session.title ?? '') || (session.driver === 'terminal' ? 'Terminal' : 'New session');
 
-/** May this browser send, answer and stop? @param {State} state @param {string} [sessionId] */
+/**
+ * May this browser send, answer and stop?
+ * @param {State} state
+ * @param {string} [sessionId]
+ */
 export function mayAct(state, sessionId) {
   if (!state.me || state.me.role === 'owner' || state.me.role === 'operator') return true;
   return state.me.role === 'session' && state.me.sessionId === sessionId;
 }
 
-/** Was this browser let in by a link to one session, to read along? @param {State} state */
+/**
+ * Was this browser let in by a link to one session, to read along?
+ * @param {State} state
+ */
 export const isGuest = (state) => state.me?.role === 'viewer' && Boolean(state.me.sessionId);
 
-/** May this browser start sessions? @param {State} state */
+/**
+ * May this browser start sessions?
+ * @param {State} state
+ */
 export const mayStart = (state) => !state.me || state.me.role === 'owner' || state.me.role === 'operator';
 
-/** A model as people call it. @param {State} state @param {SessionRecord} session */
+/**
+ * A model as people call it.
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
 export function modelName(state, session) {
   const known = state.live[session.session_id]?.models.find((one) => one.value === session.model);
   return known?.name || session.model || '';

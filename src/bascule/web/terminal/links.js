@@ -2,7 +2,10 @@
 
 const MOST = 8192; // a longer one is a trick, not an address
 
-/** @param {string} text @returns {string | null} the address as a browser would go there, or nothing */
+/**
+ * @param {string} text
+ * @returns {string | null} the address as a browser would go there, or nothing
+ */
 export function safeTarget(text) {
   if (text.length > MOST) return null;
   try {
@@ -24,7 +27,9 @@ export function linkWays(target, open) {
     target.hidden = !href;
     target.textContent = href ?? '';
   };
-  const hide = () => { target.hidden = true; };
+  const hide = () => {
+    target.hidden = true;
+  };
   /** @param {string} text */
   const go = (text) => {
     const href = safeTarget(text);
@@ -32,8 +37,17 @@ export function linkWays(target, open) {
   };
   return {
     /** A link the program named itself (OSC 8): its text and its target may differ. */
-    named: { activate: (/** @type {Event} */ _, /** @type {string} */ text) => go(text), hover: (/** @type {Event} */ _, /** @type {string} */ text) => show(text), leave: hide, allowNonHttpProtocols: false },
+    named: {
+      activate: (/** @type {Event} */ _, /** @type {string} */ text) => go(text),
+      hover: (/** @type {Event} */ _, /** @type {string} */ text) => show(text),
+      leave: hide,
+      allowNonHttpProtocols: false,
+    },
     /** An address found in the text. */
-    found: { activate: (/** @type {Event} */ _, /** @type {string} */ text) => go(text), hover: (/** @type {Event} */ _, /** @type {string} */ text) => show(text), leave: hide },
+    found: {
+      activate: (/** @type {Event} */ _, /** @type {string} */ text) => go(text),
+      hover: (/** @type {Event} */ _, /** @type {string} */ text) => show(text),
+      leave: hide,
+    },
   };
 }

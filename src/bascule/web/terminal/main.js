@@ -9,6 +9,7 @@ import { SearchAddon } from '../vendor/xterm-search.js';
 import { Unicode11Addon } from '../vendor/xterm-unicode11.js';
 import { WebLinksAddon } from '../vendor/xterm-web-links.js';
 import { Terminal } from '../vendor/xterm.js';
+import { firstTheme, setTheme as setPageTheme, shellPort } from '../js/frame.js';
 import { linkWays } from './links.js';
 import { colours, monospace } from './look.js';
 import { needsAsking, withoutControls } from './pasted.js';
@@ -19,14 +20,14 @@ const LONGEST_COPY = 16 * 1024 * 1024;
 
 /** @param {string} id */
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-const channel = new MessageChannel();
-const port = channel.port1;
-/** @param {any} message @param {Transferable[]} [moved] */
-const tell = (message, moved = []) => port.postMessage(message, moved);
+const { tell, listen } = shellPort();
 
-let theme = location.hash.slice(1);
+let theme = firstTheme();
 let earlier = false; // the tape has more than we were sent
-/** After a longer tail was replayed: where the reader was, counted from the end. @type {{until: number, lines: number} | null} */
+/**
+ * After a longer tail was replayed: where the reader was, counted from the end.
+ * @type {{until: number, lines: number} | null}
+ */
 let keeping = null;
 let proposed = '';
 
@@ -34,8 +35,17 @@ const links = linkWays(place('target'), (href) => tell({ type: 'link', href }));
 /** @type {any} */
 const terminal = new Terminal({
   allowProposedApi: true, // Unicode versions and search marks are behind this
-  cols: 80, rows: 24, scrollback: 5000, fontSize: 13, fontFamily: monospace(), lineHeight: 1.25,
-  cursorBlink: false, minimumContrastRatio: 4.5, macOptionIsMeta: true, linkHandler: links.named, theme: colours(theme),
+  cols: 80,
+  rows: 24,
+  scrollback: 5000,
+  fontSize: 13,
+  fontFamily: monospace(),
+  lineHeight: 1.25,
+  cursorBlink: false,
+  minimumContrastRatio: 4.5,
+  macOptionIsMeta: true,
+  linkHandler: links.named,
+  theme: colours(theme),
 });
 const fit = new FitAddon();
 const search = new SearchAddon();
@@ -46,8 +56,8 @@ terminal.loadAddon(new WebLinksAddon(links.found.activate, links.found));
 terminal.unicode.activeVersion = '11';
 terminal.open(place('screen'));
 
-/** @type {Map<string, (message: any) => void>} */
-const takes = new Map(Object.entries({
+/** @type {Record<string, (message: any) => void>} */
+const takes = {
   begin: (message) => {
     earlier = message.earlier;
     terminal.options.disableStdin = message.readOnly || message.over;
@@ -71,15 +81,24 @@ const takes = new Map(Object.entries({
     terminal.write(message.prelude, showEarlier);
   },
   size: (message) => terminal.resize(message.cols, message.rows),
-  over: () => { terminal.options.disableStdin = true; terminal.options.cursorStyle = 'underline'; },
+  over: () => {
+    terminal.options.disableStdin = true;
+    terminal.options.cursorStyle = 'underline';
+  },
   theme: (message) => setTheme(message.theme),
-  font: (message) => { terminal.options.fontSize = message.size; propose(); },
+  font: (message) => {
+    terminal.options.fontSize = message.size;
+    propose();
+  },
   press: (message) => terminal.input(pressed(message.key, terminal.modes.applicationCursorKeysMode), true),
-  paste: (message) => { terminal.paste(withoutControls(message.text)); terminal.focus(); },
+  paste: (message) => {
+    terminal.paste(withoutControls(message.text));
+    terminal.focus();
+  },
   copy: () => copy(),
   find: (message) => find(message.text, message.step),
   focus: () => terminal.focus(),
-}));
+};
 
 /** @param {number} reached */
 function settle(reached) {
@@ -97,14 +116,25 @@ function copy() {
   else tell({ type: 'nothing' });
 }
 
-/** @param {string} text @param {number} step */
+/**
+ * @param {string} text
+ * @param {number} step
+ */
 function find(text, step) {
   if (!text) {
     search.clearDecorations();
     return;
   }
-  const marks = { matchBackground: '#3d59a1', activeMatchBackground: '#ff9e64', matchOverviewRuler: '#3d59a1', activeMatchColorOverviewRuler: '#ff9e64' };
-  const found = step > 0 ? search.findNext(text, { decorations: marks }) : search.findPrevious(text, { decorations: marks, incremental: step === 0 });
+  const marks = {
+    matchBackground: '#3d59a1',
+    activeMatchBackground: '#ff9e64',
+    matchOverviewRuler: '#3d59a1',
+    activeMatchColorOverviewRuler: '#ff9e64',
+  };
+  const found =
+    step > 0
+      ? search.findNext(text, { decorations: marks })
+      : search.findPrevious(text, { decorations: marks, incremental: step === 0 });
   if (!found) tell({ type: 'found', count: 0, at: 0 });
 }
 
@@ -119,14 +149,18 @@ function propose() {
 function showEarlier() {
   const { active } = terminal.buffer;
   const full = active.length >= terminal.options.scrollback + terminal.rows;
-  place('earlier').hidden = !(active.type === 'normal' && active.viewportY === 0 && active.baseY > 0 && (earlier || full));
+  place('earlier').hidden = !(
+    active.type === 'normal' &&
+    active.viewportY === 0 &&
+    active.baseY > 0 &&
+    (earlier || full)
+  );
 }
 
 /** @param {string} wanted */
 function setTheme(wanted) {
   theme = wanted;
-  if (wanted === 'dark' || wanted === 'light') document.documentElement.dataset.theme = wanted;
-  else delete document.documentElement.dataset.theme;
+  setPageTheme(wanted);
   terminal.options.theme = colours(wanted);
 }
 
@@ -138,10 +172,17 @@ terminal.onBell(() => {
   document.body.classList.add('rang');
   setTimeout(() => document.body.classList.remove('rang'), BELL_SECONDS * 1000);
 });
-search.onDidChangeResults((/** @type {{resultIndex: number, resultCount: number}} */ at) => tell({ type: 'found', count: at.resultCount, at: at.resultIndex + 1 }));
+search.onDidChangeResults((/** @type {{resultIndex: number, resultCount: number}} */ at) =>
+  tell({ type: 'found', count: at.resultCount, at: at.resultIndex + 1 }),
+);
 terminal.attachCustomKeyEventHandler((/** @type {KeyboardEvent} */ event) => {
   // As in other terminals; a full-screen program gets them itself.
-  if (event.shiftKey && !event.ctrlKey && (event.key === 'Home' || event.key === 'End') && terminal.buffer.active.type === 'normal') {
+  if (
+    event.shiftKey &&
+    !event.ctrlKey &&
+    (event.key === 'Home' || event.key === 'End') &&
+    terminal.buffer.active.type === 'normal'
+  ) {
     if (event.type === 'keydown') event.key === 'Home' ? terminal.scrollToTop() : terminal.scrollToBottom();
     return false;
   }
@@ -157,7 +198,8 @@ terminal.attachCustomKeyEventHandler((/** @type {KeyboardEvent} */ event) => {
 });
 /**
  * Several lines at once may run commands unseen, and so may control characters; the shell shows them and asks first.
- * @param {Event} event @param {string} text
+ * @param {Event} event
+ * @param {string} text
  */
 function askFirst(event, text) {
   if (!needsAsking(text) || terminal.options.disableStdin) return;
@@ -166,15 +208,22 @@ function askFirst(event, text) {
   tell({ type: 'paste', text });
 }
 addEventListener('paste', (event) => askFirst(event, event.clipboardData?.getData('text/plain') ?? ''), true);
-// What a phone's keyboard keeps in a clipboard of its own comes as if it had been typed. A line end alone is the Enter key.
-addEventListener('beforeinput', (event) => {
-  const text = event.data ?? event.dataTransfer?.getData('text/plain') ?? '';
-  if (text.length > 1 && event.cancelable) askFirst(event, text);
-}, true);
-place('earlier').querySelector('button')?.addEventListener('click', () => tell({ type: 'earlier', lines: terminal.buffer.active.baseY - terminal.buffer.active.viewportY }));
+// What a phone's keyboard keeps in a clipboard of its own comes as if it had been typed. A line end alone is the Enter
+// key.
+addEventListener(
+  'beforeinput',
+  (event) => {
+    const text = event.data ?? event.dataTransfer?.getData('text/plain') ?? '';
+    if (text.length > 1 && event.cancelable) askFirst(event, text);
+  },
+  true,
+);
+place('earlier')
+  .querySelector('button')
+  ?.addEventListener('click', () =>
+    tell({ type: 'earlier', lines: terminal.buffer.active.baseY - terminal.buffer.active.viewportY }),
+  );
 matchMedia('(prefers-color-scheme: light)').addEventListener('change', () => setTheme(theme));
 new ResizeObserver(() => requestAnimationFrame(propose)).observe(place('screen'));
 setTheme(theme);
-port.onmessage = (/** @type {MessageEvent} */ event) => takes.get(event.data?.type)?.(event.data);
-// The shell has this frame's own address; only it can be the parent (frame-ancestors), and only it gets the port.
-parent.postMessage({ type: 'ready' }, new URL(location.href).origin, [channel.port2]);
+listen(takes);

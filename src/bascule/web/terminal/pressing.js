@@ -1,7 +1,20 @@
 /** Keys of the phone's key bar, as bytes a program reads. Pure. */
 
-const ARROWS = new Map([['Up', 'A'], ['Down', 'B'], ['Right', 'C'], ['Left', 'D']]);
-const PLAIN = new Map([['Esc', '\x1b'], ['Tab', '\t'], ['^C', '\x03'], ['|', '|'], ['/', '/'], ['-', '-'], ['~', '~']]);
+const ARROWS = new Map([
+  ['Up', 'A'],
+  ['Down', 'B'],
+  ['Right', 'C'],
+  ['Left', 'D'],
+]);
+const PLAIN = new Map([
+  ['Esc', '\x1b'],
+  ['Tab', '\t'],
+  ['^C', '\x03'],
+  ['|', '|'],
+  ['/', '/'],
+  ['-', '-'],
+  ['~', '~'],
+]);
 
 /**
  * @param {string} key as the bar names it
@@ -13,7 +26,10 @@ export function pressed(key, application) {
   return PLAIN.get(key) ?? '';
 }
 
-/** What Ctrl makes of one typed character; anything else is left as it is. @param {string} data */
+/**
+ * What Ctrl makes of one typed character; anything else is left as it is.
+ * @param {string} data
+ */
 export function withControl(data) {
   if (data.length !== 1) return data;
   const code = data.toUpperCase().charCodeAt(0);

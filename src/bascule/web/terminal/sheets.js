@@ -15,7 +15,8 @@ function standIn() {
     get: () => [...sheet.cssRules].map((rule) => rule.cssText).join('\n'),
     set: (/** @type {string} */ rules) => {
       sheet.replaceSync(rules);
-      if (!document.adoptedStyleSheets.includes(sheet)) document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+      if (!document.adoptedStyleSheets.includes(sheet))
+        document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
     },
   });
   const remove = element.remove.bind(element);
@@ -26,7 +27,8 @@ function standIn() {
   return element;
 }
 
-document.createElement = (/** @type {string} */ tag, /** @type {any} */ options) => (tag === 'style' ? /** @type {any} */ (standIn()) : make(tag, options));
+document.createElement = (/** @type {string} */ tag, /** @type {any} */ options) =>
+  tag === 'style' ? /** @type {any} */ (standIn()) : make(tag, options);
 
 const setAttribute = Element.prototype.setAttribute;
 Element.prototype.setAttribute = function set(/** @type {string} */ name, /** @type {string} */ value) {

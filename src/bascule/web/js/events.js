@@ -1,0 +1,43 @@
+/**
+ * Events: what happens once, told to whoever listens; what lasts is in the store. The server's pushes come under their
+ * own type (`session:events`, `compare:changed`), the page's own events under the names below.
+ */
+
+/**
+ * @typedef {object} PageEvents
+ * @property {string} mention a path to be named in the message
+ * @property {string} startFolder the folder in which the next session starts
+ * @property {{count: number, at: number, looking?: boolean}} findResult of the search in the transcript in view
+ * @property {string} shortcut a letter pressed with Ctrl in a frame
+ * @property {string} requestLetter a letter that answers the request in view
+ */
+
+export function createEvents() {
+  /** @type {Map<string, Set<(detail: any) => void>>} */
+  const listeners = new Map();
+  return {
+    /**
+     * @template {string} N
+     * @param {N} name
+     * @param {(detail: N extends keyof PageEvents ? PageEvents[N] : any) => void} listener
+     */
+    on(name, listener) {
+      const those = listeners.get(name) ?? new Set();
+      listeners.set(name, those.add(listener));
+    },
+    /**
+     * @template {string} N
+     * @param {N} name
+     * @param {N extends keyof PageEvents ? PageEvents[N] : any} detail
+     */
+    emit(name, detail) {
+      for (const listener of listeners.get(name) ?? []) {
+        try {
+          listener(detail);
+        } catch (error) {
+          reportError(error); // one part that fails keeps no other from hearing
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,239 @@
+/** How times, amounts, agents and tools are said. Pure. */
+
+import { table } from './tables.js';
+
+/** @param {number} ms */
+export function duration(ms) {
+  const seconds = ms / 1000;
+  if (seconds < 1) return `${Math.max(1, Math.round(ms))} ms`;
+  if (seconds < 10) return `${Number(seconds.toFixed(1))} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  const rest = Math.round(seconds % 60);
+  if (minutes < 60) return rest ? `${minutes} min ${rest} s` : `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/**
+ * How long something has waited: one unit is enough.
+ * @param {number} ms
+ */
+export function waited(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}
+
+/**
+ * The age of a session, as short as can be.
+ * @param {string} at
+ * @param {number} now
+ */
+export function age(at, now) {
+  const seconds = (now - Date.parse(at)) / 1000;
+  if (!(seconds >= 45)) return 'now';
+  if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} m`;
+  if (seconds < 86400) return `${Math.round(seconds / 3600)} h`;
+  if (seconds < 7 * 86400) return `${Math.round(seconds / 86400)} d`;
+  return new Date(at).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+}
+
+/** @param {string} at */
+export function clockTime(at) {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime())
+    ? ''
+    : date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hour12: false });
+}
+
+/**
+ * @param {string} at
+ * @param {number} now
+ */
+export function moment(at, now) {
+  const date = new Date(at);
+  if (now - date.getTime() < 20 * 3600 * 1000) return clockTime(at);
+  return `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${clockTime(at)}`;
+}
+
+/**
+ * When something is over: "ends in 23 h", "never ends".
+ * @param {string | null} at
+ * @param {number} now
+ */
+export function endsWords(at, now) {
+  if (!at) return 'never ends';
+  const left = Date.parse(at) - now;
+  return left > 0 ? `ends in ${waited(left)}` : 'has ended';
+}
+
+/** @param {number} n */
+export const tokens = (n) =>
+  n < 1000 ? `${n} tokens` : `${n < 10000 ? Number((n / 1000).toFixed(1)) : Math.round(n / 1000)}k tokens`;
+
+/** @param {number} n */
+export function sizeWords(n) {
+  const mega = n / (1024 * 1024);
+  if (n < 1024) return `${n} B`;
+  if (mega < 1) return `${Math.round(n / 1024)} KB`;
+  return `${mega < 10 ? Number(mega.toFixed(1)) : Math.round(mega)} MB`;
+}
+
+/** @param {number} n */
+export const money = (n) => (n < 0.01 ? '< $0.01' : `$${n.toFixed(2)}`);
+
+/**
+ * @param {number} n
+ * @param {string} one
+ * @param {string} [many]
+ */
+export const count = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+
+/**
+ * "once", "twice", "3 times"
+ * @param {number} n
+ */
+const times = (n) => (n === 1 ? 'once' : n === 2 ? 'twice' : `${n} times`);
+
+/**
+ * "third" for the banner
+ * @param {number} n
+ */
+export const ordinal = (n) => ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'][n - 1] ?? `${n}th`;
+
+/**
+ * The last part of a folder's path.
+ * @param {string} path
+ */
+export const folderName = (path) => path.replace(/\/+$/, '').split('/').pop() || path || 'this machine';
+
+/**
+ * A path as short as the folder it is seen from allows.
+ * @param {string} path
+ * @param {string} cwd
+ */
+export function nearPath(path, cwd) {
+  if (cwd && path === cwd) return '.';
+  return cwd && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+}
+
+const LETTERS = table(
+  /** @type {Record<string, [string, number]>} */ ({
+    'claude-code': ['C', 1],
+    claude: ['C', 1],
+    codex: ['X', 2],
+    gemini: ['G', 3],
+    opencode: ['O', 4],
+    demo: ['D', 5],
+    aider: ['A', 2],
+    cursor: ['U', 3],
+    copilot: ['P', 4],
+    shell: ['S', 5],
+  }),
+);
+
+/**
+ * The letter and tint an agent is shown with.
+ * @param {string} name
+ * @returns {[string, number]}
+ */
+export function agentMark(name) {
+  if (LETTERS[name]) return LETTERS[name];
+  let sum = 0;
+  for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 997;
+  return [(name[0] ?? '?').toUpperCase(), (sum % 5) + 1];
+}
+
+/** @type {Record<string, string>} */
+export const MODE_WORDS = table({
+  relay: 'Ask first',
+  auto_read: 'Reads are fine',
+  auto: 'Allow all',
+  deny: 'Refuse all',
+});
+
+/** @type {Record<string, {icon: string, verb: string}>} */
+const TOOL_WORDS = table({
+  execute: { icon: 'terminal', verb: 'Run' },
+  edit: { icon: 'edit', verb: 'Edit' },
+  read: { icon: 'file', verb: 'Read' },
+  search: { icon: 'search', verb: 'Search' },
+  fetch: { icon: 'globe', verb: 'Fetch' },
+  think: { icon: 'think', verb: 'Think' },
+  agent: { icon: 'user', verb: 'Agent' },
+  plan: { icon: 'plan', verb: 'Plan' },
+  question: { icon: 'chat', verb: 'Question' },
+});
+
+/**
+ * Icon, verb and target of a tool call.
+ * @param {{name: string, title: string, tool_kind: string, input: any}} tool
+ * @param {string} cwd
+ */
+export function toolWords(tool, cwd) {
+  const input = tool.input && typeof tool.input === 'object' ? tool.input : {};
+  const served = /^mcp__(.+?)__(.+)$/.exec(tool.name);
+  const words = TOOL_WORDS[tool.tool_kind] ?? { icon: 'code', verb: served ? served[1] : tool.name };
+  const path = text(input.file_path) ?? text(input.notebook_path) ?? text(input.path);
+  const target =
+    tool.tool_kind === 'execute'
+      ? (text(input.command) ?? tool.title)
+      : tool.tool_kind === 'search'
+        ? (text(input.pattern) ?? text(input.query) ?? tool.title)
+        : tool.tool_kind === 'fetch'
+          ? (text(input.url) ?? text(input.query) ?? tool.title)
+          : tool.tool_kind === 'agent'
+            ? (text(input.description) ?? tool.title)
+            : path !== null
+              ? nearPath(path, cwd)
+              : served
+                ? served[2]
+                : tool.title === tool.name
+                  ? ''
+                  : tool.title;
+  const verb = tool.tool_kind === 'edit' && tool.name === 'Write' ? 'Write' : words.verb;
+  return { icon: words.icon, verb, target: target.split('\n')[0] };
+}
+
+/** @param {unknown} value */
+const text = (value) => (typeof value === 'string' && value ? value : null);
+
+/**
+ * "Read 6 files, searched twice"
+ * @param {{tool_kind: string, name: string, input?: any, tool_id?: string}[]} tools
+ */
+export function groupWords(tools) {
+  /** What was done, and to what: a file read three times is one file. @type {Map<string, Set<unknown>>} */
+  const sorts = new Map();
+  tools.forEach((tool, n) => {
+    const sort = tool.tool_kind === 'search' && /web/i.test(tool.name) ? 'web' : tool.tool_kind;
+    const target =
+      sort === 'read' || sort === 'edit' ? (text(tool.input?.file_path) ?? text(tool.input?.path) ?? n) : n;
+    sorts.set(sort, (sorts.get(sort) ?? new Set()).add(target));
+  });
+  const parts = [...sorts].map(([kind, { size: n }]) => {
+    switch (kind) {
+      case 'read':
+        return `read ${count(n, 'file')}`;
+      case 'search':
+        return `searched ${times(n)}`;
+      case 'web':
+        return n === 1 ? 'searched the web' : `searched the web ${times(n)}`;
+      case 'execute':
+        return `ran ${count(n, 'command')}`;
+      case 'edit':
+        return `edited ${count(n, 'file')}`;
+      case 'fetch':
+        return `fetched ${count(n, 'page')}`;
+      case 'agent':
+        return `asked ${count(n, 'agent')}`;
+      default:
+        return `used ${count(n, 'tool')}`;
+    }
+  });
+  const line = parts.join(', ');
+  return line.charAt(0).toUpperCase() + line.slice(1);
+}

@@ -1,0 +1,163 @@
+/**
+ * A WebSocket that reconnects: each try takes a fresh ticket; after a loss the next try waits twice as long, up to a
+ * limit. What is said over it is its owner's business.
+ */
+
+const TICKET_TIMEOUT = 10_000;
+const JITTER = 0.2;
+
+/** @typedef {{first: number, longest: number}} Ladder milliseconds before the first and before any later try */
+
+/**
+ * How long to wait before a try: doubled each time, a fifth more or less so that browsers do not come all at once.
+ * @param {number} attempt 1 after the first loss
+ * @param {Ladder} ladder
+ * @param {number} [random] from 0 to 1
+ */
+export function backoff(attempt, { first, longest }, random = Math.random()) {
+  return Math.min(longest, first * 2 ** (attempt - 1)) * (1 - JITTER + random * 2 * JITTER);
+}
+
+/**
+ * @typedef {object} Options
+ * @property {() => string | null} key the secret of this browser
+ * @property {Record<string, string>} [ticket] what the ticket is for
+ * @property {(ticket: string) => string} address path and query of the socket
+ * @property {Ladder} ladder
+ * @property {() => Promise<void> | void} onOpen
+ * @property {(data: any) => void} onMessage
+ * @property {(event: CloseEvent) => boolean} onClose whether to connect again
+ * @property {(attempt: number, wait: number) => void} onLost
+ * @property {() => void} onRefused this browser is not let in
+ * @property {() => void} [onDrop] the socket is gone, whoever closed it
+ */
+
+export class ReconnectingSocket {
+  /** @param {Options} options */
+  constructor(options) {
+    this.options = options;
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    /** Losses since the owner last called `settled`. */
+    this.attempt = 0;
+    /** Not let in: nothing is tried again by itself. */
+    this.refused = false;
+    /** The newest try counts; an older one that still waits for its ticket comes to nothing. */
+    this.tries = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+  }
+
+  get isOpen() {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** Over when the socket is open and `onOpen` is done, or when this try failed. */
+  async connect() {
+    const mine = ++this.tries;
+    clearTimeout(this.timer);
+    this.drop();
+    try {
+      const ticket = await this.#ticket();
+      if (mine !== this.tries) return;
+      if (ticket === null) this.refuse();
+      else await this.#open(ticket);
+    } catch {
+      if (mine === this.tries) this.#lost(); // no server, or it was too slow
+    }
+  }
+
+  /** Connect as if nothing had been lost before. */
+  restart() {
+    this.settled();
+    void this.connect();
+  }
+
+  /** The connection works: the next loss is a first one again. */
+  settled() {
+    this.attempt = 0;
+    this.refused = false;
+  }
+
+  refuse() {
+    this.refused = true;
+    this.options.onRefused();
+  }
+
+  /** The other side fell silent: close, and try again. */
+  abandon() {
+    this.drop();
+    this.#lost();
+  }
+
+  /** For good. */
+  close() {
+    this.tries += 1;
+    clearTimeout(this.timer);
+    this.drop();
+  }
+
+  drop() {
+    const socket = this.socket;
+    this.socket = null;
+    socket?.close();
+    this.options.onDrop?.();
+  }
+
+  /** @param {string | Uint8Array<ArrayBuffer>} data */
+  send(data) {
+    if (this.isOpen) this.socket?.send(data);
+  }
+
+  /** @returns {Promise<string | null>} null when this browser is not let in */
+  async #ticket() {
+    const answer = await fetch('/api/tickets', {
+      method: 'POST',
+      body: JSON.stringify(this.options.ticket ?? {}),
+      cache: 'no-store',
+      credentials: 'omit',
+      signal: AbortSignal.timeout(TICKET_TIMEOUT),
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.options.key() ?? ''}` },
+    });
+    if (answer.status === 401 || answer.status === 403) return null;
+    if (!answer.ok) throw new Error(String(answer.status));
+    return (await answer.json()).ticket;
+  }
+
+  /**
+   * @param {string} ticket
+   * @returns {Promise<void>}
+   */
+  #open(ticket) {
+    return new Promise((resolve, reject) => {
+      const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+      const socket = new WebSocket(`${scheme}://${location.host}${this.options.address(ticket)}`);
+      socket.binaryType = 'arraybuffer';
+      this.socket = socket;
+      socket.onopen = () => resolve(this.options.onOpen());
+      socket.onmessage = (event) => {
+        if (this.socket === socket) this.options.onMessage(event.data);
+      };
+      socket.onclose = (event) => {
+        reject(new Error('The connection closed.'));
+        if (this.socket === socket) this.#closed(event);
+      };
+    });
+  }
+
+  /** @param {CloseEvent} event */
+  #closed(event) {
+    this.drop();
+    if (this.options.onClose(event)) this.#lost();
+  }
+
+  #lost() {
+    if (this.refused) return;
+    this.tries += 1; // the try whose connection broke is over, and counts once
+    this.attempt += 1;
+    const wait = backoff(this.attempt, this.options.ladder);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.connect(), wait);
+    this.options.onLost(this.attempt, wait);
+  }
+}

@@ -1,0 +1,64 @@
+/** What one agent changed, file by file, against the commit everybody began from. */
+
+import { patchLines } from '../../js/diff.js';
+import { h } from '../../js/dom.js';
+import { highlighted, languageOf } from '../../js/highlight.js';
+import { icon } from '../../js/icons.js';
+import { diffView, plusMinus } from '../../js/lines.js';
+import { visible } from '../../js/visible.js';
+import { count } from '../../js/format.js';
+import { table } from '../../js/tables.js';
+
+const LETTERS = table({ added: 'A', deleted: 'D', modified: 'M', untracked: 'A', conflict: 'C' });
+const OPEN_AT_FIRST = 5;
+
+/** @param {any} found */
+export const sumOf = (found) =>
+  (found?.files ?? []).reduce(
+    (/** @type {{added: number, removed: number}} */ sum, /** @type {any} */ one) => ({
+      added: sum.added + one.added,
+      removed: sum.removed + one.removed,
+    }),
+    { added: 0, removed: 0 },
+  );
+
+/** @param {any} found */
+export function changesView(found) {
+  if (!found) return h('p', { class: 'hint pad' }, 'Looking at the work tree');
+  return h(
+    'div',
+    { class: 'cfiles' },
+    found.problem && h('p', { class: 'emsg' }, icon('alert', 14), visible(found.problem)),
+    !found.files.length && !found.problem && h('p', { class: 'hint pad' }, 'Nothing is changed yet.'),
+    found.files.map((/** @type {any} */ file, /** @type {number} */ n) =>
+      h(
+        'details',
+        { 'data-key': file.path, ...(n < OPEN_AT_FIRST ? { open: true } : {}) },
+        h(
+          'summary',
+          null,
+          h('span', { class: `mb mb-${LETTERS[file.status] ?? 'M'}` }, LETTERS[file.status] ?? 'M'),
+          h('code', { title: visible(file.path) }, visible(file.path)),
+          plusMinus(file.added, file.removed),
+        ),
+        body(file),
+      ),
+    ),
+    found.cut && h('p', { class: 'hint pad' }, 'There are more files than are shown here.'),
+    found.ignored > 0 &&
+      h(
+        'p',
+        { class: 'hint pad' },
+        `${count(found.ignored, 'file or folder', 'files or folders')} that git ignores ` +
+          `${found.ignored === 1 ? 'is' : 'are'} not part of this.`,
+      ),
+  );
+}
+
+/** @param {any} file */
+function body(file) {
+  if (file.binary) return h('p', { class: 'hint pad' }, 'Not text.');
+  if (file.cut) return h('p', { class: 'hint pad' }, 'Too large to show here.');
+  if (!file.patch) return h('p', { class: 'hint pad' }, 'No lines changed.');
+  return diffView(patchLines(file.patch), (text) => highlighted(visible(text), languageOf(file.path)));
+}

@@ -1,0 +1,104 @@
+/** From the start screen: the same task for several agents, each in a work tree of its own. */
+
+import { newKey } from '../../js/api.js';
+import { h } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { count } from '../../js/format.js';
+import { agentLetter, menu } from '../parts.js';
+
+/** @typedef {import('../app.js').App} App */
+
+const MOST = 4;
+
+/**
+ * @param {App} app
+ * @param {() => void} again
+ */
+export function severalAgents(app, again) {
+  /** @type {Set<string>} */
+  const others = new Set();
+  let alone = false; // one agent, but in a work tree of its own
+
+  /**
+   * @param {HTMLElement} anchor
+   * @param {any[]} usable
+   * @param {any} first
+   */
+  function open(anchor, usable, first) {
+    const rest = usable.filter((one) => one !== first);
+    const toggle = (/** @type {string} */ name) => () => {
+      if (others.has(name)) others.delete(name);
+      else others.add(name);
+      again();
+      open(anchor, usable, first);
+    };
+    menu(anchor, [
+      { title: `Besides ${first.title}, also ask` },
+      ...rest.map((one) => ({
+        label: one.title,
+        note: one.demo ? 'comes with Bascule, no account' : (one.version ?? ''),
+        on: others.has(one.name),
+        run:
+          others.size >= MOST - 1 && !others.has(one.name)
+            ? () => app.note(`${MOST} agents at most.`)
+            : toggle(one.name),
+      })),
+      'line',
+      {
+        label: 'In a work tree of its own',
+        note: 'a copy beside the repository; keep its changes when you like them',
+        on: alone || others.size > 0,
+        run: () => {
+          alone = !alone;
+          others.clear();
+          again();
+        },
+      },
+    ]);
+  }
+
+  return {
+    /**
+     * The agents beside the first one that are still there.
+     * @param {any[]} usable
+     * @param {any} first
+     */
+    chosen: (usable, first) => usable.filter((one) => one !== first && others.has(one.name)),
+    alone: () => alone && others.size === 0,
+    /**
+     * @param {any[]} usable
+     * @param {any} first
+     */
+    chip(usable, first) {
+      if (!first) return null;
+      const also = usable.filter((one) => one !== first && others.has(one.name));
+      const words = also.length ? count(also.length + 1, 'agent') : alone ? 'Own work tree' : 'Several agents';
+      return h(
+        'button',
+        {
+          type: 'button',
+          class: `chip k-several ${also.length || alone ? 'on' : ''}`,
+          'aria-haspopup': 'menu',
+          title: 'Ask several agents at once, each in a work tree of its own',
+          onclick: (/** @type {any} */ event) => open(event.currentTarget, usable, first),
+        },
+        icon('columns', 14),
+        also.map((one) => agentLetter(one.name)),
+        words,
+        h('span', { class: 'dd' }, icon('down', 12)),
+      );
+    },
+    /**
+     * @param {any} first
+     * @param {any[]} also
+     * @param {{cwd: string | null, prompt: string, images: any[], permissionMode: string, model: string}} wish
+     */
+    async start(first, also, { model, ...wish }) {
+      const agents = [{ agent: first.name, ...(model ? { model } : {}) }, ...also.map((one) => ({ agent: one.name }))];
+      const made = await app.feed.call('compare:start', { ...wish, agents, key: newKey() });
+      others.clear();
+      app.go({ name: 'compare', id: made.id });
+      return made;
+    },
+  };
+}

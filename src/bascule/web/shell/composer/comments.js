@@ -1,0 +1,90 @@
+/** Remarks on lines of a diff: kept with the draft of their session, sent with the next message. */
+
+import { h, iconButton } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { put } from '../../js/tables.js';
+
+/** @typedef {{path: string, line: number | null, side: 'old' | 'new', code: string, text: string}} Comment */
+/** @typedef {import('../app.js').App} App */
+
+const MOST = 50;
+
+/** @param {string} id */
+const place = (id) => `bascule.comments.${id}`;
+
+/**
+ * What this browser kept for a session.
+ * @param {string} id
+ * @returns {Comment[]}
+ */
+export function keptComments(id) {
+  try {
+    const kept = JSON.parse(localStorage.getItem(place(id)) ?? '[]');
+    return Array.isArray(kept)
+      ? kept.filter((one) => one && typeof one.text === 'string' && typeof one.path === 'string')
+      : [];
+  } catch {
+    return []; // an unreadable note of ours is worth nothing
+  }
+}
+
+/**
+ * @param {App} app
+ * @param {string} id
+ * @param {Comment[]} comments
+ */
+export function setComments(app, id, comments) {
+  if (comments.length) localStorage.setItem(place(id), JSON.stringify(comments));
+  else localStorage.removeItem(place(id));
+  app.store.set((state) => ({ comments: put(state.comments, id, comments) }));
+}
+
+/**
+ * @param {App} app
+ * @param {string} id
+ * @param {Comment} comment
+ */
+export function addComment(app, id, comment) {
+  const now = app.store.get().comments[id] ?? keptComments(id);
+  if (now.length >= MOST) app.note('These are enough comments for one message. Send them first.', { tone: 'bad' });
+  else setComments(app, id, [...now, comment]);
+}
+
+/** @param {Comment} one */
+const placeWords = (one) =>
+  one.line === null ? one.path : `${one.path}:${one.line}${one.side === 'old' ? ' (before)' : ''}`;
+
+/**
+ * The message as the agent gets it: a person's words, then each remark with its place and its line. Pure.
+ * @param {string} text
+ * @param {Comment[]} comments
+ */
+export function withComments(text, comments) {
+  if (!comments.length) return text;
+  const remarks = comments.map(
+    (one) => `- ${placeWords(one)}\n  > ${one.code.trim()}\n  ${one.text.replaceAll('\n', '\n  ')}`,
+  );
+  return `${text ? `${text}\n\n` : ''}Comments on the changes:\n\n${remarks.join('\n')}`;
+}
+
+/**
+ * @param {Comment[]} comments
+ * @param {(n: number) => void} drop
+ */
+export const commentChips = (comments, drop) =>
+  comments.length > 0 &&
+  h(
+    'ul',
+    { class: 'remarks', 'aria-label': 'Comments that go with this message' },
+    comments.map((one, n) =>
+      h(
+        'li',
+        { title: visible(`${placeWords(one)}\n${one.text}`) },
+        icon('chat', 14),
+        h('b', null, visible(one.path.split('/').pop() ?? '') + (one.line === null ? '' : `:${one.line}`)),
+        h('span', null, visible(one.text)),
+        iconButton('x', `Take out the comment on ${visible(placeWords(one))}`, { class: 'xs', onclick: () => drop(n) }),
+      ),
+    ),
+  );

@@ -1,0 +1,158 @@
+/** What could come next while a person types: the commands of the agent after a slash, files after an at sign. */
+
+import { h, update } from '../../js/dom.js';
+import { visible } from '../../js/visible.js';
+
+/**
+ * `from` is where in the text the offer begins, so that choosing it replaces the rest up to the cursor.
+ * @typedef {{label: string, note: string, insert: string}} Offer
+ * @typedef {(before: string) => {from: number, find: () => Promise<Offer[]> | Offer[]} | null} Source
+ */
+
+const MOST = 30;
+
+/**
+ * @param {HTMLTextAreaElement} area
+ * @param {Source[]} sources
+ */
+export function offers(area, sources) {
+  const element = h('div', { class: 'slash', role: 'listbox', id: 'offers', 'aria-label': 'Offers', hidden: true });
+  /** @type {Offer[]} */
+  let found = [];
+  let from = 0;
+  let at = 0;
+  let asked = 0;
+
+  async function look() {
+    const number = ++asked;
+    const before = area.value.slice(0, area.selectionStart ?? area.value.length);
+    const hit = sources.map((source) => source(before)).find((one) => one !== null);
+    const answer = hit ? hit.find() : [];
+    const some = answer instanceof Promise ? await answer : answer;
+    if (number !== asked) return; // something was typed meanwhile
+    found = some.slice(0, MOST);
+    from = hit?.from ?? 0;
+    at = 0;
+    draw();
+  }
+
+  function draw() {
+    element.hidden = !found.length;
+    update(
+      element,
+      found.map((one, n) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            role: 'option',
+            tabindex: -1,
+            'aria-selected': String(n === at),
+            class: n === at ? 'on' : '',
+            onclick: () => choose(n),
+          },
+          h('b', null, visible(one.label)),
+          h('small', null, visible(one.note)),
+        ),
+      ),
+    );
+    element.querySelector('.on')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** @param {number} n */
+  function choose(n) {
+    const { insert } = found[n];
+    const end = area.selectionStart ?? area.value.length;
+    area.value = area.value.slice(0, from) + insert + area.value.slice(end);
+    close();
+    area.focus();
+    area.setSelectionRange(from + insert.length, from + insert.length);
+    area.dispatchEvent(new Event('input'));
+  }
+
+  function close() {
+    asked++;
+    found = [];
+    draw();
+  }
+
+  return {
+    element,
+    look: () => void look(),
+    close,
+    /**
+     * @param {KeyboardEvent} event
+     * @returns {boolean} whether the key was for the menu
+     */
+    key(event) {
+      if (!found.length) return false;
+      const typed = area.value.slice(from, area.selectionStart ?? area.value.length);
+      if (event.key === 'ArrowDown') at = (at + 1) % found.length;
+      else if (event.key === 'ArrowUp') at = (at - 1 + found.length) % found.length;
+      else if (event.key === 'Tab' || (event.key === 'Enter' && typed !== found[at].insert.trimEnd())) {
+        choose(at);
+        event.preventDefault();
+        return true;
+      } else if (event.key === 'Escape') {
+        close();
+        event.stopPropagation();
+      } else return false;
+      event.preventDefault();
+      draw();
+      return true;
+    },
+  };
+}
+
+/**
+ * The agent's own commands, while the message begins with a slash.
+ * @param {() => {name: string, description?: string}[]} commands
+ * @returns {Source}
+ */
+export const commandOffers = (commands) => (before) => {
+  const match = /^\/([\w:-]*)$/.exec(before);
+  if (!match) return null;
+  const wanted = match[1].toLowerCase();
+  return {
+    from: 0,
+    find: () =>
+      commands()
+        .filter((one) => one.name.toLowerCase().startsWith(wanted))
+        .map((one) => ({ label: `/${one.name}`, note: one.description ?? '', insert: `/${one.name} ` })),
+  };
+};
+
+/**
+ * Files of the session's folder, level by level: "src/ma" offers what in `src` begins or goes on like `ma`.
+ * @param {(folder: string) => Promise<{name: string, kind: string}[]>} list
+ * @returns {Source}
+ */
+export const fileOffers = (list) => (before) => {
+  const match = /(?:^|\s)@([^\s@]*)$/.exec(before);
+  if (!match) return null;
+  const cut = match[1].lastIndexOf('/') + 1;
+  const folder = match[1].slice(0, cut);
+  const wanted = match[1].slice(cut).toLowerCase();
+  return {
+    from: before.length - match[1].length - 1,
+    async find() {
+      const items = await list(folder.replace(/\/$/, ''));
+      const rank = (/** @type {{name: string}} */ one) =>
+        one.name.toLowerCase().startsWith(wanted) ? 0 : one.name.toLowerCase().includes(wanted) ? 1 : 2;
+      return items
+        .filter(
+          (one) =>
+            (one.kind === 'file' || one.kind === 'folder') &&
+            rank(one) < 2 &&
+            !/\s/.test(one.name) &&
+            (wanted || !one.name.startsWith('.')),
+        )
+        .sort((a, b) => rank(a) - rank(b))
+        .map((one) => ({
+          label: one.name + (one.kind === 'folder' ? '/' : ''),
+          note: folder,
+          insert: `@${folder}${one.name}${one.kind === 'folder' ? '/' : ' '}`,
+        }));
+    },
+  };
+};

@@ -1,0 +1,211 @@
+/** How full the context is and what it cost: a ring at the composer, and a page with the sums of all sessions. */
+
+import { h } from '../../js/dom.js';
+import { agentLetter, dot, menu } from '../parts.js';
+import { age, count, money, tokens } from '../../js/format.js';
+import { agentTitle, statusOf, titleOf } from '../state.js';
+import { partHead, problem } from '../settings/parts.js';
+
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../state.js').SessionRecord} SessionRecord */
+
+const WARM = 0.8;
+const HOT = 0.95;
+
+/** @param {SessionRecord} session */
+function contextOf(session) {
+  if (!session.context_used || !session.context_size) return null;
+  const part = Math.min(1, session.context_used / session.context_size);
+  return { part, percent: Math.round(part * 100), tone: part >= HOT ? 'hot' : part >= WARM ? 'warm' : '' };
+}
+
+/**
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
+export function usageRing(state, session) {
+  const context = contextOf(session);
+  if (!context && session.cost_usd === null) return null;
+  const words = [
+    context && `${context.percent} % of the context is used`,
+    session.cost_usd !== null && `${money(session.cost_usd)} so far`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: `ctx ${context?.tone ?? ''}`,
+      title: words,
+      'aria-label': words,
+      'aria-haspopup': 'menu',
+      onclick: (/** @type {any} */ event) => details(event.currentTarget, state, session),
+    },
+    context && ring(context.part),
+    h('span', null, context ? `${context.percent}%` : money(session.cost_usd ?? 0)),
+  );
+}
+
+/**
+ * @param {HTMLElement} anchor
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
+function details(anchor, state, session) {
+  const context = contextOf(session);
+  const all = Object.values(state.sessions);
+  const rows = /** @type {[string, string][]} */ (
+    [
+      context && ['Context', `${tokens(session.context_used ?? 0)} of ${tokens(session.context_size ?? 0)}`],
+      ['Turns', String(session.turns)],
+      ['This session', session.cost_usd === null ? 'the agent does not say' : money(session.cost_usd)],
+      all.length > 1 && ['All sessions', money(sumOf(all))],
+    ].filter(Boolean)
+  );
+  const advice =
+    context?.tone === 'hot'
+      ? 'The context is nearly full. The agent will shorten it, or begin a new session.'
+      : context?.tone === 'warm'
+        ? 'The context fills up. A new session begins with an empty one.'
+        : '';
+  menu(
+    anchor,
+    [{ title: 'Used so far' }],
+    h(
+      'div',
+      { class: 'used' },
+      h(
+        'dl',
+        null,
+        rows.flatMap(([name, value]) => [h('dt', null, name), h('dd', null, value)]),
+      ),
+      advice && h('p', null, advice),
+    ),
+  );
+}
+
+/** @param {SessionRecord[]} sessions */
+export const sumOf = (sessions) => sessions.reduce((sum, one) => sum + (one.cost_usd ?? 0), 0);
+
+/** @param {number} part */
+function ring(part) {
+  const NS = 'http://www.w3.org/2000/svg';
+  const svg = document.createElementNS(NS, 'svg');
+  for (const [name, value] of Object.entries({
+    viewBox: '0 0 18 18',
+    width: '18',
+    height: '18',
+    'aria-hidden': 'true',
+  }))
+    svg.setAttribute(name, value);
+  for (const [name, dash] of [
+    ['r0', ''],
+    ['r1', `${(part * 43.98).toFixed(1)} 50`],
+  ]) {
+    const circle = document.createElementNS(NS, 'circle');
+    for (const [key, value] of Object.entries({ cx: '9', cy: '9', r: '7', class: name, 'stroke-dasharray': dash }))
+      if (value) circle.setAttribute(key, value);
+    svg.append(circle);
+  }
+  return svg;
+}
+
+/**
+ * The page with all sums.
+ * @param {import('../settings/parts.js').Context} context
+ * @param {State} state
+ */
+export function usagePart({ app, loaded }, state) {
+  const sessions = [
+    ...Object.values(state.sessions),
+    ...(loaded.archived ?? []).filter((/** @type {any} */ one) => !state.sessions[one.session_id]),
+  ];
+  const paid = sessions
+    .filter((one) => one.cost_usd !== null && one.cost_usd !== undefined)
+    .sort((a, b) => (b.cost_usd ?? 0) - (a.cost_usd ?? 0));
+  const agents = [...new Set(sessions.map((one) => one.agent))].map((agent) => ({
+    agent,
+    of: sessions.filter((one) => one.agent === agent),
+  }));
+  const turns = sessions.reduce((sum, one) => sum + (one.turns ?? 0), 0);
+  return [
+    partHead('Usage', 'What the agents say their work cost, from the beginning. It counts on while they work.'),
+    problem(loaded.problem),
+    h(
+      'div',
+      { class: 'sums' },
+      sum('In total', money(sumOf(sessions)), `${count(sessions.length, 'session')}, ${count(turns, 'turn')}`),
+      agents.map((one) =>
+        sum(
+          agentTitle(state, one.agent),
+          one.of.some((each) => each.cost_usd !== null) ? money(sumOf(one.of)) : 'not said',
+          count(one.of.length, 'session'),
+          agentLetter(one.agent),
+        ),
+      ),
+    ),
+    paid.length > 0 &&
+      h(
+        'div',
+        { class: 'tw' },
+        h(
+          'table',
+          { class: 'tbl usg' },
+          h(
+            'thead',
+            null,
+            h(
+              'tr',
+              null,
+              ['Session', 'Agent', 'Turns', 'Last active', 'Cost'].map((one) => h('th', null, one)),
+            ),
+          ),
+          h(
+            'tbody',
+            null,
+            paid.slice(0, 100).map((one) => {
+              const status = statusOf(state, one);
+              return h(
+                'tr',
+                { 'data-key': one.session_id },
+                h(
+                  'td',
+                  null,
+                  h(
+                    'span',
+                    { class: 'tn' },
+                    dot(status.dot, status.word),
+                    h(
+                      'button',
+                      { type: 'button', class: 'lnk', onclick: () => app.go({ name: 'session', id: one.session_id }) },
+                      titleOf(one),
+                    ),
+                  ),
+                ),
+                h('td', null, agentTitle(state, one.agent)),
+                h('td', null, String(one.turns)),
+                h('td', null, age(one.updated_at, Date.now())),
+                h('td', { class: 'num' }, money(one.cost_usd ?? 0)),
+              );
+            }),
+          ),
+        ),
+      ),
+  ];
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ * @param {string} note
+ * @param {Node} [mark]
+ */
+const sum = (name, value, note, mark) =>
+  h(
+    'div',
+    { class: 'card sum', 'data-key': name },
+    h('p', null, mark, name),
+    h('b', null, value),
+    h('small', null, note),
+  );

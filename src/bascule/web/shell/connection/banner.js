@@ -1,0 +1,148 @@
+/** What the line to the server and its devices is doing, in one thin line; the transcript stays as it is meanwhile. */
+
+import { h, update } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { clockTime, count, ordinal } from '../../js/format.js';
+import { awayOf, longWait } from './away.js';
+import { unloggedWords } from '../sidebar/unlogged.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('./away.js').Away} Away */
+
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ */
+export function mountBanner(root, app) {
+  /** @param {State} state */
+  function draw(state) {
+    const away = awayOf(state);
+    update(root, [bannerOf(state, away)]);
+    app.frames.tellAll({
+      type: 'lost',
+      text: away ? `Last word from ${away.name} ${clockTime(new Date(away.heardAt).toISOString())}` : '',
+    });
+  }
+
+  /**
+   * One at a time, the most pressing.
+   * @param {State} state
+   * @param {Away | null} away
+   */
+  function bannerOf(state, away) {
+    // Beside a session the long wait has a card of its own.
+    if (away) return away.long && state.route.name === 'session' ? null : awayBanner(away);
+    if (state.updated) {
+      return banner(
+        'info',
+        'refresh',
+        `Bascule is now ${state.updated}. `,
+        'This page is from before. Drafts and tabs are kept.',
+        h('button', { type: 'button', class: 'btn sm line', onclick: () => location.reload() }, 'Reload'),
+      );
+    }
+    if (state.replaced) {
+      return banner(
+        'info',
+        'refresh',
+        'The log on this machine was replaced; ',
+        'this view was loaded again.',
+        h('button', { type: 'button', class: 'btn sm line', onclick: () => app.store.set({ replaced: false }) }, 'OK'),
+      );
+    }
+    if (state.unlogged.length && (phone() ? state.route.name !== 'list' : !state.side)) {
+      return banner(
+        'warn',
+        'alert',
+        `${unloggedWords(state)} `,
+        'Take up or end.',
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'btn sm line',
+            onclick: () => (phone() ? app.go({ name: 'list' }) : app.store.set({ side: true })),
+          },
+          'Show',
+        ),
+      );
+    }
+    if (state.back) {
+      const caught = state.back.events ? `${count(state.back.events, 'event')} caught up.` : 'Nothing was missed.';
+      return state.back.restarted
+        ? banner(
+            'info',
+            'refresh',
+            'Bascule was restarted. ',
+            `Agents kept working. ${caught} Sessions that allowed things by themselves ask again.`,
+          )
+        : banner('info', 'check', `${serverName(state)} is back. `, caught);
+    }
+    if (state.me?.role === 'viewer' && !state.me.sessionId)
+      return banner('info', 'eye', 'You read along live. ', 'You can’t send, type or approve.');
+    return null;
+  }
+
+  /** @param {Away} away */
+  function awayBanner(away) {
+    const text = away.long
+      ? [`Its agents most likely still run. Look there with `, h('code', null, 'bascule doctor'), '.']
+      : away.kind === 'device'
+        ? ['It comes back by itself. Agents there keep working and nothing is lost.']
+        : [
+            `Trying again, ${ordinal(away.attempt)} time${away.wait ? `, in ${away.wait} s` : ' now'}. ` +
+              'Agents there keep working and nothing is lost.',
+          ];
+    return banner(
+      'warn',
+      'off',
+      away.long ? `${away.name} has been away for ${longWait(away.ms)}. ` : `Lost ${away.name}. `,
+      text,
+      h('button', { type: 'button', class: 'btn sm line', onclick: () => app.lookAgain() }, 'Try now'),
+      away.long ? 'alert' : null,
+    );
+  }
+
+  let last = '';
+  app.store.subscribe((state) => {
+    const away = awayOf(state);
+    const mark = JSON.stringify([
+      away,
+      state.back,
+      state.updated,
+      state.me?.role,
+      state.route.name,
+      state.replaced,
+      state.unlogged.length,
+      state.side,
+    ]);
+    if (mark === last) return;
+    last = mark;
+    draw(state);
+  });
+}
+
+/**
+ * @param {string} kind
+ * @param {string} mark
+ * @param {string} what
+ * @param {any} more
+ * @param {Node} [action]
+ * @param {string | null} [role]
+ */
+const banner = (kind, mark, what, more, action, role = null) =>
+  h(
+    'div',
+    { class: `banner ${kind}`, role, 'data-key': what.split(' ')[0] },
+    icon(mark),
+    h('span', null, h('b', null, what), more),
+    h('span', { class: 'sp' }),
+    action,
+  );
+
+/** There the list is a screen of its own. */
+const phone = () => matchMedia('(max-width: 720px)').matches;
+
+/** @param {State} state */
+const serverName = (state) => state.devices[0]?.name ?? 'Bascule';

@@ -1,0 +1,280 @@
+/**
+ * The frames agents' words are drawn in: one per open session, sandboxed with an origin of its own. A frame is
+ * known by its window; after its first word only its port counts, and the port can ask for a few harmless things:
+ * to read on in its own session, to search it; and, just after a person pressed something, to offer what they see.
+ */
+
+import { h } from '../../js/dom.js';
+
+const MOST_FRAMES = 12;
+// Of the shell's keys the harmless ones: none of them can reach a request.
+const KEYS = new Set(['k', 'b', 'j', 'f', 'i']);
+const PLACES = ['before', 'after', 'around'];
+const MOST_SEARCH = 400;
+const MOST_COPY = 4_000_000;
+
+/** @typedef {{frame: HTMLIFrameElement, port: MessagePort | null, waiting: any[], used: number}} Well */
+
+export class Frames {
+  /**
+   * @param {HTMLElement} place
+   * @param {{
+   *   more: (id: string, place: Record<string, number>, number: number) => void,
+   *   search: (id: string, text: string) => void,
+   *   branch: (id: string) => void,
+   *   link: (href: string) => void,
+   *   copy: (text: string) => void,
+   *   changes: (id: string, seq: number | null) => void,
+   *   found: (result: {count: number, at: number, looking: boolean}) => void,
+   *   key: (key: string) => void,
+   * }} answers
+   * @param {() => string} theme
+   * @param {(id: string) => boolean} mayBranch whether its conversation can be taken further in a second session
+   */
+  constructor(place, answers, theme, mayBranch) {
+    this.place = place;
+    this.answers = answers;
+    this.theme = theme;
+    this.mayBranch = mayBranch;
+    /** @type {Map<string, Well>} */
+    this.frames = new Map();
+    /** @type {Well | null} */
+    this.spare = null;
+    /** @type {string | null} */
+    this.shown = null;
+    addEventListener('message', (event) => this.#hello(event));
+  }
+
+  /**
+   * Only a frame of ours, by its window; its origin is opaque and says nothing.
+   * @param {MessageEvent} event
+   */
+  #hello(event) {
+    const well = [...this.frames.values(), ...(this.spare ? [this.spare] : [])].find(
+      (one) => one.frame.contentWindow === event.source,
+    );
+    if (!well || event.data?.type !== 'ready' || event.ports.length !== 1 || well.port) return;
+    well.port = event.ports[0];
+    well.frame.classList.remove('unready');
+    well.port.onmessage = (message) => {
+      const id = [...this.frames].find(([, one]) => one === well)?.[0];
+      if (id !== undefined) this.#asked(id, message.data);
+    };
+    for (const message of well.waiting) well.port.postMessage(message);
+    well.waiting = [];
+  }
+
+  /**
+   * @param {string} id
+   * @param {any} message
+   */
+  #asked(id, message) {
+    switch (message?.type) {
+      case 'more': {
+        const place = placeIn(message);
+        if (place && Number.isSafeInteger(message.number)) this.answers.more(id, place, message.number);
+        break;
+      }
+      case 'search':
+        if (typeof message.text === 'string' && message.text.length <= MOST_SEARCH)
+          this.answers.search(id, message.text);
+        break;
+      case 'link':
+        if (typeof message.href === 'string' && pressed()) this.answers.link(message.href);
+        break;
+      case 'copy':
+        if (typeof message.text === 'string' && message.text.length <= MOST_COPY && pressed())
+          this.answers.copy(message.text);
+        break;
+      case 'changes':
+        if (pressed()) this.answers.changes(id, Number.isSafeInteger(message.seq) ? message.seq : null);
+        break;
+      case 'branch':
+        if (pressed() && this.mayBranch(id)) this.answers.branch(id);
+        break;
+      case 'key':
+        if (this.#hasFocus(id) && KEYS.has(message.key)) this.answers.key(message.key);
+        break;
+      case 'found':
+        this.answers.found({
+          count: Number(message.count) || 0,
+          at: Number(message.at) || 0,
+          looking: message.looking === true,
+        });
+        break;
+      default:
+        break;
+    }
+  }
+
+  /**
+   * A frame may pass on a key only while the person is in it.
+   * @param {string} id
+   */
+  #hasFocus(id) {
+    return document.activeElement === this.frames.get(id)?.frame;
+  }
+
+  /** @param {string | null} id */
+  show(id) {
+    if (id === this.shown) return;
+    this.shown = id;
+    for (const [name, well] of this.frames) {
+      well.frame.classList.toggle('away', name !== id);
+      well.frame.tabIndex = name === id ? 0 : -1;
+    }
+    const well = id === null ? undefined : this.frames.get(id);
+    if (well) well.used = Date.now();
+  }
+
+  /**
+   * @param {string} id
+   * @returns {boolean} whether it had to be made, so that its content must be sent
+   */
+  ensure(id) {
+    if (this.frames.has(id)) return false;
+    const well = this.spare ?? this.#made();
+    this.spare = null;
+    well.used = Date.now();
+    this.frames.set(id, well);
+    this.#keepFew();
+    if (id === this.shown) well.frame.classList.remove('away');
+    this.tell(id, { type: 'theme', theme: this.theme() });
+    setTimeout(() => this.warm(), 1500);
+    return true;
+  }
+
+  /** Keep one frame loaded ahead, so that the next session opens at once. */
+  warm() {
+    this.spare ??= this.#made();
+  }
+
+  /** @returns {Well} */
+  #made() {
+    const frame = h('iframe', {
+      sandbox: 'allow-scripts',
+      title: 'Transcript',
+      tabindex: -1,
+      src: `/portlet#${this.theme()}`,
+      class: 'away unready',
+    });
+    this.place.append(frame);
+    return { frame, port: null, waiting: [], used: 0 };
+  }
+
+  /** Frames that could not be loaded while the server was away are asked for again. */
+  revive() {
+    for (const { frame, port } of [...this.frames.values(), ...(this.spare ? [this.spare] : [])])
+      if (!port) frame.src = `/portlet#${this.theme()}`;
+  }
+
+  #keepFew() {
+    if (this.frames.size <= MOST_FRAMES) return;
+    const [oldest] = [...this.frames].filter(([id]) => id !== this.shown).sort((a, b) => a[1].used - b[1].used)[0];
+    this.forget(oldest);
+    this.onForgotten?.(oldest);
+  }
+
+  /** @type {((id: string) => void) | undefined} */
+  onForgotten;
+
+  /** @param {string} id */
+  forget(id) {
+    this.frames.get(id)?.frame.remove();
+    this.frames.delete(id);
+  }
+
+  /**
+   * @param {string} id
+   * @param {any} message
+   */
+  tell(id, message) {
+    const well = this.frames.get(id);
+    if (!well) return;
+    if (well.port) well.port.postMessage(message);
+    else well.waiting.push(message);
+  }
+
+  /** @param {any} message */
+  tellAll(message) {
+    for (const id of this.frames.keys()) this.tell(id, message);
+  }
+
+  /**
+   * @param {string} id
+   * @param {any} page
+   */
+  opened(id, page) {
+    if (page.session.driver === 'terminal') return this.forget(id); // it has a frame of another kind
+    this.ensure(id);
+    this.tell(id, {
+      type: 'open',
+      cwd: page.session.cwd ?? '',
+      seq: page.seq,
+      entries: page.entries,
+      before: page.before,
+      after: page.after ?? null,
+    });
+    this.tellMay(id);
+  }
+
+  /**
+   * What may be done changes with what is known of the agents.
+   * @param {string} id
+   */
+  tellMay(id) {
+    this.tell(id, { type: 'may', branch: this.mayBranch(id) });
+  }
+
+  /**
+   * @param {string} id
+   * @param {any[]} entries
+   */
+  events(id, entries) {
+    this.tell(id, { type: 'events', entries });
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} text
+   * @param {number[] | null} seqs null when the server did not say
+   */
+  hits(id, text, seqs) {
+    this.tell(id, { type: 'hits', text, seqs });
+  }
+
+  /**
+   * @param {string} id
+   * @param {number} number of the question
+   * @param {any} page null when there is no answer now
+   */
+  page(id, number, page) {
+    this.tell(id, {
+      type: 'page',
+      number,
+      page: page && { seq: page.seq, entries: page.entries, before: page.before, after: page.after ?? null },
+    });
+  }
+
+  /**
+   * @param {string} id
+   * @param {number} seq of an entry; the frame asks for what stands around it when it does not hold it
+   */
+  goTo(id, seq) {
+    this.tell(id, { type: 'goto', seq });
+  }
+}
+
+/** What a person just did in a frame counts for the page around it; a frame alone can't do it. */
+const pressed = () => navigator.userActivation?.isActive ?? true;
+
+/**
+ * At most one place to read from.
+ * @param {any} message
+ * @returns {Record<string, number> | null}
+ */
+function placeIn(message) {
+  const named = PLACES.filter((name) => message[name] !== undefined);
+  if (named.length > 1 || named.some((name) => !Number.isSafeInteger(message[name]) || message[name] < 0)) return null;
+  return Object.fromEntries(named.map((name) => [name, message[name]]));
+}

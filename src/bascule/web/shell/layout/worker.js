@@ -1,0 +1,28 @@
+/** Lets the browser keep the page's own files, so that it can be installed and opens while the server is away. */
+
+const WORKER = '/worker.js';
+
+export function keepShell() {
+  if (!('serviceWorker' in navigator) || !window.isSecureContext) return;
+  // The one address that may ever become code here.
+  const policy = /** @type {any} */ (window).trustedTypes?.createPolicy('bascule-worker', {
+    createScriptURL: (/** @type {string} */ url) => (url === WORKER ? url : ''),
+  });
+  const address = policy ? policy.createScriptURL(WORKER) : WORKER;
+  // A convenience: where the browser refuses, the page works the same without it.
+  navigator.serviceWorker
+    .register(address, { scope: '/' })
+    .then(() => navigator.serviceWorker.ready)
+    .then(
+      ({ active }) => active?.postMessage(taken()),
+      () => undefined,
+    );
+}
+
+/** The files this page was made of so far. */
+const taken = () =>
+  performance
+    .getEntriesByType('resource')
+    .map((one) => new URL(one.name))
+    .filter((url) => url.origin === location.origin)
+    .map((url) => url.pathname);

@@ -1,0 +1,118 @@
+/** "Allow always here": from one request to a lasting rule, with how far it reaches said before it is made. */
+
+import { h } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { folderName, nearPath } from '../../js/format.js';
+import { menu } from '../parts.js';
+
+// Words a shell takes as they are: no quoting, expansion, redirection, assignment or second command.
+const WORD = /^[A-Za-z0-9_./:@%+,=-]+$/;
+const SHELLS = /^(\/bin\/|\/usr\/bin\/)?(ba|z|da)?sh$/;
+
+/**
+ * The command itself, without the shell an agent shows around it.
+ * @param {any} input
+ * @returns {string}
+ */
+function commandIn(input) {
+  if (Array.isArray(input.command))
+    return input.command.length === 3 && SHELLS.test(input.command[0]) && /^-l?c$/.test(input.command[1])
+      ? String(input.command[2])
+      : input.command.join(' ');
+  if (Array.isArray(input.commandActions))
+    return input.commandActions.length === 1 ? String(input.commandActions[0]?.command ?? '') : '';
+  return String(input.command ?? '');
+}
+
+/**
+ * What a rule for exactly this would be about, or null when there is no exact one.
+ * @param {any} asked
+ * @param {string} cwd
+ */
+export function aboutOf(asked, cwd) {
+  const input = asked.input && typeof asked.input === 'object' ? asked.input : {};
+  if (asked.kind === 'execute') {
+    const words = commandIn(input).split(' ');
+    return words.every((word) => WORD.test(word)) && !words[0].includes('=')
+      ? { spec: { toolClass: 'command', argv: words }, verb: 'Run', what: words.join(' ') }
+      : null;
+  }
+  if (asked.kind === 'edit' || asked.kind === 'read') {
+    const changed = Array.isArray(input.changes) && input.changes.length === 1 ? input.changes[0]?.path : undefined;
+    const path = nearPath(
+      String(input.file_path ?? input.notebook_path ?? input.filepath ?? input.path ?? changed ?? ''),
+      cwd,
+    );
+    if (!path || path.startsWith('/') || /(^|\/)\.{1,2}(\/|$)|[*]/.test(path)) return null;
+    return { spec: { toolClass: asked.kind, path }, verb: asked.kind === 'edit' ? 'Edit' : 'Read', what: path };
+  }
+  if (asked.kind === 'other' && String(asked.tool).startsWith('mcp__'))
+    return { spec: { toolClass: 'mcp', tool: asked.tool }, verb: 'Use', what: asked.tool };
+  return null;
+}
+
+/**
+ * @param {import('../app.js').App} app
+ * @param {import('../state.js').State} state
+ * @param {import('../state.js').OpenRequest} ask
+ * @param {{answer: (ask: import('../state.js').OpenRequest, wish: Record<string, any>) => void}} turn
+ * @param {boolean} blocked
+ */
+export function alwaysHere(app, state, ask, turn, blocked) {
+  const session = state.sessions[ask.session_id];
+  const about = session && state.me?.role === 'owner' ? aboutOf(ask.asked, session.cwd) : null;
+  if (!about) return null;
+  const once = (ask.asked.options ?? []).find((/** @type {any} */ one) => one.kind === 'allow_once');
+  const make = async (/** @type {Record<string, any>} */ scope) => {
+    try {
+      const { rule } = await app.feed.call('rules:add', { rule: { answer: 'allow', ...about.spec, ...scope } });
+      app.note(`${rule.words}. You find it in Settings, Rules.`);
+      turn.answer(ask, { decision: 'allow', option: once?.option_id ?? null });
+    } catch (error) {
+      app.trouble(error);
+    }
+  };
+  const folder = session.cwd;
+  const here = `${about.verb} ${visible(about.what)} in ${visible(folderName(folder))}`;
+  // A program or file beside the project is another one elsewhere.
+  const local = 'path' in about.spec || /^[^/]+\//.test(about.what.split(' ')[0]);
+  return h(
+    'p',
+    { class: 'always', 'data-key': 'always' },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'lnk',
+        disabled: blocked,
+        'aria-haspopup': 'menu',
+        onclick: (/** @type {any} */ event) =>
+          menu(event.currentTarget, [
+            { title: 'Allow without asking, from now on' },
+            {
+              label: here,
+              note: `every session in ${visible(folder)}, every agent, until you remove the rule`,
+              run: () => void make({ folder }),
+            },
+            {
+              label: `${here}, ${visible(session.agent)} only`,
+              note: 'the same for this agent alone',
+              run: () => void make({ folder, agent: session.agent }),
+            },
+            ...(local
+              ? []
+              : [
+                  {
+                    label: `${about.verb} ${visible(about.what)} in every project`,
+                    note: 'every session on this machine, every agent',
+                    run: () => void make({}),
+                  },
+                ]),
+          ]),
+      },
+      icon('shield', 14),
+      'Allow always here…',
+    ),
+  );
+}

@@ -1,0 +1,72 @@
+/** Another tool's permission lists, line by line: each becomes a rule only by its own click. */
+
+import { h, iconButton } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { count } from '../../js/format.js';
+import { coded } from './format.js';
+
+/** @typedef {import('../settings/parts.js').Context} Context */
+
+/** @param {Context} context */
+export function importCard({ app, loaded, again }) {
+  const { proposals, read, problems } = loaded.proposals;
+  const add = async (/** @type {any} */ one) => {
+    try {
+      await app.feed.call('rules:add', { rule: one.rule });
+      one.known = true;
+      loaded.rules = await app.feed.call('rules:list');
+    } catch (error) {
+      app.trouble(error);
+    }
+    again();
+  };
+  const exact = proposals.filter((/** @type {any} */ one) => one.rule).length;
+  return h(
+    'section',
+    { class: 'card dry imports', 'data-key': 'imports', 'aria-label': 'Import' },
+    h(
+      'header',
+      null,
+      h('h3', null, 'From Claude Code’s lists'),
+      h('span', { class: 'sp' }),
+      iconButton('x', 'Close the import', {
+        onclick: () => {
+          loaded.proposals = null;
+          again();
+        },
+      }),
+    ),
+    h(
+      'p',
+      { class: 'hint' },
+      read.length
+        ? `${count(proposals.length, 'line')} in ${read.map(visible).join(', ')}. ${exact} can be said ` +
+            'exactly; nothing becomes a rule until you add it.'
+        : 'No list was found, neither in your home folder nor in the project.',
+    ),
+    problems.map((/** @type {string} */ text) => h('p', { class: 'emsg' }, icon('alert', 14), visible(text))),
+    proposals.length > 0 &&
+      h(
+        'ul',
+        null,
+        proposals.map((/** @type {any} */ one, /** @type {number} */ n) =>
+          h(
+            'li',
+            { 'data-key': String(n) },
+            h(
+              'span',
+              { class: 'ptext' },
+              h('code', null, visible(one.text)),
+              h('small', null, coded(one.rule ? one.words : (one.problem ?? ''))),
+            ),
+            one.known
+              ? h('span', { class: 'rv' }, 'Added')
+              : one.rule
+                ? h('button', { type: 'button', class: 'btn line', onclick: () => void add(one) }, 'Add')
+                : h('span', { class: 'rv ask_' }, 'Left out'),
+          ),
+        ),
+      ),
+  );
+}

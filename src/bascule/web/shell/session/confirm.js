@@ -1,0 +1,94 @@
+/** Two questions Bascule itself asks, in place above the composer: stop this turn, end this session. */
+
+import { h, update } from '../../js/dom.js';
+import { shownSession } from '../state.js';
+
+/** @typedef {import('../app.js').App} App */
+
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ */
+export function mountConfirm(root, app) {
+  /** @param {import('../state.js').State} state */
+  const draw = (state) => {
+    const asked = state.confirm;
+    const shown = asked && asked.sessionId === shownSession(state);
+    update(
+      root,
+      shown
+        ? [
+            h(
+              'div',
+              {
+                class: 'confirm',
+                role: 'alertdialog',
+                'aria-label': asked.title,
+                'data-key': asked.title,
+                onkeydown: (/** @type {KeyboardEvent} */ event) => {
+                  if (event.key === 'Escape') {
+                    event.stopPropagation();
+                    close();
+                  }
+                },
+              },
+              h('span', null, h('b', null, asked.title), asked.text),
+              h('button', { type: 'button', class: 'btn quiet', onclick: () => close() }, asked.no),
+              h(
+                'button',
+                {
+                  type: 'button',
+                  class: 'btn danger',
+                  onclick: () => {
+                    close();
+                    asked.run();
+                  },
+                },
+                asked.yes,
+              ),
+            ),
+          ]
+        : [],
+    );
+    if (shown && !root.contains(document.activeElement)) root.querySelector('button')?.focus();
+  };
+  const close = () => {
+    app.store.set({ confirm: null });
+    document.getElementById('message')?.focus();
+  };
+  app.store.subscribe(draw);
+}
+
+/**
+ * @param {App} app
+ * @param {string} sessionId
+ */
+export function confirmInterrupt(app, sessionId) {
+  app.store.set({
+    confirm: {
+      sessionId,
+      title: 'Stop this turn?',
+      text: 'What it wrote so far is kept.',
+      yes: 'Stop turn',
+      no: 'Keep going',
+      run: () => void app.api.interrupt(sessionId).catch(app.trouble),
+    },
+  });
+}
+
+/**
+ * @param {App} app
+ * @param {string} sessionId
+ */
+export function confirmEnd(app, sessionId) {
+  app.store.set({
+    confirm: {
+      sessionId,
+      title: 'End this session?',
+      text: 'The agent is stopped; the transcript is kept.',
+      yes: 'End session',
+      no: 'Cancel',
+      run: () => void app.api.end(sessionId).catch(app.trouble),
+    },
+  });
+}

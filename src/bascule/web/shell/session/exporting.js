@@ -1,0 +1,28 @@
+/** A session as a file: Markdown to read, a page to look at, JSON to keep. The server writes it, without secrets. */
+
+/** @typedef {import('../app.js').App} App */
+
+/** @type {[('markdown' | 'html' | 'json'), string, string][]} */
+export const FORMATS = [
+  ['markdown', 'Export as Markdown', 'Plain text to read and paste'],
+  ['html', 'Export as a web page', 'One file that opens anywhere, offline'],
+  ['json', 'Export as JSON', 'Every entry, for programs'],
+];
+
+/**
+ * @param {App} app
+ * @param {string} id
+ * @param {'markdown' | 'html' | 'json'} format
+ */
+export async function exportSession(app, id, format) {
+  try {
+    const { name, blob } = await app.api.exported(id, format);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  } catch (error) {
+    app.trouble(error);
+  }
+}

@@ -1,0 +1,180 @@
+/** The audit log: who did what, newest first, page by page, with a check that nothing in it was changed. */
+
+import { h } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { count, moment } from '../../js/format.js';
+import { problem } from './parts.js';
+import { table } from '../../js/tables.js';
+
+/** @typedef {import('./parts.js').Context} Context */
+/** @typedef {import('../state.js').State} State */
+
+const PAGE = 200;
+
+/** @type {Record<string, string>} */
+const ACTIONS = table({
+  session_started: 'Started',
+  session_ended: 'Ended',
+  input: 'Sent',
+  permission: 'Answered',
+  question: 'Answered a question',
+  rule: 'Made a rule',
+  mode: 'Changed the mode',
+  interrupt: 'Stopped a turn',
+  grant: 'Trust',
+  refused: 'Was refused',
+});
+
+/** @param {Context} context */
+export async function loadAudit({ app, loaded }) {
+  loaded.verdict = await app.api.verifyAudit();
+  loaded.auditFrom = Math.max(0, loaded.verdict.count - PAGE);
+  loaded.audit = rowsOf(await app.api.audit(loaded.auditFrom, PAGE));
+}
+
+/** @param {Context} context */
+async function loadOlder({ app, loaded, again }) {
+  const from = Math.max(0, loaded.auditFrom - PAGE);
+  try {
+    const older = rowsOf(await app.api.audit(from, loaded.auditFrom - from));
+    loaded.audit = [...older, ...loaded.audit];
+    loaded.auditFrom = from;
+  } catch (error) {
+    loaded.problem = /** @type {Error} */ (error).message;
+  }
+  again();
+}
+
+/** @param {any} page */
+const rowsOf = (page) =>
+  page.records.map((/** @type {any} */ line) => ({ at: line.entry.at, n: line.entry.n, ...line.entry.record }));
+
+/** @param {any} one */
+function whatWords(one) {
+  if (one.action === 'permission' && one.decision) return one.decision === 'allow' ? 'Allowed' : 'Denied';
+  if (one.action === 'grant' && one.decision)
+    return one.decision === 'created' ? 'Let somebody in' : one.decision === 'revoked' ? 'Revoked' : 'Took back';
+  return ACTIONS[one.action] ?? one.action;
+}
+
+/**
+ * @param {Context} context
+ * @param {State} state
+ */
+export function auditPart(context, state) {
+  const { loaded, again } = context;
+  const rows = [...(loaded.audit ?? [])].reverse();
+  const names = [...new Set(rows.map((one) => one.actor))].sort();
+  const kinds = [...new Set(rows.map(whatWords))].sort();
+  const shown = rows.filter(
+    (one) => (!loaded.who || one.actor === loaded.who) && (!loaded.what || whatWords(one) === loaded.what),
+  );
+  const now = Date.now();
+  return [
+    h(
+      'div',
+      { class: 'sh' },
+      h('h2', null, 'Audit log'),
+      h('p', null, 'Who did what. Records are chained; none can be changed unnoticed.'),
+      loaded.verdict &&
+        h(
+          'span',
+          { class: `chain ${loaded.verdict.ok ? '' : 'fail'}` },
+          icon(loaded.verdict.ok ? 'okc' : 'alert', 14),
+          loaded.verdict.ok
+            ? `${count(loaded.verdict.count, 'record')}, the chain holds`
+            : visible(loaded.verdict.problem ?? ''),
+        ),
+    ),
+    problem(loaded.problem),
+    rows.length > 0 &&
+      h(
+        'div',
+        { class: 'filt' },
+        filter('Who', 'Everybody', names, loaded.who, (value) => {
+          loaded.who = value;
+          again();
+        }),
+        filter('What', 'Everything', kinds, loaded.what, (value) => {
+          loaded.what = value;
+          again();
+        }),
+        h(
+          'span',
+          { class: 'hint' },
+          shown.length === rows.length
+            ? `${count(rows.length, 'record')} shown`
+            : `${shown.length} of ${count(rows.length, 'record')}`,
+        ),
+      ),
+    h(
+      'div',
+      { class: 'tw', tabindex: 0, role: 'group', 'aria-label': 'Audit records' },
+      h(
+        'table',
+        { class: 'audit tbl' },
+        h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            ['When', 'Who', 'What', 'Session', 'Detail'].map((one) => h('th', null, one)),
+          ),
+        ),
+        h(
+          'tbody',
+          null,
+          shown.map((one) =>
+            h(
+              'tr',
+              { 'data-key': String(one.n) },
+              h('td', null, moment(one.at, now)),
+              h('td', null, h('b', null, visible(one.actor ?? ''))),
+              h(
+                'td',
+                null,
+                one.action === 'permission' && one.decision
+                  ? h('span', { class: `rv ${one.decision === 'allow' ? 'ok' : 'no'}` }, whatWords(one))
+                  : whatWords(one),
+              ),
+              h(
+                'td',
+                null,
+                one.session_id ? visible(state.sessions[one.session_id]?.title || one.session_id).slice(0, 40) : '',
+              ),
+              h('td', null, h('code', { title: visible(one.detail ?? '') }, visible(one.detail ?? ''))),
+            ),
+          ),
+        ),
+      ),
+    ),
+    loaded.auditFrom > 0 &&
+      h(
+        'button',
+        { type: 'button', class: 'btn line', onclick: () => void loadOlder(context) },
+        `Show ${Math.min(PAGE, loaded.auditFrom)} earlier records`,
+      ),
+  ];
+}
+
+/**
+ * @param {string} label
+ * @param {string} all
+ * @param {string[]} values
+ * @param {string | undefined} chosen
+ * @param {(value: string) => void} choose
+ */
+const filter = (label, all, values, chosen, choose) =>
+  h(
+    'label',
+    null,
+    h('span', { class: 'spoken' }, label),
+    h(
+      'select',
+      { class: 'inp', 'data-key': label, onchange: (/** @type {any} */ event) => choose(event.currentTarget.value) },
+      h('option', { value: '', selected: !chosen }, all),
+      values.map((value) => h('option', { value, selected: value === chosen }, visible(value))),
+    ),
+  );

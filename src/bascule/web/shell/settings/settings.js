@@ -1,0 +1,200 @@
+/**
+ * Settings: who may come in, what bounds an agent, what is installed here, the audit log, and the button that stops
+ * everything.
+ */
+
+import { h, update } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { count } from '../../js/format.js';
+import { auditPart, loadAudit } from './audit.js';
+import { browsersPart } from './browsers.js';
+import { limitsPart } from './limits.js';
+import { loadRules, rulesPart } from '../rules/rules.js';
+import { agentsPart, devicesPart, generalPart } from './parts.js';
+import { usagePart } from '../composer/usage.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('./parts.js').Context} Context */
+/**
+ * @typedef {{
+ *   name: string,
+ *   mark: string,
+ *   label: string,
+ *   draw: (context: Context, state: State) => any,
+ *   load?: (context: Context) => Promise<void>,
+ * }} Part
+ */
+
+/** In the order of the list. A part loads what it needs each time it comes into sight. @type {Part[]} */
+const PARTS = [
+  { name: 'general', mark: 'gear', label: 'General', draw: generalPart },
+  {
+    name: 'agents',
+    mark: 'terminal',
+    label: 'Agents',
+    draw: agentsPart,
+    load: async ({ app }) => app.store.set({ agents: await app.api.agents() }),
+  },
+  { name: 'devices', mark: 'device', label: 'Devices', draw: devicesPart },
+  {
+    name: 'browsers',
+    mark: 'key',
+    label: 'Trusted browsers',
+    draw: browsersPart,
+    load: async ({ app, loaded }) => {
+      loaded.grants = await app.api.grants();
+    },
+  },
+  { name: 'rules', mark: 'shield', label: 'Rules', draw: rulesPart, load: loadRules },
+  {
+    name: 'limits',
+    mark: 'clock',
+    label: 'Limits',
+    draw: limitsPart,
+    load: async ({ app, loaded }) => {
+      loaded.settings = await app.api.settings();
+    },
+  },
+  {
+    name: 'usage',
+    mark: 'list',
+    label: 'Usage',
+    draw: usagePart,
+    load: async ({ app, loaded }) => {
+      loaded.archived = await app.api.sessions(true);
+    },
+  },
+  { name: 'audit', mark: 'log', label: 'Audit log', draw: auditPart, load: loadAudit },
+];
+
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ */
+export function mountSettings(root, app) {
+  /** What the parts have loaded. @type {Record<string, any>} */
+  const loaded = {};
+  let asked = '';
+  let drawn = '';
+  let sure = false;
+  const again = () => draw(app.store.get());
+  const context = { app, loaded, again };
+
+  /** @param {State} state */
+  function draw(state) {
+    root.hidden = state.route.name !== 'settings';
+    if (root.hidden) {
+      asked = '';
+      return;
+    }
+    const part = PARTS.find((one) => one.name === state.route.part) ?? PARTS[0];
+    if (asked !== part.name && state.line.phase === 'live') {
+      asked = part.name;
+      void load(part);
+    }
+    update(root, [
+      h('header', { class: 'tbar' }, h('h1', null, 'Settings')),
+      h(
+        'div',
+        { class: 'split sett' },
+        h(
+          'nav',
+          { class: 'snav', 'aria-label': 'Settings' },
+          PARTS.map(({ name, mark, label }) =>
+            h(
+              'button',
+              {
+                type: 'button',
+                class: part.name === name ? 'sel' : '',
+                'aria-current': part.name === name ? 'page' : null,
+                onclick: () => app.go({ name: 'settings', part: name }),
+              },
+              icon(mark),
+              h('span', null, label),
+            ),
+          ),
+          h('span', { class: 'sp' }),
+          panic(state),
+        ),
+        h('div', { class: 'sbody', 'data-key': part.name }, [part.draw(context, state)].flat()),
+      ),
+    ]);
+    if (drawn !== part.name) root.querySelector('.snav .sel')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    drawn = part.name;
+  }
+
+  /** @param {State} state */
+  function panic(state) {
+    if (state.me && state.me.role !== 'owner') return null;
+    if (!sure)
+      return h(
+        'button',
+        {
+          type: 'button',
+          class: 'panic',
+          onclick: () => {
+            sure = true;
+            again();
+          },
+        },
+        icon('stop'),
+        h('span', null, 'Stop everything'),
+      );
+    const running = Object.values(state.sessions).filter((one) => !['ended', 'failed'].includes(one.phase)).length;
+    const devices = state.devices.filter((one) => one.online).length;
+    return h(
+      'div',
+      { class: 'card sure', role: 'alertdialog', 'aria-label': 'Stop everything' },
+      h('p', null, `Stop all ${count(running, 'agent')} on ${count(devices, 'device')} now?`),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'btn danger',
+          onclick: () => {
+            sure = false;
+            void app.api
+              .stopEverything()
+              .then((answer) => app.note(`${answer.ended} stopped.`), app.trouble)
+              .finally(again);
+          },
+        },
+        'Stop everything',
+      ),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'btn quiet',
+          onclick: () => {
+            sure = false;
+            again();
+          },
+        },
+        'Cancel',
+      ),
+    );
+  }
+
+  /** @param {Part} part */
+  async function load(part) {
+    loaded.problem = '';
+    try {
+      await part.load?.(context);
+    } catch (error) {
+      loaded.problem =
+        /** @type {any} */ (error).code === 'FORBIDDEN'
+          ? 'Only an owner sees this.'
+          : /** @type {Error} */ (error).message;
+    }
+    again();
+  }
+
+  app.store.subscribe((now, before) => {
+    const parts = /** @type {const} */ (['route', 'agents', 'devices', 'theme', 'me']);
+    const usage = now.route.part === 'usage' && now.sessions !== before.sessions;
+    if (usage || parts.some((one) => now[one] !== before[one]) || now.line.phase !== before.line.phase) draw(now);
+  });
+  draw(app.store.get());
+}

@@ -1,0 +1,196 @@
+/** One session as a row of the sidebar: dot, title, age; a second line only when it says something; a menu. */
+
+import { h, iconButton } from '../../js/dom.js';
+import { plusMinus } from '../../js/lines.js';
+import { age, count } from '../../js/format.js';
+import { confirmEnd } from '../session/confirm.js';
+import { agentLetter, begin, dot, menu } from '../parts.js';
+import { isOver, marksOf, mayAct, openRequests, pullNumber, shownSession, statusOf, titleOf } from '../state.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../state.js').SessionRecord} SessionRecord */
+
+/** Which session's title is being typed right now. @type {string | null} */
+let renaming = null;
+
+/**
+ * @param {State} state
+ * @param {App} app
+ * @param {SessionRecord} session
+ * @param {() => void} again draws the list anew
+ */
+export function sessionRow(state, app, session, again) {
+  const id = session.session_id;
+  if (renaming === id) return h('div', { class: 'srow-w', 'data-key': `${id} title` }, titleField(app, session, again));
+  const status = statusOf(state, session);
+  const chosen = shownSession(state) === id && state.route.name === 'session';
+  const sub = subLine(state, session, status);
+  const marks = marksOf(session)
+    .map((one) => one.title)
+    .join('. ');
+  const open = (/** @type {HTMLElement} */ anchor) => rowMenu(app, anchor, session, again);
+  return h(
+    'div',
+    {
+      class: 'srow-w',
+      'data-key': id,
+      oncontextmenu: (/** @type {any} */ event) => {
+        if (mayAct(state, id)) {
+          event.preventDefault();
+          open(event.currentTarget);
+        }
+      },
+    },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: `srow ${sub ? 'two' : ''} ${chosen ? 'sel' : ''}`,
+        'data-key': id,
+        'aria-current': chosen ? 'page' : null,
+        title: `${titleOf(session)}\n${marks}`,
+        onclick: () => app.go({ name: 'session', id }),
+      },
+      dot(status.dot, status.word),
+      h(
+        'span',
+        { class: 'st' },
+        h('span', { class: 't' }, titleOf(session)),
+        sub && h('span', { class: 'sub' }, agentLetter(session.agent), sub),
+      ),
+      h('span', { class: 'age' }, age(session.updated_at || session.created_at, Date.now())),
+    ),
+    mayAct(state, id) &&
+      iconButton('more', `More for ${titleOf(session)}`, {
+        class: 'xs',
+        'aria-haspopup': 'menu',
+        onclick: (/** @type {any} */ event) => open(event.currentTarget),
+      }),
+  );
+}
+
+/**
+ * @param {App} app
+ * @param {HTMLElement} anchor
+ * @param {SessionRecord} session
+ * @param {() => void} again
+ */
+function rowMenu(app, anchor, session, again) {
+  const id = session.session_id;
+  const over = isOver(session);
+  menu(anchor, [
+    {
+      label: 'Rename',
+      icon: 'edit',
+      run: () => {
+        renaming = id;
+        again();
+        begin('.srow-w input');
+      },
+    },
+    {
+      label: session.archived ? 'Take out of the archive' : 'Archive',
+      icon: 'inbox',
+      run: () =>
+        void app.api
+          .archive(id, { archived: !session.archived })
+          .then(
+            () => app.note(session.archived ? 'It is back in the list.' : 'Archived. Everything is kept.'),
+            app.trouble,
+          ),
+    },
+    ...(over
+      ? []
+      : [
+          /** @type {const} */ ('line'),
+          {
+            label: 'End session',
+            icon: 'stop',
+            danger: true,
+            run: () => {
+              app.go({ name: 'session', id });
+              confirmEnd(app, id);
+            },
+          },
+        ]),
+  ]);
+}
+
+/**
+ * @param {App} app
+ * @param {SessionRecord} session
+ * @param {() => void} again
+ */
+function titleField(app, session, again) {
+  const id = session.session_id;
+  const done = (/** @type {string | null} */ value) => {
+    if (renaming !== id) return;
+    renaming = null;
+    if (value && value !== session.title) app.api.title(id, { title: value }).catch(app.trouble);
+    again();
+  };
+  return h('input', {
+    class: 'inp',
+    'aria-label': 'Title',
+    value: session.title || titleOf(session),
+    maxlength: 200,
+    onblur: (/** @type {any} */ event) => done(event.currentTarget.value.trim()),
+    onkeydown: (/** @type {any} */ event) => {
+      if (event.key === 'Enter') done(event.currentTarget.value.trim());
+      if (event.key === 'Escape') {
+        event.stopPropagation();
+        done(null);
+      }
+    },
+  });
+}
+
+/**
+ * A second line only when it says something.
+ * @param {State} state
+ * @param {SessionRecord} session
+ * @param {{dot: string, word: string}} status
+ */
+function subLine(state, session, status) {
+  const open = openRequests(state, session.session_id);
+  if (status.dot === 'blocked') {
+    const n = Math.max(open.length, session.open_requests);
+    const questions = open
+      .filter((ask) => ask.kind === 'question')
+      .reduce((sum, ask) => sum + (ask.asked?.questions?.length ?? 1), 0);
+    return [
+      h('span', { class: 'need' }, status.word),
+      status.word === 'Asks you' ? `· ${count(questions, 'question')}` : `· ${count(n, 'request')}`,
+    ];
+  }
+  if (status.dot === 'failed')
+    return [
+      h('span', { class: 'fail' }, 'Failed'),
+      session.end_message && h('span', { class: 'cut' }, `· ${session.end_message.split(/[.:]/)[0].toLowerCase()}`),
+    ];
+  if (status.dot === 'running') return [status.word, session.queued ? ` · ${session.queued} queued` : ''];
+  if (status.dot === 'starting') return [status.word];
+  const work = workOf(session);
+  return work.length ? work : null;
+}
+
+/**
+ * What it changed, and its pull request.
+ * @param {SessionRecord} session
+ * @returns {(Node | string)[]}
+ */
+export function workOf(session) {
+  const parts = [];
+  if (session.added || session.removed) parts.push(plusMinus(session.added, session.removed));
+  if (session.pull_request)
+    parts.push(
+      h(
+        'span',
+        { class: 'pr', title: session.pull_request, 'aria-label': `pull request ${pullNumber(session.pull_request)}` },
+        parts.length ? '· ' : '',
+        pullNumber(session.pull_request),
+      ),
+    );
+  return parts;
+}

@@ -1,0 +1,224 @@
+/** The list of sessions: projects and folders, those that need a person first, devices at the bottom. */
+
+import { h, iconButton, update } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { count, waited } from '../../js/format.js';
+import { foundGroup } from './found.js';
+import { fillSlot, folderField, slot } from '../start/folder.js';
+import { dot, keyCap } from '../parts.js';
+import { projectGroups } from './projects.js';
+import { sessionRow } from './rows.js';
+import { filledRecord, mayStart, openRequests } from '../state.js';
+import { unloggedGroup } from './unlogged.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../state.js').SessionRecord} SessionRecord */
+
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {{palette: () => void}} open
+ */
+export function mountSidebar(root, app, open) {
+  let adding = false;
+  const again = () => draw(app.store.get());
+  const field = folderField(app, {
+    label: 'Folder of the project',
+    button: 'Add',
+    main: true,
+    take: async (path) => {
+      await app.api.addProject(path);
+      close();
+    },
+    cancel: () => close(),
+  });
+  function close() {
+    adding = false;
+    again();
+    /** @type {HTMLElement | null} */ (root.querySelector('.addproject'))?.focus();
+  }
+  function add() {
+    adding = true;
+    if (!app.store.get().side) app.store.set({ side: true });
+    app.store.flush();
+    again();
+    field.focus();
+  }
+
+  /** @param {State} state */
+  function draw(state) {
+    update(root, [
+      h(
+        'div',
+        { class: 'side-top' },
+        h('span', { class: 'brand' }, icon('logo', 20), h('b', null, 'Bascule')),
+        h('span', { class: 'sp' }),
+        iconButton('side', 'Hide the sidebar (Ctrl B)', { onclick: () => app.store.set({ side: false }) }),
+      ),
+      h(
+        'button',
+        { type: 'button', class: 'searchbox', onclick: open.palette },
+        icon('search'),
+        h('span', null, 'Search or run a command'),
+        keyCap('Ctrl K'),
+      ),
+      h(
+        'div',
+        { class: 'navs' },
+        mayStart(state) && navRow('plus', 'New session', 'new', () => app.go({ name: 'start' }), keyCap('N')),
+        navRow(
+          'inbox',
+          'Inbox',
+          state.route.name === 'inbox' ? 'sel' : '',
+          () => app.go({ name: 'inbox' }),
+          badge(openRequests(state).length),
+        ),
+        navRow('columns', 'Compare', state.route.name === 'compare' ? 'sel' : '', () => app.go({ name: 'compare' })),
+      ),
+      h(
+        'div',
+        { class: 'groups' },
+        unloggedGroup(state, app, again),
+        h(
+          'div',
+          { class: 'gh head' },
+          h('p', { class: 'cap' }, 'Projects'),
+          h('span', { class: 'sp' }),
+          mayStart(state) &&
+            iconButton('plus', 'Add a project', {
+              class: 'xs addproject',
+              'aria-expanded': String(adding),
+              onclick: () => (adding ? close() : add()),
+            }),
+        ),
+        adding && slot('add'),
+        ...projectGroups(state, app, again),
+        foundGroup(state, app),
+        archive(state, app, again),
+      ),
+      h(
+        'div',
+        { class: 'devs' },
+        h('p', { class: 'cap' }, 'Devices'),
+        state.devices.map((device) => deviceRow(state, device)),
+        h(
+          'div',
+          { class: 'side-foot' },
+          navRow('gear', 'Settings', state.route.name === 'settings' ? 'sel' : '', () =>
+            app.go({ name: 'settings', part: 'general' }),
+          ),
+          iconButton('sun', 'Change the theme', {
+            onclick: () => app.store.set((now) => ({ theme: nextTheme(now.theme) })),
+          }),
+        ),
+      ),
+    ]);
+    if (adding) fillSlot(root, 'add', field.form);
+  }
+  app.offer({ icon: 'folder', label: 'Add a project', when: () => mayStart(app.store.get()), run: add });
+  app.store.subscribe(draw);
+  draw(app.store.get());
+}
+
+/** @param {string} theme */
+export const nextTheme = (theme) => {
+  const dark = theme === 'dark' || (theme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches);
+  return dark ? 'light' : 'dark';
+};
+
+/** @param {number} n */
+export const badge = (n) =>
+  n > 0 && h('span', { class: 'badge', role: 'img', 'aria-label': `${count(n, 'request')} waiting` }, String(n));
+
+/**
+ * @param {string} mark
+ * @param {string} label
+ * @param {string} kind
+ * @param {() => void} run
+ * @param {any} [more]
+ */
+const navRow = (mark, label, kind, run, more) =>
+  h(
+    'button',
+    { type: 'button', class: `nav ${kind}`, onclick: run, 'aria-current': kind.includes('sel') ? 'page' : null },
+    icon(mark),
+    h('span', null, label),
+    more,
+  );
+
+/**
+ * Put away, not gone.
+ * @param {State} state
+ * @param {App} app
+ * @param {() => void} again
+ */
+function archive(state, app, again) {
+  if (!state.loaded || !mayStart(state)) return null;
+  const show = () =>
+    void app.api
+      .sessions(true)
+      .then(
+        (all) =>
+          app.store.set({ archived: all.map(filledRecord).filter((/** @type {SessionRecord} */ one) => one.archived) }),
+        app.trouble,
+      );
+  const put = archivedNow(state);
+  return h(
+    'section',
+    { class: 'grp', 'data-key': 'archive', 'aria-label': 'Archived' },
+    h(
+      'div',
+      { class: 'gh' },
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'gt quietly',
+          'aria-expanded': String(state.archived !== null),
+          onclick: () => (state.archived ? app.store.set({ archived: null }) : show()),
+        },
+        h('span', { class: `car ${state.archived ? 'down' : ''}` }, icon('right', 12)),
+        h('span', { class: 'gn' }, 'Archived'),
+        state.archived && h('span', { class: 'n' }, String(put.length)),
+      ),
+    ),
+    state.archived &&
+      (put.length
+        ? put.map((session) => sessionRow(state, app, session, again))
+        : h('p', { class: 'nothing' }, 'Nothing is archived.')),
+  );
+}
+
+/**
+ * What was archived when the list was asked for, and what went in or out since.
+ * @param {State} state
+ */
+function archivedNow(state) {
+  const listed = state.archived ?? [];
+  const since = Object.values(state.sessions).filter(
+    (one) => one.archived && !listed.some((other) => other.session_id === one.session_id),
+  );
+  return [...since, ...listed.map((one) => state.sessions[one.session_id] ?? one).filter((one) => one.archived)];
+}
+
+const LOOPBACK = /^(127\.|localhost$|\[::1\]$)/;
+
+/**
+ * @param {State} state
+ * @param {import('../state.js').Device} device
+ */
+function deviceRow(state, device) {
+  const gone =
+    state.line.phase === 'lost' ? state.line.lostAt : device.online ? null : (state.away[device.device] ?? Date.now());
+  const here = state.devices.length === 1 && LOOPBACK.test(location.hostname);
+  const word = gone ? `away ${waited(Date.now() - gone)}` : here ? 'this machine' : 'connected';
+  return h(
+    'div',
+    { class: 'dev', 'data-key': device.device, title: `${device.name}, Bascule ${device.version}` },
+    icon('device', 14),
+    h('span', null, device.name),
+    h('small', null, word),
+    dot(gone ? 'failed' : 'waiting', gone ? 'away' : 'connected'),
+  );
+}

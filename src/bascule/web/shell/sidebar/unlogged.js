@@ -1,0 +1,208 @@
+/**
+ * What is not in the log: processes that run without a session, to take up or to end; and sessions that can't be read.
+ */
+
+import { h } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { age, count } from '../../js/format.js';
+import { mayStart } from '../state.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../state.js').Unlogged} Unlogged */
+
+const MOST = 90; // characters of a command line
+
+/** Which process somebody is asked about before it is ended, and which is being worked on. */
+let asked = '';
+let busy = '';
+
+/**
+ * Asks after each connect, and when the server says that it changed.
+ * @param {App} app
+ */
+export function mountUnlogged(app) {
+  let known = '';
+  function look() {
+    const { me } = app.store.get();
+    if (!me || me.sessionId) return;
+    app.api.damaged().then(
+      (damaged) => app.store.set({ damaged }),
+      () => undefined,
+    ); // the next connect asks again
+    if (mayStart(app.store.get()))
+      app.api.unlogged().then(
+        (unlogged) => app.store.set({ unlogged }),
+        () => undefined,
+      ); // the same
+  }
+  app.events.on('unlogged:changed', look);
+  app.store.subscribe((state) => {
+    const now = state.line.phase === 'live' ? (state.me?.boot ?? '') : '';
+    if (now && now !== known) look();
+    known = now;
+  });
+}
+
+/** @param {State} state */
+export const unloggedWords = (state) =>
+  state.unlogged.length
+    ? `${count(state.unlogged.length, 'agent')} ` +
+      `${state.unlogged.length === 1 ? 'runs and is' : 'run and are'} not in the log.`
+    : '';
+
+/**
+ * @param {State} state
+ * @param {App} app
+ * @param {() => void} again draws the list anew
+ */
+export function unloggedGroup(state, app, again) {
+  if (!state.unlogged.length && !state.damaged.length) return null;
+  return h(
+    'section',
+    { class: 'grp unlogged', 'data-key': 'unlogged', 'aria-label': 'Not in the log' },
+    h(
+      'div',
+      { class: 'gh' },
+      h(
+        'span',
+        { class: 'gt' },
+        icon('alert', 14),
+        h('span', { class: 'gn' }, state.unlogged.length ? 'Running, not in the log' : 'Damaged'),
+        h('span', { class: 'n' }, String(state.unlogged.length + state.damaged.length)),
+      ),
+    ),
+    state.unlogged.map((one) => process(app, one, again)),
+    state.damaged.map((one) =>
+      h(
+        'div',
+        { class: 'unl', 'data-key': `damaged ${one.sessionId}` },
+        h('b', null, 'A session can’t be read'),
+        h('small', null, visible(one.message), ' Its log is left as it is.'),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {App} app
+ * @param {Unlogged} one
+ * @param {() => void} again
+ */
+function process(app, one, again) {
+  const title = visible(one.title || one.agent || one.argv.join(' ') || one.name);
+  const facts = [
+    one.running ? 'running' : 'ended',
+    one.pid && `pid ${one.pid}`,
+    one.startedAt && age(one.startedAt, Date.now()),
+    `${Math.ceil(one.keptBytes / 1024)} KB kept`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+  return h(
+    'div',
+    { class: 'unl', 'data-key': one.name },
+    h('b', null, title),
+    h('small', null, facts),
+    h('small', { class: 'mono' }, visible(one.cwd)),
+    h('small', { class: 'mono', title: visible(one.argv.join(' ')) }, visible(one.argv.join(' ').slice(0, MOST))),
+    h('small', null, visible(one.problem)),
+    asked === one.name
+      ? sure(app, one, again)
+      : h(
+          'span',
+          { class: 'acts' },
+          one.canTakeUp &&
+            h(
+              'button',
+              {
+                type: 'button',
+                class: 'btn sm line',
+                disabled: busy === one.name,
+                onclick: () => takeUp(app, one, again),
+              },
+              icon('play'),
+              'Take up',
+            ),
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'btn sm quiet',
+              disabled: busy === one.name,
+              onclick: () => {
+                asked = one.name;
+                again();
+              },
+            },
+            icon('stop'),
+            one.running ? 'End' : 'Put aside',
+          ),
+        ),
+  );
+}
+
+/**
+ * @param {App} app
+ * @param {Unlogged} one
+ * @param {() => void} again
+ */
+const sure = (app, one, again) =>
+  h(
+    'span',
+    { class: 'acts', role: 'group', 'aria-label': 'End it?' },
+    h('small', null, one.running ? 'End it? What it wrote is put aside.' : 'What it wrote is put aside.'),
+    h(
+      'button',
+      { type: 'button', class: 'btn sm danger', onclick: () => end(app, one, again) },
+      one.running ? 'End it' : 'Put aside',
+    ),
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'btn sm quiet',
+        onclick: () => {
+          asked = '';
+          again();
+        },
+      },
+      'Keep it',
+    ),
+  );
+
+/**
+ * @param {App} app
+ * @param {Unlogged} one
+ * @param {() => void} again
+ */
+function takeUp(app, one, again) {
+  busy = one.name;
+  again();
+  app.api
+    .takeUp(one.name)
+    .then(({ sessionIds }) => app.go({ name: 'session', id: sessionIds[0] }), app.trouble)
+    .finally(() => {
+      busy = '';
+      again();
+    });
+}
+
+/**
+ * @param {App} app
+ * @param {Unlogged} one
+ * @param {() => void} again
+ */
+function end(app, one, again) {
+  asked = '';
+  busy = one.name;
+  again();
+  app.api
+    .endProcess(one.name)
+    .then(({ folder }) => app.note(`Ended. What it wrote is in ${folder}`), app.trouble)
+    .finally(() => {
+      busy = '';
+      again();
+    });
+}

@@ -1,0 +1,206 @@
+/** What a new session is given besides its task, each as a chip: device, folder, agent, model. */
+
+import { h } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { folderName } from '../../js/format.js';
+import { agentLetter, menu } from '../parts.js';
+import { agentTitle, homeOf } from '../state.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {{device: string, agent: string, model: string, mode: string, cwd: string}} Wish */
+/** @typedef {ReturnType<typeof choices>} Choices */
+
+const caret = () => h('span', { class: 'dd' }, icon('down', 12));
+
+/**
+ * What the wish comes to, with what nobody chose filled in.
+ * @param {State} state
+ * @param {Wish} wish
+ */
+export function choices(state, wish) {
+  const usable = state.agents.filter((one) => one.available);
+  const agent = usable.find((one) => one.name === wish.agent) ?? usable.find((one) => !one.demo) ?? usable[0];
+  const latest = Object.values(state.sessions).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
+  const recent = [...new Set(latest.map(homeOf).filter(Boolean))];
+  const device =
+    state.devices.find((one) => one.device === wish.device) ??
+    state.devices.find((one) => one.online) ??
+    state.devices[0];
+  return { usable, agent, recent, device, cwd: wish.cwd || recent[0] || state.projects[0]?.path || '' };
+}
+
+/**
+ * @param {State} state
+ * @param {Choices} chosen
+ * @param {(device: string) => void} choose
+ */
+export function deviceChip(state, { device }, choose) {
+  const label = [icon('device', 14), device?.name ?? 'this machine', device && !device.online ? ' (away)' : ''];
+  if (state.devices.length < 2) return h('span', { class: 'chip' }, label);
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'chip k-device',
+      'aria-haspopup': 'menu',
+      onclick: (/** @type {any} */ event) =>
+        menu(
+          event.currentTarget,
+          state.devices.map((one) => ({
+            label: one.name,
+            note: one.online
+              ? one.agents
+                  .filter((agent) => agent.available)
+                  .map((agent) => agent.title)
+                  .join(', ')
+              : 'away',
+            on: one === device,
+            run: () => choose(one.device),
+          })),
+        ),
+    },
+    label,
+    caret(),
+  );
+}
+
+/**
+ * Recent folders first, then projects, then any path.
+ * @param {App} app
+ * @param {State} state
+ * @param {Choices} chosen
+ * @param {{choose: (path: string) => void, type: () => void}} does
+ */
+export function folderChip(app, state, { cwd, recent }, does) {
+  /** @param {HTMLElement} anchor */
+  async function open(anchor) {
+    const known = await app.api.recentFolders().catch(() => recent); // the line is down: what this page has seen
+    const some = known.slice(0, 6);
+    const projects = state.projects.filter((one) => !some.includes(one.path));
+    menu(anchor, [
+      ...(some.length
+        ? [
+            { title: 'Recent' },
+            ...some.map((/** @type {string} */ path) => ({
+              label: folderName(path),
+              note: path,
+              on: path === cwd,
+              run: () => does.choose(path),
+            })),
+          ]
+        : []),
+      ...(projects.length
+        ? [
+            { title: 'Projects' },
+            ...projects.map((one) => ({
+              label: one.name,
+              note: one.path,
+              on: one.path === cwd,
+              run: () => does.choose(one.path),
+            })),
+          ]
+        : []),
+      /** @type {const} */ ('line'),
+      { label: 'Another folder…', icon: 'folder', run: does.type },
+    ]);
+  }
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'chip k-folder',
+      title: cwd,
+      'aria-haspopup': 'menu',
+      onclick: (/** @type {any} */ event) => void open(event.currentTarget),
+    },
+    icon('folder', 14),
+    cwd ? (state.projects.find((one) => one.path === cwd)?.name ?? folderName(cwd)) : 'Home folder',
+    caret(),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {Choices} chosen
+ * @param {(name: string) => void} choose
+ */
+export function agentChip(state, { usable, agent }, choose) {
+  if (!agent) return h('span', { class: 'chip' }, state.agents.length ? 'No agent is ready' : 'Looking for agents');
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'chip k-agent',
+      'aria-haspopup': 'menu',
+      onclick: (/** @type {any} */ event) =>
+        menu(
+          event.currentTarget,
+          usable.map((one) => ({
+            label: one.title,
+            note: one.demo ? 'comes with Bascule, no account' : (one.version ?? ''),
+            on: one === agent,
+            run: () => choose(one.name),
+          })),
+        ),
+    },
+    h('span', { class: 'spoken' }, 'Agent: '),
+    agentLetter(agent.name),
+    agentTitle(state, agent.name),
+    caret(),
+  );
+}
+
+/**
+ * @param {Choices} chosen
+ * @param {string} model
+ * @param {(model: string) => void} choose
+ */
+export function modelField({ agent }, model, choose) {
+  if (!agent) return null;
+  /** @param {HTMLElement} anchor */
+  function open(anchor) {
+    const other = /** @type {HTMLInputElement} */ (
+      h('input', {
+        class: 'inp mono grow',
+        'aria-label': 'Another model',
+        placeholder: 'Another model',
+        maxlength: 200,
+        spellcheck: 'false',
+        autocomplete: 'off',
+      })
+    );
+    const form = h(
+      'form',
+      {
+        onsubmit: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          close();
+          choose(other.value.trim());
+        },
+      },
+      other,
+      h('button', { class: 'btn line', type: 'submit' }, 'Use'),
+    );
+    const close = menu(
+      anchor,
+      ['', ...(agent?.models ?? [])].map((value) => ({
+        label: value || 'Default model',
+        on: value === model,
+        run: () => choose(value),
+      })),
+      form,
+    );
+  }
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'chip k-model',
+      'aria-haspopup': 'menu',
+      onclick: (/** @type {any} */ event) => open(event.currentTarget),
+    },
+    model || 'Default model',
+    caret(),
+  );
+}

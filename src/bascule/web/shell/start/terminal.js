@@ -1,0 +1,50 @@
+/** On the start screen: a shell, or an agent on its own screen, in the chosen folder. */
+
+import { h } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { agentLetter, menu } from '../parts.js';
+import { mayStart } from '../state.js';
+import { openTerminal } from '../terminal/terminals.js';
+
+/** @typedef {import('../app.js').App} App */
+
+/**
+ * @param {App} app
+ * @param {import('../state.js').State} state
+ * @param {string} cwd
+ */
+export function terminalRow(app, state, cwd) {
+  const screens = state.screens.filter((one) => one.available && !one.demo);
+  if (!mayStart(state) || !screens.length) return null;
+  const shell = screens.find((one) => one.name === 'shell');
+  const agents = screens.filter((one) => one !== shell);
+  const open = (/** @type {string} */ agent) => void openTerminal(app, { agent, cwd: cwd || null });
+  return h(
+    'div',
+    { class: 'schips', 'data-key': 'terminals' },
+    shell &&
+      h(
+        'button',
+        { type: 'button', class: 'chip', onclick: () => open('shell') },
+        icon('terminal', 14),
+        'Open a terminal',
+      ),
+    agents.length > 0 &&
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'chip',
+          'aria-haspopup': 'menu',
+          onclick: (/** @type {any} */ event) =>
+            menu(event.currentTarget, [
+              { title: 'On its own screen' },
+              ...agents.map((one) => ({ label: one.title, note: one.version ?? '', run: () => open(one.name) })),
+            ]),
+        },
+        agentLetter(agents[0].name),
+        'An agent’s own screen',
+        h('span', { class: 'dd' }, icon('down', 12)),
+      ),
+  );
+}

@@ -1,0 +1,89 @@
+/** What a browser stores of the page between visits: its key, tabs, drafts, theme and messages not sent yet. */
+
+import { table } from '../js/tables.js';
+import { routeOf } from './routes.js';
+
+/** @typedef {import('./state.js').State} State */
+
+const KEPT = 'bascule.page';
+const KEY = 'bascule.key';
+
+/** The secret this browser holds. It came in the link's fragment, and stays out of the address bar. */
+export const secret = {
+  get: () => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY),
+  /**
+   * A link to one session opens it in this tab alone: who has a key of their own keeps it.
+   * @param {string} value
+   * @param {boolean} [shared]
+   */
+  set: (value, shared = false) => {
+    if (!shared) sessionStorage.removeItem(KEY);
+    (shared ? sessionStorage : localStorage).setItem(KEY, value);
+  },
+};
+
+/** @returns {Partial<State>} */
+export function restored() {
+  /** @type {any} */
+  let kept = {};
+  try {
+    kept = JSON.parse(localStorage.getItem(KEPT) ?? '{}') ?? {};
+  } catch {
+    kept = {}; // an unreadable note of ours is worth nothing
+  }
+  const route = routeOf(location.pathname, history.state);
+  const tabs = Array.isArray(kept.tabs) ? kept.tabs.filter((/** @type {any} */ one) => typeof one === 'string') : [];
+  if (route.name === 'session' && route.id && !tabs.includes(route.id)) tabs.push(route.id);
+  return {
+    route,
+    tabs,
+    collapsed: Array.isArray(kept.collapsed) ? kept.collapsed : [],
+    side: kept.side !== false,
+    panel: kept.panel === true,
+    theme: ['dark', 'light'].includes(kept.theme) ? kept.theme : 'auto',
+    seen: table(kept.seen && typeof kept.seen === 'object' ? kept.seen : {}),
+    held: Array.isArray(kept.held) ? kept.held : [],
+  };
+}
+
+/**
+ * @param {State} now
+ * @param {State} before
+ */
+export function keepInPlace(now, before) {
+  const parts = /** @type {const} */ (['tabs', 'side', 'collapsed', 'panel', 'theme', 'seen', 'held']);
+  if (parts.every((part) => now[part] === before[part])) return;
+  localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(parts.map((part) => [part, now[part]]))));
+}
+
+/** @param {string} id */
+export const draftOf = (id) => localStorage.getItem(`bascule.draft.${id}`) ?? '';
+
+/**
+ * @param {string} id
+ * @param {string} text
+ */
+export function keepDraft(id, text) {
+  if (text) localStorage.setItem(`bascule.draft.${id}`, text);
+  else localStorage.removeItem(`bascule.draft.${id}`);
+}
+
+/**
+ * A secret in the link's fragment, or in the path of a shared session, is taken. Nothing else in the address counts,
+ * and none of it stays there.
+ * @returns {string | null}
+ */
+export function takeSecret() {
+  const inPath = /^\/s\/([A-Za-z0-9_.~-]+)$/.exec(location.pathname);
+  const match = /^#(?:token|k)=([A-Za-z0-9_.~-]+)$/.exec(location.hash) ?? inPath;
+  if (inPath || location.hash || location.search)
+    history.replaceState(history.state, '', inPath ? '/s' : location.pathname);
+  return match ? match[1] : null;
+}
+
+/** Everything this browser keeps of ours, the key too. */
+export function forgetAll() {
+  for (const store of [localStorage, sessionStorage]) {
+    for (const name of Object.keys(store)) if (name.startsWith('bascule.')) store.removeItem(name);
+  }
+}

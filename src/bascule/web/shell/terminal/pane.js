@@ -1,0 +1,371 @@
+/**
+ * One terminal in the page: the frame that draws it, the socket it is fed from, and around it, in the shell, its
+ * bar, its foot, its keys, and the question before several lines are pasted. The frame is known by its window.
+ */
+
+import { h, iconButton, update } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { textOf } from '../../terminal/pasted.js';
+import { menu } from '../parts.js';
+import { agentTitle, deviceName, titleOf } from '../state.js';
+import { findBar } from './find.js';
+import { keyBar } from './keybar.js';
+import { TerminalLine } from './line.js';
+import { pasting } from './paste.js';
+import { skippedWords, whoTypes, whoseSize } from './format.js';
+
+/** @typedef {import('../app.js').App} App */
+
+const FONT = 'bascule.terminal.font';
+const FONTS = [10, 11, 12, 13, 14, 15, 16, 18, 20, 24];
+const TYPING_SECONDS = 3;
+const BELL_SECONDS = 4;
+const LONGEST_KEY = 32; // bytes; more at once is a paste
+
+export class TerminalPane {
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   * @param {string} id
+   * @param {{beside: boolean, close: () => void, move: () => void}} way
+   */
+  constructor(root, app, id, way) {
+    this.app = app;
+    this.id = id;
+    this.way = way;
+    this.root = root;
+    /** @type {MessagePort | null} */
+    this.port = null;
+    /** @type {import('./format.js').Foot} */
+    this.foot = { line: 'connecting', readOnly: false, typing: '', size: null, ended: null, skipped: 0, unread: 0 };
+    this.run = app.store.get().sessions[id]?.started_seq ?? 0;
+    this.pasted = ''; // the text of the last keys, when they were a paste
+    /** @type {Record<string, ReturnType<typeof setTimeout>>} */
+    this.timers = {};
+    this.line = new TerminalLine(id, app.feed.key, {
+      begin: (begin) => this.#began(begin),
+      bytes: (offset, data) => this.port?.postMessage({ type: 'bytes', offset, data }, [data]),
+      said: (message) => this.#said(message),
+      line: (state) => this.#change({ line: state }),
+    });
+    const { theme } = app.store.get();
+    this.frame = h('iframe', {
+      sandbox: 'allow-scripts',
+      title: 'Terminal',
+      src: `/terminal#${theme}`,
+      class: 'term-frame',
+    });
+    this.keybar = keyBar({
+      press: (key) => this.#tell({ type: 'press', key }),
+      paste: () => void this.pasting.fromClipboard(),
+    });
+    this.bar = h('div', { class: 'tmbar' });
+    this.find = findBar(
+      (text, step) => this.#tell({ type: 'find', text, step }),
+      () => this.focus(),
+    );
+    const ask = h('div', { class: 'tmask' });
+    this.pasting = pasting(
+      ask,
+      app,
+      (text) => this.#tell({ type: 'paste', text }),
+      () => this.focus(),
+    );
+    this.footer = h('div', { class: 'tmfoot', role: 'status' });
+    root.replaceChildren(
+      this.bar,
+      this.find.bar,
+      h('div', { class: 'well tmwell' }, this.frame),
+      ask,
+      this.keybar.bar,
+      this.footer,
+    );
+    this.hello = (/** @type {MessageEvent} */ event) => this.#hello(event);
+    addEventListener('message', this.hello);
+    this.unsubscribe = app.store.subscribe((now, before) => this.#stateChanged(now, before));
+    this.#draw();
+  }
+
+  close() {
+    removeEventListener('message', this.hello);
+    this.unsubscribe();
+    this.line.close();
+    for (const timer of Object.values(this.timers)) clearTimeout(timer);
+    this.root.replaceChildren();
+  }
+
+  focus() {
+    this.frame.focus();
+    this.#tell({ type: 'focus' });
+  }
+
+  openFind() {
+    this.find.open();
+  }
+
+  /**
+   * Only our own frame, by its window; its origin is opaque and says nothing.
+   * @param {MessageEvent} event
+   */
+  #hello(event) {
+    if (
+      event.source !== this.frame.contentWindow ||
+      event.data?.type !== 'ready' ||
+      event.ports.length !== 1 ||
+      this.port
+    )
+      return;
+    this.port = event.ports[0];
+    this.port.onmessage = (message) => this.#asked(message.data);
+    this.#tell({ type: 'font', size: this.#font() });
+    this.#tell({ type: 'theme', theme: this.app.store.get().theme });
+    void this.line.connect();
+    // Whoever opened it wants to type; whoever is in a field does not lose it.
+    const free =
+      !document.activeElement ||
+      !document.activeElement.closest(
+        'input, textarea, select, [role=dialog], [role=alertdialog], [role=menu], iframe',
+      );
+    if (free && matchMedia('(pointer: fine)').matches) this.focus();
+  }
+
+  /**
+   * What the frame may ask for, and nothing else.
+   * @param {any} message
+   */
+  #asked(message) {
+    switch (message?.type) {
+      case 'keys':
+        if (message.data instanceof ArrayBuffer) this.#typed(this.keybar.taken(new Uint8Array(message.data)));
+        break;
+      case 'ack':
+        if (Number.isSafeInteger(message.offset)) this.line.ack(message.offset);
+        break;
+      case 'fit':
+        if (Number.isSafeInteger(message.cols) && Number.isSafeInteger(message.rows))
+          this.line.resize(message.cols, message.rows);
+        break;
+      case 'link':
+        if (typeof message.href === 'string') this.app.openLink(message.href);
+        break;
+      case 'copy':
+        if (typeof message.text === 'string' && this.#hasFocus()) this.app.copy(message.text);
+        break;
+      case 'nothing':
+        this.app.note('Select some text first.');
+        break;
+      case 'paste':
+        if (typeof message.text === 'string' && this.#hasFocus()) this.pasting.ask(message.text);
+        break;
+      case 'earlier':
+        if (Number.isSafeInteger(message.lines)) this.line.earlier(message.lines);
+        break;
+      case 'bell':
+        this.#rang();
+        break;
+      case 'found':
+        this.find.found(Number(message.count) || 0, Number(message.at) || 0);
+        break;
+      case 'key':
+        if (!this.#hasFocus()) break;
+        if (message.key === 'f') this.openFind();
+        if (message.key === 'k') this.app.events.emit('shortcut', 'k');
+        break;
+      default:
+        break;
+    }
+  }
+
+  /**
+   * A paste that can't be sent is handed back; of a key that can't, the foot speaks.
+   * @param {Uint8Array} keys
+   */
+  #typed(keys) {
+    this.pasted = keys.length > LONGEST_KEY ? textOf(keys) : '';
+    if (!this.line.keys(keys) && this.pasted)
+      this.pasting.heldBack(
+        'There is no connection',
+        'It was not typed. Paste it again when the connection is back.',
+        this.pasted,
+      );
+  }
+
+  /** A frame is listened to about the clipboard only while the person is in it, or has just used our buttons. */
+  #hasFocus() {
+    return document.activeElement === this.frame || this.root.contains(document.activeElement);
+  }
+
+  /** @param {import('./line.js').Begin} begin */
+  #began(begin) {
+    this.#tell({ type: 'begin', ...begin });
+    this.#tell({ type: 'size', cols: begin.cols, rows: begin.rows });
+    this.#change({ readOnly: begin.readOnly, ended: null, unread: 0, skipped: begin.fresh ? 0 : this.foot.skipped });
+  }
+
+  /** @param {any} message */
+  #said(message) {
+    switch (message.type) {
+      case 'size':
+        this.#tell({ type: 'size', cols: message.cols, rows: message.rows });
+        this.#change({ size: message });
+        break;
+      case 'typing':
+        this.#change({ typing: message.by });
+        this.#later('typing', TYPING_SECONDS, () => this.#change({ typing: '' }));
+        break;
+      case 'skipped':
+        this.#tell({ type: 'skipped', prelude: message.prelude });
+        this.#change({ skipped: this.foot.skipped + message.to - message.from });
+        break;
+      case 'unread':
+        this.#change({ unread: Number(message.bytes) || 0 });
+        break;
+      case 'ended':
+        this.#tell({ type: 'over' });
+        this.#change({ ended: message, typing: '' });
+        break;
+      case 'error':
+        if (message.error?.code === 'LINE_TOO_LONG')
+          this.pasting.heldBack('The program can’t take a line this long', String(message.error.message), this.pasted);
+        else this.app.trouble(new Error(message.error?.message));
+        break;
+      default:
+        break;
+    }
+  }
+
+  /**
+   * @param {any} now
+   * @param {any} before
+   */
+  #stateChanged(now, before) {
+    if (now.theme !== before.theme) this.#tell({ type: 'theme', theme: now.theme });
+    if (now.line.phase === 'live' && before.line.phase !== 'live') this.line.retry();
+    const run = now.sessions[this.id]?.started_seq ?? this.run;
+    if (run !== this.run) {
+      this.run = run;
+      this.line.restart(); // it was started again: another tape
+    }
+    if (now.sessions[this.id] !== before.sessions[this.id]) this.#draw();
+  }
+
+  /** @param {Partial<import('./format.js').Foot>} patch */
+  #change(patch) {
+    this.foot = { ...this.foot, ...patch };
+    this.#draw();
+  }
+
+  /** @param {any} message */
+  #tell(message) {
+    this.port?.postMessage(message);
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} seconds
+   * @param {() => void} run
+   */
+  #later(name, seconds, run) {
+    clearTimeout(this.timers[name]);
+    this.timers[name] = setTimeout(run, seconds * 1000);
+  }
+
+  #rang() {
+    const words = 'The bell rang.';
+    const label = h('span', { class: 'rang' }, icon('bell', 14), words);
+    this.footer.querySelector('.rang')?.remove();
+    this.footer.prepend(label);
+    this.#later('bell', BELL_SECONDS, () => label.remove());
+  }
+
+  // Around it
+
+  #font() {
+    const kept = Number(localStorage.getItem(FONT));
+    return FONTS.includes(kept) ? kept : matchMedia('(max-width: 720px)').matches ? 12 : 13;
+  }
+
+  /** @param {number} step */
+  #setFont(step) {
+    const size = FONTS[Math.max(0, Math.min(FONTS.length - 1, FONTS.indexOf(this.#font()) + step))];
+    localStorage.setItem(FONT, String(size));
+    this.#tell({ type: 'font', size });
+    this.#draw();
+  }
+
+  #tools() {
+    return [
+      iconButton('search', 'Find (Ctrl Shift F)', { onclick: () => this.openFind() }),
+      iconButton('copy', 'Copy the selection (Ctrl Shift C)', { onclick: () => this.#tell({ type: 'copy' }) }),
+      iconButton('more', 'More', {
+        'aria-haspopup': 'menu',
+        onclick: (/** @type {any} */ event) => this.#more(event.currentTarget),
+      }),
+    ];
+  }
+
+  /** @param {HTMLElement} anchor */
+  #more(anchor) {
+    const others = this.foot.size && !this.foot.size.owner && !this.foot.readOnly && !this.foot.ended;
+    menu(anchor, [
+      { label: 'Paste', icon: 'inbox', run: () => void this.pasting.fromClipboard() },
+      { label: 'Larger text', note: `${this.#font()} px`, icon: 'plus', run: () => this.#setFont(1) },
+      { label: 'Smaller text', icon: 'diff', run: () => this.#setFont(-1) },
+      ...(others ? [{ label: 'Fit it to my window', icon: 'panel', run: () => this.line.claim() }] : []),
+      { label: this.way.beside ? 'Show it alone' : 'Show it beside a chat', icon: 'columns', run: this.way.move },
+    ]);
+  }
+
+  #draw() {
+    const state = this.app.store.get();
+    const session = state.sessions[this.id];
+    const { foot } = this;
+    this.keybar.bar.hidden = foot.readOnly || Boolean(foot.ended);
+    update(
+      this.bar,
+      this.way.beside && session
+        ? [
+            iconButton('back', 'Back to the chat', { class: 'back', onclick: this.way.close }),
+            icon('terminal'),
+            h('b', null, titleOf(session)),
+            h(
+              'small',
+              null,
+              [agentTitle(state, session.agent), deviceName(state, session)].filter(Boolean).join(' · '),
+            ),
+            h('span', { class: 'sp' }),
+            ...this.#tools(),
+            iconButton('x', 'Close', { class: 'shut', onclick: this.way.close }),
+          ]
+        : [],
+    );
+    const rang = this.footer.querySelector('.rang');
+    const who = whoTypes(foot);
+    const over = Boolean(foot.ended);
+    update(this.footer, [
+      who &&
+        h(
+          'span',
+          { class: `who-types ${foot.line === 'lost' ? 'warn' : ''}` },
+          icon(over ? 'stop' : foot.line === 'lost' ? 'off' : foot.readOnly ? 'eye' : 'user', 14),
+          who,
+        ),
+      foot.skipped > 0 && h('span', { class: 'skipped' }, icon('info', 14), skippedWords(foot.skipped)),
+      over &&
+        !foot.readOnly &&
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'btn sm line',
+            onclick: () => void this.app.api.resume(this.id).catch(this.app.trouble),
+          },
+          'Start it again',
+        ),
+      h('span', { class: 'sp' }),
+      h('span', { class: 'whose' }, whoseSize(foot)),
+      ...(this.way.beside ? [] : this.#tools()),
+    ]);
+    if (rang) this.footer.prepend(rang);
+  }
+}

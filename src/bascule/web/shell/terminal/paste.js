@@ -1,0 +1,116 @@
+/**
+ * Pasting into a terminal: one plain line as it is, anything else only after a person has seen all of it and said yes.
+ */
+
+import { h } from '../../js/dom.js';
+import { visible } from '../../js/visible.js';
+import { MOST_PASTED, byteLength, linesOf, needsAsking } from '../../terminal/pasted.js';
+import { shown } from '../requests/plan.js';
+import { pasteWords } from './format.js';
+
+const MOST_MARKED = 64 * 1024; // characters; a longer text is written out without marks
+
+/**
+ * @param {HTMLElement} place where the question is asked
+ * @param {import('../app.js').App} app
+ * @param {(text: string) => void} paste leaves control characters out
+ * @param {() => void} back gives the terminal its focus again
+ */
+export function pasting(place, app, paste, back) {
+  /**
+   * @param {string} title
+   * @param {string[]} notes
+   * @param {string} text
+   * @param {{label: string, run: () => void}[]} choices the first is the safe one
+   */
+  function card(title, notes, text, choices) {
+    const close = () => {
+      place.replaceChildren();
+      back();
+    };
+    const whole = linesOf(text).join('\n');
+    place.replaceChildren(
+      h(
+        'div',
+        {
+          class: 'confirm paste',
+          role: 'alertdialog',
+          'aria-label': title,
+          onkeydown: (/** @type {KeyboardEvent} */ event) => {
+            if (event.key === 'Escape') {
+              event.stopPropagation();
+              close();
+            }
+          },
+        },
+        h(
+          'div',
+          null,
+          h('b', null, title),
+          notes.map((note) => h('p', null, note)),
+          h(
+            'pre',
+            { tabindex: 0, role: 'group', 'aria-label': 'The whole text' },
+            whole.length > MOST_MARKED ? visible(whole) : shown(whole),
+          ),
+        ),
+        choices.map(({ label, run }, n) =>
+          h(
+            'button',
+            {
+              type: 'button',
+              class: `btn ${n ? 'line' : 'quiet'}`,
+              onclick: () => {
+                close();
+                run();
+              },
+            },
+            label,
+          ),
+        ),
+      ),
+    );
+    /** @type {HTMLElement | null} */ (place.querySelector('.btn'))?.focus();
+  }
+
+  /** @param {string} text */
+  function ask(text) {
+    if (byteLength(text) > MOST_PASTED) {
+      app.note('That is more than 1 MB, too much to paste. Put it into a file.', { tone: 'bad' });
+      return;
+    }
+    if (!needsAsking(text)) {
+      paste(text);
+      return;
+    }
+    const { title, notes, yes } = pasteWords(text);
+    card(title, notes, text, [
+      { label: 'Cancel', run: () => undefined },
+      { label: yes, run: () => paste(text) },
+    ]);
+  }
+
+  /**
+   * What was pasted did not reach the program: say why, and hand it back.
+   * @param {string} title
+   * @param {string} why
+   * @param {string} text
+   */
+  function heldBack(title, why, text) {
+    if (!text) app.note(why, { tone: 'bad' });
+    else
+      card(title, [why], text, [
+        { label: 'Close', run: () => undefined },
+        { label: 'Copy the text', run: () => app.copy(text) },
+      ]);
+  }
+
+  async function fromClipboard() {
+    try {
+      ask(await navigator.clipboard.readText());
+    } catch {
+      app.note('The browser did not let us read the clipboard. Use its own paste in the terminal.', { tone: 'bad' });
+    }
+  }
+  return { ask, heldBack, fromClipboard };
+}
