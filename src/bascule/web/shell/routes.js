@@ -4,7 +4,7 @@
 
 const SETTINGS_PARTS = ['general', 'agents', 'devices', 'browsers', 'rules', 'limits', 'usage', 'audit'];
 
-/** The screens with an address of their own. The server has a row for each in `hub/routes/pages.py`. */
+/** The screens with an address of their own. The server has a row for each in `hub/page/pages.py`. */
 export const SCREENS = /** @type {const} */ ({ start: '/', inbox: '/inbox', list: '/sessions', search: '/search' });
 
 /** @param {Route} route */
