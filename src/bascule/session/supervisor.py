@@ -78,7 +78,7 @@ class Supervisor:
         self.driver = driver
         self.limits = limits
         self.inputs = TokenBucket(limits.inputs_per_minute, limits.inputs_per_minute, steady)
-        kept = [decode_rule(rule.rule) for rule in ledger.parked.rules]
+        kept = [decode_rule(rule.rule) for rule in ledger.pending.rules]
         self.rules: list[Rule] = [rule for rule in kept if rule is not None]
         self._process = process
         self._clock = clock
@@ -335,7 +335,7 @@ class Supervisor:
 
     def send_next(self) -> None:
         """If the agent is free and something waits, send it."""
-        queue = self.ledger.parked.queue
+        queue = self.ledger.pending.queue
         if not self.free or not queue:
             return
         one = queue[0]

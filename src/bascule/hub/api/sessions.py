@@ -51,7 +51,7 @@ async def session_list(hub: Hub, query: ListQuery) -> SessionList:
 
 async def waiting_prompts(hub: Hub, session_id: str) -> Queue:
     point = await hub.store.resume_point(session_id)
-    return Queue(queue=point.parked.queue if point else [])
+    return Queue(queue=point.pending.queue if point else [])
 
 
 async def entries_page(hub: Hub, session_id: str, query: PageQuery) -> EntriesPage:
