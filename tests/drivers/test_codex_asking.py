@@ -24,7 +24,7 @@ from bascule.model.events import (
     Unrecognised,
 )
 from bascule.policy.disk import UNSEEN
-from bascule.policy.rules import matches, rule_for
+from bascule.policy.session_rules import matching, rule_for
 
 ASKED = {
     "itemId": "i1",
@@ -288,8 +288,8 @@ def asked_to_run(driver: CodexDriver, number: int, **more: Any) -> PermissionReq
 def test_s43_a_remembered_command_is_that_command_in_that_folder_and_nothing_that_comes_with_it() -> None:
     driver, cwd = busy(), "/home/dev/project"
     rule = rule_for(asked_to_run(driver, 20), cwd)
-    assert matches(rule, asked_to_run(driver, 21, itemId="another", reason="again"), cwd, UNSEEN)
-    assert matches(rule, asked_to_run(driver, 22, command=["git", "status"]), cwd, UNSEEN)
+    assert matching([rule], asked_to_run(driver, 21, itemId="another", reason="again"), cwd, UNSEEN)
+    assert matching([rule], asked_to_run(driver, 22, command=["git", "status"]), cwd, UNSEEN)
     others: list[dict[str, Any]] = [
         {"cwd": "/"},
         {"command": "git status; rm x"},
@@ -302,7 +302,7 @@ def test_s43_a_remembered_command_is_that_command_in_that_folder_and_nothing_tha
         {"workdir": "/"},
     ]
     for number, more in enumerate(others, 30):
-        assert not matches(rule, asked_to_run(driver, number, **more), cwd, UNSEEN), more
+        assert not matching([rule], asked_to_run(driver, number, **more), cwd, UNSEEN), more
 
 
 def test_s43_keys_for_a_running_program_and_a_host_are_named_for_what_they_are() -> None:

@@ -34,7 +34,7 @@ from bascule.model.events import (
 from bascule.model.lifecycle import Phase
 from bascule.model.records import Pending, RequestRecord
 from bascule.policy.attachments import objection
-from bascule.policy.rules import Rule, encode_rule, rule_for, words
+from bascule.policy.session_rules import SessionRule, encode_rule, rule_for, words
 from bascule.session.answers import (
     asked_permission,
     asked_question,
@@ -174,7 +174,7 @@ async def _answer_permission(
     asked = asked_permission(request)
     answer = permission_answer(asked, wish)
     facts: list[AnyEvent] = []
-    remembered: list[Rule] = []
+    remembered: list[SessionRule] = []
     if wish.remember:
         rule = rule_for(asked, supervisor.ledger.record.cwd)
         answer = PermissionAnswered(
