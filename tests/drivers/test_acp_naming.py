@@ -9,7 +9,7 @@ from tests.drivers.test_acp_driver import ask, begun, line, opened, prompt, sent
 from bascule.drivers.acp.naming import derived_name, only_repeats, told_name, unnamed
 from bascule.drivers.base import DriverLaunch
 from bascule.model.events import Note, PermissionRequested, Raw, ToolStarted
-from bascule.policy.rules import rule_for
+from bascule.policy.session_rules import rule_for
 from bascule.policy.subject import subject_of
 
 ARGUMENTS = {"mark": "q"}

@@ -24,7 +24,7 @@ from bascule.model.events import (
     Unrecognised,
 )
 from bascule.policy.disk import UNSEEN
-from bascule.policy.rules import matches, rule_for
+from bascule.policy.session_rules import matching, rule_for
 
 ASKED = {
     "itemId": "i1",
@@ -297,8 +297,8 @@ def asked_to_run(driver: CodexDriver, number: int, **more: Any) -> PermissionReq
 def test_a_remembered_command_is_that_command_in_that_folder_and_nothing_that_comes_with_it() -> None:
     driver, cwd = busy(), "/home/dev/project"
     rule = rule_for(asked_to_run(driver, 20), cwd)
-    assert matches(rule, asked_to_run(driver, 21, itemId="another", reason="again"), cwd, UNSEEN)
-    assert matches(rule, asked_to_run(driver, 22, command=["git", "status"]), cwd, UNSEEN)
+    assert matching([rule], asked_to_run(driver, 21, itemId="another", reason="again"), cwd, UNSEEN)
+    assert matching([rule], asked_to_run(driver, 22, command=["git", "status"]), cwd, UNSEEN)
     others: list[dict[str, Any]] = [
         {"cwd": "/"},
         {"command": "git status; rm x"},
@@ -311,7 +311,7 @@ def test_a_remembered_command_is_that_command_in_that_folder_and_nothing_that_co
         {"workdir": "/"},
     ]
     for number, more in enumerate(others, 30):
-        assert not matches(rule, asked_to_run(driver, number, **more), cwd, UNSEEN), more
+        assert not matching([rule], asked_to_run(driver, number, **more), cwd, UNSEEN), more
 
 
 @pytest.mark.row("S43")

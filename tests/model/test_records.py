@@ -25,16 +25,18 @@ from bascule.model.events import (
     TurnEnded,
 )
 from bascule.model.lifecycle import Phase
-from bascule.model.records import Parked, SessionRecord, advance, opened_request, settle, title_from
+from bascule.model.records import Pending, SessionRecord, title_from
+from bascule.model.request_fold import opened_request, settle
+from bascule.model.session_fold import SessionFold
 
 ASKED = PermissionRequested("r", "Bash", "ls", "execute", Raw(b'{"command": "ls"}'), "ab", (), tool_id="t")
 
 
-def fold(*events: AnyEvent) -> tuple[SessionRecord, Parked]:
-    record, parked = SessionRecord(session_id="s"), Parked()
+def fold(*events: AnyEvent) -> tuple[SessionRecord, Pending]:
+    session = SessionFold(SessionRecord(session_id="s"), Pending())
     for number, event in enumerate(events, 1):
-        advance(record, parked, Logged(number, timestamp(number), event))
-    return record, parked
+        session.apply(Logged(number, timestamp(number), event))
+    return session.record, session.pending
 
 
 def test_a_title_comes_from_the_first_prompt_and_stays():
@@ -52,7 +54,7 @@ def test_a_title_a_person_chose_is_not_changed_by_the_agent():
 
 
 def test_the_queue_follows_its_events():
-    _, parked = fold(
+    _, pending = fold(
         PromptQueued("a", "1", "ana"),
         PromptQueued("b", "2", "ana"),
         PromptQueued("c", "3", "ana"),
@@ -61,7 +63,7 @@ def test_the_queue_follows_its_events():
         PromptWithdrawn("a", "ana"),
         PromptSent("c", "3", "ana"),
     )
-    assert [(one.prompt_id, one.text) for one in parked.queue] == [("b", "two")]
+    assert [(one.prompt_id, one.text) for one in pending.queue] == [("b", "two")]
 
 
 def test_open_requests_are_counted_down_to_zero():
@@ -83,8 +85,8 @@ def test_a_run_is_named_by_the_event_that_began_it():
 
 
 def test_rules_and_costs_are_kept():
-    record, parked = fold(RuleAdded(Raw(b"{}"), "Allow x", "ana"), TurnEnded("end_turn", cost_usd=0.5))
-    assert [rule.words for rule in parked.rules] == ["Allow x"]
+    record, pending = fold(RuleAdded(Raw(b"{}"), "Allow x", "ana"), TurnEnded("end_turn", cost_usd=0.5))
+    assert [rule.words for rule in pending.rules] == ["Allow x"]
     assert record.cost_usd == 0.5
 
 

@@ -13,7 +13,7 @@ from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionRequested
 from bascule.policy.decide import decide
 from bascule.policy.disk import UNSEEN, Disk
-from bascule.policy.rules import decode_rule, rule_for
+from bascule.policy.session_rules import decode_rule, rule_for
 
 
 @pytest.fixture

@@ -361,7 +361,7 @@ class StoreConformance:
         assert point is not None
         assert (point.out_offset, point.err_offset, point.driver_state) == (150, 7, b"\x00state")
         assert point.outbox == [Write("prompt:p1", b"\xff\n"), Write("mode:1", b"c\n")]
-        assert (point.parked.queue, point.parked.rules) == ([queued], [rule])
+        assert (point.pending.queue, point.pending.rules) == ([queued], [rule])
         assert point.record.queued == 1
 
     async def test_a_write_queued_twice_is_in_the_outbox_once(self, store: EventStore) -> None:

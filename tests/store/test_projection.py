@@ -9,18 +9,20 @@ from tests.store.logs import AT, encoded, folded, opened, random_log, text
 from bascule.model.codec import Logged
 from bascule.model.entries import Fold
 from bascule.model.events import AnyEvent, EntryClosed, TextAppended
-from bascule.model.records import Parked, SessionRecord, advance, opened_request
-from bascule.store.projection import SAYING, merged
+from bascule.model.records import Pending, SessionRecord
+from bascule.model.request_fold import opened_request
+from bascule.model.session_fold import NO_RECORD_CHANGE, SessionFold
+from bascule.store.projection import merged
 
 
 @pytest.mark.parametrize("event", [opened(), text(), EntryClosed("e")])
 def test_events_that_only_say_something_do_not_change_a_record(event: AnyEvent) -> None:
-    assert type(event) in SAYING
-    record, parked = SessionRecord("s1", seq=1, open_requests=2), Parked()
+    assert type(event) in NO_RECORD_CHANGE
+    record, pending = SessionRecord("s1", seq=1, open_requests=2), Pending()
     before = deepcopy(record)
-    assert not advance(record, parked, Logged(2, AT, event))
+    assert not SessionFold(record, pending).apply(Logged(2, AT, event))
     before.seq, before.updated_at = 2, AT
-    assert (record, parked) == (before, Parked())
+    assert (record, pending) == (before, Pending())
     assert opened_request("s1", Logged(2, AT, event)) is None
 
 

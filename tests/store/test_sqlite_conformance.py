@@ -14,7 +14,8 @@ from tests.store.logs import AT, encoded, folded, opened, random_log, step, text
 from bascule.model.codec import Logged
 from bascule.model.errors import StoreConflict
 from bascule.model.events import AnyEvent, EntryClosed
-from bascule.model.records import Parked, SessionRecord, advance
+from bascule.model.records import Pending, SessionRecord
+from bascule.model.session_fold import SessionFold
 from bascule.store import projection
 from bascule.store.sqlite import SqliteStore
 
@@ -56,10 +57,10 @@ async def test_a_page_equals_folding_everything_from_scratch_at_any_cut(
             assert page.entries == whole[-limit:]
             assert (page.before is None) == (len(whole) <= limit)
         assert await _all_pages(store, 3) == encoded(folded(log))
-        record, parked = _recorded(log)
+        record, pending = _recorded(log)
         point = await store.resume_point("s1")
         assert point is not None
-        assert (point.record, point.parked) == (record, parked)
+        assert (point.record, point.pending) == (record, pending)
         with pytest.raises(StoreConflict):
             await store.append(step(done, *log[:1]))
         await store.close()
@@ -87,8 +88,8 @@ async def _all_pages(store: SqliteStore, size: int) -> list[bytes]:
     return entries
 
 
-def _recorded(log: list[AnyEvent]) -> tuple[SessionRecord, Parked]:
-    record, parked = SessionRecord("s1"), Parked()
+def _recorded(log: list[AnyEvent]) -> tuple[SessionRecord, Pending]:
+    session = SessionFold(SessionRecord("s1"), Pending())
     for seq, event in enumerate(log, 1):
-        advance(record, parked, Logged(seq, AT, event))
-    return record, parked
+        session.apply(Logged(seq, AT, event))
+    return session.record, session.pending

@@ -46,7 +46,8 @@ from bascule.model.events import (
     TurnEnded,
     Usage,
 )
-from bascule.model.records import Parked, SessionRecord, advance
+from bascule.model.records import Pending, SessionRecord
+from bascule.model.session_fold import SessionFold
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "fold"
 SHA = "0" * 64
@@ -176,16 +177,17 @@ def folded(rows: list[Logged]) -> list[AnyEntry]:
 
 def scene(events: list[AnyEvent]) -> bytes:
     rows = logged(events)
-    record, parked = SessionRecord("s1"), Parked()
+    session = SessionFold(SessionRecord("s1"), Pending())
     for row in rows:
-        advance(record, parked, row)
+        session.apply(row)
+    record = session.record
     parts = {
         "events": [Raw(encode_logged(row.seq, row.at, row.event)) for row in rows],
         "entries": [Raw(encode(entry)) for entry in folded(rows)],
         "phase": record.phase,
         "title": record.title,
         "end": [record.end_reason, record.attempt, record.attempts],
-        "queue": parked.queue,
+        "queue": session.pending.queue,
     }
     return msgspec.json.format(encode(parts), indent=1) + b"\n"
 

@@ -10,7 +10,7 @@ from bascule.link.rules import Proposal, Proposals
 from bascule.model.errors import CallerError
 from bascule.model.rules import RuleAnswer, RuleSpec
 from bascule.policy.allow_lists import Origin, Untranslatable, translated
-from bascule.policy.standing import words
+from bascule.policy.lasting_rules import words
 
 OWN_LIST = ".claude/settings.json"
 PROJECT_LISTS = (".claude/settings.json", ".claude/settings.local.json")

@@ -33,8 +33,8 @@ from bascule.model.rules import RuleSpec, StandingRule, spec_of
 from bascule.policy.decide import Verdict, decide, judged
 from bascule.policy.disk import Disk
 from bascule.policy.fitting import Place
-from bascule.policy.rules import Rule
-from bascule.policy.standing import check, words
+from bascule.policy.lasting_rules import check, words
+from bascule.policy.session_rules import SessionRule
 from bascule.policy.subject import subject_of
 from bascule.policy.trying import overall, tried, typed_subject
 from bascule.store.rules import Past, RuleBook
@@ -69,7 +69,7 @@ class Rules:
         self._clock = clock
 
     def verdict(
-        self, asked: PermissionRequested, record: SessionRecord, rules: Sequence[Rule]
+        self, asked: PermissionRequested, record: SessionRecord, rules: Sequence[SessionRule]
     ) -> Verdict | None:
         """What a live session's request is answered with, before anybody is asked."""
         place = Place(record.session_id, record.cwd, record.agent, record.worktree_of)

@@ -174,7 +174,7 @@ class Starter:
         reply: StoredReply | None,
     ) -> None:
         record = ledger.record
-        fresh = ResumePoint(record, ledger.parked, 0, 0, None, [], [])
+        fresh = ResumePoint(record, ledger.pending, 0, 0, None, [], [])
         if started.driver == TERMINAL:
             await self._launch_terminal(ledger, started, fresh, facts, by, reply)
             return
@@ -261,7 +261,7 @@ class Starter:
             reply=reply,
             sync=True,
         )
-        fresh = ResumePoint(record, ledger.parked, out, err, None, [], [])
+        fresh = ResumePoint(record, ledger.pending, out, err, None, [], [])
         supervisor = self._sessions.take_shared(ledger, driver, fresh, at, self._services)
         supervisor.deliver_after(committed, writes)
         try:

@@ -1,62 +1,16 @@
-"""What a session is right now: small records folded from its log, kept beside it so nobody reads it whole."""
+"""A session's state as small records, kept beside its log so that nobody has to read the whole log.
 
-import re
+`session_fold` makes them from the log; this file only says what is in them.
+"""
+
 from typing import Literal
 
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, structs
 
-from bascule.model.codec import Logged, encode
-from bascule.model.events import (
-    AgentSpawned,
-    AnswerDelivered,
-    AnyEvent,
-    ArchivedChanged,
-    EntryClosed,
-    EntryOpened,
-    Event,
-    ModeChanged,
-    ModelChanged,
-    PermissionAnswered,
-    PermissionModeChanged,
-    PermissionRequested,
-    PermissionWithdrawn,
-    PromptEdited,
-    PromptQueued,
-    PromptSent,
-    PromptsReordered,
-    PromptWithdrawn,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionWithdrawn,
-    ReconnectScheduled,
-    RuleAdded,
-    SessionEnded,
-    SessionEnding,
-    SessionFailed,
-    SessionReady,
-    SessionStarted,
-    TerminalResized,
-    TextAppended,
-    TitleChanged,
-    ToolChanged,
-    ToolStarted,
-    TurnEnded,
-    UsageChanged,
-)
-from bascule.model.lifecycle import Phase, step
+from bascule.model.events import PermissionAnswered, PromptQueued, QuestionAnswered, RuleAdded
+from bascule.model.lifecycle import Phase
 
 TITLE_LENGTH = 80
-
-# Most of a log is these, and nothing about the session as a whole follows from them.
-PASSING: frozenset[type[Event]] = frozenset(
-    {EntryOpened, TextAppended, EntryClosed, ToolStarted, ToolChanged}
-)
-
-# What tools that open a pull request print last, and nothing looser: its number stands in lists.
-_PULL_REQUEST = re.compile(
-    r"https://[a-z0-9.-]+/(?:[\w.-]+/)+(?:pull|pulls|merge_requests)/[1-9][0-9]{0,8}", re.ASCII
-)
-_MAX_URL = 300
 
 
 class Write(Struct, frozen=True):
@@ -114,9 +68,13 @@ class SessionRecord(Struct, omit_defaults=True):
     # Begun outside Bascule and read from the agent's own files, until it is continued here.
     found: bool = False
 
+    def same_but_for_seq(self, other: "SessionRecord") -> bool:
+        """Whether nothing differs but how far the log has grown, and when."""
+        return structs.replace(self, seq=other.seq, updated_at=other.updated_at) == other
 
-class Parked(Struct):
-    """What waits in a session: prompts not yet sent, rules a person made."""
+
+class Pending(Struct):
+    """A session's queued prompts, and the rules a person made for it by "remember"."""
 
     queue: list[PromptQueued] = []
     rules: list[RuleAdded] = []
@@ -147,154 +105,3 @@ def title_from(text: str) -> str:
     """A session's title, from the first thing it was asked."""
     line = " ".join(text.split())
     return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
-
-
-def advance(record: SessionRecord, parked: Parked, logged: Logged) -> bool:
-    """Fold one event into a session's record. True when `parked` changed."""
-    event = logged.event
-    record.seq = logged.seq
-    record.updated_at = logged.at
-    if type(event) in PASSING:
-        if isinstance(event, ToolChanged) and event.status == "done":
-            _count_work(record, event)
-        return False
-    record.phase = step(record.phase, event)
-    _advance_record(record, logged.at, event)
-    changed = _advance_parked(parked, event)
-    if changed:
-        record.queued = len(parked.queue)
-    return changed
-
-
-def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
-    match event:
-        case SessionStarted():
-            record.agent, record.driver, record.cwd = event.agent, event.driver, event.cwd
-            record.device = event.device
-            record.model = event.model or record.model
-            record.permission_mode, record.demo = event.permission_mode, event.demo
-            record.cols, record.rows = event.cols, event.rows
-            record.skip_permissions, record.found = event.skip_permissions, event.found
-            record.process = event.process
-            record.worktree_of = event.worktree_of
-            record.created_at = record.created_at or at
-            record.created_by = record.created_by or event.by
-            record.end_reason = record.end_message = record.code = record.signal = None
-            record.started_at, record.started_seq, record.spawned = at, record.seq, False
-            if not event.forked:
-                # Until the agent names its conversation (a terminal never does), this is all that is known.
-                record.agent_session_id = event.resumed_from or record.agent_session_id
-        case AgentSpawned():
-            record.spawned = True
-        case SessionReady():
-            record.agent_session_id = event.agent_session_id or record.agent_session_id
-            record.model = event.model or record.model
-            record.agent_version = event.version or record.agent_version
-            record.mode = event.mode or record.mode
-            record.attempt = record.attempts = 0
-        case ReconnectScheduled():
-            record.attempt, record.attempts = event.attempt, event.attempts
-        case PromptSent():
-            record.title = record.title or title_from(event.text)
-            record.turns += 1
-        case TurnEnded():
-            record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
-        case UsageChanged():
-            record.context_used = event.used if event.used is not None else record.context_used
-            record.context_size = event.size if event.size is not None else record.context_size
-            record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
-        case PermissionRequested() | QuestionAsked():
-            record.open_requests += 1
-        case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
-            record.open_requests = max(0, record.open_requests - 1)
-        case TitleChanged() if event.by or not record.titled:
-            record.title, record.titled = event.title, bool(event.by)
-        case TerminalResized():
-            record.cols, record.rows = event.cols, event.rows
-        case ArchivedChanged():
-            record.archived = event.archived
-        case ModeChanged():
-            record.mode = event.mode
-        case PermissionModeChanged():
-            record.permission_mode = event.mode
-        case ModelChanged():
-            record.model = event.model
-        case SessionEnding():
-            record.end_reason = event.reason
-        case SessionEnded() | SessionFailed():
-            record.end_reason, record.end_message = event.reason, event.message
-            record.code, record.signal = event.code, event.signal
-            if event.reason != "disconnected":
-                record.attempt = record.attempts = 0
-        case _:
-            pass
-
-
-def _count_work(record: SessionRecord, done: ToolChanged) -> None:
-    for diff in done.diffs:
-        record.added += diff.added
-        record.removed += diff.removed
-    last = done.output[-_MAX_URL:].rstrip().rpartition("\n")[2].strip()
-    if _PULL_REQUEST.fullmatch(last):
-        record.pull_request = last
-
-
-def _advance_parked(parked: Parked, event: AnyEvent) -> bool:
-    queue = parked.queue
-    match event:
-        case PromptQueued():
-            queue.append(event)
-        case PromptSent() | PromptWithdrawn():
-            parked.queue = [one for one in queue if one.prompt_id != event.prompt_id]
-        case PromptEdited(prompt_id=prompt_id, text=text):
-            parked.queue = [_edited(one, text) if one.prompt_id == prompt_id else one for one in queue]
-        case PromptsReordered(order=order):
-            place = {prompt_id: n for n, prompt_id in enumerate(order)}
-            parked.queue = sorted(queue, key=lambda one: place.get(one.prompt_id, len(place)))
-        case RuleAdded():
-            parked.rules.append(event)
-        case _:
-            return False
-    return True
-
-
-def _edited(prompt: PromptQueued, text: str) -> PromptQueued:
-    return PromptQueued(prompt.prompt_id, text, prompt.by, prompt.client_message_id, prompt.images)
-
-
-def opened_request(session_id: str, logged: Logged) -> RequestRecord | None:
-    """The record that an asking event begins, if it is one."""
-    event = logged.event
-    match event:
-        case PermissionRequested() | QuestionAsked():
-            return RequestRecord(
-                session_id=session_id,
-                request_id=event.request_id,
-                kind="permission" if isinstance(event, PermissionRequested) else "question",
-                state="open",
-                input_sha256=event.input_sha256,
-                asked=Raw(encode(event)),
-                opened_at=logged.at,
-                seq=logged.seq,
-                tool_id=event.tool_id,
-            )
-        case _:
-            return None
-
-
-def settle(request: RequestRecord, logged: Logged) -> bool:
-    """Fold a later event into a request. True when it changed."""
-    event = logged.event
-    match event:
-        case PermissionAnswered() | QuestionAnswered() if request.state == "open":
-            request.state, request.answer = "answered", event
-            request.answered_at, request.answered_by = logged.at, event.by
-        case PermissionWithdrawn() | QuestionWithdrawn() if request.state in ("open", "answered"):
-            request.state, request.reason = "withdrawn", event.reason
-        case AnswerDelivered() if request.state == "answered":
-            request.state = "delivered"
-        case ToolChanged() if request.state in ("answered", "delivered"):
-            request.state = "confirmed"
-        case _:
-            return False
-    return True

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from bascule.model.errors import InvalidInput
 from bascule.model.rules import RuleAnswer, RuleSpec, ToolClass
+from bascule.policy.lasting_rules import check
 from bascule.policy.shell import parts_of
-from bascule.policy.standing import check
 
 _LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)(?:\((.*)\))?", re.DOTALL)
 _CLASSES: dict[str, ToolClass] = {

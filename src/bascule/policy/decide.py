@@ -13,10 +13,10 @@ from bascule.model.records import SessionRecord
 from bascule.model.rules import StandingRule
 from bascule.policy.disk import UNSEEN, Disk
 from bascule.policy.fitting import Fit, Place, fit, reads_plainly
-from bascule.policy.rules import Rule, matches, words
+from bascule.policy.lasting_rules import specificity
+from bascule.policy.lasting_rules import words as lasting_words
+from bascule.policy.session_rules import SessionRule, matching, words
 from bascule.policy.shell import Argv
-from bascule.policy.standing import specificity
-from bascule.policy.standing import words as standing_words
 from bascule.policy.subject import Subject, subject_of
 
 MODE_WORDS = {
@@ -44,10 +44,12 @@ class Part(Struct, frozen=True):
 
 
 # Gives the answer to a request in a session, with the rules made there; None when a person must.
-Ruling = Callable[[PermissionRequested, SessionRecord, Sequence[Rule]], Verdict | None]
+Ruling = Callable[[PermissionRequested, SessionRecord, Sequence[SessionRule]], Verdict | None]
 
 
-def by_mode(asked: PermissionRequested, record: SessionRecord, rules: Sequence[Rule]) -> Verdict | None:
+def by_mode(
+    asked: PermissionRequested, record: SessionRecord, rules: Sequence[SessionRule]
+) -> Verdict | None:
     """By the session's own rules and mode alone."""
     return decide(asked, record.permission_mode, rules, record.cwd)
 
@@ -77,17 +79,17 @@ def _judged_part(
 def decide(
     asked: PermissionRequested,
     mode: str,
-    rules: Sequence[Rule],
+    rules: Sequence[SessionRule],
     cwd: str,
-    standing: Sequence[StandingRule] = (),
+    lasting: Sequence[StandingRule] = (),
     place: Place | None = None,
     disk: Disk = UNSEEN,
 ) -> Verdict | None:
     """The answer policy gives, or None when a person must."""
     place = place or Place("", cwd, "")
     subject = subject_of(asked)
-    parts = judged(subject, standing, place, disk) if subject is not None and standing else []
-    hits = [rule for rule in rules if matches(rule, asked, cwd, disk)]
+    parts = judged(subject, lasting, place, disk) if subject is not None and lasting else []
+    hits = matching(rules, asked, cwd, disk)
     for rule in hits:
         if rule.decision == "deny":
             return Verdict("deny", words(rule), "A rule of this session denies it.")
@@ -112,7 +114,7 @@ def decide(
 
 
 def _words_of(parts: Sequence[Part]) -> str:
-    return "; ".join(dict.fromkeys(standing_words(part.rule) for part in parts if part.rule is not None))
+    return "; ".join(dict.fromkeys(lasting_words(part.rule) for part in parts if part.rule is not None))
 
 
 def _ids_of(parts: Sequence[Part]) -> tuple[str, ...]:

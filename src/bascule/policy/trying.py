@@ -9,8 +9,8 @@ from bascule.policy.decide import Part, judged
 from bascule.policy.directories import hidden_character
 from bascule.policy.disk import Disk
 from bascule.policy.fitting import Place
+from bascule.policy.lasting_rules import words
 from bascule.policy.shell import parts_of
-from bascule.policy.standing import words
 from bascule.policy.subject import Subject
 
 

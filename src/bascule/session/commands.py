@@ -32,9 +32,9 @@ from bascule.model.events import (
     RuleAdded,
 )
 from bascule.model.lifecycle import Phase
-from bascule.model.records import Parked, RequestRecord
+from bascule.model.records import Pending, RequestRecord
 from bascule.policy.attachments import objection
-from bascule.policy.rules import Rule, encode_rule, rule_for, words
+from bascule.policy.session_rules import SessionRule, encode_rule, rule_for, words
 from bascule.session.answers import (
     asked_permission,
     asked_question,
@@ -118,15 +118,15 @@ def check_prompt(text: str, images: tuple[Image, ...], limit: int) -> None:
 
 def check_queue(ledger: Ledger, wish: SendPrompt) -> None:
     """Raises when this message may not wait with the others."""
-    if len(ledger.parked.queue) >= MAX_QUEUE:
+    if len(ledger.pending.queue) >= MAX_QUEUE:
         raise LimitReached(f"{MAX_QUEUE} messages are waiting already. Withdraw some first.")
-    _check_size(ledger.parked, wish)
+    _check_size(ledger.pending, wish)
 
 
 async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> bytes:
     _check_running(supervisor)
     check_prompt(wish.text, wish.images, supervisor.limits.prompt_chars)
-    parked = supervisor.ledger.parked
+    pending = supervisor.ledger.pending
     check_queue(supervisor.ledger, wish)
     if not supervisor.inputs.take():
         wait = round(supervisor.inputs.seconds_until_next()) + 1
@@ -135,7 +135,7 @@ async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> b
             retry_after=wait,
         )
     prompt_id = new_id()
-    now = supervisor.free and not parked.queue
+    now = supervisor.free and not pending.queue
     result = encode({"prompt_id": prompt_id, "state": "sent" if now else "queued"})
     reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
     fact: AnyEvent
@@ -153,9 +153,9 @@ async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> b
     return result
 
 
-def _check_size(parked: Parked, wish: SendPrompt) -> None:
+def _check_size(pending: Pending, wish: SendPrompt) -> None:
     """What waits is read, kept and written as one, so it is bounded by its size too."""
-    waiting = sum(_size(one.text, one.images) for one in parked.queue)
+    waiting = sum(_size(one.text, one.images) for one in pending.queue)
     if waiting + _size(wish.text, wish.images) > MAX_QUEUE_BYTES:
         raise LimitReached(
             f"The messages that wait hold {waiting // 1024} KiB; {MAX_QUEUE_BYTES // 1024} KiB is the most. "
@@ -174,7 +174,7 @@ async def _answer_permission(
     asked = asked_permission(request)
     answer = permission_answer(asked, wish)
     facts: list[AnyEvent] = []
-    remembered: list[Rule] = []
+    remembered: list[SessionRule] = []
     if wish.remember:
         rule = rule_for(asked, supervisor.ledger.record.cwd)
         answer = PermissionAnswered(
@@ -183,7 +183,7 @@ async def _answer_permission(
         facts.append(RuleAdded(encode_rule(rule), words(rule), wish.by.name))
         remembered.append(rule)
     facts.append(answer)
-    facts += reason_as_message(asked, wish, supervisor.ledger.parked.queue)
+    facts += reason_as_message(asked, wish, supervisor.ledger.pending.queue)
     audit = supervisor.audit_answer(asked, answer, wish.by)
     write = supervisor.driver.answer_permission(asked, answer)  # may refuse; nothing has changed until here
     supervisor.rules += remembered
@@ -230,7 +230,7 @@ async def _interrupt(supervisor: Supervisor, wish: Interrupt) -> None:
 
 
 async def _change_queue(supervisor: Supervisor, wish: EditPrompt | WithdrawPrompt | ReorderPrompts) -> None:
-    waiting = {one.prompt_id for one in supervisor.ledger.parked.queue}
+    waiting = {one.prompt_id for one in supervisor.ledger.pending.queue}
     asked = set(wish.order) if isinstance(wish, ReorderPrompts) else {wish.prompt_id}
     if not asked <= waiting:
         missing = ", ".join(sorted(asked - waiting))[:200]

@@ -6,34 +6,19 @@ A failing disk holds the step back and tries it again: nothing is dropped, nothi
 """
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from bascule.model.codec import Logged, timestamp
 from bascule.model.errors import StorageFailed
-from bascule.model.events import (
-    AnswerDelivered,
-    AnyEvent,
-    PermissionAnswered,
-    PermissionWithdrawn,
-    QuestionAnswered,
-    QuestionWithdrawn,
-    ToolChanged,
-)
+from bascule.model.events import AnyEvent
 from bascule.model.lifecycle import LIVE
-from bascule.model.records import (
-    PASSING,
-    Parked,
-    RequestRecord,
-    SessionRecord,
-    Write,
-    advance,
-    opened_request,
-    settle,
-)
+from bascule.model.records import Pending, RequestRecord, RequestState, SessionRecord, Write
+from bascule.model.session_fold import SessionFold
 from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, StoredReply
 
-SETTLED_KEPT = 256  # answered requests remembered, to tell a second answer who was first
+SETTLED: frozenset[RequestState] = frozenset({"delivered", "confirmed", "withdrawn"})
+SETTLED_KEPT = 256  # settled requests remembered, to tell a second answer who was first
 RETRY_SECONDS = 0.5
 
 
@@ -65,11 +50,10 @@ class _Step:
 
 class Ledger:
     def __init__(self, store: EventStore, point: ResumePoint, clock: Callable[[], float]) -> None:
-        self.record: SessionRecord = point.record
-        self.parked: Parked = point.parked
-        self.requests: OrderedDict[str, RequestRecord] = OrderedDict(
-            (request.request_id, request) for request in point.requests
-        )
+        self._fold = SessionFold(point.record, point.pending, point.requests)
+        self.record = self._fold.record
+        self.pending = self._fold.pending
+        self.requests = self._fold.requests
         self.storage_full = False
         self._store = store
         self._clock = clock
@@ -78,7 +62,7 @@ class Ledger:
     @classmethod
     def new(cls, store: EventStore, session_id: str, clock: Callable[[], float]) -> "Ledger":
         record = SessionRecord(session_id=session_id)
-        return cls(store, ResumePoint(record, Parked(), 0, 0, None, [], []), clock)
+        return cls(store, ResumePoint(record, Pending(), 0, 0, None, [], []), clock)
 
     @property
     def live(self) -> bool:
@@ -105,7 +89,8 @@ class Ledger:
         step = self._step_to_join(at, reply)
         batch = step.batch
         for event in events:
-            self._fold(Logged(self.record.seq + 1, at, event))
+            if self._fold.apply(Logged(self.record.seq + 1, at, event)):
+                self._fold.forget(SETTLED, SETTLED_KEPT)
         batch.events.extend(events)
         if out_offset is not None:
             batch.out_offset = out_offset
@@ -134,37 +119,6 @@ class Ledger:
         step = _Step(Batch(self.record.session_id, self.record.seq + 1, at, []))
         self._steps.append(step)
         return step
-
-    def _fold(self, logged: Logged) -> None:
-        advance(self.record, self.parked, logged)
-        event = logged.event
-        if type(event) in PASSING:
-            if isinstance(event, ToolChanged):
-                self._confirm(event, logged)
-            return
-        opened = opened_request(self.record.session_id, logged)
-        if opened is not None:
-            self.requests[opened.request_id] = opened
-        match event:
-            case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
-                self._settle(event.request_id, logged)
-            case AnswerDelivered():
-                self._settle(event.request_id, logged)
-            case _:
-                pass
-
-    def _confirm(self, event: ToolChanged, logged: Logged) -> None:
-        for request in self.requests.values():
-            if request.tool_id == event.tool_id:
-                settle(request, logged)
-
-    def _settle(self, request_id: str, logged: Logged) -> None:
-        request = self.requests.get(request_id)
-        if request is not None:
-            settle(request, logged)
-        done = [one.request_id for one in self.requests.values() if one.state not in ("open", "answered")]
-        for old in done[: max(0, len(done) - SETTLED_KEPT)]:
-            del self.requests[old]
 
     def _send(self) -> None:
         self._store.append(self._steps[0].batch).add_done_callback(self._stored)

@@ -28,7 +28,7 @@ from bascule.model.records import RequestRecord, Write
 from bascule.model.settings import Limits
 from bascule.policy.decide import Ruling, by_mode
 from bascule.policy.limits import TokenBucket
-from bascule.policy.rules import Rule, decode_rule
+from bascule.policy.session_rules import SessionRule, decode_rule
 from bascule.session.agent import AgentProcess, Exit, SpawnPlan
 from bascule.session.answers import asked_permission, asked_question
 from bascule.session.asking import Asking
@@ -78,8 +78,8 @@ class Supervisor:
         self.driver = driver
         self.limits = limits
         self.inputs = TokenBucket(limits.inputs_per_minute, limits.inputs_per_minute, steady)
-        kept = [decode_rule(rule.rule) for rule in ledger.parked.rules]
-        self.rules: list[Rule] = [rule for rule in kept if rule is not None]
+        kept = [decode_rule(rule.rule) for rule in ledger.pending.rules]
+        self.rules: list[SessionRule] = [rule for rule in kept if rule is not None]
         self._process = process
         self._clock = clock
         self._ruling = ruling
@@ -335,7 +335,7 @@ class Supervisor:
 
     def send_next(self) -> None:
         """If the agent is free and something waits, send it."""
-        queue = self.ledger.parked.queue
+        queue = self.ledger.pending.queue
         if not self.free or not queue:
             return
         one = queue[0]

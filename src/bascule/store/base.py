@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 from msgspec import Struct
 
 from bascule.model.events import AnyEvent
-from bascule.model.records import Parked, RequestRecord, SessionRecord, Write
+from bascule.model.records import Pending, RequestRecord, SessionRecord, Write
 
 
 class Row(NamedTuple):
@@ -76,7 +76,7 @@ class ResumePoint(Struct):
     """All that is needed to go on with a session after a restart."""
 
     record: SessionRecord
-    parked: Parked
+    pending: Pending
     out_offset: int
     err_offset: int
     driver_state: bytes | None
@@ -100,7 +100,7 @@ class FoundSession(NamedTuple):
     """A session that was begun outside Bascule: its record, what waits in it, what its reader noted."""
 
     record: SessionRecord
-    parked: Parked
+    pending: Pending
     state: bytes | None
 
 

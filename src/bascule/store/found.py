@@ -39,7 +39,7 @@ def found_sessions(connection: sqlite3.Connection) -> tuple[list[FoundSession], 
         except StoreDamaged as damage:
             damaged.append(damage)
         else:
-            sound.append(FoundSession(row.record, row.parked, row.driver_state))
+            sound.append(FoundSession(row.record, row.pending, row.driver_state))
     return sound, damaged
 
 

@@ -9,32 +9,16 @@ from itertools import groupby
 
 from bascule.model.codec import Logged
 from bascule.model.entries import AnyEntry, Fold
-from bascule.model.events import (
-    AnswerDelivered,
-    AnyEvent,
-    EntryClosed,
-    EntryOpened,
-    PermissionAnswered,
-    PermissionWithdrawn,
-    QuestionAnswered,
-    QuestionWithdrawn,
-    SessionEnded,
-    SessionFailed,
-    TextAppended,
-    ToolChanged,
-    ToolStarted,
-    TurnEnded,
-)
-from bascule.model.records import RequestRecord, advance, opened_request, settle
+from bascule.model.events import AnyEvent, SessionEnded, SessionFailed, TextAppended, TurnEnded
+from bascule.model.records import RequestRecord
+from bascule.model.session_fold import NO_RECORD_CHANGE, SessionFold
 from bascule.store.base import Batch, Row
 from bascule.store.rows import SessionRow, seed
 
 MAX_LAG_EVENTS = 512
 MAX_LAG_BYTES = 64 * 1024
-MAX_DELIVERED = 64  # answered requests that still wait for their tool to move
+MAX_DELIVERED = 64  # requests whose answer was delivered and whose tool has not moved yet
 
-# Most of a log is these, and they say nothing about the session as a whole.
-SAYING: frozenset[type[AnyEvent]] = frozenset({EntryOpened, TextAppended, EntryClosed, ToolStarted})
 ENDINGS: frozenset[type[AnyEvent]] = frozenset({TurnEnded, SessionEnded, SessionFailed})
 
 
@@ -81,11 +65,11 @@ class SessionState:
         self.row = row
         self.session_id = row.record.session_id
         self.seed = seed(self.session_id)
-        self._fold = Fold(open_entries)
+        self._session = SessionFold(row.record, row.pending, requests)
+        self._entries = Fold(open_entries)
         self._open_rows = {entry.first_seq for entry in open_entries}
         self._tail = tail
         self._tail_bytes = tail_bytes
-        self._requests = {request.request_id: request for request in requests}
         self._turn_over = False
         self.title_changed = False
         self.rows: list[Row] = []
@@ -99,12 +83,8 @@ class SessionState:
             tail.append(logged)
             rows.append(Row(seq, body))
             self._tail_bytes += len(body)
-            if type(event) not in SAYING:
-                title = self.row.record.title
-                advance(self.row.record, self.row.parked, logged)
-                self.title_changed = self.title_changed or self.row.record.title != title
-                self._advance_requests(logged)
-                self._turn_over = self._turn_over or type(event) in ENDINGS
+            if type(event) not in NO_RECORD_CHANGE:
+                self._advance(logged)
             seq += 1
         if bodies:
             self.row.record.seq, self.row.record.updated_at = seq - 1, at
@@ -118,32 +98,12 @@ class SessionState:
         if batch.driver_state is not None:
             self.row.driver_state = batch.driver_state
 
-    def _advance_requests(self, logged: Logged) -> None:
-        opened = opened_request(self.session_id, logged)
-        if opened is not None:
-            self._requests[opened.request_id] = self.changed_requests[opened.request_id] = opened
-            return
-        for request in self._concerned(logged.event):
-            if settle(request, logged):
-                self.changed_requests[request.request_id] = request
-                if request.state in ("withdrawn", "confirmed"):
-                    del self._requests[request.request_id]
-
-    def _concerned(self, event: AnyEvent) -> list[RequestRecord]:
-        match event:
-            case (
-                PermissionAnswered()
-                | QuestionAnswered()
-                | PermissionWithdrawn()
-                | QuestionWithdrawn()
-                | AnswerDelivered()
-            ):
-                request = self._requests.get(event.request_id)
-                return [request] if request is not None else []
-            case ToolChanged():
-                return [one for one in self._requests.values() if one.tool_id == event.tool_id]
-            case _:
-                return []
+    def _advance(self, logged: Logged) -> None:
+        title = self.row.record.title
+        for request in self._session.apply(logged):
+            self.changed_requests[request.request_id] = request
+        self.title_changed = self.title_changed or self.row.record.title != title
+        self._turn_over = self._turn_over or type(logged.event) in ENDINGS
 
     @property
     def fold_is_due(self) -> bool:
@@ -154,9 +114,9 @@ class SessionState:
     def fold(self) -> FoldedEntries:
         """Bring the entries up to the head of the log."""
         for logged in merged(self._tail):
-            self._fold.apply(logged)
-        changed = self._fold.take_dirty()
-        open_now = {entry.first_seq for entry in self._fold.open.values()}
+            self._entries.apply(logged)
+        changed = self._entries.take_dirty()
+        open_now = {entry.first_seq for entry in self._entries.open.values()}
         # An entry whose name was taken by a newer one is never changed again, though it never closed.
         left = self._open_rows - open_now - {entry.first_seq for entry in changed}
         self._open_rows = open_now
@@ -166,12 +126,12 @@ class SessionState:
 
     def written(self) -> list[Row]:
         """All is in the transaction: hand over the new rows and forget the changes."""
+        if self.changed_requests:
+            self._forget_settled_requests()
         rows, self.rows, self.changed_requests = self.rows, [], {}
         self.title_changed = False
-        self._forget_old_deliveries()
         return rows
 
-    def _forget_old_deliveries(self) -> None:
-        delivered = [one.request_id for one in self._requests.values() if one.state == "delivered"]
-        for request_id in delivered[:-MAX_DELIVERED]:
-            del self._requests[request_id]
+    def _forget_settled_requests(self) -> None:
+        self._session.forget(("confirmed", "withdrawn"))
+        self._session.forget(("delivered",), MAX_DELIVERED)

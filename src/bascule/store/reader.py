@@ -296,7 +296,7 @@ def resume_point(connection: sqlite3.Connection, session_id: str) -> ResumePoint
         return None
     return ResumePoint(
         record=row.record,
-        parked=row.parked,
+        pending=row.pending,
         out_offset=row.out_offset,
         err_offset=row.err_offset,
         driver_state=row.driver_state,

@@ -9,14 +9,15 @@ from msgspec import Struct
 from bascule.model.codec import encode
 from bascule.model.entries import AnyEntry
 from bascule.model.errors import StoreDamaged
-from bascule.model.records import Parked, RequestRecord, SessionRecord
+from bascule.model.records import Pending, RequestRecord, SessionRecord
 from bascule.store.base import Row
 
 _record = msgspec.json.Decoder(SessionRecord)
-_parked = msgspec.json.Decoder(Parked)
+_pending = msgspec.json.Decoder(Pending)
 _request = msgspec.json.Decoder(RequestRecord)
 _entry = msgspec.json.Decoder[AnyEntry](AnyEntry)
 
+# `parked` is the column of `Pending`: its name stays as it was first stored.
 SESSION_COLUMNS = (
     "session_id, seq, record, crc, folded_seq, out_offset, err_offset, parked, driver_state, resume_crc"
 )
@@ -26,7 +27,7 @@ class SessionRow(Struct):
     """A session as stored: its record, and what is needed to go on with it."""
 
     record: SessionRecord
-    parked: Parked
+    pending: Pending
     folded_seq: int = 0
     out_offset: int = 0
     err_offset: int = 0
@@ -81,7 +82,7 @@ def decode_record(session_id: str, seq: int, body: object, crc: object) -> Sessi
 def encode_session(row: SessionRow) -> tuple[object, ...]:
     """The values of one session, in the order the upsert names them."""
     record = row.record
-    body, parked = encode(record), encode(row.parked)
+    body, pending = encode(record), encode(row.pending)
     return (
         record.session_id,
         record.seq,
@@ -93,29 +94,29 @@ def encode_session(row: SessionRow) -> tuple[object, ...]:
         row.folded_seq,
         row.out_offset,
         row.err_offset,
-        parked,
+        pending,
         row.driver_state,
-        _resume_checksum(row, parked),
+        _resume_checksum(row, pending),
         int(record.found),
     )
 
 
 def decode_session(values: tuple[Any, ...]) -> SessionRow:
     """The row that `SESSION_COLUMNS` selects."""
-    session_id, seq, body, crc, folded, out, err, parked, state, resume_crc = values
-    row = SessionRow(decode_record(session_id, seq, body, crc), Parked(), folded, out, err, state)
-    if _resume_checksum(row, parked) != resume_crc:
+    session_id, seq, body, crc, folded, out, err, pending, state, resume_crc = values
+    row = SessionRow(decode_record(session_id, seq, body, crc), Pending(), folded, out, err, state)
+    if _resume_checksum(row, pending) != resume_crc:
         raise StoreDamaged(
             f"Session {session_id}: what it would resume from does not match its checksum.",
             session_id=session_id,
             seq=seq,
         )
-    row.parked = _parked.decode(parked)
+    row.pending = _pending.decode(pending)
     return row
 
 
-def _resume_checksum(row: SessionRow, parked: bytes) -> int:
-    numbers = b"%d %d %d %d" % (row.folded_seq, row.out_offset, row.err_offset, len(parked))
+def _resume_checksum(row: SessionRow, pending: bytes) -> int:
+    numbers = b"%d %d %d %d" % (row.folded_seq, row.out_offset, row.err_offset, len(pending))
     return crc32(
-        row.driver_state or b"", crc32(parked, checksum(row.record.session_id, row.record.seq, numbers))
+        row.driver_state or b"", crc32(pending, checksum(row.record.session_id, row.record.seq, numbers))
     )

@@ -9,7 +9,7 @@ from zlib import crc32
 from bascule.model.codec import encode, timestamp
 from bascule.model.entries import TurnEntry
 from bascule.model.errors import StorageFailed, StoreConflict
-from bascule.model.records import Parked, SessionRecord
+from bascule.model.records import Pending, SessionRecord
 from bascule.store import edits, reader
 from bascule.store.audit import AuditChain
 from bascule.store.base import AuditRecord, Batch, Committed, StoredReply
@@ -127,7 +127,7 @@ class Transaction:
             return state
         row = reader.session_row(self.connection, session_id)
         if row is None:
-            return SessionState(SessionRow(SessionRecord(session_id), Parked()), [], [], 0, [])
+            return SessionState(SessionRow(SessionRecord(session_id), Pending()), [], [], 0, [])
         tail, tail_bytes = reader.tail(self.connection, session_id, row.folded_seq)
         return SessionState(
             row,

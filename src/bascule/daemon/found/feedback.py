@@ -185,8 +185,8 @@ class Feedback:
         for shown in self._scan.known:
             if shown.conversation == conversation and shown.record.queued:
                 point = await self._store.resume_point(shown.record.session_id)
-                if point is not None and point.record.found and point.parked.queue:
-                    first = point.parked.queue[0]
+                if point is not None and point.record.found and point.pending.queue:
+                    first = point.pending.queue[0]
                     return None if first.images else (shown, point, first)
         return None
 

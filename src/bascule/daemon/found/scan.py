@@ -180,7 +180,7 @@ class Scan:
             events.append(ArchivedChanged(True, "earlier"))
         events += [
             PromptQueued(one.prompt_id, one.text, one.by, one.client_message_id, one.images)
-            for one in before.parked.queue
+            for one in before.pending.queue
         ]
         if events:
             await self._store.append(Batch(session_id, seq + 1, record.updated_at, events))

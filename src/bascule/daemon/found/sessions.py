@@ -195,10 +195,10 @@ class FoundSessions:
         """Its terminal is gone: what people wrote meanwhile is sent by continuing the session here."""
         session_id = shown.record.session_id
         point = await self._store.resume_point(session_id)
-        if point is None or not point.parked.queue:
+        if point is None or not point.pending.queue:
             return
         try:
-            await self._go_on(session_id, Actor(point.parked.queue[0].by))
+            await self._go_on(session_id, Actor(point.pending.queue[0].by))
         except BasculeError as error:
             self._refused.add(session_id)
             text = (
@@ -233,7 +233,7 @@ class FoundSessions:
         check_prompt(wish.text, wish.images, self._prompt_chars)
         if self._scan.terminal_of(shown) is None:
             raise SessionOver(NOT_HERE)
-        if len(point.parked.queue) >= MAX_QUEUE:
+        if len(point.pending.queue) >= MAX_QUEUE:
             raise LimitReached(f"{MAX_QUEUE} messages are waiting already. Withdraw some first.")
         queued = PromptQueued(new_id(), wish.text, wish.by.name, wish.client_message_id, wish.images)
         result = encode({"prompt_id": queued.prompt_id, "state": "queued"})
@@ -246,7 +246,7 @@ class FoundSessions:
         return result
 
     def _changed(self, wish: EditPrompt | ReorderPrompts | WithdrawPrompt, point: ResumePoint) -> AnyEvent:
-        waiting = {one.prompt_id for one in point.parked.queue}
+        waiting = {one.prompt_id for one in point.pending.queue}
         asked = set(wish.order) if isinstance(wish, ReorderPrompts) else {wish.prompt_id}
         if not asked <= waiting:
             missing = ", ".join(sorted(asked - waiting))[:200]

@@ -155,7 +155,7 @@ async def show(call: Call[SessionBody]) -> SessionView:
 
 async def queue(call: AnyCall) -> Queue:
     point = await call.hub.store.resume_point(call.record.session_id)
-    return Queue(queue=point.parked.queue if point else [])
+    return Queue(queue=point.pending.queue if point else [])
 
 
 async def entries(call: Call[PageQuery]) -> EntriesPage:

@@ -28,10 +28,6 @@ class SessionView(SessionRecord, kw_only=True):
     status: str
     created: str = field(name="createdAt")
 
-    def same_as(self, other: "SessionView") -> bool:
-        """Equal in all that is worth telling: the log's growth alone is not."""
-        return structs.replace(self, seq=other.seq, updated_at=other.updated_at) == other
-
 
 class DamagedSession(View, frozen=True, kw_only=True):
     """A session whose record can't be read. Its name stays taken, its log is left as it is."""

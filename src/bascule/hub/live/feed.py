@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from bascule.hub.api.views import RequestView, SessionView, View, request_view, session_view
+from bascule.hub.api.views import RequestView, View, request_view, session_view
 from bascule.model.codec import encode
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.base import Committed, EventStore, Row
@@ -110,7 +110,7 @@ class Feed:
         self.store = store
         self.listeners: set[Listener] = set()
         self._channels: dict[str, _Channel] = {}
-        self._known: dict[str, SessionView] = {}
+        self._known: dict[str, SessionRecord] = {}  # as the listeners were last told of them
         self._dirty: dict[str, _Channel] = {}
         self.close = store.listen(self._committed)
 
@@ -148,7 +148,7 @@ class Feed:
         if record.found:
             return  # read from the agents' files by the thousand: who looks at one watches it, nobody else
         if self.listeners:
-            self._notify_listeners(session_view(record), new=bool(rows) and rows[0].seq == 1)
+            self._notify_listeners(record, new=bool(rows) and rows[0].seq == 1)
             self._notify_of_requests(record, requests)
         else:
             self._known.clear()
@@ -161,13 +161,13 @@ class Feed:
                 for viewer in list(channel.viewers):
                     viewer.offer(piece)
 
-    def _notify_listeners(self, now: SessionView, *, new: bool) -> None:
-        before = self._known.get(now.id)
-        if before is not None and before.same_as(now):
+    def _notify_listeners(self, now: SessionRecord, *, new: bool) -> None:
+        before = self._known.get(now.session_id)
+        if before is not None and before.same_but_for_seq(now):
             return
-        self._known[now.id] = now
+        self._known[now.session_id] = now
         for message in _news(before, now, new=new):
-            self.notify(now.id, encode(message))
+            self.notify(now.session_id, encode(message))
 
     def _notify_of_requests(self, record: SessionRecord, requests: Sequence[RequestRecord]) -> None:
         for request in requests:
@@ -181,13 +181,13 @@ class Feed:
             self.notify(record.session_id, encode(message))
 
 
-def _news(before: SessionView | None, now: SessionView, *, new: bool) -> Iterator[dict[str, object]]:
+def _news(before: SessionRecord | None, now: SessionRecord, *, new: bool) -> Iterator[dict[str, object]]:
     kind = "session:created" if new else "session:changed"
-    yield {"type": kind, "sessionId": now.id, "session": now}
+    yield {"type": kind, "sessionId": now.session_id, "session": session_view(now)}
     if before is not None and before.title != now.title:
-        yield {"type": "session:title-updated", "sessionId": now.id, "title": now.title}
+        yield {"type": "session:title-updated", "sessionId": now.session_id, "title": now.title}
     if before is not None and before.archived != now.archived:
-        yield {"type": "session:archived", "sessionId": now.id, "archived": now.archived}
+        yield {"type": "session:archived", "sessionId": now.session_id, "archived": now.archived}
 
 
 def pieces(session_id: str, rows: Sequence[Row]) -> Iterator[Delivery]:

@@ -1,6 +1,6 @@
 /**
  * What follows from events for a session as a whole: phase, title, queue. Pure, imports nothing; the twin of
- * `model/records.py` and `model/lifecycle.py`, held to the same fixtures (`tests/fixtures/fold`).
+ * `model/session_fold.py` and `model/lifecycle.py`, held to the same fixtures (`tests/fixtures/fold`).
  *
  * @typedef {import('./types.d.ts').PromptQueued} PromptQueued
  */

@@ -1,4 +1,4 @@
-/** What "allow in this session" would reach, in words; the page's side of `policy/rules.py`. Pure. */
+/** What "allow in this session" would reach, in words; the page's side of `policy/session_rules.py`. Pure. */
 
 // Words a shell takes as they are: no quoting, expansion, redirection, assignment or second command.
 const WORD = /^[A-Za-z0-9_./:@%+,=-]+$/;

@@ -13,8 +13,7 @@ from tests.policy.asking import DISK
 from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionRequested
 from bascule.policy.decide import decide
-from bascule.policy.rules import Rule, decode_rule, encode_rule, rule_for, words
-from bascule.policy.rules import matches as covers
+from bascule.policy.session_rules import SessionRule, decode_rule, encode_rule, matching, rule_for, words
 from bascule.policy.shell import exact_argv
 
 CWD = "/home/dev/project"
@@ -33,8 +32,8 @@ def asked(tool: str, kind: str, /, **fields: object) -> PermissionRequested:
     )
 
 
-def matches(rule: Rule, request: PermissionRequested, cwd: str) -> bool:
-    return covers(rule, request, cwd, DISK)
+def matches(rule: SessionRule, request: PermissionRequested, cwd: str) -> bool:
+    return matching([rule], request, cwd, DISK) == [rule]
 
 
 def bash(command: str) -> PermissionRequested:
@@ -99,6 +98,12 @@ def test_a_command_that_a_shell_could_read_otherwise_cannot_be_remembered(comman
         rule_for(bash(command), CWD)
 
 
+def test_commands_remembered_one_by_one_do_not_allow_their_chain():
+    kept = [rule_for(bash(command), CWD) for command in ("make", "git push")]
+    assert decide(bash("make && git push"), "relay", kept, CWD) is None
+    assert matching(kept, bash("git push"), CWD, DISK) == kept[1:]
+
+
 def test_flags_with_values_are_plain_words():
     assert exact_argv("pytest -x --maxfail=1 tests/a.py") == ("pytest", "-x", "--maxfail=1", "tests/a.py")
 
@@ -154,7 +159,7 @@ def test_each_permission_mode_answers_only_what_it_says(mode: str, kind: str, de
 
 def test_a_deny_rule_is_stronger_than_any_allow():
     allow = rule_for(bash("make"), CWD)
-    deny = Rule(allow.tool, allow.cwd, "deny", argv=allow.argv)
+    deny = SessionRule(allow.tool, allow.cwd, "deny", argv=allow.argv)
     verdict = decide(bash("make"), "auto", [allow, deny], CWD)
     assert verdict is not None
     assert verdict.decision == "deny"

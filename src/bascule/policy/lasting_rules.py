@@ -1,4 +1,4 @@
-"""Lasting rules: what makes one, and how it reads."""
+"""Lasting rules: which are valid, how they read to a person, which of several is the most specific."""
 
 import os.path
 import re

@@ -11,8 +11,8 @@ from bascule.model.rules import RuleSpec, StandingRule
 from bascule.policy.decide import decide
 from bascule.policy.fitting import Place
 from bascule.policy.globs import covers
+from bascule.policy.lasting_rules import check, words
 from bascule.policy.shell import parts_of
-from bascule.policy.standing import check, words
 from bascule.policy.subject import subject_of
 
 STATUS = command("allow", "git status", folder=LANTERN)

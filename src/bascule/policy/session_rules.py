@@ -1,6 +1,11 @@
-"""Rules of one session, by "allow in this session": exactly this request, here. What is not exact asks."""
+"""Session rules, made by "allow in this session": each covers exactly one request, in this session's folder.
+
+They are no lasting rules with a session's scope. Those answer each command of a chain by itself and files by
+pattern: remembering `make` and `git push` would also allow `make && git push`, which nobody was asked about.
+"""
 
 import os.path
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -15,7 +20,7 @@ from bascule.policy.subject import Subject, subject_of
 _ONCE = "Allow it once instead."
 
 
-class Rule(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class SessionRule(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What was allowed or denied. Exactly one of `argv`, `path` and `input_sha256` is set."""
 
     tool: str
@@ -33,7 +38,7 @@ def exact_path(path: str) -> str | None:
     return path
 
 
-def rule_for(asked: PermissionRequested, cwd: str) -> Rule:
+def rule_for(asked: PermissionRequested, cwd: str) -> SessionRule:
     """The narrowest rule that covers this request, for "allow in this session"."""
     subject = subject_of(asked)
     if subject is None:
@@ -47,37 +52,42 @@ def rule_for(asked: PermissionRequested, cwd: str) -> Rule:
             # By its whole input, which tells tools apart only if they have names, or fields that we know.
             if asked.tool == asked.kind and not subject.exact:
                 raise InvalidInput(f"The agent does not say which tool this is. {_ONCE}")
-            return Rule(asked.tool, cwd, input_sha256=asked.input_sha256)
+            return SessionRule(asked.tool, cwd, input_sha256=asked.input_sha256)
 
 
-def _command_rule(subject: Subject, cwd: str) -> Rule:
+def _command_rule(subject: Subject, cwd: str) -> SessionRule:
     if subject.cwd not in (None, cwd):
         raise InvalidInput(f"This command runs in another folder. {_ONCE}")
     if subject.parts is None or len(subject.parts) != 1 or not subject.exact:
         raise InvalidInput(f"This command can't be remembered exactly. {_ONCE}")
-    return Rule(subject.tool, cwd, argv=subject.parts[0])
+    return SessionRule(subject.tool, cwd, argv=subject.parts[0])
 
 
-def _path_rule(subject: Subject, cwd: str) -> Rule:
+def _path_rule(subject: Subject, cwd: str) -> SessionRule:
     path = exact_path(subject.paths[0]) if subject.exact and len(subject.paths) == 1 else None
     if path is None:
         raise InvalidInput(f"This request can't be remembered exactly. {_ONCE}")
-    return Rule(subject.tool, cwd, path=path)
+    return SessionRule(subject.tool, cwd, path=path)
 
 
-def matches(rule: Rule, asked: PermissionRequested, cwd: str, disk: Disk) -> bool:
-    """Does this rule cover that request? Only when every part is the same."""
-    if rule.tool != asked.tool or rule.cwd != cwd:
-        return False
+def matching(
+    rules: Sequence[SessionRule], asked: PermissionRequested, cwd: str, disk: Disk
+) -> list[SessionRule]:
+    """The rules that cover this request: those that remembering it would make again, or their denial."""
+    here = [rule for rule in rules if rule.tool == asked.tool and rule.cwd == cwd]
+    if not here:
+        return []
     try:
-        same = rule_for(asked, cwd) == msgspec.structs.replace(rule, decision="allow")
+        exact = rule_for(asked, cwd)
     except InvalidInput:
-        return False
+        return []
+    same = [rule for rule in here if msgspec.structs.replace(rule, decision="allow") == exact]
     # A link that was put in the file's place since leads to another file.
-    return same and (rule.path is None or disk.real(rule.path) == rule.path)
+    moved = bool(same) and exact.path is not None and disk.real(exact.path) != exact.path
+    return [] if moved else same
 
 
-def words(rule: Rule) -> str:
+def words(rule: SessionRule) -> str:
     """The rule as a person reads it."""
     verb = "Allow" if rule.decision == "allow" else "Deny"
     if rule.argv is not None:
@@ -87,13 +97,13 @@ def words(rule: Rule) -> str:
     return f"{verb} {rule.tool} with exactly this input, in this session"
 
 
-def encode_rule(rule: Rule) -> Raw:
+def encode_rule(rule: SessionRule) -> Raw:
     return Raw(msgspec.json.encode(rule))
 
 
-def decode_rule(raw: Raw) -> Rule | None:
+def decode_rule(raw: Raw) -> SessionRule | None:
     """None for one that says more than we understand: then a person is asked."""
     try:
-        return msgspec.json.decode(raw, type=Rule)
+        return msgspec.json.decode(raw, type=SessionRule)
     except msgspec.MsgspecError:
         return None

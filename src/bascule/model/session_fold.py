@@ -1,0 +1,264 @@
+"""The session fold: advances a session's record, pending prompts and requests by one logged event at a time.
+
+A session's ledger and the store's writer fold the same log with it, so they can't come to differ.
+"""
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from typing import assert_never
+
+from bascule.model.codec import Logged
+from bascule.model.events import (
+    AgentSpawned,
+    AnswerDelivered,
+    AnyEvent,
+    ArchivedChanged,
+    Bell,
+    CommandsChanged,
+    EntryClosed,
+    EntryOpened,
+    Interrupted,
+    ModeChanged,
+    ModelChanged,
+    ModelsChanged,
+    Note,
+    PermissionAnswered,
+    PermissionModeChanged,
+    PermissionRequested,
+    PermissionWithdrawn,
+    PlanChanged,
+    PromptEdited,
+    PromptQueued,
+    PromptSent,
+    PromptsReordered,
+    PromptWithdrawn,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    ReconnectScheduled,
+    RuleAdded,
+    SessionEnded,
+    SessionEnding,
+    SessionFailed,
+    SessionReady,
+    SessionStarted,
+    StderrWritten,
+    TerminalResized,
+    TextAppended,
+    TitleChanged,
+    ToolChanged,
+    ToolStarted,
+    TurnEnded,
+    Unrecognised,
+    UsageChanged,
+)
+from bascule.model.lifecycle import step
+from bascule.model.records import Pending, RequestRecord, RequestState, SessionRecord, title_from
+from bascule.model.request_fold import opened_request, settle
+
+# Most of a log is these, and they change nothing of a session but `seq` and `updated_at`.
+NO_RECORD_CHANGE: frozenset[type[AnyEvent]] = frozenset(
+    {
+        EntryOpened,
+        TextAppended,
+        EntryClosed,
+        ToolStarted,
+        PlanChanged,
+        CommandsChanged,
+        ModelsChanged,
+        StderrWritten,
+        Note,
+        Unrecognised,
+        Bell,
+    }
+)
+
+# What tools that open a pull request print last, and nothing looser: its number stands in lists.
+_PULL_REQUEST = re.compile(
+    r"https://[a-z0-9.-]+/(?:[\w.-]+/)+(?:pull|pulls|merge_requests)/[1-9][0-9]{0,8}", re.ASCII
+)
+_MAX_URL = 300
+
+
+class SessionFold:
+    """A session's record, its pending prompts and rules, and those of its requests that are still remembered.
+
+    The fold changes the record and `pending` it was given. It forgets no request by itself: how many
+    settled ones are worth keeping is for its owner to say, with `forget`.
+    """
+
+    def __init__(
+        self, record: SessionRecord, pending: Pending, requests: Iterable[RequestRecord] = ()
+    ) -> None:
+        self.record = record
+        self.pending = pending
+        self.requests = {request.request_id: request for request in requests}  # in the order they were asked
+
+    def apply(self, logged: Logged) -> Sequence[RequestRecord]:
+        """Fold one event. Returns the requests it changed."""
+        record, event = self.record, logged.event
+        record.seq, record.updated_at = logged.seq, logged.at
+        if type(event) in NO_RECORD_CHANGE:
+            return ()
+        if isinstance(event, ToolChanged):
+            if event.status == "done":
+                _count_work(record, event)
+            return self._confirm(event.tool_id, logged)
+        record.phase = step(record.phase, event)
+        _advance_record(record, logged.at, event)
+        if _advance_pending(self.pending, event):
+            record.queued = len(self.pending.queue)
+        return self._advance_requests(event, logged)
+
+    def forget(self, states: Container[RequestState], keep: int = 0) -> None:
+        """Forget the requests in these states, all but the newest `keep`."""
+        found = [request.request_id for request in self.requests.values() if request.state in states]
+        for request_id in found[: max(0, len(found) - keep)]:
+            del self.requests[request_id]
+
+    def _confirm(self, tool_id: str, logged: Logged) -> Sequence[RequestRecord]:
+        """A tool that moves shows that the agent has read the answer about it."""
+        if not self.requests:
+            return ()
+        requests = self.requests.values()
+        return [request for request in requests if request.tool_id == tool_id and settle(request, logged)]
+
+    def _advance_requests(self, event: AnyEvent, logged: Logged) -> Sequence[RequestRecord]:
+        opened = opened_request(self.record.session_id, logged)
+        if opened is not None:
+            self.requests[opened.request_id] = opened
+            return (opened,)
+        match event:
+            case (
+                PermissionAnswered()
+                | QuestionAnswered()
+                | PermissionWithdrawn()
+                | QuestionWithdrawn()
+                | AnswerDelivered()
+            ):
+                request = self.requests.get(event.request_id)
+                return (request,) if request is not None and settle(request, logged) else ()
+            case _:
+                return ()
+
+
+def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
+    match event:
+        case SessionStarted():
+            record.agent, record.driver, record.cwd = event.agent, event.driver, event.cwd
+            record.device = event.device
+            record.model = event.model or record.model
+            record.permission_mode, record.demo = event.permission_mode, event.demo
+            record.cols, record.rows = event.cols, event.rows
+            record.skip_permissions, record.found = event.skip_permissions, event.found
+            record.process = event.process
+            record.worktree_of = event.worktree_of
+            record.created_at = record.created_at or at
+            record.created_by = record.created_by or event.by
+            record.end_reason = record.end_message = record.code = record.signal = None
+            record.started_at, record.started_seq, record.spawned = at, record.seq, False
+            if not event.forked:
+                # Until the agent names its conversation (a terminal never does), this is all that is known.
+                record.agent_session_id = event.resumed_from or record.agent_session_id
+        case AgentSpawned():
+            record.spawned = True
+        case SessionReady():
+            record.agent_session_id = event.agent_session_id or record.agent_session_id
+            record.model = event.model or record.model
+            record.agent_version = event.version or record.agent_version
+            record.mode = event.mode or record.mode
+            record.attempt = record.attempts = 0
+        case ReconnectScheduled():
+            record.attempt, record.attempts = event.attempt, event.attempts
+        case PromptSent():
+            record.title = record.title or title_from(event.text)
+            record.turns += 1
+        case TurnEnded():
+            record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
+        case UsageChanged():
+            record.context_used = event.used if event.used is not None else record.context_used
+            record.context_size = event.size if event.size is not None else record.context_size
+            record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
+        case PermissionRequested() | QuestionAsked():
+            record.open_requests += 1
+        case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
+            record.open_requests = max(0, record.open_requests - 1)
+        case TitleChanged():
+            if event.by or not record.titled:
+                record.title, record.titled = event.title, bool(event.by)
+        case TerminalResized():
+            record.cols, record.rows = event.cols, event.rows
+        case ArchivedChanged():
+            record.archived = event.archived
+        case ModeChanged():
+            record.mode = event.mode
+        case PermissionModeChanged():
+            record.permission_mode = event.mode
+        case ModelChanged():
+            record.model = event.model
+        case SessionEnding():
+            record.end_reason = event.reason
+        case SessionEnded() | SessionFailed():
+            record.end_reason, record.end_message = event.reason, event.message
+            record.code, record.signal = event.code, event.signal
+            if event.reason != "disconnected":
+                record.attempt = record.attempts = 0
+        case (
+            PromptQueued()
+            | PromptEdited()
+            | PromptsReordered()
+            | PromptWithdrawn()
+            | Interrupted()
+            | ToolChanged()
+            | AnswerDelivered()
+            | RuleAdded()
+        ):  # these change the phase, the queue, the rules, the requests or the lines counted, elsewhere
+            pass
+        case (
+            EntryOpened()
+            | TextAppended()
+            | EntryClosed()
+            | ToolStarted()
+            | PlanChanged()
+            | CommandsChanged()
+            | ModelsChanged()
+            | StderrWritten()
+            | Note()
+            | Unrecognised()
+            | Bell()
+        ):  # NO_RECORD_CHANGE
+            pass
+        case _:
+            assert_never(event)
+
+
+def _count_work(record: SessionRecord, done: ToolChanged) -> None:
+    for diff in done.diffs:
+        record.added += diff.added
+        record.removed += diff.removed
+    last = done.output[-_MAX_URL:].rstrip().rpartition("\n")[2].strip()
+    if _PULL_REQUEST.fullmatch(last):
+        record.pull_request = last
+
+
+def _advance_pending(pending: Pending, event: AnyEvent) -> bool:
+    queue = pending.queue
+    match event:
+        case PromptQueued():
+            queue.append(event)
+        case PromptSent() | PromptWithdrawn():
+            pending.queue = [one for one in queue if one.prompt_id != event.prompt_id]
+        case PromptEdited(prompt_id=prompt_id, text=text):
+            pending.queue = [_edited(one, text) if one.prompt_id == prompt_id else one for one in queue]
+        case PromptsReordered(order=order):
+            place = {prompt_id: n for n, prompt_id in enumerate(order)}
+            pending.queue = sorted(queue, key=lambda one: place.get(one.prompt_id, len(place)))
+        case RuleAdded():
+            pending.rules.append(event)
+        case _:
+            return False
+    return True
+
+
+def _edited(prompt: PromptQueued, text: str) -> PromptQueued:
+    return PromptQueued(prompt.prompt_id, text, prompt.by, prompt.client_message_id, prompt.images)
