@@ -32,7 +32,7 @@ from bascule.store.sqlite import SqliteStore
 log = logging.getLogger(__name__)
 
 DATABASE = "bascule.db"
-FIRST_DEVICE_SECONDS = 10.0  # that a wish waits for this machine's sessions, just after a start
+FIRST_DEVICE_SECONDS = 10.0  # that a command waits for this machine's sessions, just after a start
 LINK_SECONDS = 30 * 24 * 3600
 THIS_MACHINE = "this machine"
 

@@ -1,6 +1,6 @@
 """Agents' settings for the matrix: a scripted MCP server, and projects that allow themselves everything.
 
-Every agent has its own file and its own words for the same wish.
+Every agent has its own file and its own words for the same command.
 """
 
 from __future__ import annotations

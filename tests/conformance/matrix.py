@@ -119,8 +119,8 @@ class _Filling:
         for where in ("untrusted", "trusted"):
             wishful(agent, work / where / "project", self._theirs)
         async with self._live:
-            wish = {"path": str(trusted / "project"), "trusted": True}
-            answer = await self._live.http.post("/api/projects/trusted", json=wish)
+            command = {"path": str(trusted / "project"), "trusted": True}
+            answer = await self._live.http.post("/api/projects/trusted", json=command)
             answer.raise_for_status()
             for column in DEEDS:
                 if not self._wants(column):

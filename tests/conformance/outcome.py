@@ -8,7 +8,7 @@ class Figures(Struct):
 
     ready: float | None = None  # from the spawn to `session_ready`
     text: float | None = None  # from the spawn to the first text, when the prompt came with the start
-    end: float | None = None  # from the wish to `session_ended`
+    end: float | None = None  # from the command to `session_ended`
     exit: str = ""
 
 

@@ -20,7 +20,7 @@ async def two_at_once(talk: Talk, agent: Candidate) -> None:
         await beside.turn_ends()
         holds(_process(talk) == _process(beside) != "", "they are not on one process")
         holds(_pids(talk) == _pids(beside), f"their processes are {_pids(talk)} and {_pids(beside)}")
-        await beside.wish("session:end")
+        await beside.command("session:end")
         ended = await beside.next(SessionEnded)
         holds(ended.reason == "closed", f"the second session ended {ended}")
         await talk.text("piece 120.")

@@ -67,7 +67,7 @@ async def cancel(talk: Talk, agent: Candidate) -> None:
     """An answer that is stopped in its middle ends there; the next prompt is answered."""
     await talk.open("::slow 200 0.05")
     await talk.text("piece 3.")
-    await talk.wish("session:interrupt")
+    await talk.command("session:interrupt")
     await talk.turn_ends("interrupted")
     await talk.send("::text Still here.")
     await talk.text("Still here.")
@@ -78,7 +78,7 @@ async def cancel_asking(talk: Talk, agent: Candidate) -> None:
     """A turn that waits for a permission can be stopped: the request is taken back, nothing runs."""
     await talk.open("::bash touch stopped.txt")
     asked = await talk.next(PermissionRequested)
-    await talk.wish("session:interrupt")
+    await talk.command("session:interrupt")
     await talk.turn_ends("interrupted")
     withdrawn = [one.request_id for one in talk.events(PermissionWithdrawn)]
     holds(asked.request_id in withdrawn, "the request still stands")
@@ -92,7 +92,7 @@ async def resume(talk: Talk, agent: Candidate) -> None:
     """An ended session is taken up again: the agent still knows what was said before."""
     await talk.open("::text Remember the word heron.")
     await talk.turn_ends()
-    await talk.wish("session:end")
+    await talk.command("session:end")
     await talk.next(SessionEnded)
     await bring_back(talk)
     await talk.next(SessionReady)

@@ -30,7 +30,7 @@ async def planned(talk: Talk, agent: Candidate) -> None:
     await talk.turn_ends()
     told = [one.last_tool_result() or "" for one in talk.model.requests]
     holds(any("Green" in one for one in told), f"the model was told {told}")
-    await talk.wish("session:mode", mode="ask")
+    await talk.command("session:mode", mode="ask")
     await talk.next(ModeChanged)
     await talk.send("::bash touch after.txt ;; ::text Acted.")
     await talk.answer(await talk.next(PermissionRequested), "allow")
@@ -73,7 +73,7 @@ async def forked(talk: Talk, agent: Candidate) -> None:
         await fork.turn_ends()
         told = [str(message) for one in talk.model.requests for message in one.messages]
         holds(any("heron" in one for one in told), "the model was not told of the earlier turn")
-        await fork.wish("session:end")
+        await fork.command("session:end")
     finally:
         await fork.close()
 
@@ -104,7 +104,7 @@ async def listed(talk: Talk, agent: Candidate) -> None:
         await again.turn_ends()
         told = [str(message) for one in talk.model.requests for message in one.messages]
         holds(any("Begun elsewhere." in one for one in told), "the model was not told of the earlier turn")
-        await again.wish("session:end")
+        await again.command("session:end")
         await again.next(SessionEnded)
     finally:
         await again.close()

@@ -117,7 +117,7 @@ async def interrupt_a_command(talk: Talk) -> None:
     await talk.answer(await talk.next(PermissionRequested), "allow")
     await talk.next(AnswerDelivered)
     pid = await _number_in(talk, "pid.txt")
-    await talk.wish("session:interrupt")
+    await talk.command("session:interrupt")
     await talk.turn_ends("interrupted")
     status = [one.status for one in talk.events(ToolChanged)]
     holds(status == ["failed"], f"the command is shown as {status}")
@@ -142,7 +142,7 @@ async def interrupt_with_a_request_open(talk: Talk) -> None:
     """The open request is taken back and its tool closed."""
     await talk.open("::bash touch asked.txt")
     asked = await talk.next(PermissionRequested)
-    await talk.wish("session:interrupt")
+    await talk.command("session:interrupt")
     gone = await talk.next(PermissionWithdrawn)
     await talk.turn_ends("interrupted")
     holds((gone.request_id, gone.reason) == (asked.request_id, "interrupted"), f"withdrawn: {gone}")
@@ -168,9 +168,9 @@ async def killed_mid_turn(talk: Talk) -> None:
     holds(not missing, f"pieces not there exactly once: {missing}")
     holds(len(talk.requests()) == 1, f"the model was asked {len(talk.requests())} times")
     own_id = (await talk.record())["agent_session_id"]
-    await talk.wish("session:end")
+    await talk.command("session:end")
     await talk.next(SessionEnded)
-    await talk.wish("session:resume")
+    await talk.command("session:resume")
     started = await talk.next(SessionStarted)
     holds(started.resumed_from == own_id, f"resumed from {started.resumed_from}, not {own_id}")
     await talk.next(SessionReady)
@@ -218,7 +218,7 @@ async def end_mid_turn(talk: Talk) -> None:
     await talk.open("::bash echo $$ > pid.txt; sleep 300; touch late.txt")
     await talk.answer(await talk.next(PermissionRequested), "allow")
     pid = await _number_in(talk, "pid.txt")
-    await talk.wish("session:end")
+    await talk.command("session:end")
     ended = await talk.next(SessionEnded)
     holds(ended.reason == "closed", f"it ended {ended}")
     holds(not alive(pid), f"process {pid} of the command still runs")

@@ -16,7 +16,7 @@ async def chat_to_terminal_and_back(talk: Talk) -> None:
     await talk.open("::text The heron stands in the reeds.")
     await talk.turn_ends()
     conversation = (await talk.record())["agent_session_id"]
-    await talk.wish("session:end")
+    await talk.command("session:end")
     await talk.next(SessionEnded)
     answer = await talk.live.http.post(
         "/api/projects/trusted", json={"path": str(talk.project), "trusted": True}
@@ -41,7 +41,7 @@ async def chat_to_terminal_and_back(talk: Talk) -> None:
         await talk.live.http.delete(f"/api/sessions/{screen}")
     await talk.live.wait_for(screen, SessionEnded)
 
-    await talk.wish("session:resume")
+    await talk.command("session:resume")
     await talk.next(SessionReady)
     talk.model.requests.clear()
     await talk.send("::text And it is back.")

@@ -1,4 +1,4 @@
-"""One session with the real CLI, as a person has it: wishes by HTTP and socket, facts by socket."""
+"""One session with the real CLI, as a person has it: commands by HTTP and socket, facts by socket."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Talk:
         headers = {"authorization": f"Bearer {self.live.token}"}
         self._socket = await connect(url, additional_headers=headers, max_size=None, proxy=None)
         self._listening = asyncio.create_task(self._listen(self._socket), name=f"socket of {self.session}")
-        await self.wish("session:subscribe", after=self.rows[-1].seq if self.rows else 0)
+        await self.command("session:subscribe", after=self.rows[-1].seq if self.rows else 0)
 
     async def close(self) -> None:
         """Hang up."""
@@ -153,7 +153,7 @@ class Talk:
 
     # Acting
 
-    async def wish(self, kind: str, **fields: Any) -> Any:
+    async def command(self, kind: str, **fields: Any) -> Any:
         """Send one message about this session, and give what it was answered with."""
         return await self.ask(kind, sessionId=self.session, **fields)
 
@@ -180,7 +180,7 @@ class Talk:
 
     async def answer(self, asked: PermissionRequested, decision: str, **more: Any) -> None:
         """Answer a permission request over the socket, as the page does."""
-        await self.wish(
+        await self.command(
             "session:permission",
             requestId=asked.request_id,
             decision=decision,
@@ -190,7 +190,7 @@ class Talk:
 
     async def reply(self, asked: QuestionAsked, answers: dict[str, str]) -> None:
         """Answer a question over the socket."""
-        await self.wish(
+        await self.command(
             "session:question",
             requestId=asked.request_id,
             answers=answers,

@@ -54,7 +54,7 @@ async def _act(talk: Talk, action: Action) -> None:
         case AwaitRequest():
             await talk.next(PermissionRequested)
         case Interrupt():
-            await talk.wish("session:interrupt")
+            await talk.command("session:interrupt")
         case TurnEnds(failed=failed):
             ended = await talk.next(TurnEnded)
             holds((ended.stop_reason != "end_turn") == failed, f"the turn ended {ended}")
@@ -69,9 +69,9 @@ async def restart_and_resume(talk: Talk) -> None:
     await talk.live.kill()
     await talk.live.start()
     await talk.connect()
-    await talk.wish("session:end")
+    await talk.command("session:end")
     await talk.next(SessionEnded)
-    await talk.wish("session:resume")
+    await talk.command("session:resume")
     await talk.next(SessionReady)
 
 

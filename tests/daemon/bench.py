@@ -17,7 +17,7 @@ from bascule.daemon.device import Device
 from bascule.daemon.found.places import Place
 from bascule.daemon.host import Host
 from bascule.daemon.processes.reconnecting import PAUSES
-from bascule.link.frames import AnyFrame, Ask, Reply, Wish
+from bascule.link.frames import AnyFrame, Ask, DeviceCommand, Reply
 from bascule.model.codec import Logged, decode_logged
 from bascule.model.commands import Actor, StartSession
 from bascule.model.errors import Refused
@@ -91,11 +91,11 @@ class World:
             asyncio.get_running_loop().remove_reader(watch)
             os.close(watch)
 
-    async def ask(self, wish: Wish) -> Any:
+    async def ask(self, command: DeviceCommand) -> Any:
         """The reply's result; raises `Refused`."""
         self._count += 1
         future = self._waiting[self._count] = asyncio.get_running_loop().create_future()
-        self.host.receive(Ask(self._count, wish))
+        self.host.receive(Ask(self._count, command))
         reply = await asyncio.wait_for(future, PATIENCE)
         if reply.refusal is not None:
             raise Refused(reply.refusal)

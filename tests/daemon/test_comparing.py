@@ -28,14 +28,14 @@ pytestmark = pytest.mark.anyio
 THREE = ("s1", "s2", "s3")
 
 
-def wish(here: World, *sessions: str, prompt: str = "write new.txt hello", **more: Any) -> StartComparison:
+def command(here: World, *sessions: str, prompt: str = "write new.txt hello", **more: Any) -> StartComparison:
     entrants = tuple(Entrant(one, "mini", f"model-{one}") for one in sessions or THREE)
     fields: dict[str, Any] = {"folder": str(here.work), "by": ANA, "title": "Fix the sync", **more}
     return StartComparison(comparison_id="c1", prompt=prompt, entrants=entrants, **fields)
 
 
 async def begun(here: World, *sessions: str, **more: Any) -> dict[str, Any]:
-    made = await here.ask(wish(here, *sessions, **more))
+    made = await here.ask(command(here, *sessions, **more))
     for one in sessions or THREE:
         await here.until(TurnEnded, one)
     return made
@@ -214,7 +214,7 @@ async def test_all_is_checked_before_anything_begins(short_dir: Path):
     async with world(short_dir, sessions=3) as here:
         await here.start("other", "hello")
         with pytest.raises(Refused) as refused:
-            await here.ask(wish(here))
+            await here.ask(command(here))
         refusal = refused.value.refusal()
         assert refusal.code == "LIMIT_REACHED"
         assert refusal.message.startswith("3 sessions are too many: here has room for 2 more.")
@@ -225,18 +225,18 @@ async def test_all_is_checked_before_anything_begins(short_dir: Path):
         await begun(here, "s1", "s2")
         for few in (("s8",), ("s4", "s5", "s6", "s7", "s8")):
             with pytest.raises(Refused, match="2 to 4 agents"):
-                await here.ask(wish(here, *few))
+                await here.ask(command(here, *few))
 
 
 @pytest.mark.row("X10")
 async def test_a_folder_without_a_repository_or_without_a_commit_says_what_is_missing(short_dir: Path):
     async with world(short_dir) as here:
         with pytest.raises(Refused, match="not in a git repository") as refused:
-            await here.ask(wish(here))
+            await here.ask(command(here))
         assert refused.value.refusal().code == "INVALID_REPOSITORY"
         git(here.work, "init", "--quiet")
         with pytest.raises(Refused, match="no commit yet"):
-            await here.ask(wish(here))
+            await here.ask(command(here))
         assert await here.store.sessions() == []
 
 
@@ -245,7 +245,7 @@ async def test_a_key_sent_twice_starts_once(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         first, second = await asyncio.gather(
-            here.ask(wish(here, "s1", "s2", key="k")), here.ask(wish(here, "s1", "s2", key="k"))
+            here.ask(command(here, "s1", "s2", key="k")), here.ask(command(here, "s1", "s2", key="k"))
         )
         assert first["id"] == second["id"] == "c1"
         assert len(await here.store.sessions()) == 2
@@ -279,7 +279,7 @@ async def test_a_single_session_may_have_a_work_tree_of_its_own_also_from_a_fold
 async def test_no_result_is_kept_while_its_agent_still_works(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
-        await here.ask(wish(here, "s1", "s2", prompt="hold"))
+        await here.ask(command(here, "s1", "s2", prompt="hold"))
         with pytest.raises(Refused, match="still working"):
             await here.ask(KeepContestant("c1", "s1", ANA))
 
@@ -337,7 +337,7 @@ async def test_a_repository_that_claims_another_folder_gets_no_work_tree(short_d
     git(repo, "config", "core.worktree", str(short_dir))
     async with world(short_dir) as here:
         with pytest.raises(Refused, match="point to"):
-            await here.ask(wish(here))
+            await here.ask(command(here))
 
 
 @pytest.mark.row("S33")
@@ -368,12 +368,12 @@ async def test_trees_are_not_made_through_a_link_nor_outside_the_roots(short_dir
         (short_dir / "outside").mkdir()
         (short_dir / "repo-worktrees").symlink_to(short_dir / "outside")
         with pytest.raises(Refused, match="is a link"):
-            await here.ask(wish(here))
+            await here.ask(command(here))
         assert os.listdir(short_dir / "outside") == []
         assert (await here.ask(ListComparisons()))["comparisons"] == []
         here.launcher.roots = (str(here.work),)
         with pytest.raises(Refused, match="outside the folders sessions may run in"):
-            await here.ask(wish(here))
+            await here.ask(command(here))
 
 
 @pytest.mark.row("X10")

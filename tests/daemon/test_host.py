@@ -113,14 +113,14 @@ async def test_of_many_answers_at_once_exactly_one_counts(short_dir: Path):
         here.launcher.env["MINI_LEDGER"] = str(short_dir / "ledger")
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
-        wishes = [
+        commands = [
             AnswerPermission(
                 session_id="s1", by=ANA, request_id=request.request_id, decision=decision, message="m"
             )
             for _ in range(500)
             for decision in ("allow", "deny")
         ]
-        results = await asyncio.gather(*(here.ask(wish) for wish in wishes), return_exceptions=True)
+        results = await asyncio.gather(*(here.ask(command) for command in commands), return_exceptions=True)
         losers = [one for one in results if isinstance(one, Refused)]
         assert len(losers) == 999
         assert {one.refusal().code for one in losers} == {"ALREADY_ANSWERED"}

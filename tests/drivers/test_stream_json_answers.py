@@ -1,4 +1,4 @@
-"""Wishes become the bytes that the real agent was recorded to accept."""
+"""Commands become the bytes that the real agent was recorded to accept."""
 
 import hashlib
 import json

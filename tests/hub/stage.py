@@ -130,11 +130,11 @@ RULE = RuleView(
 
 
 class ScriptedDevice:
-    """Answers every wish as a daemon would, as far as the hub can tell, and remembers what it was asked."""
+    """Answers every command as a daemon would, as far as the hub can tell, and keeps what it was asked."""
 
     def __init__(self, store: SqliteStore, switchboard: Switchboard) -> None:
-        self.wishes: list[Any] = []
-        self.mute = False  # takes wishes and never answers
+        self.commands: list[Any] = []
+        self.mute = False  # takes commands and never answers
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
         self.line = switchboard.attach(self._receive)
@@ -142,7 +142,7 @@ class ScriptedDevice:
 
     def _receive(self, frame: AnyFrame) -> None:
         assert isinstance(frame, Ask)
-        self.wishes.append(frame.wish)
+        self.commands.append(frame.command)
         if not self.mute:
             task = asyncio.create_task(self._reply(frame), name="scripted device")
             self._tasks.add(task)
@@ -150,51 +150,53 @@ class ScriptedDevice:
 
     async def _reply(self, ask: Ask) -> None:
         try:
-            result = await self._carry_out(ask.wish)
+            result = await self._carry_out(ask.command)
         except BasculeError as error:
             self.line.receive(Reply(ask.ask, refusal=error.refusal()))
         else:
             self.line.receive(Reply(ask.ask, msgspec.Raw(encode(result))))
 
-    async def _carry_out(self, wish: Any) -> object:
-        match wish:
+    async def _carry_out(self, command: Any) -> object:
+        match command:
             case StartSession():
                 begun = SessionStarted(
-                    agent=wish.agent,
+                    agent=command.agent,
                     driver="stream_json",
-                    cwd=wish.cwd,
-                    by=wish.by.name,
-                    model=wish.model,
-                    permission_mode=wish.permission_mode,
+                    cwd=command.cwd,
+                    by=command.by.name,
+                    model=command.model,
+                    permission_mode=command.permission_mode,
                 )
-                await append(self._store, wish.session_id, begun)
-                return {"session_id": wish.session_id, "seq": 1}
+                await append(self._store, command.session_id, begun)
+                return {"session_id": command.session_id, "seq": 1}
             case SendPrompt():
-                sent = PromptSent(f"p{len(self.wishes)}", wish.text, wish.by.name, wish.client_message_id)
-                await append(self._store, wish.session_id, sent)
+                sent = PromptSent(
+                    f"p{len(self.commands)}", command.text, command.by.name, command.client_message_id
+                )
+                await append(self._store, command.session_id, sent)
                 return {"prompt_id": sent.prompt_id, "state": "sent"}
             case AnswerPermission():
-                await self._answer(wish)
+                await self._answer(command)
             case EndSession():
-                await append(self._store, wish.session_id, SessionEnded("closed", code=0))
+                await append(self._store, command.session_id, SessionEnded("closed", code=0))
             case ListAgents():
                 return {"agents": AGENTS}
             case CheckDirectory() | TrustFolder():
-                return {"path": wish.path}
+                return {"path": command.path}
             case ListFolders():
-                return Folders([wish.prefix + "x"], False)
+                return Folders([command.prefix + "x"], False)
             case ListFiles():
-                return FileList(wish.path, [FileItem("a.py", "file", 3, timestamp(0))], False)
+                return FileList(command.path, [FileItem("a.py", "file", 3, timestamp(0))], False)
             case ReadFile():
-                return FileContent(wish.path, 3, timestamp(0), False, False, "<b>")
+                return FileContent(command.path, 3, timestamp(0), False, False, "<b>")
             case ReadChanges():
                 change = FileChange("a.py", "modified", 1, 0, "@@ -0,0 +1 @@\n+x")
                 return GitChanges("trunk", [change])
             case ListFound():
                 item = found_item()
-                return FoundList([item][: wish.limit], 1, Looking(False, 1, 1))
+                return FoundList([item][: command.limit], 1, Looking(False, 1, 1))
             case FollowFound():
-                return Followed(wish.session_id, OpenTerminal(4242, "idle"))
+                return Followed(command.session_id, OpenTerminal(4242, "idle"))
             case AwaitFeedback():
                 return FeedbackNews("ready")
             case TakeFeedback():
@@ -233,16 +235,19 @@ class ScriptedDevice:
                 pass
         return {}
 
-    async def _answer(self, wish: AnswerPermission) -> None:
-        request = await self._store.request(wish.session_id, wish.request_id)
+    async def _answer(self, command: AnswerPermission) -> None:
+        request = await self._store.request(command.session_id, command.request_id)
         if request is None:
-            raise RequestNotFound(wish.request_id)
+            raise RequestNotFound(command.request_id)
         if request.state != "open":
             raise AlreadyAnswered(
-                wish.request_id, by=request.answered_by or "", at=request.answered_at or "", decision="allow"
+                command.request_id,
+                by=request.answered_by or "",
+                at=request.answered_at or "",
+                decision="allow",
             )
-        answered = PermissionAnswered(wish.request_id, wish.decision, wish.by.name)
-        await append(self._store, wish.session_id, answered)
+        answered = PermissionAnswered(command.request_id, command.decision, command.by.name)
+        await append(self._store, command.session_id, answered)
 
 
 async def append(store: SqliteStore, session_id: str, *events: AnyEvent) -> None:

@@ -26,9 +26,9 @@ async def test_create_answers_id_token_model_and_time(world: Stage) -> None:
     assert body["model"] == "opus"
     assert body["createdAt"].endswith("Z")
     assert len(body["token"]) >= 43
-    wish = world.device.wishes[-1]
-    assert isinstance(wish, StartSession)
-    assert (wish.agent, wish.permission_mode, wish.by.name) == ("scripted", "relay", "operator")
+    command = world.device.commands[-1]
+    assert isinstance(command, StartSession)
+    assert (command.agent, command.permission_mode, command.by.name) == ("scripted", "relay", "operator")
 
 
 @pytest.mark.row("C2")
@@ -53,9 +53,9 @@ async def test_a_session_token_may_come_in_header_query_or_body(world: Stage, wa
         answer = await client.post(where, json=body, params=query)
     assert answer.status_code == 200
     assert answer.json()["ok"] is True
-    wish = world.device.wishes[-1]
-    assert isinstance(wish, SendPrompt)
-    assert (wish.text, wish.client_message_id) == ("hi", "m1")
+    command = world.device.commands[-1]
+    assert isinstance(command, SendPrompt)
+    assert (command.text, command.client_message_id) == ("hi", "m1")
 
 
 @pytest.mark.row("C2")
@@ -73,7 +73,7 @@ async def test_a_session_is_interrupted_and_closed_over_http(world: Stage) -> No
     session, token = await made(world)
     async with world.client(token) as client:
         interrupted = await client.post(f"/api/sessions/{session}/interrupt")
-        assert isinstance(world.device.wishes[-1], Interrupt)
+        assert isinstance(world.device.commands[-1], Interrupt)
         closed = await client.delete(f"/api/sessions/{session}")
         shown = (await client.get(f"/api/sessions/{session}")).json()
     assert interrupted.json() == closed.json() == {"ok": True}
@@ -114,7 +114,7 @@ async def test_fields_nobody_asked_for_are_refused_and_the_request_stays_open(wo
         for extra in ({"updatedInput": {"command": "rm"}}, {"input": 1}, {"behavior": "allow"}):
             body = {"requestId": "r1", "decision": "allow", **extra}
             assert (await client.post(f"/api/sessions/{session}/permissions", json=body)).status_code == 400
-        assert len(world.device.wishes) == 1
+        assert len(world.device.commands) == 1
         inbox = await world.store.open_requests()
         assert [one.request_id for one in inbox] == ["r1"]
 
@@ -135,7 +135,7 @@ async def test_every_other_verb_reaches_the_device_as_its_command(world: Stage) 
         for path, body in verbs.items():
             answer = await client.post(f"/api/sessions/{session}/{path}", json=body)
             assert answer.status_code == 200, (path, answer.text)
-    names = [type(wish).__name__ for wish in world.device.wishes[1:]]
+    names = [type(command).__name__ for command in world.device.commands[1:]]
     assert names == [
         "AnswerQuestion",
         "ReorderPrompts",
@@ -150,9 +150,9 @@ async def test_every_other_verb_reaches_the_device_as_its_command(world: Stage) 
 
 @pytest.mark.row("R4")
 async def test_spawn_answers_as_the_remote_api_specifies(world: Stage) -> None:
-    wish = {"prompt": "go", "cwd": "/tmp", "harness": "scripted", "permission_mode": "deny"}
+    command = {"prompt": "go", "cwd": "/tmp", "harness": "scripted", "permission_mode": "deny"}
     async with world.client(world.tokens["operator"]) as client:
-        answer = await client.post("/api/sessions/spawn", json=wish)
+        answer = await client.post("/api/sessions/spawn", json=command)
         status = (await client.get("/api/daemon/status")).json()
     body = answer.json()
     assert body == {"session_id": body["session_id"], "status": "starting", "harness": "scripted"}

@@ -47,9 +47,9 @@ async def test_inherited_names_are_ids_questions_tools_and_modes_like_any_other(
                 socket, "session:question", 3 * number + 1, sessionId=name, requestId=name, answers=answers
             )
             assert "ok" in told, told
-            wish = world.device.wishes[-1]
-            assert isinstance(wish, AnswerQuestion)
-            assert (wish.session_id, wish.request_id, wish.answers) == (name, name, answers)
+            command = world.device.commands[-1]
+            assert isinstance(command, AnswerQuestion)
+            assert (command.session_id, command.request_id, command.answers) == (name, name, answers)
             for kind, field, made in (("mode", "mode", SetMode), ("model", "model", SetModel)):
                 told = await ask(
                     socket,
@@ -59,8 +59,8 @@ async def test_inherited_names_are_ids_questions_tools_and_modes_like_any_other(
                     **{field: name},
                 )
                 assert "ok" in told, told
-                assert isinstance(world.device.wishes[-1], made)
-                assert getattr(world.device.wishes[-1], field) == name
+                assert isinstance(world.device.commands[-1], made)
+                assert getattr(world.device.commands[-1], field) == name
             exported = await client.get(f"/api/sessions/{name}/export?format=json")
             assert name in exported.text
         listed = (await client.get("/api/requests")).json()["requests"]

@@ -1,4 +1,4 @@
-"""The browser's socket: every message answered, none fatal, wishes in order, commands shared with HTTP."""
+"""The browser's socket: every message answered, none fatal, commands in order, commands shared with HTTP."""
 
 import asyncio
 import socket
@@ -37,10 +37,10 @@ async def test_a_session_is_created_opened_prompted_and_watched_over_the_socket(
         sent = (await ask(socket, "session:send", 4, sessionId=session, text="again"))["ok"]
         assert sent["state"] == "sent"
         assert sent["promptId"]
-    wish = world.device.wishes[-1]
-    assert isinstance(wish, SendPrompt)
-    assert wish.by.name == "operator"
-    assert wish.by.address == "127.0.0.1"
+    command = world.device.commands[-1]
+    assert isinstance(command, SendPrompt)
+    assert command.by.name == "operator"
+    assert command.by.address == "127.0.0.1"
 
 
 @pytest.mark.row("R5")
@@ -76,7 +76,7 @@ async def test_a_permission_is_answered_by_the_socket_as_by_http(world: Stage) -
         assert missing["error"]["code"] == "REQUEST_NOT_FOUND"
         elsewhere = await ask(socket, "session:permission", 5, **{**fields, "sessionId": "nope"})
         assert elsewhere["error"]["code"] == "SESSION_NOT_FOUND"
-    assert [type(wish) for wish in world.device.wishes] == [AnswerPermission] * 3
+    assert [type(command) for command in world.device.commands] == [AnswerPermission] * 3
 
 
 async def test_wishes_leave_in_the_order_they_came_though_answers_do_not_wait(world: Stage) -> None:
@@ -90,9 +90,9 @@ async def test_wishes_leave_in_the_order_they_came_though_answers_do_not_wait(wo
                 ).decode()
             )
         await socket.send('{"id":99,"type":"session:interrupt","sessionId":"s1"}')
-        await until(lambda: len(world.device.wishes) == 21)
-        assert [wish.text for wish in world.device.wishes[:20]] == [str(n) for n in range(20)]
-        assert isinstance(world.device.wishes[20], Interrupt)
+        await until(lambda: len(world.device.commands) == 21)
+        assert [command.text for command in world.device.commands[:20]] == [str(n) for n in range(20)]
+        assert isinstance(world.device.commands[20], Interrupt)
         assert "ok" in await ask(socket, "ping", 100)
         world.device.line.closed()
         assert (await answer(socket, 99))["error"]["code"] == "DEVICE_OFFLINE"

@@ -1,4 +1,4 @@
-"""Wishes and their answers over a line: correlation, timeouts, devices that go, lines that are older."""
+"""Commands and their answers over a line: correlation, timeouts, devices that go, lines that are older."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Just after a start, a wish waits for the first device instead of being told that there is none."""
+"""Just after a start, a command waits for the first device instead of being told that there is none."""
 
 import asyncio
 

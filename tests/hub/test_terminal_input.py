@@ -126,7 +126,7 @@ async def test_no_command_is_sent_for_keys_and_sizes(world: Stage, tapes: Script
         size = await said(socket, "size")
         assert (size["cols"], size["rows"], size["owner"], size["rule"]) == (100, 1000, True, "smallest")
     assert tapes.opened[0].asked == [("type", "owner", False), ("resize", 100, 1000, "owner")]
-    assert world.device.wishes == []
+    assert world.device.commands == []
     await until(lambda: tapes.opened[0].closed)
 
 

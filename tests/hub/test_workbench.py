@@ -186,7 +186,7 @@ async def test_a_shared_link_reads_one_session_and_can_do_nothing_else(world: St
         "POST /api/tickets",
         "GET /openapi.json",
     }
-    assert world.device.wishes == []
+    assert world.device.commands == []
 
 
 @pytest.mark.row("R12")

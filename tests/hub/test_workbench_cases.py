@@ -23,20 +23,22 @@ pytestmark = pytest.mark.anyio
 class Particular(ScriptedDevice):
     """Has no folder below /no, and an agent that does not come up for one task."""
 
-    async def _carry_out(self, wish: Any) -> object:
-        match wish:
-            case CheckDirectory() if wish.path.startswith("/no/"):
-                raise BadDirectory(f"There is no folder {wish.path}.")
-            case StartSession() if wish.prompt == "break":
+    async def _carry_out(self, command: Any) -> object:
+        match command:
+            case CheckDirectory() if command.path.startswith("/no/"):
+                raise BadDirectory(f"There is no folder {command.path}.")
+            case StartSession() if command.prompt == "break":
                 raise AgentFailed("The agent ended before it said a word.")
             case ArchiveSession():
-                record = await self._store.session(wish.session_id)
+                record = await self._store.session(command.session_id)
                 assert record is not None
-                event = ArchivedChanged(wish.archived, wish.by.name)
-                await self._store.append(Batch(wish.session_id, record.seq + 1, record.updated_at, [event]))
+                event = ArchivedChanged(command.archived, command.by.name)
+                await self._store.append(
+                    Batch(command.session_id, record.seq + 1, record.updated_at, [event])
+                )
                 return {}
             case _:
-                return await super()._carry_out(wish)
+                return await super()._carry_out(command)
 
 
 def particular(world: Stage) -> None:
@@ -150,5 +152,5 @@ async def test_a_session_starts_on_the_device_it_names(tmp_path: Path) -> None:
         async with world.socket() as socket:
             await ask(socket, "session:create", agent="scripted", cwd="/code", device="device-2")
             gone = await ask(socket, "session:create", agent="scripted", cwd="/code", device="device-9")
-        assert [type(wish) for wish in other.wishes] == [StartSession]
+        assert [type(command) for command in other.commands] == [StartSession]
         assert gone["error"]["code"] == "INVALID_INPUT"

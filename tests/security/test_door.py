@@ -64,7 +64,7 @@ async def test_every_route_refuses_every_wrong_token_and_does_nothing(world: Sta
                     status = (await call(client, row)).status_code
                 # Wrong tokens are throttled after a while: that is a refusal too.
                 assert status in (401, 403, 429), (kind, row.method, row.path, status)
-    assert world.device.wishes == []
+    assert world.device.commands == []
 
 
 @pytest.mark.row("S01")
@@ -104,7 +104,7 @@ async def test_a_foreign_origin_gets_403_without_body_or_cors(world: Stage) -> N
             assert answer.status_code == 403, row.path
             assert answer.content == b""
             assert "access-control-allow-origin" not in answer.headers
-    assert world.device.wishes == []
+    assert world.device.commands == []
 
 
 HOSTS = [
@@ -284,7 +284,7 @@ async def test_simple_requests_of_another_site_are_refused(world: Stage) -> None
         for row in HTTP:
             for method in ("HEAD", "OPTIONS", "TRACE", "PUT", "PATCH"):
                 assert (await client.request(method, path_of(row))).status_code == 405, (method, row.path)
-    assert world.device.wishes == []
+    assert world.device.commands == []
 
 
 @pytest.mark.row("S08")
@@ -312,7 +312,7 @@ async def test_no_get_changes_anything(world: Stage) -> None:
         "ReadContestant",
         "ListUnlogged",
     }
-    assert {type(wish).__name__ for wish in world.device.wishes} <= looks
+    assert {type(command).__name__ for command in world.device.commands} <= looks
 
 
 @pytest.mark.row("S18")

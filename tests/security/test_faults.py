@@ -294,23 +294,25 @@ async def test_no_request_without_a_token_causes_a_server_fault(
             got = await raw_exchange(world.port, request.encode("latin-1"))
         assert 0 < status_of(got) < 500, (method, target[:80], line[:80], got[:300])
 
-    wishes = []
+    commands = []
     for row in ROWS:
         path = re.sub(r"\{\w+\}", "s1", row.path)
         if row.method == "WS":
-            wishes += [send("GET", f"{path}?{query}", upgrade.removesuffix("\r\n")) for query in QUERIES[:12]]
+            commands += [
+                send("GET", f"{path}?{query}", upgrade.removesuffix("\r\n")) for query in QUERIES[:12]
+            ]
             continue
         # Each odd thing meets each route once, the public ones all of them.
         odd = row.need == "public"
         for n, query in enumerate(QUERIES):
-            if odd or n % 3 == len(wishes) % 3 or n == 0:
-                wishes.append(send(row.method, f"{path}?{query}"))
+            if odd or n % 3 == len(commands) % 3 or n == 0:
+                commands.append(send(row.method, f"{path}?{query}"))
         for n, line in enumerate(HEADERS):
-            if odd or n % 5 == len(wishes) % 5:
+            if odd or n % 5 == len(commands) % 5:
                 body = "{}" if line == "Content-Length: 2" else ""
-                wishes.append(send(row.method, path, "X: y" if body else line, body))
-    wishes += [send(method, path) for path in PATHS for method in ("GET", "POST", "DELETE", "PUT", "HEAD")]
-    await asyncio.gather(*wishes)
+                commands.append(send(row.method, path, "X: y" if body else line, body))
+    commands += [send(method, path) for path in PATHS for method in ("GET", "POST", "DELETE", "PUT", "HEAD")]
+    await asyncio.gather(*commands)
     assert not [one.getMessage() for one in caplog.records if one.exc_info or one.levelno >= logging.ERROR]
 
 

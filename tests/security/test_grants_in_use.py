@@ -94,7 +94,7 @@ async def test_forged_roles_in_messages_change_nothing(world: Stage) -> None:
     async with world.client(world.tokens["viewer"]) as client:
         body = {"text": "hi", "role": "owner"}
         assert (await client.post("/api/sessions/s1/send", json=body)).status_code == 403
-    assert world.device.wishes == []
+    assert world.device.commands == []
 
 
 @pytest.mark.row("S14")

@@ -112,7 +112,7 @@ async def test_json_that_is_not_plain_is_400(world: Stage, body: bytes) -> None:
         headers = {"content-type": "application/json"}
         answer = await client.post("/api/sessions/s1/send", content=body, headers=headers)
     assert answer.status_code == 400
-    assert world.device.wishes == []
+    assert world.device.commands == []
 
 
 @pytest.mark.row("S56")
@@ -121,7 +121,7 @@ async def test_of_a_repeated_key_the_last_value_counts(world: Stage) -> None:
     async with world.client(world.tokens["owner"]) as client:
         headers = {"content-type": "application/json"}
         await client.post("/api/sessions/s1/send", content=b'{"text":"a","text":"b"}', headers=headers)
-    assert world.device.wishes[0].text == "b"
+    assert world.device.commands[0].text == "b"
 
 
 def frame(
@@ -294,7 +294,7 @@ async def test_half_requests_are_cut_off_in_time_and_others_are_served(tmp_path)
         assert dict(zip(slow, map(status_of, answers), strict=True)) == dict.fromkeys(slow, 408)
         async with world.client(world.tokens["viewer"]) as client:
             assert (await client.get("/api/sessions")).status_code == 200
-        assert world.device.wishes == []
+        assert world.device.commands == []
 
 
 @pytest.mark.row("S57")

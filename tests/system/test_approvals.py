@@ -80,8 +80,8 @@ async def test_of_simultaneous_answers_exactly_one_counts_and_the_other_is_told(
 
     async def pair(n: int) -> tuple[httpx.Response, httpx.Response]:
         async with gate:
-            wishes = [answer(server, session, f"req-{n}", word) for word in ("allow", "deny")]
-            first, second = await asyncio.gather(*(wishes if n % 2 else reversed(wishes)))
+            commands = [answer(server, session, f"req-{n}", word) for word in ("allow", "deny")]
+            first, second = await asyncio.gather(*(commands if n % 2 else reversed(commands)))
             return (first, second) if n % 2 else (second, first)
 
     outcomes = await asyncio.gather(*(pair(n) for n in range(1, PAIRS + 1)))

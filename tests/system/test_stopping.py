@@ -1,4 +1,4 @@
-"""Stopping and coming back: signals, wishes sent twice, and requests that wait through all of it."""
+"""Stopping and coming back: signals, commands sent twice, and requests that wait through all of it."""
 
 import asyncio
 import contextlib

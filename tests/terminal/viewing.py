@@ -105,8 +105,8 @@ async def viewing(
 
 async def terminal(server: LiveServer, agent: str = "shell", **body: Any) -> str:
     """Start a terminal and give its session's id."""
-    wish = {"agent": agent, "cwd": str(server.work), "driver": "terminal", **body}
-    answer = await server.http.post("/api/sessions", json=wish)
+    command = {"agent": agent, "cwd": str(server.work), "driver": "terminal", **body}
+    answer = await server.http.post("/api/sessions", json=command)
     assert answer.status_code == 200, answer.text
     return answer.json()["id"]
 

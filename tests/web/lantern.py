@@ -258,36 +258,38 @@ class LanternDevice(ScriptedDevice):
         super().__init__(store, switchboard)
         self.line.tapes = lantern_machine.ShownTapes()
 
-    async def _carry_out(self, wish: Any) -> object:
+    async def _carry_out(self, command: Any) -> object:
         for told in (lantern_files.told, lantern_machine.told):
-            if (answer := told(wish)) is not None:
+            if (answer := told(command)) is not None:
                 return answer
-        match wish:
+        match command:
             case ListAgents():
                 return {"agents": AGENTS}
-            case CheckDirectory() if wish.path.rstrip("/") not in FOLDERS:
-                raise BadDirectory(f"There is no folder {wish.path}.")
+            case CheckDirectory() if command.path.rstrip("/") not in FOLDERS:
+                raise BadDirectory(f"There is no folder {command.path}.")
             case CheckDirectory():
-                return {"path": wish.path.rstrip("/")}
+                return {"path": command.path.rstrip("/")}
             case ListFolders():
-                return Folders([one for one in FOLDERS if one.startswith(wish.prefix)], False)
+                return Folders([one for one in FOLDERS if one.startswith(command.prefix)], False)
             case StartSession():
-                return await self._start(wish)
+                return await self._start(command)
             case ArchiveSession():
-                await append(self._store, wish.session_id, ArchivedChanged(wish.archived, wish.by.name))
+                await append(
+                    self._store, command.session_id, ArchivedChanged(command.archived, command.by.name)
+                )
                 return {}
             case RenameSession():
-                await append(self._store, wish.session_id, TitleChanged(wish.title, wish.by.name))
+                await append(self._store, command.session_id, TitleChanged(command.title, command.by.name))
                 return {}
             case _:
-                return await super()._carry_out(wish)
+                return await super()._carry_out(command)
 
-    async def _start(self, wish: StartSession) -> object:
-        task = wish.prompt or ""
+    async def _start(self, command: StartSession) -> object:
+        task = command.prompt or ""
         for word, refusal in REFUSALS.items():
             if word in task:
                 raise refusal
-        result = await super()._carry_out(wish)
+        result = await super()._carry_out(command)
         if "stuck" in task:
             return result
         after: list[AnyEvent] = [AgentSpawned(1200, "claude")]
@@ -299,7 +301,7 @@ class LanternDevice(ScriptedDevice):
                 PromptSent("p1", task, "Mira"),
                 *said("m1", "On it."),
             ]
-        await tell(self._store, wish.session_id, after)
+        await tell(self._store, command.session_id, after)
         return result
 
 

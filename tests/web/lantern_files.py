@@ -64,9 +64,9 @@ MIGRATION = """@@ -0,0 +1,4 @@
 +);"""
 
 
-def told(wish: Any) -> object | None:
+def told(command: Any) -> object | None:
     """What this device says about its files; None when the question is about something else."""
-    match wish:
+    match command:
         case ListFiles(path=path):
             rows = TREE.get(path, [])
             items = [FileItem(name, "file" if "." in name else "folder", size, AT) for name, size in rows]

@@ -197,14 +197,14 @@ RETRY_PATCH = """@@ -39,3 +39,6 @@ class Watcher:
 """
 
 
-def told(wish: Any) -> object | None:
+def told(command: Any) -> object | None:
     """What this device says about all that; None when the question is about something else."""
-    match wish:
+    match command:
         case ListFound():
             item = found_item(FOUND, COMMAND, ago(200_000), ago(180_000))
-            return FoundList([item][: wish.limit], 1, Looking(False, 1, 1))
+            return FoundList([item][: command.limit], 1, Looking(False, 1, 1))
         case FollowFound():
-            return Followed(wish.session_id, None, COMMAND)
+            return Followed(command.session_id, None, COMMAND)
         case ListRules():
             return RuleViews(RULES)
         case TryRule():

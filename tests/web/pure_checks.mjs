@@ -21,7 +21,7 @@ import { withComments } from '../../src/bascule/web/shell/composer/comments.js';
 import { bySession } from '../../src/bascule/web/shell/search/hits.js';
 import { commandOffers, fileOffers } from '../../src/bascule/web/shell/composer/offers.js';
 import { placeOf, routeOf } from '../../src/bascule/web/shell/routes.js';
-import { scopeOf, wishOf } from '../../src/bascule/web/shell/requests/rule_scope.js';
+import { scopeOf, requestTitle } from '../../src/bascule/web/shell/requests/rule_scope.js';
 import { FIRST, filledRecord, groupsOf, marksOf } from '../../src/bascule/web/shell/state.js';
 import {
   endWords,
@@ -148,7 +148,7 @@ test('only what can be remembered exactly is offered for the session', () => {
   assert.equal(edit('/code/a.py')?.what, 'a.py');
   for (const path of ['a.py', '/code/../a.py', '/code//a.py', '/code/']) assert.equal(edit(path), null, path);
   assert.equal(scopeOf({ kind: 'plan', tool: 'ExitPlanMode', input: {} }), null);
-  assert.equal(wishOf('Demo', { kind: 'execute', tool: 'Bash' }), 'Demo wants to run a command');
+  assert.equal(requestTitle('Demo', { kind: 'execute', tool: 'Bash' }), 'Demo wants to run a command');
 });
 
 test('A4: projects keep their order, hold what runs below them, and never what lies beside them', () => {

@@ -85,13 +85,13 @@ TAKEN_OVER = """async () => {
   };
 }"""
 # Whoever runs code in the frame can catch the port that its own script speaks through.
-OVER_THE_PORT = """(wishes) => {
+OVER_THE_PORT = """(commands) => {
   let port = null;
   const real = MessagePort.prototype.postMessage;
   MessagePort.prototype.postMessage = function (...words) { port = this; return real.apply(this, words); };
   dispatchEvent(new KeyboardEvent('keydown', { key: 'x', altKey: true }));
   dispatchEvent(new KeyboardEvent('keydown', { key: 'i', ctrlKey: true }));
-  for (const wish of wishes) port.postMessage(wish);
+  for (const command of commands) port.postMessage(command);
   return port !== null;
 }"""
 # In the very moment in which a request is drawn, however busy the machine is.
@@ -115,15 +115,15 @@ LISTEN = """() => {
 }"""
 BEG = """() => {
   const origin = new URL(location.href).origin;
-  const wishes = [
+  const commands = [
     { type: 'ready' }, { type: 'session:permission', decision: 'allow', requestId: 'r1' },
     { type: 'send', text: 'x' }, { type: 'answer', allow: true }, { type: 'key', key: 'a' },
     { type: 'link', href: 'javascript:alert(1)' },
   ];
-  for (const wish of wishes) {
+  for (const command of commands) {
     const channel = new MessageChannel();
-    parent.postMessage(wish, origin, [channel.port2]);
-    for (const again of wishes) channel.port1.postMessage(again);
+    parent.postMessage(command, origin, [channel.port2]);
+    for (const again of commands) channel.port1.postMessage(again);
   }
 }"""
 
@@ -299,14 +299,14 @@ async def test_a_request_that_appears_under_the_hand_is_not_answered(world: Stag
     assert "btn" not in await tab.page.evaluate(focused)
     for key in ("Enter", "Space"):
         await tab.page.keyboard.press(key)
-    assert not [one for one in world.device.wishes if isinstance(one, AnswerPermission)]
+    assert not [one for one in world.device.commands if isinstance(one, AnswerPermission)]
     await expect(tab.ask.locator(".pri")).to_be_enabled()
     await tab.page.keyboard.press("Enter")
-    assert not [one for one in world.device.wishes if isinstance(one, AnswerPermission)], "Enter allowed it"
+    assert not [one for one in world.device.commands if isinstance(one, AnswerPermission)], "Enter allowed it"
     await tab.page.keyboard.press("d")
     await expect(tab.ask).to_have_count(0)
-    wish = next(one for one in world.device.wishes if isinstance(one, AnswerPermission))
-    assert (wish.decision, wish.input_sha256) == ("deny", "a" * 64)
+    given = next(one for one in world.device.commands if isinstance(one, AnswerPermission))
+    assert (given.decision, given.input_sha256) == ("deny", "a" * 64)
 
 
 @pytest.mark.row("S45")
@@ -324,7 +324,7 @@ async def test_a_second_request_is_inert_again_when_it_takes_the_first_ones_plac
     await tab.ask.focus()
     await tab.page.keyboard.press("d")
     await expect(tab.ask).to_have_count(0)
-    answered = [one for one in world.device.wishes if isinstance(one, AnswerPermission)]
+    answered = [one for one in world.device.commands if isinstance(one, AnswerPermission)]
     assert [(one.request_id, one.decision) for one in answered] == [("r1", "allow"), ("r2", "deny")]
 
 
@@ -393,7 +393,7 @@ async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer
     assert tried["top"] == "SecurityError"
     await frame.evaluate(BEG)
     # Over the one port that counts: words it does not have, places that are none, what only a person may do.
-    wishes: list[dict[str, Any]] = [
+    commands: list[dict[str, Any]] = [
         {"type": "session:permission", "requestId": "r1", "decision": "allow"},
         {"type": "permission", "requestId": "r1", "decision": "allow"},
         {"type": "send", "sessionId": "s1", "text": "x"},
@@ -419,11 +419,11 @@ async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer
     await tab.page.get_by_label("Find in this conversation").fill("no such words")
     await expect(tab.page.locator("#find")).to_have_text("not found")
     await tab.page.evaluate(LISTEN)
-    assert await frame.evaluate(OVER_THE_PORT, wishes)
+    assert await frame.evaluate(OVER_THE_PORT, commands)
     assert await tab.page.evaluate("() => window.lastHeard") == 4242
     await expect(tab.page.locator(".note")).to_have_count(0)
     wanted = (AnswerPermission, SendPrompt, StartSession, EndSession, Interrupt)
-    assert not [one for one in world.device.wishes if isinstance(one, wanted)]
+    assert not [one for one in world.device.commands if isinstance(one, wanted)]
     await expect(tab.ask).to_have_count(1)
     await expect(tab.page.locator("#panel")).to_be_hidden()
     assert tab.strangers == []

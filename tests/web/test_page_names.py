@@ -73,7 +73,7 @@ async def session_of(world: Stage, session: str, *events: AnyEvent, agent: str =
 
 
 def answered(world: Stage) -> list[AnswerQuestion]:
-    return [one for one in world.device.wishes if isinstance(one, AnswerQuestion)]
+    return [one for one in world.device.commands if isinstance(one, AnswerQuestion)]
 
 
 @pytest.mark.row("S36")
@@ -103,12 +103,15 @@ async def test_questions_with_inherited_names_are_shown_and_answered_exactly(
             await tab.ask.locator(".opt", has_text=name).first.click()
         await tab.ask.locator(".pri:enabled").click()
         await until(lambda number=number: len(answered(world)) == number + 1)
-        wish = answered(world)[-1]
-        assert (wish.request_id, wish.answers) == (f"q-{name}", {name: f"my {name}" if number % 2 else name})
-        await append(world.store, "s1", QuestionAnswered(wish.request_id, "owner", wish.answers))
+        command = answered(world)[-1]
+        assert (command.request_id, command.answers) == (
+            f"q-{name}",
+            {name: f"my {name}" if number % 2 else name},
+        )
+        await append(world.store, "s1", QuestionAnswered(command.request_id, "owner", command.answers))
     await expect(tab.ask).to_contain_text("wants to run a command")
     await tab.allow()
-    await until(lambda: any(isinstance(one, AnswerPermission) for one in world.device.wishes))
+    await until(lambda: any(isinstance(one, AnswerPermission) for one in world.device.commands))
     await expect(tab.well.locator("dd", has_text="my __proto__")).to_have_count(1)
     assert tab.errors == []
 
@@ -144,7 +147,7 @@ async def test_sessions_entries_tools_models_and_files_may_have_such_names(
         await until(
             lambda name=name: any(
                 isinstance(one, AnswerPermission) and one.session_id == one.request_id == name
-                for one in world.device.wishes
+                for one in world.device.commands
             )
         )
         async with world.client(world.tokens["owner"]) as client:
@@ -176,7 +179,7 @@ async def test_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
     await tab.turn_to("/sessions/s1")
     await tab.ask.get_by_role("button", name="Deny", exact=True).click()
     await expect(tab.ask).to_contain_text("make good")
-    denied = next(one for one in world.device.wishes if isinstance(one, AnswerPermission))
+    denied = next(one for one in world.device.commands if isinstance(one, AnswerPermission))
     assert (denied.request_id, denied.decision) == ("bad", "deny")
     assert tab.errors == []
 

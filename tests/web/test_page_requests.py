@@ -51,11 +51,11 @@ async def begun(world: Stage, *events: AnyEvent, session: str = "s1") -> None:
 
 
 def answers(world: Stage) -> list[AnswerPermission]:
-    return [one for one in world.device.wishes if isinstance(one, AnswerPermission)]
+    return [one for one in world.device.commands if isinstance(one, AnswerPermission)]
 
 
 def told(world: Stage) -> list[AnswerQuestion]:
-    return [one for one in world.device.wishes if isinstance(one, AnswerQuestion)]
+    return [one for one in world.device.commands if isinstance(one, AnswerQuestion)]
 
 
 @pytest.mark.row("R9", "S44")
@@ -194,8 +194,8 @@ async def test_questions_wait_for_every_answer_and_only_the_button_sends(
         await send.click()
         await expect(ask).to_contain_text("Sent. Waiting for tower to confirm.")
         await until(lambda: len(told(world)) > 0)
-        [wish] = told(world)
-        assert list(wish.answers.values()) == ["Dotted", "Overview, PDF export, And the e-mail"]
+        [command] = told(world)
+        assert list(command.answers.values()) == ["Dotted", "Overview, PDF export, And the e-mail"]
         # One without options, with a preview beside it, and let alone.
         preview = QuestionOption("Table", "As rows", preview="a | b\n1 | 2")
         asked = (Question("Which look?", "Look", (preview, QuestionOption("List"))), Question("Which name?"))

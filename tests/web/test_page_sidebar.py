@@ -148,7 +148,7 @@ async def test_projects_and_sessions_are_put_away_and_come_back(tmp_path: Path, 
         await mine.page.get_by_role("button", name="Undo").click()
         await expect(groups(other)).to_have_text(["lantern", "tidechart", "homelab"])
         await expect(other.page.get_by_role("region", name="tidechart").locator(".srow")).to_have_count(1)
-        assert [wish.path for wish in world.device.wishes if isinstance(wish, CheckDirectory)] == [
+        assert [command.path for command in world.device.commands if isinstance(command, CheckDirectory)] == [
             "/code/tidechart"
         ]
         assert mine.errors == other.errors == []

@@ -45,7 +45,7 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         # TC-2.2c: looked at and left alone, nothing is started
         await page.keyboard.press("Escape")
         await expect(items).to_have_count(0)
-        assert not [one for one in world.device.wishes if isinstance(one, StartSession)]
+        assert not [one for one in world.device.commands if isinstance(one, StartSession)]
         # Device, folder (recent ones first, any other by its path), model, mode
         await page.locator(".k-device").click()
         await page.get_by_role("menuitemradio", name="tower").click()
@@ -67,13 +67,13 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         await page.get_by_role("menuitemradio", name="Reads are fine").click()
         await expect(page.locator(".s-start .k-mode.strong")).to_be_visible()
         await task.press("Control+Enter")
-        # TC-5.4a, TC-2.2a: the steps, and what was wished for
+        # TC-5.4a, TC-2.2a: the steps, and what was asked for
         await expect(page.get_by_role("heading", name="Starting on tower")).to_be_visible()
         steps = page.locator(".steplist li")
         await expect(steps.nth(0)).to_contain_text("Reached tower")
         await expect(steps.nth(1)).to_have_attribute("aria-current", "step")
-        wish = next(one for one in world.device.wishes if isinstance(one, StartSession))
-        assert (wish.agent, wish.cwd, wish.model, wish.permission_mode) == (
+        command = next(one for one in world.device.commands if isinstance(one, StartSession))
+        assert (command.agent, command.cwd, command.model, command.permission_mode) == (
             "claude-code",
             "/code/dotfiles",
             "sonnet",
@@ -87,10 +87,10 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         await page.get_by_role("button", name="Keep waiting").click()
         await expect(page.get_by_role("heading", name="Starting on tower")).to_be_visible()
         # Its first word: the session takes over
-        await tell(world.store, wish.session_id, [SessionReady("c-3", "sonnet", "2.1.4")])
-        await expect(page).to_have_url(f"{world.url}/sessions/{wish.session_id}")
+        await tell(world.store, command.session_id, [SessionReady("c-3", "sonnet", "2.1.4")])
+        await expect(page).to_have_url(f"{world.url}/sessions/{command.session_id}")
         await expect(page.locator("#tabs [role=tab]")).to_have_count(1)
-        assert not [one for one in world.device.wishes if isinstance(one, EndSession)]
+        assert not [one for one in world.device.commands if isinstance(one, EndSession)]
         assert tab.errors == []
 
 
@@ -150,7 +150,7 @@ async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Pat
         await expect(page.locator(".steplist li").nth(1)).to_have_attribute("aria-current", "step")
         await page.get_by_role("button", name="Cancel").click()
         await expect(page.get_by_role("heading", name="What should we work on?")).to_be_visible()
-        stuck = [one.session_id for one in world.device.wishes if isinstance(one, StartSession)][-1]
+        stuck = [one.session_id for one in world.device.commands if isinstance(one, StartSession)][-1]
         await expect(
             page.locator(f".srow[data-key='{stuck}']").get_by_role("img", name="Ended")
         ).to_be_visible()

@@ -197,11 +197,11 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     await frame.evaluate("scrollTo(0, 60)")
     kept = await frame.evaluate("scrollY")
     assert kept > 0
-    assert not [one for one in world.device.wishes if isinstance(one, StartSession)], "started unasked"
+    assert not [one for one in world.device.commands if isinstance(one, StartSession)], "started unasked"
     await tab.page.locator(".notes").get_by_role("button", name="New session").click()
     await expect(tab.page.get_by_role("tab")).to_have_count(2)
-    wish = next(one for one in world.device.wishes if isinstance(one, StartSession))
-    assert (wish.resume, wish.fork) == ("abc", True)
+    command = next(one for one in world.device.commands if isinstance(one, StartSession))
+    assert (command.resume, command.fork) == ("abc", True)
     # Broken off: in words, and with what to do.
     await tab.page.get_by_role("tab").first.click()
     await expect(foot).to_be_attached()

@@ -89,7 +89,7 @@ class BaseBridge:
         launch = Launch(
             driver="terminal",
             mode="login" if options.login else None,
-            # A bridge whose agent has no such flag takes no notice of the wish, and adds nothing.
+            # A bridge whose agent has no such flag takes no notice of the command, and adds nothing.
             skip_permissions=options.dangerously_skip_permissions
             and bool(self._spec.driver("terminal").skip_permissions),
         )

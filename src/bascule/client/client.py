@@ -43,7 +43,7 @@ class Client:
 
     Calls raise `bascule.model.errors.Refused` when the server says no, and `Unreachable` when it says
     nothing. A call that only reads is tried again once on a new connection, and so are `start` and `send`,
-    which carry a key by which the server knows them again; other wishes are not, for they may be done.
+    which carry a key by which the server knows them again; other commands are not, for they may be done.
     """
 
     def __init__(
@@ -377,7 +377,7 @@ class Client:
         return _decoded(kind, await self._request(kind, fields), result)
 
     async def _keyed(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:
-        """A wish that may be sent twice: its key lets the server know it again."""
+        """A command that may be sent twice: its key lets the server know it again."""
         return await self._read(kind, {**fields, "key": secrets.token_hex(16)}, result)
 
     async def _read(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:

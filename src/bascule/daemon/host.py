@@ -1,4 +1,4 @@
-"""This machine's end of the link: wishes in, replies out."""
+"""This machine's end of the link: commands in, replies out."""
 
 import asyncio
 import logging
@@ -49,6 +49,7 @@ from bascule.link.frames import (
     Ask,
     CheckDirectory,
     DaemonConnected,
+    DeviceCommand,
     EndAll,
     ListAgents,
     ListConversations,
@@ -59,7 +60,6 @@ from bascule.link.frames import (
     ReconnectAgent,
     Reply,
     TrustFolder,
-    Wish,
 )
 from bascule.link.rules import AddRule, ListRules, ProposeRules, RemoveRule, TryRequest, TryRule
 from bascule.link.unlogged import EndProcess, ListUnlogged, TakeUpProcess
@@ -143,7 +143,7 @@ class Host:
         taking_up = TakingUp(store, self.sessions, launcher, self._adopter, device, clock)
         self._unlogged = Unlogged(store, self.sessions, taking_up, folder, self._services.terminals.adopt)
         self._labels = Labels(self.sessions.keeper, self.sessions.live.get, self._adopter.started)
-        # Sessions that are not running have no supervisor to keep their wishes in order; this does.
+        # Sessions that are not running have no supervisor to keep their commands in order; this does.
         self._one_at_a_time = asyncio.Lock()
         self._states = AgentStates(
             store,
@@ -222,7 +222,7 @@ class Host:
 
     async def _answer(self, frame: Ask) -> None:
         try:
-            result = await self._do(frame.wish)
+            result = await self._do(frame.command)
         except BasculeError as error:
             self._reply(Reply(frame.ask, refusal=error.refusal()))
         except asyncio.CancelledError:  # we are closing: whoever waits must not hold that up
@@ -230,138 +230,138 @@ class Host:
             self._reply(Reply(frame.ask, refusal=offline.refusal()))
             raise
         except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
-            self._reply(Reply(frame.ask, refusal=report(log, type(frame.wish).__name__, error)))
+            self._reply(Reply(frame.ask, refusal=report(log, type(frame.command).__name__, error)))
         else:
             self._reply(Reply(frame.ask, Raw(result)))
 
-    async def _do(self, wish: Wish) -> bytes:
-        match wish:
+    async def _do(self, command: DeviceCommand) -> bytes:
+        match command:
             case CheckDirectory():
-                return encode({"path": self._checked(wish.path)})
+                return encode({"path": self._checked(command.path)})
             case ListAgents():
-                agents = await self._launcher.agents(refresh=wish.refresh)
+                agents = await self._launcher.agents(refresh=command.refresh)
                 return encode({"agents": self._with_states(agents)})
             case ListConversations():
-                return encode(await self._states.conversations(wish.agent))
+                return encode(await self._states.conversations(command.agent))
             case ReconnectAgent():
                 self._check_not_paused()
-                status = await self._states.reconnect(wish.agent, wish.by, wish.session_id)
+                status = await self._states.reconnect(command.agent, command.by, command.session_id)
                 return encode({"status": status})
             case PauseDevice():
-                return await self._pause(wish)
+                return await self._pause(command)
             case EndAll():
-                return await self._end_all(wish)
+                return await self._end_all(command)
             case ListFolders() | ListFiles() | ReadFile() | ReadChanges():
-                return await self._panel.answer(wish)
+                return await self._panel.answer(command)
             case ListRules() | AddRule() | RemoveRule() | TryRule() | TryRequest() | ProposeRules():
-                return await self._rules.answer(wish)
+                return await self._rules.answer(command)
             case StartComparison():
                 self._check_not_paused()
-                self._check_storage(wish)
+                self._check_storage(command)
                 async with self._one_at_a_time:
-                    return await self._comparing.answer(wish)
+                    return await self._comparing.answer(command)
             case ListComparisons() | ReadComparison() | ReadContestant() | KeepContestant() | RemoveTrees():
-                return await self._comparing.answer(wish)
+                return await self._comparing.answer(command)
             case ListFound() | FollowFound() | AwaitFeedback():
-                return await self._found.answer(wish)
+                return await self._found.answer(command)
             case TakeFeedback():
-                self._check_storage(wish)
-                return await self._found.answer(wish)
+                self._check_storage(command)
+                return await self._found.answer(command)
             case ListUnlogged() | EndProcess():
-                return await self._unlogged.answer(wish)
+                return await self._unlogged.answer(command)
             case TakeUpProcess():
                 async with self._one_at_a_time:
-                    return await self._unlogged.answer(wish)
+                    return await self._unlogged.answer(command)
             case TrustFolder():
-                return await self._trust(wish)
+                return await self._trust(command)
             case ListTrusted():
                 return encode({"folders": self._trusted.all()})
             case _:
-                self._check_storage(wish)
-                return await self._once.do(wish, self._carry_out)
+                self._check_storage(command)
+                return await self._once.do(command, self._carry_out)
 
-    async def _carry_out(self, wish: AnyCommand, body_sha256: str) -> bytes:
-        match wish:
+    async def _carry_out(self, command: AnyCommand, body_sha256: str) -> bytes:
+        match command:
             case StartSession() | ResumeSession() | RenameSession() | ArchiveSession():
                 async with self._one_at_a_time:
-                    return await self._begin_or_relabel(wish, body_sha256)
+                    return await self._begin_or_relabel(command, body_sha256)
             case EndSession():
-                return await self._end(wish, body_sha256)
+                return await self._end(command, body_sha256)
             case _:
-                match self.sessions.live.get(wish.session_id):
-                    case None if self._found.has(wish.session_id):
-                        return await self._found.carry_out(wish, body_sha256)
+                match self.sessions.live.get(command.session_id):
+                    case None if self._found.has(command.session_id):
+                        return await self._found.carry_out(command, body_sha256)
                     case None:
-                        return await self._at_rest(wish, body_sha256)
+                        return await self._at_rest(command, body_sha256)
                     case Supervisor() as supervisor:
-                        if isinstance(wish, SetMode):
-                            wish = checked_mode(self._launcher, supervisor, wish)
-                        return await carry_out(supervisor, wish, self._store, body_sha256)
+                        if isinstance(command, SetMode):
+                            command = checked_mode(self._launcher, supervisor, command)
+                        return await carry_out(supervisor, command, self._store, body_sha256)
                     case _:
                         raise NotSupported("This session is a terminal: type into it.")
 
-    async def _at_rest(self, wish: AnyCommand, body_sha256: str) -> bytes:
+    async def _at_rest(self, command: AnyCommand, body_sha256: str) -> bytes:
         """Of a session without a process: a message waits for one that is being started again."""
-        queued = await self._states.queue(wish, body_sha256) if isinstance(wish, SendPrompt) else None
-        if queued is None and wish.session_id in self.sessions.live:  # it came back meanwhile
-            return await self._carry_out(wish, body_sha256)
-        return queued if queued is not None else await self._refuse_for_ended(wish)
+        queued = await self._states.queue(command, body_sha256) if isinstance(command, SendPrompt) else None
+        if queued is None and command.session_id in self.sessions.live:  # it came back meanwhile
+            return await self._carry_out(command, body_sha256)
+        return queued if queued is not None else await self._refuse_for_ended(command)
 
-    async def _end(self, wish: EndSession, body_sha256: str) -> bytes:
-        match self.sessions.live.get(wish.session_id):
+    async def _end(self, command: EndSession, body_sha256: str) -> bytes:
+        match self.sessions.live.get(command.session_id):
             case None:
-                return b"{}" if await self._states.end(wish) else await self._refuse_for_ended(wish)
+                return b"{}" if await self._states.end(command) else await self._refuse_for_ended(command)
             case Supervisor() as supervisor:
-                return await carry_out(supervisor, wish, self._store, body_sha256)
+                return await carry_out(supervisor, command, self._store, body_sha256)
             case terminal:
-                ending = terminal.end(wish.reason, wish.by.name)
+                ending = terminal.end(command.reason, command.by.name)
                 if ending is not None:
                     await ending
                 return b"{}"
 
     async def _begin_or_relabel(
-        self, wish: StartSession | ResumeSession | RenameSession | ArchiveSession, body_sha256: str
+        self, command: StartSession | ResumeSession | RenameSession | ArchiveSession, body_sha256: str
     ) -> bytes:
-        match wish:
+        match command:
             case StartSession():
                 self._check_not_paused()
-                if wish.worktree:
-                    return await self._comparing.start_one(wish, body_sha256)
-                return await self._starter.start(wish, body_sha256)
+                if command.worktree:
+                    return await self._comparing.start_one(command, body_sha256)
+                return await self._starter.start(command, body_sha256)
             case ResumeSession():
                 self._check_not_paused()
-                await self._check_exists(wish.session_id)
-                await self._found.release(wish.session_id)
-                resumed = await self._starter.resume(wish)
-                self._states.resumed(wish.session_id)
+                await self._check_exists(command.session_id)
+                await self._found.release(command.session_id)
+                resumed = await self._starter.resume(command)
+                self._states.resumed(command.session_id)
                 return resumed
             case RenameSession() | ArchiveSession():
-                return await self._relabel(wish)
+                return await self._relabel(command)
 
     async def _go_on(self, session_id: str, by: Actor) -> None:
         """Continue a found session here, because somebody left a message for it."""
-        wish = ResumeSession(session_id=session_id, by=by)
-        self._check_storage(wish)
+        command = ResumeSession(session_id=session_id, by=by)
+        self._check_storage(command)
         async with self._one_at_a_time:
-            await self._begin_or_relabel(wish, "")
+            await self._begin_or_relabel(command, "")
 
-    async def _refuse_for_ended(self, wish: AnyCommand) -> bytes:
-        await self._check_exists(wish.session_id)
-        if isinstance(wish, AnswerPermission | AnswerQuestion):
-            kind = "permission" if isinstance(wish, AnswerPermission) else "question"
-            request = await self._store.request(wish.session_id, wish.request_id)
-            check_open(request, wish.request_id, kind, wish.input_sha256)
-            raise RequestWithdrawn(wish.request_id, reason="ended")
-        if self._found.has(wish.session_id):
+    async def _refuse_for_ended(self, command: AnyCommand) -> bytes:
+        await self._check_exists(command.session_id)
+        if isinstance(command, AnswerPermission | AnswerQuestion):
+            kind = "permission" if isinstance(command, AnswerPermission) else "question"
+            request = await self._store.request(command.session_id, command.request_id)
+            check_open(request, command.request_id, kind, command.input_sha256)
+            raise RequestWithdrawn(command.request_id, reason="ended")
+        if self._found.has(command.session_id):
             raise SessionOver(NOT_HERE)
         raise SessionOver("This session has ended. Resume it to go on.")
 
-    async def _relabel(self, wish: RenameSession | ArchiveSession) -> bytes:
-        ledger = await self._ledger(wish.session_id)
-        if isinstance(wish, RenameSession):
-            await ledger.log([TitleChanged(tidy_title(wish.title), wish.by.name)])
+    async def _relabel(self, command: RenameSession | ArchiveSession) -> bytes:
+        ledger = await self._ledger(command.session_id)
+        if isinstance(command, RenameSession):
+            await ledger.log([TitleChanged(tidy_title(command.title), command.by.name)])
         else:
-            await ledger.log([ArchivedChanged(wish.archived, wish.by.name)])
+            await ledger.log([ArchivedChanged(command.archived, command.by.name)])
         return b"{}"
 
     async def _ledger(self, session_id: str) -> Ledger:
@@ -383,10 +383,10 @@ class Host:
         if await self._store.session(session_id) is None:
             raise SessionNotFound(session_id)
 
-    def _check_storage(self, wish: AnyCommand | StartComparison | TakeFeedback | None = None) -> None:
+    def _check_storage(self, command: AnyCommand | StartComparison | TakeFeedback | None = None) -> None:
         """Refuse at once what a full disk can't store. Ending a session is never refused."""
         problem = self._store.storage_problem
-        if problem is not None and not isinstance(wish, EndSession):
+        if problem is not None and not isinstance(command, EndSession):
             raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
 
     def _check_not_paused(self) -> None:
@@ -395,29 +395,29 @@ class Host:
                 f"{self._device.name} is paused and takes no new sessions. `bascule daemon resume` ends that."
             )
 
-    async def _pause(self, wish: PauseDevice) -> bytes:
-        if wish.paused:
+    async def _pause(self, command: PauseDevice) -> bytes:
+        if command.paused:
             self._pause_mark.touch(mode=0o600)
         else:
             self._pause_mark.unlink(missing_ok=True)
-        detail = "paused" if wish.paused else "resumed"
-        await self._store.audit([AuditRecord("mode", wish.by, detail=detail)])
+        detail = "paused" if command.paused else "resumed"
+        await self._store.audit([AuditRecord("mode", command.by, detail=detail)])
         return b"{}"
 
-    async def _trust(self, wish: TrustFolder) -> bytes:
+    async def _trust(self, command: TrustFolder) -> bytes:
         # A folder that is gone can still be taken off the list.
-        path = self._checked(wish.path) if wish.trusted else wish.path
-        self._trusted.change(path, trusted=wish.trusted)
-        by, detail = wish.by, f"{'trusted' if wish.trusted else 'no longer trusts'} {path}"
+        path = self._checked(command.path) if command.trusted else command.path
+        self._trusted.change(path, trusted=command.trusted)
+        by, detail = command.by, f"{'trusted' if command.trusted else 'no longer trusts'} {path}"
         record = AuditRecord("rule", by.name, None, by.grant_id, by.address, by.user_agent, detail=detail)
         await self._store.audit([record])
         return encode({"path": path})
 
-    async def _end_all(self, wish: EndAll) -> bytes:
+    async def _end_all(self, command: EndAll) -> bytes:
         """The panic button: everything is told to stop before anything is waited for."""
-        endings = [live.end("killed", wish.by) for live in list(self.sessions.live.values())]
+        endings = [live.end("killed", command.by) for live in list(self.sessions.live.values())]
         told = [ending for ending in endings if ending is not None]
         if told:  # the agents stop even when a full disk does not take the news
             await asyncio.wait(told, timeout=STORE_SECONDS)
-        waiting = await self._states.end_all("killed", wish.by)
+        waiting = await self._states.end_all("killed", command.by)
         return encode({"ended": len(told) + waiting + await self._unlogged.end_all()})

@@ -1,4 +1,4 @@
-"""A wish with a key is carried out once, however often it arrives: twice at a time, or after a restart."""
+"""A command with a key is carried out once, however often it arrives: twice at a time, or after a restart."""
 
 import asyncio
 import hashlib
@@ -14,16 +14,16 @@ from bascule.store.base import EventStore
 NOBODY = Actor("")
 
 
-def body_sha256(wish: AnyCommand) -> str:
+def body_sha256(command: AnyCommand) -> str:
     """What was asked, without who asked and under which new id."""
-    session_id = "" if isinstance(wish, StartSession) else wish.session_id
-    return hashlib.sha256(encode(replace(wish, by=NOBODY, key=None, session_id=session_id))).hexdigest()
+    session_id = "" if isinstance(command, StartSession) else command.session_id
+    return hashlib.sha256(encode(replace(command, by=NOBODY, key=None, session_id=session_id))).hexdigest()
 
 
-def scoped(wish: AnyCommand) -> str:
-    """The wish's key made unique to who asked, and of which session."""
-    scope = "start" if isinstance(wish, StartSession) else wish.session_id
-    return f"{scope}:{wish.by.grant_id}:{wish.key}"
+def scoped(command: AnyCommand) -> str:
+    """The command's key made unique to who asked, and of which session."""
+    scope = "start" if isinstance(command, StartSession) else command.session_id
+    return f"{scope}:{command.by.grant_id}:{command.key}"
 
 
 class IdempotencyKeys:
@@ -31,13 +31,13 @@ class IdempotencyKeys:
         self._store = store
         self._under_way: dict[str, tuple[str, asyncio.Future[bytes]]] = {}
 
-    async def do(self, wish: AnyCommand, action: Callable[[AnyCommand, str], Awaitable[bytes]]) -> bytes:
+    async def do(self, command: AnyCommand, action: Callable[[AnyCommand, str], Awaitable[bytes]]) -> bytes:
         """The reply of `action`, or of the time it was done before."""
-        if wish.key is None:
-            return await action(wish, "")  # nothing will be compared
-        key = scoped(wish)
-        wish = replace(wish, key=key)
-        sha = body_sha256(wish)
+        if command.key is None:
+            return await action(command, "")  # nothing will be compared
+        key = scoped(command)
+        command = replace(command, key=key)
+        sha = body_sha256(command)
         if key in self._under_way:
             first, reply = self._under_way[key]
             _check_same(key, first, sha)
@@ -46,7 +46,7 @@ class IdempotencyKeys:
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._under_way[key] = (sha, future)
         try:
-            result = await self._do_first(wish, sha, action)
+            result = await self._do_first(command, sha, action)
         except BaseException as error:
             if isinstance(error, Exception):
                 future.set_exception(error)
@@ -60,13 +60,13 @@ class IdempotencyKeys:
             del self._under_way[key]
 
     async def _do_first(
-        self, wish: AnyCommand, sha: str, action: Callable[[AnyCommand, str], Awaitable[bytes]]
+        self, command: AnyCommand, sha: str, action: Callable[[AnyCommand, str], Awaitable[bytes]]
     ) -> bytes:
-        stored = await self._store.stored_reply(wish.key or "")
+        stored = await self._store.stored_reply(command.key or "")
         if stored is not None:
             _check_same(stored.key, stored.body_sha256, sha)
             return stored.reply
-        return await action(wish, sha)
+        return await action(command, sha)
 
 
 def _check_same(key: str, first: str, second: str) -> None:

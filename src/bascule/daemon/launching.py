@@ -1,4 +1,4 @@
-"""From a wish to a process: which binary, which arguments, which environment, which driver."""
+"""From a command to a process: which binary, which arguments, which environment, which driver."""
 
 import asyncio
 import os

@@ -103,7 +103,7 @@ class LiveSessions:
     def take(
         self, ledger: Ledger, driver: Driver, point: ResumePoint, revival: Revival
     ) -> tuple[Supervisor, KeeperProcess]:
-        """Make a session live: from here on it answers wishes and gets its notices."""
+        """Make a session live: from here on it answers commands and gets its notices."""
         record = ledger.record
         process = KeeperProcess(self.keeper, process_name(record))
         supervisor = Supervisor(

@@ -7,8 +7,8 @@ from bascule.model.commands import SetMode
 from bascule.session.supervisor import Supervisor
 
 
-def checked_mode(launcher: Launching, supervisor: Supervisor, wish: SetMode) -> SetMode:
-    """The wish in the agent's own word. Raises `InvalidInput` for a mode that may not be chosen."""
+def checked_mode(launcher: Launching, supervisor: Supervisor, command: SetMode) -> SetMode:
+    """The command in the agent's own word. Raises `InvalidInput` for a mode that may not be chosen."""
     record = supervisor.ledger.record
-    mode = launcher.mode(record.agent, record.driver, wish.mode, supervisor.driver.offered_modes)
-    return replace(wish, mode=mode)
+    mode = launcher.mode(record.agent, record.driver, command.mode, supervisor.driver.offered_modes)
+    return replace(command, mode=mode)

@@ -19,7 +19,7 @@ from bascule.link.rules import (
     Proposals,
     ProposeRules,
     RemoveRule,
-    RulesWish,
+    RulesCommand,
     RuleView,
     RuleViews,
     TryRequest,
@@ -78,24 +78,26 @@ class Rules:
             self._book.used(found.rule_ids)
         return found
 
-    async def answer(self, wish: RulesWish) -> bytes:
-        match wish:
+    async def answer(self, command: RulesCommand) -> bytes:
+        match command:
             case ListRules():
                 views = [self._view(rule) for rule in self._book.list()]
                 return encode(RuleViews(views, DAMAGED if self._book.damaged else None))
             case AddRule():
-                spec = self._settled(wish.rule)
-                return encode(self._view(await self._book.add(spec, words(spec), wish.by, wish.replaces)))
+                spec = self._settled(command.rule)
+                return encode(
+                    self._view(await self._book.add(spec, words(spec), command.by, command.replaces))
+                )
             case RemoveRule():
-                rule = self._book.get(wish.rule_id)
-                await self._book.remove(rule.id, words(rule), wish.by)
+                rule = self._book.get(command.rule_id)
+                await self._book.remove(rule.id, words(rule), command.by)
                 return b"{}"
             case TryRule():
-                return encode(await self._dry_run(self._settled(wish.rule)))
+                return encode(await self._dry_run(self._settled(command.rule)))
             case TryRequest():
-                return encode(await asyncio.to_thread(self._try_request, wish))
+                return encode(await asyncio.to_thread(self._try_request, command))
             case ProposeRules():
-                return encode(await self._propose(wish))
+                return encode(await self._propose(command))
 
     def _view(self, rule: StandingRule) -> RuleView:
         over = rule.expires_at is not None and rule.expires_at <= timestamp(self._clock())
@@ -132,14 +134,14 @@ class Rules:
         past = await self._book.past(MAX_PAST)
         return await asyncio.to_thread(_dry_run, spec, past, timestamp(self._clock()))
 
-    def _try_request(self, wish: TryRequest) -> object:
-        folder = wish.folder or os.path.expanduser("~")
-        place = Place("", self._checked(folder), wish.agent or "")
-        subject = typed_subject(wish.tool_class, wish.text.strip())
+    def _try_request(self, command: TryRequest) -> object:
+        folder = command.folder or os.path.expanduser("~")
+        place = Place("", self._checked(folder), command.agent or "")
+        subject = typed_subject(command.tool_class, command.text.strip())
         return tried(subject, self._book.holding(), place, DISK)
 
-    async def _propose(self, wish: ProposeRules) -> Proposals:
-        folder = self._checked(wish.folder) if wish.folder is not None else None
+    async def _propose(self, command: ProposeRules) -> Proposals:
+        folder = self._checked(command.folder) if command.folder is not None else None
         found = await asyncio.to_thread(proposals_in, os.path.expanduser("~"), folder, self._own)
         known = [spec_of(rule) for rule in self._book.list()]
         marked = [

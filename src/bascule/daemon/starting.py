@@ -59,50 +59,56 @@ class Starter:
         self._device = device
         self._clock = clock
 
-    async def start(self, wish: StartSession, body_sha256: str) -> bytes:
+    async def start(self, command: StartSession, body_sha256: str) -> bytes:
         """A new session. Refused with nothing made, or made and durable when this returns."""
-        if wish.prompt is not None:
-            check_prompt(wish.prompt, wish.images, self._settings.limits.prompt_chars)
-        if await self._store.session(wish.session_id) is not None:
+        if command.prompt is not None:
+            check_prompt(command.prompt, command.images, self._settings.limits.prompt_chars)
+        if await self._store.session(command.session_id) is not None:
             raise InvalidInput("A session with this id exists already.")
-        for record in await self._of_conversation(wish):
+        for record in await self._of_conversation(command):
             await self._rested(record)
-        started = await self._checked(_wanted(wish, self._device.id))
-        if started.driver == TERMINAL and wish.prompt is not None:
+        started = await self._checked(_wanted(command, self._device.id))
+        if started.driver == TERMINAL and command.prompt is not None:
             raise NotSupported("A terminal takes keys, not messages: start it, then type.")
-        ledger = Ledger.new(self._store, wish.session_id, self._clock)
-        facts: list[AnyEvent] = [TitleChanged(tidy_title(wish.title), wish.by.name)] if wish.title else []
-        if wish.prompt is not None:
-            facts.append(PromptSent(new_id(), wish.prompt, wish.by.name, wish.client_message_id, wish.images))
-        result = encode({"session_id": wish.session_id, "seq": 1 + len(facts)})
-        reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
-        await self._launch(ledger, started, facts, wish.by, reply)
+        ledger = Ledger.new(self._store, command.session_id, self._clock)
+        facts: list[AnyEvent] = (
+            [TitleChanged(tidy_title(command.title), command.by.name)] if command.title else []
+        )
+        if command.prompt is not None:
+            facts.append(
+                PromptSent(
+                    new_id(), command.prompt, command.by.name, command.client_message_id, command.images
+                )
+            )
+        result = encode({"session_id": command.session_id, "seq": 1 + len(facts)})
+        reply = StoredReply(command.key, body_sha256, result) if command.key else None
+        await self._launch(ledger, started, facts, command.by, reply)
         return result
 
-    async def check_all(self, wishes: Sequence[StartSession]) -> None:
+    async def check_all(self, commands: Sequence[StartSession]) -> None:
         """Could all of these be started now? Raises for the first that could not; begins none."""
         limit, running = self._settings.limits.sessions, self._sessions.running()
-        if 0 < limit < running + len(wishes):
+        if 0 < limit < running + len(commands):
             room = f"has room for {max(0, limit - running)} more" if running else f"runs {limit} at most"
             raise LimitReached(
-                f"{len(wishes)} sessions are too many: {self._device.name} {room}. "
+                f"{len(commands)} sessions are too many: {self._device.name} {room}. "
                 "Choose fewer agents, end a session, or raise the limit in Settings."
             )
-        for wish in wishes:
-            if wish.prompt is not None:
-                check_prompt(wish.prompt, wish.images, self._settings.limits.prompt_chars)
-            started = await self._checked(_wanted(wish, self._device.id))
-            if started.driver == TERMINAL and wish.prompt is not None:
+        for command in commands:
+            if command.prompt is not None:
+                check_prompt(command.prompt, command.images, self._settings.limits.prompt_chars)
+            started = await self._checked(_wanted(command, self._device.id))
+            if started.driver == TERMINAL and command.prompt is not None:
                 raise NotSupported("A terminal takes keys, not messages: start it, then type.")
 
-    async def resume(self, wish: ResumeSession, *, keep_modes: bool = False) -> bytes:
+    async def resume(self, command: ResumeSession, *, keep_modes: bool = False) -> bytes:
         """An ended session's agent, brought back on the same log, asking again before it acts.
 
         `keep_modes`: its process was lost a moment ago, and what a person had chosen still holds.
         """
-        await self._sessions.put_away(wish.session_id)
-        point = await self._store.resume_point(wish.session_id)
-        if point is None or wish.session_id in self._sessions.live:
+        await self._sessions.put_away(command.session_id)
+        point = await self._store.resume_point(command.session_id)
+        if point is None or command.session_id in self._sessions.live:
             raise InvalidInput("This session is running already.")
         record = point.record
         if record.agent_session_id is None and record.driver != TERMINAL and record.turns > 0:
@@ -117,7 +123,7 @@ class Starter:
                 agent=record.agent,
                 driver=record.driver,
                 cwd=record.cwd,
-                by=wish.by.name,
+                by=command.by.name,
                 device=self._device.id,
                 model=model,
                 permission_mode=record.permission_mode if keep_modes else "relay",
@@ -129,15 +135,17 @@ class Starter:
             )
         )
         ledger = Ledger(self._store, point, self._clock)
-        await self._launch(ledger, started, [], wish.by, None)
-        return encode({"session_id": wish.session_id, "seq": ledger.record.seq})
+        await self._launch(ledger, started, [], command.by, None)
+        return encode({"session_id": command.session_id, "seq": ledger.record.seq})
 
-    async def _of_conversation(self, wish: StartSession) -> list[SessionRecord]:
+    async def _of_conversation(self, command: StartSession) -> list[SessionRecord]:
         """The sessions in which the conversation was had that this one goes on with."""
-        if wish.resume is None or self._launcher.rest_seconds(wish.agent) == 0:
+        if command.resume is None or self._launcher.rest_seconds(command.agent) == 0:
             return []
         records = await self._store.sessions(archived=False) + await self._store.sessions(archived=True)
-        return [one for one in records if (one.agent, one.agent_session_id) == (wish.agent, wish.resume)]
+        return [
+            one for one in records if (one.agent, one.agent_session_id) == (command.agent, command.resume)
+        ]
 
     async def _rested(self, record: SessionRecord) -> None:
         """Raises while its agent would harm a conversation that is as young as this one."""
@@ -300,22 +308,22 @@ def is_lost(record: SessionRecord) -> bool:
     return record.phase is Phase.ENDED and record.end_reason == "disconnected"
 
 
-def _wanted(wish: StartSession, device: str) -> SessionStarted:
+def _wanted(command: StartSession, device: str) -> SessionStarted:
     return SessionStarted(
-        agent=wish.agent,
-        driver=wish.driver or "",
-        cwd=wish.cwd,
-        by=wish.by.name,
+        agent=command.agent,
+        driver=command.driver or "",
+        cwd=command.cwd,
+        by=command.by.name,
         device=device,
-        model=wish.model,
-        permission_mode=wish.permission_mode,
-        mode=wish.mode,
-        resumed_from=wish.resume,
-        forked=wish.fork,
-        cols=wish.cols,
-        rows=wish.rows,
-        skip_permissions=wish.skip_permissions,
-        worktree_of=wish.worktree_of,
+        model=command.model,
+        permission_mode=command.permission_mode,
+        mode=command.mode,
+        resumed_from=command.resume,
+        forked=command.fork,
+        cols=command.cols,
+        rows=command.rows,
+        skip_permissions=command.skip_permissions,
+        worktree_of=command.worktree_of,
     )
 
 

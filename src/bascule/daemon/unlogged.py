@@ -19,9 +19,9 @@ from bascule.link.unlogged import (
     PutAside,
     TakenUp,
     TakeUpProcess,
+    UnloggedCommand,
     UnloggedList,
     UnloggedProcess,
-    UnloggedWish,
 )
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import Actor
@@ -89,16 +89,16 @@ class Unlogged:
         for name in sorted(names):
             log.warning("the keeper holds %s, which is not in the log: it is kept and offered", name)
 
-    async def answer(self, wish: UnloggedWish) -> bytes:
-        match wish:
+    async def answer(self, command: UnloggedCommand) -> bytes:
+        match command:
             case ListUnlogged():
                 return encode(UnloggedList(tuple(await self._all())))
             case TakeUpProcess():
                 async with self._turn:
-                    return encode(TakenUp(tuple(await self._take_up(wish.name, wish.by))))
+                    return encode(TakenUp(tuple(await self._take_up(command.name, command.by))))
             case EndProcess():
                 async with self._turn:
-                    return encode(PutAside(str(await self._end(wish.name, wish.by))))
+                    return encode(PutAside(str(await self._end(command.name, command.by))))
 
     async def end_all(self) -> int:
         """The panic button reaches them too. What they wrote is put aside by whoever looks next."""

@@ -1,4 +1,4 @@
-"""The hub's end of the link: wishes go down to a device, each gets exactly one answer or an error."""
+"""The hub's end of the link: commands go down to a device, each gets exactly one answer or an error."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,10 +14,10 @@ from bascule.link.frames import (
     AnyFrame,
     Ask,
     DaemonConnected,
+    DeviceCommand,
     Ping,
     Pong,
     Reply,
-    Wish,
 )
 from bascule.link.tape import Tapes
 from bascule.model.errors import DeviceOffline, NotSupported, Refused
@@ -81,7 +81,7 @@ class DeviceLine:
 
 
 class Switchboard:
-    """Knows which device is on which line, and carries wishes to it."""
+    """Knows which device is on which line, and carries commands to it."""
 
     def __init__(self, first_wait: float = 0.0) -> None:
         self._first_wait = first_wait
@@ -119,12 +119,14 @@ class Switchboard:
         line = self._line(None)
         return next(device for device, one in self._lines.items() if one is line)
 
-    async def ask(self, wish: Wish, *, device: str | None = None, timeout: float = 30) -> bytes:
-        """The result of a wish, as JSON. Raises `Refused`, or `DeviceOffline` when nobody answers."""
+    async def ask(self, command: DeviceCommand, *, device: str | None = None, timeout: float = 30) -> bytes:
+        """The result of a command, as JSON. Raises `Refused`, or `DeviceOffline` when nobody answers."""
         await self.met()
-        return await self.post(wish, device=device, timeout=timeout)
+        return await self.post(command, device=device, timeout=timeout)
 
-    def post(self, wish: Wish, *, device: str | None = None, timeout: float = 30) -> "asyncio.Future[bytes]":
+    def post(
+        self, command: DeviceCommand, *, device: str | None = None, timeout: float = 30
+    ) -> "asyncio.Future[bytes]":
         """As `ask`, on its way at once; raises when there is no line, and the rest is the future's."""
         line = self._line(device)
         self._count += 1
@@ -145,7 +147,7 @@ class Switchboard:
             line.waiting.pop(number, None)
 
         future.add_done_callback(over)
-        line.send(Ask(number, wish))
+        line.send(Ask(number, command))
         return future
 
     async def met(self) -> None:

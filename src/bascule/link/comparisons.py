@@ -61,7 +61,7 @@ class RemoveTrees(ComparisonQuestion, frozen=True):
     by: Actor
 
 
-ComparisonWish = (
+ComparisonCommand = (
     StartComparison | ListComparisons | ReadComparison | ReadContestant | KeepContestant | RemoveTrees
 )
 

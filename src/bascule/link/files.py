@@ -9,31 +9,31 @@ from bascule.model.events import snake
 MAX_FILE = 1024 * 1024  # bytes of a file that are shown
 
 
-class FileWish(Struct, frozen=True, tag_field="type", tag=snake):
+class FileCommand(Struct, frozen=True, tag_field="type", tag=snake):
     """The base of the questions here."""
 
 
-class ListFolders(FileWish, frozen=True):
+class ListFolders(FileCommand, frozen=True):
     """Folders whose path begins like this, to complete what somebody types."""
 
     prefix: str
     limit: int = 50
 
 
-class ListFiles(FileWish, frozen=True):
+class ListFiles(FileCommand, frozen=True):
     """What is in a folder of a session's working directory; `path` is relative to that."""
 
     session_id: str
     path: str = ""
 
 
-class ReadFile(FileWish, frozen=True):
+class ReadFile(FileCommand, frozen=True):
     session_id: str
     path: str
     max: int = MAX_FILE
 
 
-class ReadChanges(FileWish, frozen=True):
+class ReadChanges(FileCommand, frozen=True):
     """What differs from the last commit in a session's working directory."""
 
     session_id: str

@@ -10,24 +10,24 @@ from bascule.model.events import snake
 MAX_LISTED = 5000
 
 
-class FoundWish(Struct, frozen=True, tag_field="type", tag=snake):
+class FoundCommand(Struct, frozen=True, tag_field="type", tag=snake):
     """The base of the questions here."""
 
 
-class ListFound(FoundWish, frozen=True):
+class ListFound(FoundCommand, frozen=True):
     """The sessions that agents keep on this device. Looks for new ones; `wait` until that is done."""
 
     limit: int = MAX_LISTED
     wait: bool = False
 
 
-class FollowFound(FoundWish, frozen=True):
+class FollowFound(FoundCommand, frozen=True):
     """Somebody looks at this one: for half a minute, what is added to its file is read at once."""
 
     session_id: str
 
 
-class AwaitFeedback(FoundWish, frozen=True):
+class AwaitFeedback(FoundCommand, frozen=True):
     """A hook of the agent in a terminal asks whether a message waits for it. Answers when one does.
 
     `conversation` is the agent's own id of it; `pid` its process, 0 when it is not known.
@@ -38,7 +38,7 @@ class AwaitFeedback(FoundWish, frozen=True):
     pid: int = 0
 
 
-class TakeFeedback(FoundWish, frozen=True):
+class TakeFeedback(FoundCommand, frozen=True):
     """That hook takes the first message. `idle`: only while its agent says that it is idle.
 
     The same `key` again is the same taking, so that a hook whose answer was lost may ask again.

@@ -5,11 +5,11 @@ from typing import Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.link.comparisons import ComparisonWish
+from bascule.link.comparisons import ComparisonCommand
 from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
 from bascule.link.found import AwaitFeedback, FollowFound, ListFound, TakeFeedback
-from bascule.link.rules import RulesWish
-from bascule.link.unlogged import UnloggedWish
+from bascule.link.rules import RulesCommand
+from bascule.link.unlogged import UnloggedCommand
 from bascule.model.commands import Actor, AnyCommand
 from bascule.model.errors import Refusal
 from bascule.model.events import snake
@@ -146,18 +146,25 @@ class ReconnectAgent(Struct, frozen=True, tag_field="type", tag=snake):
     session_id: str = ""  # only this one, and those that shared its process
 
 
-FilesWish = ListFolders | ListFiles | ReadFile | ReadChanges
-TrustWish = TrustFolder | ListTrusted
-FoundWish = ListFound | FollowFound | AwaitFeedback | TakeFeedback
-MachineWish = CheckDirectory | ListAgents | PauseDevice | EndAll | ReconnectAgent | ListConversations
-Wish = (
-    AnyCommand | MachineWish | FilesWish | TrustWish | FoundWish | RulesWish | ComparisonWish | UnloggedWish
+FilesCommand = ListFolders | ListFiles | ReadFile | ReadChanges
+TrustCommand = TrustFolder | ListTrusted
+FoundCommand = ListFound | FollowFound | AwaitFeedback | TakeFeedback
+MachineCommand = CheckDirectory | ListAgents | PauseDevice | EndAll | ReconnectAgent | ListConversations
+DeviceCommand = (
+    AnyCommand
+    | MachineCommand
+    | FilesCommand
+    | TrustCommand
+    | FoundCommand
+    | RulesCommand
+    | ComparisonCommand
+    | UnloggedCommand
 )
 
 
 class Ask(Frame, frozen=True):
     ask: int
-    wish: Wish
+    command: DeviceCommand
 
 
 class Resume(Frame, frozen=True):

@@ -49,7 +49,7 @@ class ProposeRules(RuleQuestion, frozen=True):
     folder: str | None = None
 
 
-RulesWish = ListRules | AddRule | RemoveRule | TryRule | TryRequest | ProposeRules
+RulesCommand = ListRules | AddRule | RemoveRule | TryRule | TryRequest | ProposeRules
 
 
 class RuleView(StandingRule, frozen=True, omit_defaults=True, rename="camel", kw_only=True):

@@ -59,4 +59,4 @@ class PutAside(Struct, frozen=True, rename="camel"):
     folder: str
 
 
-UnloggedWish = ListUnlogged | TakeUpProcess | EndProcess
+UnloggedCommand = ListUnlogged | TakeUpProcess | EndProcess

@@ -1,7 +1,7 @@
-"""What somebody wishes: imperative, frozen, checked before it becomes a fact.
+"""What somebody asks for: imperative, frozen, checked before it becomes a fact.
 
 `by` is always filled in by the hub from the grant that was shown, never by the sender.
-`key` makes a wish safe to send twice: the second one gets the first one's reply.
+`key` makes a command safe to send twice: the second one gets the first one's reply.
 """
 
 from typing import Literal
@@ -21,7 +21,7 @@ class Actor(Struct, frozen=True, omit_defaults=True):
 
 
 class Command(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True, kw_only=True):
-    """The base of every wish."""
+    """The base of every command."""
 
     session_id: str
     by: Actor

@@ -50,38 +50,42 @@ def asked_question(request: RequestRecord) -> QuestionAsked:
     return msgspec.json.decode(request.asked, type=QuestionAsked)
 
 
-def permission_answer(asked: PermissionRequested, wish: AnswerPermission) -> PermissionAnswered:
-    """The fact this wish becomes. An option must be one that was offered, and mean what was decided."""
-    _check_message(wish.message)
-    if wish.option is not None:
-        option = next((one for one in asked.options if one.option_id == wish.option), None)
+def permission_answer(asked: PermissionRequested, command: AnswerPermission) -> PermissionAnswered:
+    """The fact this command becomes. An option must be one that was offered, and mean what was decided."""
+    _check_message(command.message)
+    if command.option is not None:
+        option = next((one for one in asked.options if one.option_id == command.option), None)
         if option is None:
-            raise UnknownOption(f"This request has no option {wish.option!r}.", option=wish.option)
-        if (option.kind == "deny") != (wish.decision == "deny"):
+            raise UnknownOption(f"This request has no option {command.option!r}.", option=command.option)
+        if (option.kind == "deny") != (command.decision == "deny"):
             raise UnknownOption(
-                f"Option {wish.option!r} does not mean {wish.decision!r}.", option=wish.option
+                f"Option {command.option!r} does not mean {command.decision!r}.", option=command.option
             )
-        if wish.remember and option.kind == "allow_always":
+        if command.remember and option.kind == "allow_always":
             raise InvalidInput("Choose either the agent's own rule or a rule of this session.")
-    if wish.remember and wish.decision == "deny":
+    if command.remember and command.decision == "deny":
         raise InvalidInput("Only an allowed request can be remembered.")
-    message = wish.message or (DENIED if wish.decision == "deny" else None)
+    message = command.message or (DENIED if command.decision == "deny" else None)
     return PermissionAnswered(
-        wish.request_id, wish.decision, wish.by.name, option=wish.option, message=message
+        command.request_id, command.decision, command.by.name, option=command.option, message=message
     )
 
 
-def question_answer(asked: QuestionAsked, wish: AnswerQuestion) -> QuestionAnswered:
-    """The fact this wish becomes: answers to questions that were asked, or a refusal in words."""
-    _check_message(wish.message)
+def question_answer(asked: QuestionAsked, command: AnswerQuestion) -> QuestionAnswered:
+    """The fact this command becomes: answers to questions that were asked, or a refusal in words."""
+    _check_message(command.message)
     known = {one.question for one in asked.questions}
-    for question in (*wish.answers, *wish.notes):
+    for question in (*command.answers, *command.notes):
         if question not in known:
             raise InvalidInput(f"There is no question {question[:80]!r} in this request.")
-    if not wish.answers and not wish.message:
+    if not command.answers and not command.message:
         raise InvalidInput("Answer at least one question, or decline with a message.")
     return QuestionAnswered(
-        wish.request_id, wish.by.name, answers=wish.answers, notes=wish.notes, message=wish.message
+        command.request_id,
+        command.by.name,
+        answers=command.answers,
+        notes=command.notes,
+        message=command.message,
     )
 
 

@@ -1,4 +1,4 @@
-"""Carries out what people ask of a live session. Each wish is checked, made a fact, and answered."""
+"""Carries out what people ask of a live session. Each command is checked, made a fact, and answered."""
 
 import asyncio
 
@@ -51,7 +51,7 @@ from bascule.store.base import AuditRecord, EventStore, StoredReply
 MAX_QUEUE = 100
 MAX_QUEUE_BYTES = 24 * 1024 * 1024
 
-SessionWish = (
+LiveCommand = (
     SendPrompt
     | EditPrompt
     | ReorderPrompts
@@ -66,36 +66,38 @@ SessionWish = (
 )
 
 
-async def carry_out(supervisor: Supervisor, wish: SessionWish, store: EventStore, body_sha256: str) -> bytes:
+async def carry_out(
+    supervisor: Supervisor, command: LiveCommand, store: EventStore, body_sha256: str
+) -> bytes:
     """Do it, and give the reply (JSON). Returns once the facts would survive a power cut.
 
     Only an end is carried out on a full disk too; what it says is stored when there is room again.
     """
-    if supervisor.ledger.storage_full and not isinstance(wish, EndSession):
+    if supervisor.ledger.storage_full and not isinstance(command, EndSession):
         problem = store.storage_problem or "The disk takes nothing just now."
         raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
-    if isinstance(wish, SendPrompt | SetMode | SetModel):
+    if isinstance(command, SendPrompt | SetMode | SetModel):
         supervisor.check_room()
-    match wish:
+    match command:
         case SendPrompt():
-            return await _send(supervisor, wish, body_sha256)
+            return await _send(supervisor, command, body_sha256)
         case AnswerPermission():
-            request = await _find(supervisor, wish.request_id, store)
-            await _answer_permission(supervisor, wish, request)
+            request = await _find(supervisor, command.request_id, store)
+            await _answer_permission(supervisor, command, request)
         case AnswerQuestion():
-            request = await _find(supervisor, wish.request_id, store)
-            await _answer_question(supervisor, wish, request)
+            request = await _find(supervisor, command.request_id, store)
+            await _answer_question(supervisor, command, request)
         case Interrupt():
-            await _interrupt(supervisor, wish)
+            await _interrupt(supervisor, command)
         case EditPrompt() | WithdrawPrompt() | ReorderPrompts():
-            await _change_queue(supervisor, wish)
+            await _change_queue(supervisor, command)
         case SetMode() | SetModel():
-            await _tell_agent(supervisor, wish)
+            await _tell_agent(supervisor, command)
         case SetPermissionMode():
-            changed = PermissionModeChanged(wish.mode, wish.by.name)
-            await supervisor.log([changed], audit=[_audit("mode", supervisor, wish.by, wish.mode)])
+            changed = PermissionModeChanged(command.mode, command.by.name)
+            await supervisor.log([changed], audit=[_audit("mode", supervisor, command.by, command.mode)])
         case EndSession():
-            ending = supervisor.end(wish.reason, wish.by.name)
+            ending = supervisor.end(command.reason, command.by.name)
             if ending is not None:
                 stored, _ = await asyncio.wait([ending], timeout=STORE_SECONDS)
                 for one in stored:
@@ -116,18 +118,18 @@ def check_prompt(text: str, images: tuple[Image, ...], limit: int) -> None:
         raise InvalidInput(wrong)
 
 
-def check_queue(ledger: Ledger, wish: SendPrompt) -> None:
+def check_queue(ledger: Ledger, command: SendPrompt) -> None:
     """Raises when this message may not wait with the others."""
     if len(ledger.pending.queue) >= MAX_QUEUE:
         raise LimitReached(f"{MAX_QUEUE} messages are waiting already. Withdraw some first.")
-    _check_size(ledger.pending, wish)
+    _check_size(ledger.pending, command)
 
 
-async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> bytes:
+async def _send(supervisor: Supervisor, command: SendPrompt, body_sha256: str) -> bytes:
     _check_running(supervisor)
-    check_prompt(wish.text, wish.images, supervisor.limits.prompt_chars)
+    check_prompt(command.text, command.images, supervisor.limits.prompt_chars)
     pending = supervisor.ledger.pending
-    check_queue(supervisor.ledger, wish)
+    check_queue(supervisor.ledger, command)
     if not supervisor.inputs.take():
         wait = round(supervisor.inputs.seconds_until_next()) + 1
         raise LimitReached(
@@ -137,26 +139,28 @@ async def _send(supervisor: Supervisor, wish: SendPrompt, body_sha256: str) -> b
     prompt_id = new_id()
     now = supervisor.free and not pending.queue
     result = encode({"prompt_id": prompt_id, "state": "sent" if now else "queued"})
-    reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
+    reply = StoredReply(command.key, body_sha256, result) if command.key else None
     fact: AnyEvent
     if now:
-        fact = PromptSent(prompt_id, wish.text, wish.by.name, wish.client_message_id, wish.images)
+        fact = PromptSent(prompt_id, command.text, command.by.name, command.client_message_id, command.images)
         writes = [supervisor.driver.prompt(fact)]
     else:
-        fact = PromptQueued(prompt_id, wish.text, wish.by.name, wish.client_message_id, wish.images)
+        fact = PromptQueued(
+            prompt_id, command.text, command.by.name, command.client_message_id, command.images
+        )
         writes = []
     facts = [fact, *supervisor.driver.settled()]
-    audit = _audit("input", supervisor, wish.by, f"{len(wish.text)} characters")
+    audit = _audit("input", supervisor, command.by, f"{len(command.text)} characters")
     committed = supervisor.log(facts, writes=writes, audit=[audit], reply=reply)
     supervisor.touch()
     await committed
     return result
 
 
-def _check_size(pending: Pending, wish: SendPrompt) -> None:
+def _check_size(pending: Pending, command: SendPrompt) -> None:
     """What waits is read, kept and written as one, so it is bounded by its size too."""
     waiting = sum(_size(one.text, one.images) for one in pending.queue)
-    if waiting + _size(wish.text, wish.images) > MAX_QUEUE_BYTES:
+    if waiting + _size(command.text, command.images) > MAX_QUEUE_BYTES:
         raise LimitReached(
             f"The messages that wait hold {waiting // 1024} KiB; {MAX_QUEUE_BYTES // 1024} KiB is the most. "
             "Withdraw some first, or wait until the agent has taken one."
@@ -168,23 +172,23 @@ def _size(text: str, images: tuple[Image, ...]) -> int:
 
 
 async def _answer_permission(
-    supervisor: Supervisor, wish: AnswerPermission, request: RequestRecord | None
+    supervisor: Supervisor, command: AnswerPermission, request: RequestRecord | None
 ) -> None:
-    request = check_open(request, wish.request_id, "permission", wish.input_sha256)
+    request = check_open(request, command.request_id, "permission", command.input_sha256)
     asked = asked_permission(request)
-    answer = permission_answer(asked, wish)
+    answer = permission_answer(asked, command)
     facts: list[AnyEvent] = []
     remembered: list[SessionRule] = []
-    if wish.remember:
+    if command.remember:
         rule = rule_for(asked, supervisor.ledger.record.cwd)
         answer = PermissionAnswered(
             answer.request_id, answer.decision, answer.by, answer.option, words(rule), answer.message
         )
-        facts.append(RuleAdded(encode_rule(rule), words(rule), wish.by.name))
+        facts.append(RuleAdded(encode_rule(rule), words(rule), command.by.name))
         remembered.append(rule)
     facts.append(answer)
-    facts += reason_as_message(asked, wish, supervisor.ledger.pending.queue)
-    audit = supervisor.audit_answer(asked, answer, wish.by)
+    facts += reason_as_message(asked, command, supervisor.ledger.pending.queue)
+    audit = supervisor.audit_answer(asked, answer, command.by)
     write = supervisor.driver.answer_permission(asked, answer)  # may refuse; nothing has changed until here
     supervisor.rules += remembered
     committed = supervisor.log(facts, writes=[write], audit=[audit])
@@ -194,12 +198,12 @@ async def _answer_permission(
 
 
 async def _answer_question(
-    supervisor: Supervisor, wish: AnswerQuestion, request: RequestRecord | None
+    supervisor: Supervisor, command: AnswerQuestion, request: RequestRecord | None
 ) -> None:
-    request = check_open(request, wish.request_id, "question", wish.input_sha256)
+    request = check_open(request, command.request_id, "question", command.input_sha256)
     asked = asked_question(request)
-    answer = question_answer(asked, wish)
-    audit = supervisor.audit_answer(asked, answer, wish.by)
+    answer = question_answer(asked, command)
+    audit = supervisor.audit_answer(asked, answer, command.by)
     write = supervisor.driver.answer_question(asked, answer)
     committed = supervisor.log([answer], writes=[write], audit=[audit])
     supervisor.touch()
@@ -217,46 +221,48 @@ async def _find(supervisor: Supervisor, request_id: str, store: EventStore) -> R
     return await store.request(supervisor.ledger.record.session_id, request_id)
 
 
-async def _interrupt(supervisor: Supervisor, wish: Interrupt) -> None:
+async def _interrupt(supervisor: Supervisor, command: Interrupt) -> None:
     _check_running(supervisor)
     if supervisor.ledger.record.phase is not Phase.RUNNING:
-        return  # nothing runs, or it is being interrupted already: the wish is met
+        return  # nothing runs, or it is being interrupted already: the command is met
     write = supervisor.driver.interrupt(f"interrupt:{new_id()}")
-    audit = _audit("interrupt", supervisor, wish.by, "")
-    facts = [Interrupted(wish.by.name), *supervisor.driver.settled()]
+    audit = _audit("interrupt", supervisor, command.by, "")
+    facts = [Interrupted(command.by.name), *supervisor.driver.settled()]
     committed = supervisor.log(facts, writes=[write], audit=[audit])
     supervisor.send_next()  # what is interrupted before it was sent is over at once
     await committed
 
 
-async def _change_queue(supervisor: Supervisor, wish: EditPrompt | WithdrawPrompt | ReorderPrompts) -> None:
+async def _change_queue(
+    supervisor: Supervisor, command: EditPrompt | WithdrawPrompt | ReorderPrompts
+) -> None:
     waiting = {one.prompt_id for one in supervisor.ledger.pending.queue}
-    asked = set(wish.order) if isinstance(wish, ReorderPrompts) else {wish.prompt_id}
+    asked = set(command.order) if isinstance(command, ReorderPrompts) else {command.prompt_id}
     if not asked <= waiting:
         missing = ", ".join(sorted(asked - waiting))[:200]
         raise PromptNotFound(f"No message {missing} waits in this session; it may have been sent.")
-    match wish:
+    match command:
         case EditPrompt():
-            check_prompt(wish.text, (), supervisor.limits.prompt_chars)
-            await supervisor.log([PromptEdited(wish.prompt_id, wish.text, wish.by.name)])
+            check_prompt(command.text, (), supervisor.limits.prompt_chars)
+            await supervisor.log([PromptEdited(command.prompt_id, command.text, command.by.name)])
         case WithdrawPrompt():
-            await supervisor.log([PromptWithdrawn(wish.prompt_id, wish.by.name)])
+            await supervisor.log([PromptWithdrawn(command.prompt_id, command.by.name)])
         case ReorderPrompts():
-            await supervisor.log([PromptsReordered(wish.order, wish.by.name)])
+            await supervisor.log([PromptsReordered(command.order, command.by.name)])
 
 
-async def _tell_agent(supervisor: Supervisor, wish: SetMode | SetModel) -> None:
+async def _tell_agent(supervisor: Supervisor, command: SetMode | SetModel) -> None:
     """Mode and model are the agent's: it confirms, and its confirmation is the fact."""
     _check_running(supervisor)
-    word = wish.mode if isinstance(wish, SetMode) else wish.model
+    word = command.mode if isinstance(command, SetMode) else command.model
     if not word or len(word) > 200 or not word.isprintable():
         raise InvalidInput("A mode or model is a short name without control characters.")
-    if isinstance(wish, SetMode):
-        write = supervisor.driver.set_mode(f"mode:{new_id()}", wish.mode)
+    if isinstance(command, SetMode):
+        write = supervisor.driver.set_mode(f"mode:{new_id()}", command.mode)
     else:
-        write = supervisor.driver.set_model(f"model:{new_id()}", wish.model)
+        write = supervisor.driver.set_model(f"model:{new_id()}", command.model)
     facts = supervisor.driver.settled()
-    await supervisor.log(facts, writes=[write], audit=[_audit("mode", supervisor, wish.by, word)])
+    await supervisor.log(facts, writes=[write], audit=[_audit("mode", supervisor, command.by, word)])
 
 
 def _check_running(supervisor: Supervisor) -> None:

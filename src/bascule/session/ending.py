@@ -47,7 +47,7 @@ def never_spoke(record: SessionRecord, why: str, stderr_tail: str, exit: Exit) -
 
 
 async def stop_after(committed: "asyncio.Future[None]", ledger: Ledger, process: AgentProcess) -> None:
-    """Stop it once the wish is stored. A disk that takes nothing must not keep an agent alive."""
+    """Stop it once the command is stored. A disk that takes nothing must not keep an agent alive."""
     await asyncio.wait([committed], timeout=STORE_SECONDS)
     await stop(ledger, process)
 

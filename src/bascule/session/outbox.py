@@ -17,7 +17,7 @@ MAX_WRITES = 1000
 
 
 class Outbox:
-    """The last leg of a wish. What is in here has been committed, so a restart can carry it again."""
+    """The last leg of a command. What is in here has been committed, so a restart can carry it again."""
 
     def __init__(self, ledger: Ledger, process: AgentProcess, waiting: Sequence[Write] = ()) -> None:
         self._ledger = ledger

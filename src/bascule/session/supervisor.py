@@ -88,7 +88,7 @@ class Supervisor:
             ledger, driver, limits, self._deadlines, self._never_spoke, lambda note: self.log([note])
         )
         self._unread = Unread(steady)
-        self._given_up = ""  # why it was stopped though nobody wished so, in words
+        self._given_up = ""  # why it was stopped though nobody asked for it, in words
         self._base = point.out_offset
         self._outbox = Outbox(ledger, process, point.outbox)
         self._reader = Reader(ledger, process, driver, self.admit, point.out_offset, point.err_offset)

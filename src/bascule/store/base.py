@@ -48,7 +48,7 @@ class AuditRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class StoredReply(Struct, frozen=True):
-    """What was answered to a keyed wish, so that the same wish sent again changes nothing."""
+    """What was answered to a keyed command, so that the same command sent again changes nothing."""
 
     key: str
     body_sha256: str

@@ -20,7 +20,7 @@ class Checkpointer:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._unfolded = 0
-        self._wishes: SimpleQueue[bool] = SimpleQueue()
+        self._commands: SimpleQueue[bool] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="store checkpointer", daemon=True)
         self._thread.start()
 
@@ -29,14 +29,14 @@ class Checkpointer:
         self._unfolded += size
         if self._unfolded >= EVERY_BYTES:
             self._unfolded = 0
-            self._wishes.put(True)
+            self._commands.put(True)
 
     def close(self) -> None:
-        self._wishes.put(False)
+        self._commands.put(False)
         self._thread.join()
 
     def _run(self) -> None:
-        while self._wishes.get():
+        while self._commands.get():
             try:
                 self._checkpoint()
             except sqlite3.Error as error:

@@ -48,7 +48,7 @@ class ComparisonBook:
         return found
 
     async def with_key(self, key: str) -> Comparison | None:
-        """The one that was started by a wish with this key."""
+        """The one that was started by a command with this key."""
         return await self._store.query(lambda connection: _one(connection, BY_KEY, key))
 
     async def add(self, one: Comparison, key: str | None) -> None:

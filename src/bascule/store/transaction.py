@@ -17,7 +17,7 @@ from bascule.store.projection import MAX_DELIVERED, SessionState
 from bascule.store.rows import SessionRow, checksum, encode_session
 
 MAX_SESSIONS = 256  # whose folds stay in memory; the others are read again when they speak
-REPLY_SECONDS = 7 * 24 * 3600  # how long a repeated wish is recognised
+REPLY_SECONDS = 7 * 24 * 3600  # how long a repeated command is recognised
 SWEEP_SECONDS = 3600
 SWEEP_ROWS = 1000
 
@@ -147,7 +147,7 @@ class Transaction:
         if batch.reply is not None and reader.reply(
             self.connection, batch.reply.key, self._clock() - REPLY_SECONDS
         ):
-            raise StoreConflict("A wish with this key has already been answered.", key=batch.reply.key)
+            raise StoreConflict("A command with this key has already been answered.", key=batch.reply.key)
 
     def _refuse_gap(self, batch: Batch, head: int) -> None:
         earlier = self.unsaved.get(batch.session_id)

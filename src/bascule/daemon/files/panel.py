@@ -25,22 +25,22 @@ class Panel:
         self._own = (settings.data_dir, settings.config_dir)
         self._turn = asyncio.Semaphore(AT_ONCE)
 
-    async def answer(self, wish: ListFolders | ListFiles | ReadFile | ReadChanges) -> bytes:
+    async def answer(self, command: ListFolders | ListFiles | ReadFile | ReadChanges) -> bytes:
         async with self._turn:
-            match wish:
+            match command:
                 case ListFolders():
                     roots = self._roots()
                     return encode(
-                        await asyncio.to_thread(complete, wish.prefix, wish.limit, roots, self._own)
+                        await asyncio.to_thread(complete, command.prefix, command.limit, roots, self._own)
                     )
                 case ListFiles():
-                    confined = ConfinedFolder(await self._folder(wish.session_id), self._own)
-                    return encode(await asyncio.to_thread(list_files, confined, wish.path))
+                    confined = ConfinedFolder(await self._folder(command.session_id), self._own)
+                    return encode(await asyncio.to_thread(list_files, confined, command.path))
                 case ReadFile():
-                    confined = ConfinedFolder(await self._folder(wish.session_id), self._own)
-                    return encode(await asyncio.to_thread(read_file, confined, wish.path, wish.max))
+                    confined = ConfinedFolder(await self._folder(command.session_id), self._own)
+                    return encode(await asyncio.to_thread(read_file, confined, command.path, command.max))
                 case ReadChanges():
-                    folder = await self._folder(wish.session_id)
+                    folder = await self._folder(command.session_id)
                     confined = ConfinedFolder(folder, self._own)
                     path, home = os.environ.get("PATH", os.defpath), os.path.expanduser("~")
                     return encode(await asyncio.to_thread(read_changes, folder, confined, path, home))

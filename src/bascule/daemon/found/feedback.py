@@ -72,15 +72,15 @@ class Feedback:
 
     # Asking
 
-    async def news(self, wish: AwaitFeedback) -> FeedbackNews:
-        conversation = (wish.agent, wish.conversation)
+    async def news(self, command: AwaitFeedback) -> FeedbackNews:
+        conversation = (command.agent, command.conversation)
         asking = asyncio.Event()
         older = self._asking.get(conversation)
         self._asking[conversation] = asking
         if older is not None:
             older.set()
         try:
-            answer = await self._until_news(conversation, wish.pid, asking)
+            answer = await self._until_news(conversation, command.pid, asking)
         finally:
             if self._asking.get(conversation) is asking:
                 del self._asking[conversation]
@@ -112,33 +112,33 @@ class Feedback:
 
     # Taking
 
-    async def take(self, wish: TakeFeedback) -> bytes:
-        conversation = (wish.agent, wish.conversation)
-        key = None if wish.key is None else f"feedback:{wish.by.grant_id}:{wish.key}"
+    async def take(self, command: TakeFeedback) -> bytes:
+        conversation = (command.agent, command.conversation)
+        key = None if command.key is None else f"feedback:{command.by.grant_id}:{command.key}"
         stored = await self._store.stored_reply(key) if key else None
         if stored is not None:
             return stored.reply
-        terminal = await self._terminal(conversation, wish.pid)
+        terminal = await self._terminal(conversation, command.pid)
         first = await self._next(conversation)
-        if terminal is None or first is None or (wish.idle and terminal.status != "idle"):
+        if terminal is None or first is None or (command.idle and terminal.status != "idle"):
             return encode(NOTHING)
         await self._catch_up(first[0])
         async with self._turn:
             found = await self._next(conversation)  # what it was may have been withdrawn, edited or taken
             if found is None:
                 return encode(NOTHING)
-            return await self._hand_over(wish, key, terminal, *found)
+            return await self._hand_over(command, key, terminal, *found)
 
     async def _hand_over(
         self,
-        wish: TakeFeedback,
+        command: TakeFeedback,
         key: str | None,
         terminal: OpenTerminal,
         shown: Shown,
         point: ResumePoint,
         one: PromptQueued,
     ) -> bytes:
-        record, by = point.record, wish.by
+        record, by = point.record, command.by
         # The agent may draw the words on its screen: they must not move a cursor, or turn a line around.
         words = in_words(Handed(one.prompt_id, tame(one.by), tame(one.text)))
         taken = encode(TakenFeedback(one.prompt_id, words))

@@ -48,7 +48,7 @@ STEP_SECONDS = 0.5
 WAIT_SECONDS = 25.0
 
 NOT_HERE = "This session was begun outside Bascule. Continue it here first."
-QueueWish = SendPrompt | EditPrompt | ReorderPrompts | WithdrawPrompt
+QueueCommand = SendPrompt | EditPrompt | ReorderPrompts | WithdrawPrompt
 
 
 class OpenInTerminal(InvalidInput):
@@ -98,28 +98,28 @@ class FoundSessions:
 
     # Looking
 
-    async def answer(self, wish: ListFound | FollowFound | AwaitFeedback | TakeFeedback) -> bytes:
-        match wish:
+    async def answer(self, command: ListFound | FollowFound | AwaitFeedback | TakeFeedback) -> bytes:
+        match command:
             case ListFound():
-                return encode(await self._list(wish))
+                return encode(await self._list(command))
             case FollowFound():
-                return encode(await self._look_at(wish.session_id))
+                return encode(await self._look_at(command.session_id))
             case AwaitFeedback():
-                return encode(await self._feedback.news(wish))
+                return encode(await self._feedback.news(command))
             case TakeFeedback():
-                return await self._feedback.take(wish)
+                return await self._feedback.take(command)
 
-    async def _list(self, wish: ListFound) -> FoundList:
+    async def _list(self, command: ListFound) -> FoundList:
         await self._scan.load()
         if self._looking is None and self._steady() - self._looked_at >= FRESH_SECONDS:
             self._looking = asyncio.create_task(self._look(), name="look for found sessions")
         elif self._looking is None:
             await self._scan.look_at_terminals()
-        if wish.wait and self._looking is not None:
+        if command.wait and self._looking is not None:
             await asyncio.wait([self._looking], timeout=WAIT_SECONDS)
         elif self._looking is not None:
             await asyncio.sleep(0)
-        known, limit = self._scan.known, max(0, min(wish.limit, MAX_LISTED))
+        known, limit = self._scan.known, max(0, min(command.limit, MAX_LISTED))
         looking = self._scan.looking if self._looking is None else self._running()
         terminals = self._feedback.told(self._scan.terminals)
         return FoundList(known.listed(terminals, self._scan.commands, limit), len(known), looking)
@@ -211,54 +211,58 @@ class FoundSessions:
     def has(self, session_id: str) -> bool:
         return self._scan.known.get(session_id) is not None
 
-    async def carry_out(self, wish: AnyCommand, body_sha256: str) -> bytes:
+    async def carry_out(self, command: AnyCommand, body_sha256: str) -> bytes:
         """What people may do in a session that is open in a terminal: leave a message for afterwards."""
-        shown = self._scan.known.get(wish.session_id)
-        if shown is None or not isinstance(wish, QueueWish):
+        shown = self._scan.known.get(command.session_id)
+        if shown is None or not isinstance(command, QueueCommand):
             raise SessionOver(NOT_HERE)
         await self._scan.look_at_terminals()
         async with self._turn:
-            point = await self._store.resume_point(wish.session_id)
+            point = await self._store.resume_point(command.session_id)
             if point is None or not point.record.found:
                 raise SessionOver(NOT_HERE)
-            result = await self._queue(wish, point, shown, body_sha256)
-        self._refused.discard(wish.session_id)
+            result = await self._queue(command, point, shown, body_sha256)
+        self._refused.discard(command.session_id)
         self._follow()
         return result
 
-    async def _queue(self, wish: QueueWish, point: ResumePoint, shown: Shown, body_sha256: str) -> bytes:
-        if not isinstance(wish, SendPrompt):
-            await self._append(point, [self._changed(wish, point)])
+    async def _queue(
+        self, command: QueueCommand, point: ResumePoint, shown: Shown, body_sha256: str
+    ) -> bytes:
+        if not isinstance(command, SendPrompt):
+            await self._append(point, [self._changed(command, point)])
             return b"{}"
-        check_prompt(wish.text, wish.images, self._prompt_chars)
+        check_prompt(command.text, command.images, self._prompt_chars)
         if self._scan.terminal_of(shown) is None:
             raise SessionOver(NOT_HERE)
         if len(point.pending.queue) >= MAX_QUEUE:
             raise LimitReached(f"{MAX_QUEUE} messages are waiting already. Withdraw some first.")
-        queued = PromptQueued(new_id(), wish.text, wish.by.name, wish.client_message_id, wish.images)
+        queued = PromptQueued(
+            new_id(), command.text, command.by.name, command.client_message_id, command.images
+        )
         result = encode({"prompt_id": queued.prompt_id, "state": "queued"})
-        reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
-        by, said = wish.by, f"{len(wish.text)} characters, to be sent when its terminal is done"
+        reply = StoredReply(command.key, body_sha256, result) if command.key else None
+        by, said = command.by, f"{len(command.text)} characters, to be sent when its terminal is done"
         audit = AuditRecord(
-            "input", by.name, wish.session_id, by.grant_id, by.address, by.user_agent, detail=said
+            "input", by.name, command.session_id, by.grant_id, by.address, by.user_agent, detail=said
         )
         await self._append(point, [queued], audit=[audit], reply=reply)
         return result
 
-    def _changed(self, wish: EditPrompt | ReorderPrompts | WithdrawPrompt, point: ResumePoint) -> AnyEvent:
+    def _changed(self, command: EditPrompt | ReorderPrompts | WithdrawPrompt, point: ResumePoint) -> AnyEvent:
         waiting = {one.prompt_id for one in point.pending.queue}
-        asked = set(wish.order) if isinstance(wish, ReorderPrompts) else {wish.prompt_id}
+        asked = set(command.order) if isinstance(command, ReorderPrompts) else {command.prompt_id}
         if not asked <= waiting:
             missing = ", ".join(sorted(asked - waiting))[:200]
             raise PromptNotFound(f"No message {missing} waits in this session; it may have been sent.")
-        match wish:
+        match command:
             case EditPrompt():
-                check_prompt(wish.text, (), self._prompt_chars)
-                return PromptEdited(wish.prompt_id, wish.text, wish.by.name)
+                check_prompt(command.text, (), self._prompt_chars)
+                return PromptEdited(command.prompt_id, command.text, command.by.name)
             case WithdrawPrompt():
-                return PromptWithdrawn(wish.prompt_id, wish.by.name)
+                return PromptWithdrawn(command.prompt_id, command.by.name)
             case ReorderPrompts():
-                return PromptsReordered(wish.order, wish.by.name)
+                return PromptsReordered(command.order, command.by.name)
 
     async def _log(self, session_id: str, events: list[AnyEvent]) -> None:
         async with self._turn:

@@ -121,10 +121,10 @@ class AgentStates:
         """A person brought a session back: those that were lost with it follow at once."""
         self._ladder.resumed(session_id)
 
-    async def end(self, wish: EndSession) -> bool:
+    async def end(self, command: EndSession) -> bool:
         """End a session that waits for its agent; False when it does not."""
-        self._ladder.forget(wish.session_id)
-        return await self._lost.end(wish.session_id, wish.reason, wish.by.name)
+        self._ladder.forget(command.session_id)
+        return await self._lost.end(command.session_id, command.reason, command.by.name)
 
     async def end_all(self, reason: EndReason, by: str) -> int:
         """Nothing that was stopped may come back by itself."""

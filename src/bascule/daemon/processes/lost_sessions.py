@@ -87,22 +87,24 @@ class LostSessions:
         audit = AuditRecord("session_ended", by, session, detail=reason)
         return await self._say(session, [SessionEnded(reason)], audit=[audit])
 
-    async def queue(self, wish: SendPrompt, body_sha256: str) -> bytes | None:
+    async def queue(self, command: SendPrompt, body_sha256: str) -> bytes | None:
         """A message for a session that waits for its agent: sent once it is back. None: it does not wait."""
-        check_prompt(wish.text, wish.images, self._prompt_chars)
-        queued = PromptQueued(new_id(), wish.text, wish.by.name, wish.client_message_id, wish.images)
+        check_prompt(command.text, command.images, self._prompt_chars)
+        queued = PromptQueued(
+            new_id(), command.text, command.by.name, command.client_message_id, command.images
+        )
         result = encode({"prompt_id": queued.prompt_id, "state": "queued"})
-        reply = StoredReply(wish.key, body_sha256, result) if wish.key else None
-        by, detail = wish.by, f"{len(wish.text)} characters"
+        reply = StoredReply(command.key, body_sha256, result) if command.key else None
+        by, detail = command.by, f"{len(command.text)} characters"
         audit = AuditRecord(
-            "input", by.name, wish.session_id, by.grant_id, by.address, by.user_agent, detail=detail
+            "input", by.name, command.session_id, by.grant_id, by.address, by.user_agent, detail=detail
         )
         said = await self._say(
-            wish.session_id,
+            command.session_id,
             [queued],
             audit=[audit],
             reply=reply,
-            before=lambda ledger: check_queue(ledger, wish),
+            before=lambda ledger: check_queue(ledger, command),
         )
         return result if said else None
 

@@ -14,8 +14,8 @@ from bascule.daemon.starting import Starter, tidy_title
 from bascule.daemon.worktrees import trees as worktrees
 from bascule.daemon.worktrees.trees import DoesNotApply, Repository, Surroundings, Tree
 from bascule.link.comparisons import (
+    ComparisonCommand,
     Comparisons,
-    ComparisonWish,
     ContestantChanges,
     KeepContestant,
     Kept,
@@ -62,56 +62,56 @@ class Comparing:
         # One at a time: two hands on one repository's trees get in each other's way.
         self._turn = asyncio.Lock()
 
-    async def answer(self, wish: ComparisonWish) -> bytes:
-        match wish:
+    async def answer(self, command: ComparisonCommand) -> bytes:
+        match command:
             case StartComparison():
-                return encode(await self.start(wish))
+                return encode(await self.start(command))
             case ListComparisons():
                 return encode(Comparisons(await self._book.list()))
             case ReadComparison():
-                return encode(await self._book.get(wish.comparison_id))
+                return encode(await self._book.get(command.comparison_id))
             case ReadContestant():
-                return encode(await self._changes(wish))
+                return encode(await self._changes(command))
             case KeepContestant():
                 async with self._turn:
-                    return encode(await self._keep(wish))
+                    return encode(await self._keep(command))
             case RemoveTrees():
                 async with self._turn:
-                    return encode(await self._remove(wish))
+                    return encode(await self._remove(command))
 
     # The start -------------------------------------------------------------------------------------------
 
-    async def start(self, wish: StartComparison) -> Comparison:
+    async def start(self, command: StartComparison) -> Comparison:
         """Everything that can be refused is refused before anything is made."""
-        if not 2 <= len(wish.entrants) <= MAX_CONTESTANTS:
+        if not 2 <= len(command.entrants) <= MAX_CONTESTANTS:
             raise InvalidInput(f"A prompt is compared between 2 to {MAX_CONTESTANTS} agents.")
-        key = f"{wish.by.grant_id}:{wish.key}" if wish.key else None
+        key = f"{command.by.grant_id}:{command.key}" if command.key else None
         before = await self._book.with_key(key) if key else None
         if before is not None:
             return before
         sessions = [
             StartSession(
                 session_id=one.session_id,
-                by=wish.by,
+                by=command.by,
                 agent=one.agent,
-                cwd=wish.folder,
+                cwd=command.folder,
                 model=one.model,
-                permission_mode=wish.permission_mode,
-                prompt=wish.prompt,
-                images=wish.images,
-                title=wish.title,
+                permission_mode=command.permission_mode,
+                prompt=command.prompt,
+                images=command.images,
+                title=command.title,
             )
-            for one in wish.entrants
+            for one in command.entrants
         ]
-        return await self._begin(wish.comparison_id, sessions, wish.prompt, wish.title, key)
+        return await self._begin(command.comparison_id, sessions, command.prompt, command.title, key)
 
-    async def start_one(self, wish: StartSession, body_sha256: str) -> bytes:
+    async def start_one(self, command: StartSession, body_sha256: str) -> bytes:
         """A single session in a work tree of its own."""
-        alone = replace(wish, worktree=False)
-        await self._begin(wish.session_id, [alone], wish.prompt or "", wish.title, None, body_sha256)
-        record = await self._store.session(wish.session_id)
+        alone = replace(command, worktree=False)
+        await self._begin(command.session_id, [alone], command.prompt or "", command.title, None, body_sha256)
+        record = await self._store.session(command.session_id)
         assert record is not None, "a session that was begun is stored"
-        return encode({"session_id": wish.session_id, "seq": record.seq})
+        return encode({"session_id": command.session_id, "seq": record.seq})
 
     async def _begin(
         self,
@@ -208,8 +208,8 @@ class Comparing:
 
     # Comparing -------------------------------------------------------------------------------------------
 
-    async def _changes(self, wish: ReadContestant) -> ContestantChanges:
-        one, contestant = await self._find(wish.comparison_id, wish.session_id)
+    async def _changes(self, command: ReadContestant) -> ContestantChanges:
+        one, contestant = await self._find(command.comparison_id, command.session_id)
         if contestant.state != "there" or not os.path.isdir(contestant.tree):
             return ContestantChanges(branch=contestant.branch, files=[], problem=self._gone(contestant))
         tree = Tree(one.top, one.base, contestant, self._around())
@@ -233,8 +233,8 @@ class Comparing:
 
     # Keeping one -----------------------------------------------------------------------------------------
 
-    async def _keep(self, wish: KeepContestant) -> Kept:
-        one, contestant = await self._find(wish.comparison_id, wish.session_id)
+    async def _keep(self, command: KeepContestant) -> Kept:
+        one, contestant = await self._find(command.comparison_id, command.session_id)
         self._check_idle(contestant, "before its changes are taken over")
         if contestant.state != "there":
             raise InvalidInput(f"{self._gone(contestant)} Its work is on the branch {contestant.branch}.")
@@ -259,7 +259,7 @@ class Comparing:
             ) from failed
         kept = replace(one, kept=contestant.session_id, kept_at=timestamp(self._clock()))
         detail = f"{contestant.branch} taken over into {one.top}"
-        await self._book.change(kept, wish.by, detail)
+        await self._book.change(kept, command.by, detail)
         count = f"{len(found.files)} file{'' if len(found.files) == 1 else 's'}"
         return Kept(
             len(found.files), f"{count} changed in {name}, not committed. Look at them, then commit them."
@@ -267,25 +267,25 @@ class Comparing:
 
     # Removing --------------------------------------------------------------------------------------------
 
-    async def _remove(self, wish: RemoveTrees) -> TreesRemoved:
-        one = await self._book.get(wish.comparison_id)
+    async def _remove(self, command: RemoveTrees) -> TreesRemoved:
+        one = await self._book.get(command.comparison_id)
         known = {contestant.session_id for contestant in one.contestants}
-        for session_id in wish.session_ids:
+        for session_id in command.session_ids:
             if session_id not in known:
                 raise SessionNotFound(session_id)
         removals: list[TreeRemoval] = []
         after: list[Contestant] = []
         for contestant in one.contestants:
-            if contestant.session_id not in wish.session_ids or contestant.state == "removed":
+            if contestant.session_id not in command.session_ids or contestant.state == "removed":
                 after.append(contestant)
                 continue
-            removal = await self._remove_one(one, contestant, wish.by.name)
+            removal = await self._remove_one(one, contestant, command.by.name)
             removals.append(removal)
             after.append(replace(contestant, state="removed") if removal.removed else contestant)
         changed = replace(one, contestants=tuple(after))
         gone = [removal for removal in removals if removal.removed]
         detail = f"{len(gone)} work trees of {one.top} removed; their work is on their branches"
-        await self._book.change(changed, wish.by if gone else None, detail)
+        await self._book.change(changed, command.by if gone else None, detail)
         return TreesRemoved(removals, changed)
 
     async def _remove_one(self, one: Comparison, contestant: Contestant, by: str) -> TreeRemoval:

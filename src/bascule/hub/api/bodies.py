@@ -47,7 +47,7 @@ class CreateBody(Body, kw_only=True, frozen=True):
 
 
 class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The same wish in the words of the remote API."""
+    """The same command in the words of the remote API."""
 
     prompt: Text
     cwd: Short

@@ -150,7 +150,7 @@ class BrowserSocket:
         """Check one message and set its answer to work.
 
         Messages are answered side by side, because a session that is slow to start must not hold up an
-        approval; but wishes leave for the device in the order they came.
+        approval; but commands leave for the device in the order they came.
         """
         number: int | None = None
         try:
@@ -226,7 +226,7 @@ class BrowserSocket:
     async def _clean_up(self) -> None:
         for session_id in list(self.watches):
             self.unwatch(session_id)
-        # Wishes already on their way are carried out; only their answers have nobody to go to.
+        # Commands already on their way are carried out; only their answers have nobody to go to.
         if self._work:
             await asyncio.wait(self._work, timeout=60)
 

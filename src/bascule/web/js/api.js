@@ -1,6 +1,6 @@
-/** Every wish the page can send, by name. What changes on the page changes because of the event that follows. */
+/** Every command the page can send, by name. What changes on the page changes because of the event that follows. */
 
-/** A name for one wish, so that sending it twice does it once. */
+/** A name for one command, so that sending it twice does it once. */
 export const newKey = () => crypto.randomUUID();
 
 /** @param {import('./feed.js').Feed} feed */
@@ -24,8 +24,8 @@ export function createApi(feed) {
     // An agent that has only its own screen can't be talked to: it is offered among the terminals.
     agents: (refresh = false) => feed.call('agents:list', { refresh }).then((answer) => answer.agents.filter(talks)),
     screens: () => feed.call('agents:list', { refresh: false }).then((answer) => answer.agents.filter(hasScreen)),
-    /** @param {Record<string, any>} wish */
-    create: (wish) => feed.call('session:create', wish),
+    /** @param {Record<string, any>} command */
+    create: (command) => feed.call('session:create', command),
     open: inSession('open'),
     show: inSession('show'),
     entries: inSession('entries'),
@@ -52,8 +52,8 @@ export function createApi(feed) {
     changes: inSession('changes'),
     share: inSession('share'),
     grants: () => feed.call('grants:list').then((answer) => answer.grants),
-    /** @param {Record<string, any>} wish */
-    makeGrant: (wish) => feed.call('grants:create', wish),
+    /** @param {Record<string, any>} command */
+    makeGrant: (command) => feed.call('grants:create', command),
     /** @param {string} grantId */
     revokeGrant: (grantId) => feed.call('grants:revoke', { grantId }),
     /**

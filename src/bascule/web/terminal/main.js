@@ -1,6 +1,6 @@
 /**
  * The frame of one terminal. It has no secret and no network: bytes of the tape come over one port, and back go
- * keys for this terminal, how far it has drawn, what fits its window, and wishes: a link, a copy, a paste.
+ * keys for this terminal, how far it has drawn, what fits its window, and commands: a link, a copy, a paste.
  */
 
 import './sheets.js';

@@ -91,11 +91,11 @@ export function severalAgents(app, again) {
     /**
      * @param {any} first
      * @param {any[]} also
-     * @param {{cwd: string | null, prompt: string, images: any[], permissionMode: string, model: string}} wish
+     * @param {{cwd: string | null, prompt: string, images: any[], permissionMode: string, model: string}} command
      */
-    async start(first, also, { model, ...wish }) {
+    async start(first, also, { model, ...command }) {
       const agents = [{ agent: first.name, ...(model ? { model } : {}) }, ...also.map((one) => ({ agent: one.name }))];
-      const made = await app.feed.call('compare:start', { ...wish, agents, key: newKey() });
+      const made = await app.feed.call('compare:start', { ...command, agents, key: newKey() });
       others.clear();
       app.go({ name: 'compare', id: made.id });
       return made;

@@ -6,7 +6,7 @@ import { folderName, nearPath, waited } from '../../js/format.js';
 import { badge } from '../sidebar/sidebar.js';
 import { icon } from '../../js/icons.js';
 import { agentLetter } from '../parts.js';
-import { wishWords } from './rule_scope.js';
+import { requestWords } from './rule_scope.js';
 import { requestKey, isOver, openRequests, sessionsInOrder, titleOf } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -253,7 +253,7 @@ function wordsOf(ask, cwd) {
         ? ask.asked.questions.length === 1
           ? 'A question'
           : `${ask.asked.questions.length} questions`
-        : wishWords(ask.asked);
+        : requestWords(ask.asked);
     return [what, subject(ask, cwd)];
   } catch (error) {
     console.error(error);

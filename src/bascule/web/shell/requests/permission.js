@@ -13,7 +13,7 @@ import { folderName, nearPath, waited } from '../../js/format.js';
 import { keyCap, menu } from '../parts.js';
 import { alwaysHere } from '../rules/always.js';
 import { planView, shown } from './plan.js';
-import { scopeOf, wishOf } from './rule_scope.js';
+import { scopeOf, requestTitle } from './rule_scope.js';
 import { agentTitle, requestKey, deviceName, titleOf } from '../state.js';
 import { own, put } from '../../js/tables.js';
 
@@ -143,14 +143,14 @@ function reasonWords(asked) {
  *   onPick: (step: number) => void,
  *   onReason: (on: boolean) => void,
  *   onScroll: () => void,
- *   answer: (ask: OpenRequest, wish: Record<string, any>) => void,
+ *   answer: (ask: OpenRequest, command: Record<string, any>) => void,
  * }} turn
  */
 export function permissionCard(app, state, ask, turn) {
   const session = state.sessions[ask.session_id];
   const asked = ask.asked;
   const agent = agentTitle(state, session?.agent ?? '');
-  const title = wishOf(agent, asked);
+  const title = requestTitle(agent, asked);
   const blocked = turn.inert || !turn.seen || Boolean(ask.sending);
   return h(
     'section',

@@ -44,7 +44,7 @@ export function answersOf(questions, draft) {
  *   draft: Draft,
  *   onPick: (step: number) => void,
  *   onDraft: (draft: Draft) => void,
- *   send: (ask: OpenRequest, wish: Record<string, any>) => void,
+ *   send: (ask: OpenRequest, command: Record<string, any>) => void,
  * }} turn
  */
 export function questionCard(app, state, ask, turn) {

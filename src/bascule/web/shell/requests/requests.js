@@ -7,7 +7,7 @@ import { clockTime, waited } from '../../js/format.js';
 import { cardOf } from './card.js';
 import { GUARD, endInSight, pressLetter } from './permission.js';
 import { agentTitle, requestKey, deviceName, isGuest, mayAct, openRequests, shownSession } from '../state.js';
-import { wishOf } from './rule_scope.js';
+import { requestTitle } from './rule_scope.js';
 import { put } from '../../js/tables.js';
 import { tame } from '../../js/visible.js';
 
@@ -118,9 +118,9 @@ export function mountRequests(root, app) {
         drafts.set(key, draft);
         again();
       },
-      answer: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ wish) =>
-        answer(one, 'permission', wish),
-      send: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ wish) => answer(one, 'question', wish),
+      answer: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ command) =>
+        answer(one, 'permission', command),
+      send: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ command) => answer(one, 'question', command),
     };
     letter = ask.kind === 'permission' ? (pressed) => void pressLetter(root, pressed, turn) : null;
     if (!mayAct(state, ask.session_id)) update(root, [readOnly(state, ask)]);
@@ -146,7 +146,7 @@ export function mountRequests(root, app) {
     setTimeout(again, GUARD + 10);
     const agent = agentTitle(state, state.sessions[ask.session_id]?.agent ?? '');
     const alert = document.getElementById('alert');
-    const wants = ask.kind === 'question' ? `${agent} asks you something` : wishOf(agent, ask.asked ?? {});
+    const wants = ask.kind === 'question' ? `${agent} asks you something` : requestTitle(agent, ask.asked ?? {});
     if (alert) alert.textContent = tame(`${wants}, ${at + 1} of ${n}`);
     // After an answer the focus goes to the next request itself, never onto a button of it.
     if (hadFocus) setTimeout(() => root.querySelector('section')?.focus());
@@ -175,21 +175,21 @@ export function mountRequests(root, app) {
   /**
    * @param {OpenRequest} ask
    * @param {'permission' | 'question'} kind
-   * @param {Record<string, any>} wish
+   * @param {Record<string, any>} command
    */
-  function answer(ask, kind, wish) {
+  function answer(ask, kind, command) {
     const key = requestKey(ask);
     if (sending.has(key)) return;
-    const allow = wish.decision === 'allow' || kind === 'question';
+    const allow = command.decision === 'allow' || kind === 'question';
     if (allow && performance.now() - (since.get(key) ?? performance.now()) < GUARD) return;
     const where = deviceName(app.store.get(), app.store.get().sessions[ask.session_id]);
-    const word = kind === 'question' ? 'Sent' : wish.decision === 'allow' ? 'Allowed' : 'Denied';
+    const word = kind === 'question' ? 'Sent' : command.decision === 'allow' ? 'Allowed' : 'Denied';
     app.store.set((now) => ({
       requests: now.requests[key] ? put(now.requests, key, { ...now.requests[key], here: true }) : now.requests,
     }));
     sending.set(key, { key: newKey(), text: `${word}. Waiting for ${where} to confirm.` });
     again();
-    const fields = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== null));
+    const fields = Object.fromEntries(Object.entries(command).filter(([, value]) => value !== null));
     app.api[kind](ask.session_id, {
       requestId: ask.request_id,
       inputSha256: ask.input_sha256,
@@ -289,7 +289,7 @@ export function mountRequests(root, app) {
         null,
         ask.kind === 'question'
           ? `${agentTitle(state, state.sessions[ask.session_id]?.agent ?? '')} asks something.`
-          : `${wishOf(agentTitle(state, state.sessions[ask.session_id]?.agent ?? ''), ask.asked ?? {})}.`,
+          : `${requestTitle(agentTitle(state, state.sessions[ask.session_id]?.agent ?? ''), ask.asked ?? {})}.`,
         h('small', null, `${(isGuest(state) && state.me?.madeBy) || 'Somebody else'} answers it.`),
       ),
     );

@@ -95,7 +95,7 @@ export function scopeOf(asked) {
  * @param {string} agent
  * @param {any} asked
  */
-export function wishOf(agent, asked) {
+export function requestTitle(agent, asked) {
   switch (asked.kind) {
     case 'execute':
       return `${agent} wants to run a command`;
@@ -122,7 +122,7 @@ export function wishOf(agent, asked) {
  * The short form for lists.
  * @param {any} asked
  */
-export function wishWords(asked) {
+export function requestWords(asked) {
   switch (asked.kind) {
     case 'execute':
       return 'Run a command';

@@ -56,7 +56,7 @@ export function aboutOf(asked, cwd) {
  * @param {import('../app.js').App} app
  * @param {import('../state.js').State} state
  * @param {import('../state.js').OpenRequest} ask
- * @param {{answer: (ask: import('../state.js').OpenRequest, wish: Record<string, any>) => void}} turn
+ * @param {{answer: (ask: import('../state.js').OpenRequest, command: Record<string, any>) => void}} turn
  * @param {boolean} blocked
  */
 export function alwaysHere(app, state, ask, turn, blocked) {

@@ -66,7 +66,7 @@ const FIELDS = {
 };
 
 /**
- * The wish a draft stands for.
+ * The command a draft stands for.
  * @param {Draft} draft
  */
 export function specOf(draft) {

@@ -8,26 +8,26 @@ import { agentTitle, homeOf } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {{device: string, agent: string, model: string, mode: string, cwd: string}} Wish */
+/** @typedef {{device: string, agent: string, model: string, mode: string, cwd: string}} DeviceCommand */
 /** @typedef {ReturnType<typeof choices>} Choices */
 
 const caret = () => h('span', { class: 'dd' }, icon('down', 12));
 
 /**
- * What the wish comes to, with what nobody chose filled in.
+ * What the command comes to, with what nobody chose filled in.
  * @param {State} state
- * @param {Wish} wish
+ * @param {DeviceCommand} command
  */
-export function choices(state, wish) {
+export function choices(state, command) {
   const usable = state.agents.filter((one) => one.available);
-  const agent = usable.find((one) => one.name === wish.agent) ?? usable.find((one) => !one.demo) ?? usable[0];
+  const agent = usable.find((one) => one.name === command.agent) ?? usable.find((one) => !one.demo) ?? usable[0];
   const latest = Object.values(state.sessions).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
   const recent = [...new Set(latest.map(homeOf).filter(Boolean))];
   const device =
-    state.devices.find((one) => one.device === wish.device) ??
+    state.devices.find((one) => one.device === command.device) ??
     state.devices.find((one) => one.online) ??
     state.devices[0];
-  return { usable, agent, recent, device, cwd: wish.cwd || recent[0] || state.projects[0]?.path || '' };
+  return { usable, agent, recent, device, cwd: command.cwd || recent[0] || state.projects[0]?.path || '' };
 }
 
 /**

@@ -40,8 +40,8 @@ export function taskProblem(text) {
  * @param {App} app
  */
 export function mountStart(root, app) {
-  /** @type {import('./chips.js').Wish} */
-  const wish = { device: '', agent: '', model: '', mode: 'relay', cwd: sessionStorage.getItem('bascule.cwd') ?? '' };
+  /** @type {import('./chips.js').DeviceCommand} */
+  const command = { device: '', agent: '', model: '', mode: 'relay', cwd: sessionStorage.getItem('bascule.cwd') ?? '' };
   /** @type {import('../composer/text_box.js').Picture[]} */
   let pictures = [];
   let typing = false;
@@ -86,7 +86,7 @@ export function mountStart(root, app) {
   const [clip, file] = attachButton(take);
   const again = () => draw(app.store.get());
   const useFolder = (/** @type {string} */ path) => {
-    wish.cwd = path;
+    command.cwd = path;
     typing = false;
     sessionStorage.setItem('bascule.cwd', path);
     again();
@@ -126,7 +126,7 @@ export function mountStart(root, app) {
   const several = severalAgents(app, again);
 
   async function start() {
-    const { agent, cwd, device, usable } = choices(app.store.get(), wish);
+    const { agent, cwd, device, usable } = choices(app.store.get(), command);
     const prompt = area.value.trim();
     if (taskProblem(prompt) || !agent || (going && !going.error)) return;
     const mine = (going = { id: '', began: Date.now(), error: null });
@@ -138,8 +138,8 @@ export function mountStart(root, app) {
           cwd: cwd || null,
           prompt,
           images: pictures,
-          permissionMode: wish.mode,
-          model: wish.model,
+          permissionMode: command.mode,
+          model: command.model,
         });
         return void begun();
       }
@@ -148,10 +148,10 @@ export function mountStart(root, app) {
         cwd: cwd || null,
         prompt,
         images: pictures,
-        permissionMode: wish.mode,
+        permissionMode: command.mode,
         ...(several.alone() ? { worktree: true } : {}),
-        ...(wish.model ? { model: wish.model } : {}),
-        ...(wish.device && device ? { device: device.device } : {}),
+        ...(command.model ? { model: command.model } : {}),
+        ...(command.device && device ? { device: device.device } : {}),
         key: newKey(),
       });
       if (going !== mine) return void app.api.end(made.sessionId).catch(app.trouble); // cancelled meanwhile
@@ -211,7 +211,7 @@ export function mountStart(root, app) {
     // On a wide window the list is the sidebar, so this stands beside it; on a phone the list covers it.
     root.hidden = state.route.name !== 'start' && state.route.name !== 'list';
     if (root.hidden) return;
-    const chosen = choices(state, wish);
+    const chosen = choices(state, command);
     const fresh = state.loaded && !Object.keys(state.sessions).length && !going;
     update(head, [heading(state, fresh, chosen)].flat());
     const busy = Boolean(going && !going.error);
@@ -229,16 +229,16 @@ export function mountStart(root, app) {
     update(row, [
       h('span', { 'data-island': '', 'data-key': 'clip' }),
       agentChip(state, chosen, (name) => {
-        wish.agent = name;
-        wish.model = '';
+        command.agent = name;
+        command.model = '';
         again();
       }),
-      modelField(chosen, wish.model, (model) => {
-        wish.model = model;
+      modelField(chosen, command.model, (model) => {
+        command.model = model;
         again();
       }),
-      permissionChip(wish.mode, (mode) => {
-        wish.mode = mode;
+      permissionChip(command.mode, (mode) => {
+        command.mode = mode;
         again();
       }),
       h('span', { class: 'sp' }),
@@ -264,7 +264,7 @@ export function mountStart(root, app) {
         'div',
         { class: 'schips' },
         deviceChip(state, chosen, (device) => {
-          wish.device = device;
+          command.device = device;
           again();
         }),
         folderChip(app, state, chosen, { choose: useFolder, type: typePath }),
@@ -302,8 +302,8 @@ export function mountStart(root, app) {
         giveUp,
         typePath,
         use: (name) => {
-          wish.agent = name;
-          wish.model = '';
+          command.agent = name;
+          command.model = '';
           void start();
         },
       });
@@ -311,7 +311,7 @@ export function mountStart(root, app) {
     if (going) return startSteps(state, going, chosen, giveUp);
     if (!fresh) return h('h1', { class: 'hero' }, 'What should we work on?');
     return foundAgents(app, state, (name) => {
-      wish.agent = name;
+      command.agent = name;
       if (!area.value) area.value = 'Show me around';
       again();
       area.focus();

@@ -191,12 +191,12 @@ function likelySize() {
 
 /**
  * @param {App} app
- * @param {{agent: string, cwd: string | null, resume?: string, title?: string, skipPermissions?: boolean}} wish
+ * @param {{agent: string, cwd: string | null, resume?: string, title?: string, skipPermissions?: boolean}} command
  * @param {{beside?: boolean}} [way]
  */
-export async function openTerminal(app, wish, way = {}) {
+export async function openTerminal(app, command, way = {}) {
   try {
-    const made = await app.api.create({ ...wish, driver: 'terminal', ...likelySize(), key: newKey() });
+    const made = await app.api.create({ ...command, driver: 'terminal', ...likelySize(), key: newKey() });
     await app.live.ensured(made.sessionId);
     if (way.beside) app.store.set({ beside: made.sessionId });
     else app.go({ name: 'session', id: made.sessionId });
