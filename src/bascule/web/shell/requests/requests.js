@@ -120,7 +120,8 @@ export function mountRequests(root, app) {
       },
       answer: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ command) =>
         answer(one, 'permission', command),
-      send: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ command) => answer(one, 'question', command),
+      send: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ command) =>
+        answer(one, 'question', command),
     };
     letter = ask.kind === 'permission' ? (pressed) => void pressLetter(root, pressed, turn) : null;
     if (!mayAct(state, ask.session_id)) update(root, [readOnly(state, ask)]);
