@@ -122,33 +122,19 @@ class Switchboard:
     async def ask(self, command: DeviceCommand, *, device: str | None = None, timeout: float = 30) -> bytes:
         """The result of a command, as JSON. Raises `Refused`, or `DeviceOffline` when nobody answers."""
         await self.met()
-        return await self.post(command, device=device, timeout=timeout)
-
-    def post(
-        self, command: DeviceCommand, *, device: str | None = None, timeout: float = 30
-    ) -> "asyncio.Future[bytes]":
-        """As `ask`, on its way at once; raises when there is no line, and the rest is the future's."""
         line = self._line(device)
         self._count += 1
         number = self._count
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[bytes] = loop.create_future()
-        line.waiting[number] = future
-
-        def late() -> None:
-            if not future.done():
-                words = f"The device did not answer within {timeout:g} seconds."
-                future.set_exception(DeviceOffline(words))
-
-        timer = loop.call_later(timeout, late)
-
-        def over(_: "asyncio.Future[bytes]") -> None:
-            timer.cancel()
-            line.waiting.pop(number, None)
-
-        future.add_done_callback(over)
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        line.waiting[number] = answer
         line.send(Ask(number, command))
-        return future
+        try:
+            async with asyncio.timeout(timeout):
+                return await answer
+        except TimeoutError:
+            raise DeviceOffline(f"The device did not answer within {timeout:g} seconds.") from None
+        finally:
+            line.waiting.pop(number, None)
 
     async def met(self) -> None:
         """Just after a start the first device is about to connect: give it a moment, once."""
