@@ -2,6 +2,7 @@
 
 from bascule.commands.terminal import Style, Terminal
 from bascule.model.codec import Logged
+from bascule.model.entries import NoEntry
 from bascule.model.events import (
     Diff,
     EntryClosed,
@@ -10,10 +11,18 @@ from bascule.model.events import (
     Note,
     PermissionAnswered,
     PermissionModeChanged,
+    PermissionRequested,
+    PermissionWithdrawn,
     PlanChanged,
     PromptQueued,
+    PromptSent,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    ReconnectScheduled,
     SessionEnded,
     SessionFailed,
+    SessionReady,
     SessionStarted,
     StderrWritten,
     TextAppended,
@@ -24,6 +33,18 @@ from bascule.model.events import (
 )
 from bascule.policy.visible import tame, visible
 
+# No line of any transcript, or no news to the person who runs the command: prompts, requests, reconnecting.
+NotShown = (
+    NoEntry
+    | PromptSent
+    | SessionReady
+    | ReconnectScheduled
+    | PermissionRequested
+    | PermissionWithdrawn
+    | QuestionAsked
+    | QuestionAnswered
+    | QuestionWithdrawn
+)
 MAX_DIFF_LINES = 200
 MAX_LINE = 200
 _PLAN_MARKS = {"pending": "☐", "in_progress": "▸", "completed": "☑"}
@@ -101,7 +122,7 @@ class Transcript:
             case Unrecognised():
                 terminal.line(f"  not understood: {one_line(event.raw)}", "dim")
             case _:
-                pass
+                _: NotShown = event  # a new type of event has to be named there, or above
 
     def _text(self, event: TextAppended) -> None:
         if event.entry_id != self._speaking:

@@ -7,41 +7,92 @@ from msgspec import Raw, Struct
 from bascule.model.codec import Logged
 from bascule.model.events import (
     EMPTY_OBJECT,
+    AgentSpawned,
+    AnswerDelivered,
     AnyEvent,
+    ArchivedChanged,
+    Bell,
+    CommandsChanged,
     Diff,
     EntryClosed,
     EntryOpened,
     Image,
     Interrupted,
     Location,
+    ModeChanged,
+    ModelChanged,
+    ModelsChanged,
     Note,
     PermissionAnswered,
+    PermissionModeChanged,
     PermissionRequested,
     PermissionWithdrawn,
     PlanChanged,
     PlanItem,
+    PromptEdited,
+    PromptQueued,
     PromptSent,
+    PromptsReordered,
+    PromptWithdrawn,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
     ReconnectScheduled,
+    RuleAdded,
     SessionEnded,
+    SessionEnding,
     SessionFailed,
     SessionReady,
     SessionStarted,
     StderrWritten,
+    TerminalResized,
     TextAppended,
     TextKind,
+    TitleChanged,
     ToolChanged,
     ToolKind,
     ToolStarted,
     ToolStatus,
     TurnEnded,
     Unrecognised,
+    UsageChanged,
 )
 
 RECONNECT = (
     "reconnect"  # the name of the one entry that tells of a lost agent and of all tries to have it back
+)
+# Events that are no line of a transcript, and change none.
+NoEntry = (
+    AgentSpawned
+    | SessionEnding
+    | PromptQueued
+    | PromptEdited
+    | PromptsReordered
+    | PromptWithdrawn
+    | AnswerDelivered
+    | RuleAdded
+    | TitleChanged
+    | ArchivedChanged
+    | ModeChanged
+    | PermissionModeChanged
+    | ModelChanged
+    | CommandsChanged
+    | ModelsChanged
+    | UsageChanged
+    | TerminalResized
+    | Bell
+)
+# Events that change an entry another event began.
+ChangesEntry = (
+    TextAppended
+    | EntryClosed
+    | ToolChanged
+    | PermissionAnswered
+    | PermissionWithdrawn
+    | QuestionAnswered
+    | QuestionWithdrawn
+    | ReconnectScheduled
+    | SessionReady
 )
 MAX_OUTPUT = 256 * 1024  # characters of a tool's output kept in its entry; the log keeps the rest
 
@@ -320,4 +371,5 @@ def _entry_begun_by(event: AnyEvent, logged: Logged) -> AnyEntry | None:
         case Unrecognised():
             return EventEntry(first_seq=seq, last_seq=seq, at=at, event=event)
         case _:
+            _: NoEntry | ChangesEntry = event  # a new type of event has to be named there, or above
             return None

@@ -5,7 +5,7 @@ A session's ledger and the store's writer fold the same log with it, so they can
 
 import re
 from collections.abc import Container, Iterable, Sequence
-from typing import assert_never
+from typing import get_args
 
 from bascule.model.codec import Logged
 from bascule.model.events import (
@@ -57,20 +57,30 @@ from bascule.model.records import Pending, RequestRecord, RequestState, SessionR
 from bascule.model.request_fold import opened_request, settle
 
 # Most of a log is these, and they change nothing of a session but `seq` and `updated_at`.
-NO_RECORD_CHANGE: frozenset[type[AnyEvent]] = frozenset(
-    {
-        EntryOpened,
-        TextAppended,
-        EntryClosed,
-        ToolStarted,
-        PlanChanged,
-        CommandsChanged,
-        ModelsChanged,
-        StderrWritten,
-        Note,
-        Unrecognised,
-        Bell,
-    }
+NoRecordChange = (
+    EntryOpened
+    | TextAppended
+    | EntryClosed
+    | ToolStarted
+    | PlanChanged
+    | CommandsChanged
+    | ModelsChanged
+    | StderrWritten
+    | Note
+    | Unrecognised
+    | Bell
+)
+NO_RECORD_CHANGE: frozenset[type[AnyEvent]] = frozenset(get_args(NoRecordChange))
+# These change the phase, the queue, the rules, the requests or the lines counted, and no other field.
+FoldedElsewhere = (
+    PromptQueued
+    | PromptEdited
+    | PromptsReordered
+    | PromptWithdrawn
+    | Interrupted
+    | ToolChanged
+    | AnswerDelivered
+    | RuleAdded
 )
 
 # What tools that open a pull request print last, and nothing looser: its number stands in lists.
@@ -203,33 +213,8 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.code, record.signal = event.code, event.signal
             if event.reason != "disconnected":
                 record.attempt = record.attempts = 0
-        case (
-            PromptQueued()
-            | PromptEdited()
-            | PromptsReordered()
-            | PromptWithdrawn()
-            | Interrupted()
-            | ToolChanged()
-            | AnswerDelivered()
-            | RuleAdded()
-        ):  # these change the phase, the queue, the rules, the requests or the lines counted, elsewhere
-            pass
-        case (
-            EntryOpened()
-            | TextAppended()
-            | EntryClosed()
-            | ToolStarted()
-            | PlanChanged()
-            | CommandsChanged()
-            | ModelsChanged()
-            | StderrWritten()
-            | Note()
-            | Unrecognised()
-            | Bell()
-        ):  # NO_RECORD_CHANGE
-            pass
         case _:
-            assert_never(event)
+            _: NoRecordChange | FoldedElsewhere = event  # a new type of event has to be named there, or above
 
 
 def _count_work(record: SessionRecord, done: ToolChanged) -> None:

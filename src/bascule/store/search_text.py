@@ -10,14 +10,18 @@ from bascule.model.entries import (
     RequestEntry,
     TextEntry,
     ToolEntry,
+    TurnEntry,
 )
 from bascule.model.events import (
+    Interrupted,
     Note,
     QuestionAnswered,
     QuestionAsked,
     SessionEnded,
     SessionFailed,
+    SessionStarted,
     StderrWritten,
+    Unrecognised,
 )
 
 MAX_SAID = 32 * 1024  # characters of a prompt or an answer
@@ -42,7 +46,7 @@ def text_of(entry: AnyEntry) -> str:
             return _asked(entry)[:MAX_SAID]
         case EventEntry():
             return _happened(entry)[:MAX_OUTPUT]
-        case _:
+        case TurnEntry():
             return ""
 
 
@@ -73,7 +77,7 @@ def _happened(entry: EventEntry) -> str:
             return entry.event.message
         case SessionEnded():
             return entry.event.message or ""
-        case _:
+        case SessionStarted() | Interrupted() | Unrecognised():
             return ""
 
 

@@ -26,6 +26,7 @@ from bascule.model.events import (
     SessionFailed,
     SessionStarted,
     StderrWritten,
+    Unrecognised,
 )
 from bascule.policy.redact import redact
 from bascule.policy.visible import tame, visible
@@ -112,7 +113,7 @@ def _happened(entry: EventEntry) -> tuple[str, str | None]:
             return f"Session over: {event.reason}", event.message
         case Interrupted():
             return f"Interrupted by {event.by}", None
-        case _:
+        case Unrecognised():
             return f"Not understood: {event.reason}", event.raw
 
 
