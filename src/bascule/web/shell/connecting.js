@@ -1,0 +1,116 @@
+/** What the page does when it is connected, connected again, or not let in any more. */
+
+import { tableOf } from '../js/tables.js';
+import { setDevices } from './pushes.js';
+import { FIRST, filledRecord } from './state.js';
+
+/** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
+/**
+ * @typedef {object} Context
+ * @property {Store} store
+ * @property {import('../js/feed.js').Feed} feed
+ * @property {import('../js/api.js').Api} api
+ * @property {import('./live.js').Live} live
+ * @property {import('./frames/frames.js').Frames} frames
+ * @property {(route: import('./state.js').Route) => void} go
+ * @property {() => Promise<void>} sendHeld
+ */
+
+/** @param {Context} context */
+export function createConnecting(context) {
+  const { store, feed, api, live, frames, go, sendHeld } = context;
+  let restarted = false; // and nobody was told yet: a line may break again before it is live
+  async function refresh() {
+    const me = await feed.call('hello');
+    const before = store.get().me;
+    restarted ||= Boolean(before && before.boot !== me.boot);
+    if (before && before.epoch !== me.epoch) {
+      store.set({ replaced: true });
+      live.forgetAll();
+    }
+    store.set({ me, updated: before && before.version !== me.version ? me.version : store.get().updated });
+    if (me?.sessionId) {
+      store.set({ loaded: true });
+      go({ name: 'session', id: me.sessionId });
+    } else await loadAll(context);
+    if (feed.line.attempt > 0) frames.revive();
+    await live.followAgain();
+    if (me?.sessionId && live.seqs.has(me.sessionId)) await live.readRequests(me.sessionId);
+    const { route } = store.get();
+    if (route.name === 'session' && route.id) live.ensure(route.id);
+    void sendHeld();
+    setTimeout(() => frames.warm(), 500);
+  }
+
+  /** @param {number} since */
+  function back(since) {
+    if (Date.now() - since < 1500 && !restarted) return;
+    setTimeout(() => {
+      const told = { at: Date.now(), events: live.caught, restarted };
+      store.set({ back: told });
+      setTimeout(
+        () => store.set((state) => ({ back: state.back === told ? null : state.back })),
+        restarted ? 8000 : 4000,
+      );
+      restarted = false;
+    }, 300);
+  }
+
+  /** Somebody does not want to wait for the next try. */
+  function lookAgain() {
+    if (store.get().line.phase === 'lost') feed.retry();
+    else
+      api
+        .devices()
+        .then((devices) => setDevices(store, devices))
+        .catch(() => undefined); // the line's own banner says it
+  }
+
+  /** @param {import('../js/feed.js').Line} line */
+  function lineChanged(line) {
+    const before = store.get().line;
+    if (line.phase === 'live' && before.lostAt) back(before.lostAt);
+    if (line.phase === 'refused') forgetEverything(context);
+    store.set({ line });
+  }
+
+  return { refresh, lineChanged, lookAgain };
+}
+
+/**
+ * Everything the lists show: sessions, requests, devices, projects and agents.
+ * @param {Context} context
+ */
+async function loadAll({ store, api, live }) {
+  const [sessions, requests, devices, projects] = await Promise.all([
+    api.sessions(),
+    live.listRequests(),
+    api.devices(),
+    api.projects(),
+  ]);
+  setDevices(store, devices);
+  store.set({
+    sessions: tableOf(sessions.map((/** @type {any} */ one) => [one.session_id, filledRecord(one)])),
+    projects,
+    loaded: true,
+  });
+  live.setRequests(requests);
+  await live.recognise();
+  store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));
+  void api
+    .agents()
+    .then((agents) => store.set({ agents }))
+    .catch(() => undefined); // the device is away: its agents are unknown
+}
+
+/**
+ * This browser is not let in any more: nothing of what it saw stays on the page.
+ * @param {Context} context
+ */
+function forgetEverything({ store, live, frames }) {
+  for (const id of [...frames.frames.keys()]) frames.forget(id);
+  live.seqs.clear();
+  // What this person chose for the page stays; what the server told it goes.
+  const { line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick } = store.get();
+  store.set({ ...FIRST, line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick });
+}

@@ -1,0 +1,51 @@
+/** What the page says for a moment: notes, trouble, that something was copied, where a link leads. */
+
+/** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
+
+/** @param {Store} store */
+export function createNotices(store) {
+  let noteNumber = 0;
+  /**
+   * @param {string} text
+   * @param {{tone?: string, action?: {label: string, run: () => void}, stay?: boolean}} [more]
+   */
+  function note(text, more = {}) {
+    const id = ++noteNumber;
+    store.set((state) => ({ notes: [...state.notes.slice(-2), { id, text, tone: more.tone, action: more.action }] }));
+    // A button needs longer than a word: it has to be read, reached and pressed.
+    if (!more.stay) setTimeout(() => dropNote(id), more.action ? 30_000 : 6000);
+  }
+  /** @param {number} id */
+  const dropNote = (id) => store.set((state) => ({ notes: state.notes.filter((one) => one.id !== id) }));
+
+  /** @param {unknown} error */
+  const trouble = (error) => note(/** @type {Error} */ (error).message || 'It did not work.', { tone: 'bad' });
+
+  /** @param {string} text */
+  function copy(text) {
+    navigator.clipboard.writeText(text).then(
+      () => note('Copied.'),
+      () => note('The browser did not let us copy.', { tone: 'bad' }),
+    );
+  }
+
+  /**
+   * Agents write links; a person sees where one really goes before it opens.
+   * @param {string} href
+   */
+  function openLink(href) {
+    let url;
+    try {
+      url = new URL(href);
+    } catch {
+      return;
+    }
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') return;
+    const target = url.href;
+    note(`Open ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`, {
+      action: { label: 'Open', run: () => void window.open(target, '_blank', 'noopener,noreferrer') },
+    });
+  }
+
+  return { note, dropNote, trouble, copy, openLink };
+}

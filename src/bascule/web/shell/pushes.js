@@ -1,0 +1,75 @@
+/** What the server pushes, by type, and what each push changes in the store. */
+
+import { put, tableOf } from '../js/tables.js';
+import { filledRecord, groupOf } from './state.js';
+
+/** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
+/** @typedef {ReturnType<typeof import('../js/events.js').createEvents>} Events */
+/** @typedef {{store: Store, events: Events, live: import('./live.js').Live, closeTab: (id: string) => void}} Context */
+
+/** @param {Context} context */
+export function takePushes(context) {
+  const { store, events, live } = context;
+  /** @type {Record<string, (message: any) => void>} */
+  const pushes = {
+    'session:events': (message) => live.take(message.sessionId, message.entries),
+    // Nobody can go on from where this page is in that log: it is another one, or shorter than it was.
+    resync: (message) => {
+      if (message.reason !== 'slow') {
+        store.set({ replaced: true });
+        live.startOver(message.sessionId);
+      }
+    },
+    'session:created': (message) => setSession(context, message.session),
+    'session:changed': (message) => setSession(context, message.session),
+    'session:presence': ({ sessionId, viewers, typing }) =>
+      store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
+    'requests:changed': ({ request }) => live.takeRequest(request),
+    'agent:status': (message) => setDevices(store, message.devices),
+    'project:added': ({ project }) =>
+      store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
+    'project:changed': ({ project }) =>
+      store.set((state) => ({ projects: state.projects.map((one) => (one.id === project.id ? project : one)) })),
+    'project:removed': (message) => removeProject(context, message.projectId),
+  };
+  for (const [type, take] of Object.entries(pushes)) events.on(type, take);
+}
+
+/**
+ * @param {Context} context
+ * @param {any} session
+ */
+function setSession({ store, closeTab }, session) {
+  const id = session.session_id;
+  const before = store.get().sessions[id];
+  store.set((state) => ({ sessions: put(state.sessions, id, filledRecord(session)) }));
+  if (before && !before.archived && session.archived) closeTab(id);
+}
+
+/**
+ * Which devices there are, and since when each of the others is away.
+ * @param {Store} store
+ * @param {import('./state.js').Device[]} devices
+ */
+export function setDevices(store, devices) {
+  store.set(({ away }) => ({
+    devices,
+    away: tableOf(
+      devices
+        .filter((one) => !one.online)
+        .map((one) => /** @type {const} */ ([one.device, away[one.device] ?? Date.now()])),
+    ),
+  }));
+}
+
+/**
+ * Its tabs close; its sessions stay where they are.
+ * @param {Context} context
+ * @param {string} id
+ */
+function removeProject({ store, closeTab }, id) {
+  const state = store.get();
+  const gone = state.tabs.filter((tab) => state.sessions[tab] && groupOf(state, state.sessions[tab])?.id === id);
+  store.set({ projects: state.projects.filter((one) => one.id !== id) });
+  for (const tab of gone) closeTab(tab);
+}
