@@ -190,7 +190,9 @@ async def test_an_agent_that_does_not_come_back_is_given_up_after_five_tries_in_
         assert not [one for one in log if isinstance(one, StderrWritten)]
         page = await here.store.page("s1", limit=100)
         entries = [decode_entry(bytes(one)) for one in page.entries]
-        kinds = [type(one.event) for one in entries if isinstance(one, EventEntry)]
+        shown = [one.event for one in entries if isinstance(one, EventEntry)]
+        # A busy machine may say that the agent was slow to read; that is no block of a try.
+        kinds = [type(event) for event in shown if not isinstance(event, Note)]
         assert kinds == [SessionStarted, SessionFailed]
         (short_dir / "kept" / "broken").unlink()
         await here.ask(ResumeSession(session_id="s1", by=ANA))
