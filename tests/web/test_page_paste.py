@@ -35,7 +35,8 @@ async def bash(short_dir: Path) -> Any:
 async def fresh_line(screen: Screen, word: str) -> None:
     """Whatever stands on bash's line is thrown away, and all that was typed before has been taken."""
     await screen.element.click()
-    await screen.tab.page.keyboard.press("Control+C")
+    # Not Ctrl-C: its signal makes the kernel drop what bash has not read yet, such as the end of the bracket.
+    await screen.tab.page.keyboard.press("Control+U")
     await screen.type(f"clear; echo {word[0]}''{word[1:]}\n")
     await screen.shows(word)
     await screen.prompts()
