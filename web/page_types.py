@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import Raw
 
-from bascule.link.frames import AgentInfo
+from bascule.link.machine import AgentInfo
 from bascule.model import entries, events, records
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "bascule" / "web" / "js" / "types.d.ts"

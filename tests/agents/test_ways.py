@@ -9,7 +9,7 @@ from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv
 from bascule.agents.spec import Found
 from bascule.daemon.launching import Launcher
-from bascule.link.frames import AgentInfo
+from bascule.link.machine import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
 from bascule.model.events import SessionStarted
 from bascule.model.settings import Settings

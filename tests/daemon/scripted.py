@@ -13,7 +13,7 @@ from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import Driver, DriverLaunch
 from bascule.drivers.codex import CodexDriver
 from bascule.drivers.stream_json import StreamJsonDriver
-from bascule.link.frames import AgentInfo
+from bascule.link.machine import AgentInfo
 from bascule.model.events import SessionStarted
 from bascule.model.records import SessionRecord
 from bascule.session.agent import SpawnPlan

@@ -25,7 +25,7 @@ from bascule.commands.finding import Finding, Level
 from bascule.commands.terminal import Style, Terminal
 from bascule.config import ConfigError, load
 from bascule.daemon.launching import Launcher
-from bascule.link.frames import AgentInfo
+from bascule.link.machine import AgentInfo
 from bascule.model.errors import BasculeError
 from bascule.model.settings import Settings
 from bascule.transport.errors import KeeperError, KeeperGone

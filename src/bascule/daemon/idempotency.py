@@ -3,27 +3,31 @@
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
 
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
 from bascule.model.codec import encode
-from bascule.model.commands import Actor, AnyCommand, StartSession
+from bascule.model.commands import Command, Envelope, SessionCommand, StartSession
 from bascule.model.errors import KeyReused
 from bascule.store.base import EventStore
 
-NOBODY = Actor("")
+AnyEnvelope = Envelope[SessionCommand[Any]]
 
 
-def body_sha256(command: AnyCommand) -> str:
-    """What was asked, without who asked and under which new id."""
-    session_id = "" if isinstance(command, StartSession) else command.session_id
-    return hashlib.sha256(encode(replace(command, by=NOBODY, key=None, session_id=session_id))).hexdigest()
+def body_sha256(command: Command[Any]) -> str:
+    """Of what was asked; a session's new id is not part of that."""
+    if isinstance(command, StartSession):
+        command = structs.replace(command, session_id="")
+    return hashlib.sha256(encode(command)).hexdigest()
 
 
-def scoped(command: AnyCommand) -> str:
-    """The command's key made unique to who asked, and of which session."""
+def scoped(envelope: AnyEnvelope) -> str:
+    """The key made unique to who asked, and of which session."""
+    command = envelope.command
     scope = "start" if isinstance(command, StartSession) else command.session_id
-    return f"{scope}:{command.by.grant_id}:{command.key}"
+    return f"{scope}:{envelope.by.grant_id}:{envelope.key}"
 
 
 class IdempotencyKeys:
@@ -31,13 +35,12 @@ class IdempotencyKeys:
         self._store = store
         self._under_way: dict[str, tuple[str, asyncio.Future[bytes]]] = {}
 
-    async def do(self, command: AnyCommand, action: Callable[[AnyCommand, str], Awaitable[bytes]]) -> bytes:
-        """The reply of `action`, or of the time it was done before."""
-        if command.key is None:
-            return await action(command, "")  # nothing will be compared
-        key = scoped(command)
-        command = replace(command, key=key)
-        sha = body_sha256(command)
+    async def do(self, envelope: AnyEnvelope, action: Callable[[AnyEnvelope], Awaitable[Struct]]) -> bytes:
+        """The encoded answer of `action`, or of the time it was done before."""
+        if envelope.key is None:
+            return encode(await action(envelope))
+        key, sha = scoped(envelope), body_sha256(envelope.command)
+        envelope = replace(envelope, key=key, body_sha256=sha)
         if key in self._under_way:
             first, reply = self._under_way[key]
             _check_same(key, first, sha)
@@ -46,7 +49,7 @@ class IdempotencyKeys:
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._under_way[key] = (sha, future)
         try:
-            result = await self._do_first(command, sha, action)
+            result = await self._do_first(key, envelope, action)
         except BaseException as error:
             if isinstance(error, Exception):
                 future.set_exception(error)
@@ -60,13 +63,13 @@ class IdempotencyKeys:
             del self._under_way[key]
 
     async def _do_first(
-        self, command: AnyCommand, sha: str, action: Callable[[AnyCommand, str], Awaitable[bytes]]
+        self, key: str, envelope: AnyEnvelope, action: Callable[[AnyEnvelope], Awaitable[Struct]]
     ) -> bytes:
-        stored = await self._store.stored_reply(command.key or "")
+        stored = await self._store.stored_reply(key)
         if stored is not None:
-            _check_same(stored.key, stored.body_sha256, sha)
+            _check_same(stored.key, stored.body_sha256, envelope.body_sha256)
             return stored.reply
-        return await action(command, sha)
+        return encode(await action(envelope))
 
 
 def _check_same(key: str, first: str, second: str) -> None:

@@ -28,7 +28,7 @@ from bascule.drivers.plain import PlainDriver
 from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.drivers.terminal import TerminalDriver
 from bascule.drivers.terminal.trust_prompt import TrustPrompt
-from bascule.link.frames import AgentInfo
+from bascule.link.machine import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
 from bascule.model.events import SessionStarted
 from bascule.model.records import SessionRecord

@@ -1,14 +1,10 @@
 """Which of an agent's own modes may be chosen while it runs: those of its file, or that it offered itself."""
 
-from msgspec.structs import replace
-
 from bascule.daemon.launching import Launching
-from bascule.model.commands import SetMode
 from bascule.session.supervisor import Supervisor
 
 
-def checked_mode(launcher: Launching, supervisor: Supervisor, command: SetMode) -> SetMode:
-    """The command in the agent's own word. Raises `InvalidInput` for a mode that may not be chosen."""
+def checked_mode(launcher: Launching, supervisor: Supervisor, mode: str) -> str:
+    """The mode in the agent's own word. Raises `InvalidInput` for one that may not be chosen."""
     record = supervisor.ledger.record
-    mode = launcher.mode(record.agent, record.driver, command.mode, supervisor.driver.offered_modes)
-    return replace(command, mode=mode)
+    return launcher.mode(record.agent, record.driver, mode, supervisor.driver.offered_modes)

@@ -10,6 +10,7 @@ import msgspec
 from bascule.daemon.allow_lists import proposals_in
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.files.hidden_names import hidden_in
+from bascule.daemon.handlers import Handlers
 from bascule.link.rules import (
     AddRule,
     DryRun,
@@ -19,17 +20,17 @@ from bascule.link.rules import (
     Proposals,
     ProposeRules,
     RemoveRule,
-    RulesCommand,
     RuleView,
     RuleViews,
     TryRequest,
     TryRule,
 )
-from bascule.model.codec import encode, timestamp
+from bascule.model.codec import timestamp
+from bascule.model.commands import Done, Envelope
 from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionAnswered, PermissionRequested
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.model.rules import RuleSpec, StandingRule, spec_of
+from bascule.model.rules import RuleSpec, StandingRule, Tried, spec_of
 from bascule.policy.decide import Verdict, decide, judged
 from bascule.policy.disk import Disk
 from bascule.policy.fitting import Place
@@ -78,26 +79,27 @@ class Rules:
             self._book.used(found.rule_ids)
         return found
 
-    async def answer(self, command: RulesCommand) -> bytes:
-        match command:
-            case ListRules():
-                views = [self._view(rule) for rule in self._book.list()]
-                return encode(RuleViews(views, DAMAGED if self._book.damaged else None))
-            case AddRule():
-                spec = self._settled(command.rule)
-                return encode(
-                    self._view(await self._book.add(spec, words(spec), command.by, command.replaces))
-                )
-            case RemoveRule():
-                rule = self._book.get(command.rule_id)
-                await self._book.remove(rule.id, words(rule), command.by)
-                return b"{}"
-            case TryRule():
-                return encode(await self._dry_run(self._settled(command.rule)))
-            case TryRequest():
-                return encode(await asyncio.to_thread(self._try_request, command))
-            case ProposeRules():
-                return encode(await self._propose(command))
+    def register(self, handlers: Handlers) -> None:
+        handlers.add(ListRules, self._list)
+        handlers.add(AddRule, self._add)
+        handlers.add(RemoveRule, self._remove)
+        handlers.add(TryRule, self._try_rule)
+        handlers.add(TryRequest, self._try_request)
+        handlers.add(ProposeRules, self._propose)
+
+    async def _list(self, envelope: Envelope[ListRules]) -> RuleViews:
+        views = [self._view(rule) for rule in self._book.list()]
+        return RuleViews(views, DAMAGED if self._book.damaged else None)
+
+    async def _add(self, envelope: Envelope[AddRule]) -> RuleView:
+        command = envelope.command
+        spec = self._settled(command.rule)
+        return self._view(await self._book.add(spec, words(spec), envelope.by, command.replaces))
+
+    async def _remove(self, envelope: Envelope[RemoveRule]) -> Done:
+        rule = self._book.get(envelope.command.rule_id)
+        await self._book.remove(rule.id, words(rule), envelope.by)
+        return Done()
 
     def _view(self, rule: StandingRule) -> RuleView:
         over = rule.expires_at is not None and rule.expires_at <= timestamp(self._clock())
@@ -130,23 +132,28 @@ class Rules:
             raise InvalidInput("That time is over already; choose a later one.")
         return timestamp(moment.timestamp())
 
-    async def _dry_run(self, spec: RuleSpec) -> DryRun:
+    async def _try_rule(self, envelope: Envelope[TryRule]) -> DryRun:
+        spec = self._settled(envelope.command.rule)
         past = await self._book.past(MAX_PAST)
         return await asyncio.to_thread(_dry_run, spec, past, timestamp(self._clock()))
 
-    def _try_request(self, command: TryRequest) -> object:
+    async def _try_request(self, envelope: Envelope[TryRequest]) -> Tried:
+        return await asyncio.to_thread(self._tried, envelope.command)
+
+    def _tried(self, command: TryRequest) -> Tried:
         folder = command.folder or os.path.expanduser("~")
         place = Place("", self._checked(folder), command.agent or "")
         subject = typed_subject(command.tool_class, command.text.strip())
         return tried(subject, self._book.holding(), place, DISK)
 
-    async def _propose(self, command: ProposeRules) -> Proposals:
-        folder = self._checked(command.folder) if command.folder is not None else None
+    async def _propose(self, envelope: Envelope[ProposeRules]) -> Proposals:
+        named = envelope.command.folder
+        folder = self._checked(named) if named is not None else None
         found = await asyncio.to_thread(proposals_in, os.path.expanduser("~"), folder, self._own)
         known = [spec_of(rule) for rule in self._book.list()]
         marked = [
-            msgspec.structs.replace(one, known=one.rule in known) if one.rule is not None else one
-            for one in found.proposals
+            msgspec.structs.replace(proposal, known=proposal.rule in known) if proposal.rule else proposal
+            for proposal in found.proposals
         ]
         return msgspec.structs.replace(found, proposals=marked)
 

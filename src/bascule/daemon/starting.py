@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from bascule.daemon.device import Device
 from bascule.daemon.files.directories import check_directory
@@ -13,8 +13,8 @@ from bascule.daemon.launching import SHARED, TERMINAL, Launching
 from bascule.daemon.live_sessions import LiveSessions, process_name
 from bascule.daemon.processes.labels import with_label
 from bascule.drivers.acp import AcpDriver
-from bascule.model.codec import decode_logged, encode
-from bascule.model.commands import Actor, ResumeSession, StartSession
+from bascule.model.codec import decode_logged
+from bascule.model.commands import Actor, Envelope, SessionBegun, StartSession
 from bascule.model.errors import InvalidInput, LimitReached, NotSupported
 from bascule.model.events import (
     AnyEvent,
@@ -27,8 +27,8 @@ from bascule.model.lifecycle import Phase
 from bascule.model.records import SessionRecord, Write
 from bascule.model.settings import Settings
 from bascule.session.agent import SpawnPlan
-from bascule.session.commands import check_prompt
 from bascule.session.ledger import Ledger
+from bascule.session.queueing import check_prompt, images_of
 from bascule.session.reviving import COULD_NOT_CONNECT
 from bascule.session.serving import Services
 from bascule.session.supervisor import Supervisor, new_id
@@ -59,33 +59,36 @@ class Starter:
         self._device = device
         self._clock = clock
 
-    async def start(self, command: StartSession, body_sha256: str) -> bytes:
+    async def start(self, envelope: Envelope[StartSession]) -> SessionBegun:
         """A new session. Refused with nothing made, or made and durable when this returns."""
-        if command.prompt is not None:
-            check_prompt(command.prompt, command.images, self._settings.limits.prompt_chars)
+        command, by = envelope.command, envelope.by
         if await self._store.session(command.session_id) is not None:
             raise InvalidInput("A session with this id exists already.")
         for record in await self._of_conversation(command):
             await self._rested(record)
-        started = await self._checked(_wanted(command, self._device.id))
+        started = await self._prepared(envelope)
+        facts: list[AnyEvent] = []
+        if command.title:
+            facts.append(TitleChanged(tidy_title(command.title), by.name))
+        if command.prompt is not None:
+            images = images_of(command.images)
+            facts.append(PromptSent(new_id(), command.prompt, by.name, command.client_message_id, images))
+        begun = SessionBegun(session_id=command.session_id, seq=1 + len(facts))
+        ledger = Ledger.new(self._store, command.session_id, self._clock)
+        await self._launch(ledger, started, facts, by, StoredReply.to(envelope, begun))
+        return begun
+
+    async def _prepared(self, envelope: Envelope[StartSession]) -> SessionStarted:
+        """The first fact of a session. Raises for everything that can be refused before there is one."""
+        command = envelope.command
+        if command.prompt is not None:
+            check_prompt(command.prompt, command.images, self._settings.limits.prompt_chars)
+        started = await self._checked(_wanted(command, envelope.by.name, self._device.id))
         if started.driver == TERMINAL and command.prompt is not None:
             raise NotSupported("A terminal takes keys, not messages: start it, then type.")
-        ledger = Ledger.new(self._store, command.session_id, self._clock)
-        facts: list[AnyEvent] = (
-            [TitleChanged(tidy_title(command.title), command.by.name)] if command.title else []
-        )
-        if command.prompt is not None:
-            facts.append(
-                PromptSent(
-                    new_id(), command.prompt, command.by.name, command.client_message_id, command.images
-                )
-            )
-        result = encode({"session_id": command.session_id, "seq": 1 + len(facts)})
-        reply = StoredReply(command.key, body_sha256, result) if command.key else None
-        await self._launch(ledger, started, facts, command.by, reply)
-        return result
+        return started
 
-    async def check_all(self, commands: Sequence[StartSession]) -> None:
+    async def check_all(self, commands: Sequence[Envelope[StartSession]]) -> None:
         """Could all of these be started now? Raises for the first that could not; begins none."""
         limit, running = self._settings.limits.sessions, self._sessions.running()
         if 0 < limit < running + len(commands):
@@ -94,21 +97,17 @@ class Starter:
                 f"{len(commands)} sessions are too many: {self._device.name} {room}. "
                 "Choose fewer agents, end a session, or raise the limit in Settings."
             )
-        for command in commands:
-            if command.prompt is not None:
-                check_prompt(command.prompt, command.images, self._settings.limits.prompt_chars)
-            started = await self._checked(_wanted(command, self._device.id))
-            if started.driver == TERMINAL and command.prompt is not None:
-                raise NotSupported("A terminal takes keys, not messages: start it, then type.")
+        for envelope in commands:
+            await self._prepared(envelope)
 
-    async def resume(self, command: ResumeSession, *, keep_modes: bool = False) -> bytes:
+    async def resume(self, session_id: str, by: Actor, *, keep_modes: bool = False) -> None:
         """An ended session's agent, brought back on the same log, asking again before it acts.
 
         `keep_modes`: its process was lost a moment ago, and what a person had chosen still holds.
         """
-        await self._sessions.put_away(command.session_id)
-        point = await self._store.resume_point(command.session_id)
-        if point is None or command.session_id in self._sessions.live:
+        await self._sessions.put_away(session_id)
+        point = await self._store.resume_point(session_id)
+        if point is None or session_id in self._sessions.live:
             raise InvalidInput("This session is running already.")
         record = point.record
         if record.agent_session_id is None and record.driver != TERMINAL and record.turns > 0:
@@ -123,7 +122,7 @@ class Starter:
                 agent=record.agent,
                 driver=record.driver,
                 cwd=record.cwd,
-                by=command.by.name,
+                by=by.name,
                 device=self._device.id,
                 model=model,
                 permission_mode=record.permission_mode if keep_modes else "relay",
@@ -135,8 +134,7 @@ class Starter:
             )
         )
         ledger = Ledger(self._store, point, self._clock)
-        await self._launch(ledger, started, [], command.by, None)
-        return encode({"session_id": command.session_id, "seq": ledger.record.seq})
+        await self._launch(ledger, started, [], by, None)
 
     async def _of_conversation(self, command: StartSession) -> list[SessionRecord]:
         """The sessions in which the conversation was had that this one goes on with."""
@@ -292,7 +290,7 @@ class Starter:
         record = await self._store.session(session_id)
         if record is None or record.archived or not is_orphan(record):
             return None
-        await self.resume(ResumeSession(session_id=session_id, by=by), keep_modes=keep_modes)
+        await self.resume(session_id, by, keep_modes=keep_modes)
         live = self._sessions.live.get(session_id)
         return live if isinstance(live, Supervisor) else None
 
@@ -308,22 +306,17 @@ def is_lost(record: SessionRecord) -> bool:
     return record.phase is Phase.ENDED and record.end_reason == "disconnected"
 
 
-def _wanted(command: StartSession, device: str) -> SessionStarted:
+def _wanted(command: StartSession, by: str, device: str) -> SessionStarted:
     return SessionStarted(
         agent=command.agent,
         driver=command.driver or "",
         cwd=command.cwd,
-        by=command.by.name,
+        by=by,
         device=device,
-        model=command.model,
-        permission_mode=command.permission_mode,
-        mode=command.mode,
         resumed_from=command.resume,
         forked=command.fork,
-        cols=command.cols,
-        rows=command.rows,
-        skip_permissions=command.skip_permissions,
         worktree_of=command.worktree_of,
+        **asdict(command.options),
     )
 
 
@@ -341,6 +334,4 @@ def _audit(session_id: str, started: SessionStarted, by: Actor) -> AuditRecord:
         detail = f"{started.agent} in {started.cwd}, in a terminal"
     if started.skip_permissions:
         detail += ", skipping its permissions"
-    return AuditRecord(
-        "session_started", by.name, session_id, by.grant_id, by.address, by.user_agent, detail=detail
-    )
+    return AuditRecord.of(by, "session_started", session_id, detail)

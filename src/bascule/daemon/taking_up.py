@@ -81,15 +81,8 @@ class TakingUp:
         if one.title:
             facts.append(TitleChanged(one.title))
         facts.append(Note("taken_up", NOTE, "warning"))
-        audit = AuditRecord(
-            "session_started",
-            by.name,
-            session_id,
-            by.grant_id,
-            by.address,
-            by.user_agent,
-            detail=f"{started.agent} in {started.cwd}, taken up from {state.session}",
-        )
+        detail = f"{started.agent} in {started.cwd}, taken up from {state.session}"
+        audit = AuditRecord.of(by, "session_started", session_id, detail)
         ledger = Ledger.new(self._store, session_id, self._clock)
         await ledger.log(
             facts,

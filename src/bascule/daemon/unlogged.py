@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bascule.daemon.handlers import Handlers
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.labels import Label, decode_label
 from bascule.daemon.taking_up import TakingUp
@@ -19,12 +20,11 @@ from bascule.link.unlogged import (
     PutAside,
     TakenUp,
     TakeUpProcess,
-    UnloggedCommand,
     UnloggedList,
     UnloggedProcess,
 )
-from bascule.model.codec import encode, timestamp
-from bascule.model.commands import Actor
+from bascule.model.codec import timestamp
+from bascule.model.commands import Actor, Envelope
 from bascule.model.errors import AgentFailed, CallerError
 from bascule.session.agent import Exit
 from bascule.store.base import AuditRecord, EventStore
@@ -89,16 +89,21 @@ class Unlogged:
         for name in sorted(names):
             log.warning("the keeper holds %s, which is not in the log: it is kept and offered", name)
 
-    async def answer(self, command: UnloggedCommand) -> bytes:
-        match command:
-            case ListUnlogged():
-                return encode(UnloggedList(tuple(await self._all())))
-            case TakeUpProcess():
-                async with self._turn:
-                    return encode(TakenUp(tuple(await self._take_up(command.name, command.by))))
-            case EndProcess():
-                async with self._turn:
-                    return encode(PutAside(str(await self._end(command.name, command.by))))
+    def register(self, handlers: Handlers) -> None:
+        handlers.add(ListUnlogged, self._list)
+        handlers.add(TakeUpProcess, self._take_up_named, alone=True)
+        handlers.add(EndProcess, self._end_named)
+
+    async def _list(self, envelope: Envelope[ListUnlogged]) -> UnloggedList:
+        return UnloggedList(tuple([await self._described(state) for state in (await self._held()).values()]))
+
+    async def _take_up_named(self, envelope: Envelope[TakeUpProcess]) -> TakenUp:
+        async with self._turn:
+            return TakenUp(tuple(await self._take_up(envelope.command.name, envelope.by)))
+
+    async def _end_named(self, envelope: Envelope[EndProcess]) -> PutAside:
+        async with self._turn:
+            return PutAside(str(await self._end(envelope.command.name, envelope.by)))
 
     async def end_all(self) -> int:
         """The panic button reaches them too. What they wrote is put aside by whoever looks next."""
@@ -121,9 +126,6 @@ class Unlogged:
     async def _about(self, name: str) -> tuple[About, Label]:
         about = await self._sessions.keeper.get().about(name)
         return about, decode_label(about.label)
-
-    async def _all(self) -> list[UnloggedProcess]:
-        return [await self._described(state) for state in (await self._held()).values()]
 
     async def _described(self, state: SessionState) -> UnloggedProcess:
         about, label = await self._about(state.session)
@@ -166,7 +168,7 @@ class Unlogged:
     async def _end(self, name: str, by: Actor) -> Path:
         state = await self._find(name)
         detail = f"ended {name}, which was not in the log"
-        await self._store.audit([AuditRecord("session_ended", by.name, None, by.grant_id, detail=detail)])
+        await self._store.audit([AuditRecord.of(by, "session_ended", detail=detail)])
         if state.exit is None:
             await self._await_end(state)
         folder = await asyncio.to_thread(

@@ -4,19 +4,10 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from bascule.model.conversations import Conversation
 from bascule.model.records import Write
 
 MAX_LISTED = 500
-
-
-class Conversation(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A conversation. `id` is the agent's own id of it."""
-
-    id: str
-    title: str = ""
-    cwd: str = ""
-    updated_at: str = ""
-    session: str | None = None  # the session in Bascule that holds it
 
 
 class Listing(Struct, frozen=True):

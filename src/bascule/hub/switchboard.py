@@ -1,13 +1,15 @@
 """The hub's end of the link: commands go down to a device, each gets exactly one answer or an error."""
 
 import asyncio
+import logging
 from collections.abc import Callable
+from typing import TypeVar, cast
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bascule.link.frames import (
-    AgentInfo,
     AgentProblem,
     AgentsChanged,
     AgentStatus,
@@ -19,10 +21,16 @@ from bascule.link.frames import (
     Pong,
     Reply,
 )
+from bascule.link.machine import AgentInfo
 from bascule.link.tape import Tapes
-from bascule.model.errors import DeviceOffline, NotSupported, Refused
+from bascule.model.commands import Actor, Command, answer_type
+from bascule.model.errors import DeviceOffline, InvalidInput, NotSupported, Refused
 
+log = logging.getLogger("bascule.hub")
+
+A = TypeVar("A")
 Send = Callable[[AnyFrame], None]
+NO_DEVICE = "No device is connected: start its daemon and try again."
 
 
 class DeviceStatus(Struct, frozen=True, rename="camel"):
@@ -58,7 +66,7 @@ class DeviceLine:
             case Ping():
                 self.send(Pong(frame.n))
             case _:
-                pass  # entries and acks belong to a link with its own store; frames for devices are not ours
+                log.debug("ignored %s", type(frame).__name__)  # a frame for devices
 
     def closed(self) -> None:
         self.fail_waiting()
@@ -96,7 +104,7 @@ class Switchboard:
         """A device has a line to us, and a way to its terminals; it says who it is with `DaemonConnected`."""
         return DeviceLine(self, send, tapes)
 
-    def tapes(self, device: str | None) -> Tapes:
+    def tapes(self, device: str) -> Tapes:
         """The terminals of a device. Raises `DeviceOffline`."""
         tapes = self._line(device).tapes
         if tapes is None:
@@ -114,25 +122,37 @@ class Switchboard:
     def devices(self) -> list[DeviceStatus]:
         return list(self._devices.values())
 
-    def default_device(self) -> str:
-        """The device that is asked when none is named. Raises `DeviceOffline`."""
-        line = self._line(None)
-        return next(device for device, one in self._lines.items() if one is line)
+    def device(self, named: str | None) -> str:
+        """The device that a command is for. It must be named once there are several."""
+        if named is None:
+            return self._only_device()
+        if self._devices and named not in self._devices:
+            raise InvalidInput(f"There is no device {named[:80]!r}. `GET /api/daemon/status` lists them.")
+        return named
 
-    async def ask(self, command: DeviceCommand, *, device: str | None = None, timeout: float = 30) -> bytes:
-        """The result of a command, as JSON. Raises `Refused`, or `DeviceOffline` when nobody answers."""
-        await self.met()
+    def _only_device(self) -> str:
+        if not self._devices:
+            raise DeviceOffline(NO_DEVICE)
+        if len(self._devices) > 1:
+            names = ", ".join(f"{status.device} ({status.name})" for status in self._devices.values())
+            raise InvalidInput(f"There are several devices; say which one with `device`: {names[:500]}.")
+        return next(iter(self._devices))
+
+    async def ask(
+        self, device: str, command: Command[A], by: Actor, key: str | None = None, *, seconds: float = 30
+    ) -> A:
+        """The answer to a command. Raises `Refused`, or `DeviceOffline` when nobody answers."""
         line = self._line(device)
         self._count += 1
         number = self._count
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         line.waiting[number] = answer
-        line.send(Ask(number, command))
+        line.send(Ask(number, cast("DeviceCommand", command), by, key))
         try:
-            async with asyncio.timeout(timeout):
-                return await answer
+            async with asyncio.timeout(seconds):
+                return msgspec.json.decode(await answer, type=answer_type(type(command)))
         except TimeoutError:
-            raise DeviceOffline(f"The device did not answer within {timeout:g} seconds.") from None
+            raise DeviceOffline(f"The device did not answer within {seconds:g} seconds.") from None
         finally:
             line.waiting.pop(number, None)
 
@@ -190,10 +210,10 @@ class Switchboard:
                 return True
         return False
 
-    def _line(self, device: str | None) -> DeviceLine:
-        line = self._lines.get(device) if device else next(iter(self._lines.values()), None)
+    def _line(self, device: str) -> DeviceLine:
+        line = self._lines.get(device)
         if line is None:
-            raise DeviceOffline("No device is connected: start its daemon and try again.")
+            raise DeviceOffline(NO_DEVICE)
         return line
 
     def _tell(self) -> None:

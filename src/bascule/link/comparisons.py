@@ -1,73 +1,44 @@
-"""What is asked of a device about prompts for several agents, and what is answered."""
+"""Commands about prompts that several agents are given."""
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from bascule.link.files import GitChanges
-from bascule.model.commands import Actor
-from bascule.model.comparisons import Comparison
-from bascule.model.events import Image, PermissionMode, snake
+from bascule.model.commands import Command, SentImage
+from bascule.model.comparisons import MAX_CONTESTANTS, Comparison
+from bascule.model.events import PermissionMode
+from bascule.model.fields import Name, Short, Text, Title
 
 
-class ComparisonQuestion(Struct, frozen=True, tag_field="type", tag=snake):
-    """The base of the questions here."""
+class Entrant(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    session_id: Name
+    agent: Name
+    model: Name | None = None
 
 
-class Entrant(Struct, frozen=True):
-    session_id: str
-    agent: str
-    model: str | None = None
+class StartComparison(Command[Comparison], frozen=True, kw_only=True):
+    """Give the same prompt to several agents, each in a git work tree of its own."""
 
-
-class StartComparison(ComparisonQuestion, frozen=True, kw_only=True):
-    comparison_id: str
-    folder: str
-    prompt: str
+    comparison_id: Name
+    folder: Short
+    prompt: Text
     entrants: tuple[Entrant, ...]
-    by: Actor
     permission_mode: PermissionMode = "relay"
-    images: tuple[Image, ...] = ()
-    title: str | None = None
-    key: str | None = None
+    images: tuple[SentImage, ...] = ()
+    title: Title | None = None
 
 
-class ListComparisons(ComparisonQuestion, frozen=True):
-    pass
-
-
-class ReadComparison(ComparisonQuestion, frozen=True):
-    comparison_id: str
-
-
-class ReadContestant(ComparisonQuestion, frozen=True):
-    """What one agent changed since the commit everybody began from."""
-
-    comparison_id: str
-    session_id: str
-
-
-class KeepContestant(ComparisonQuestion, frozen=True):
-    """Take one agent's changes over into the working copy."""
-
-    comparison_id: str
-    session_id: str
-    by: Actor
-
-
-class RemoveTrees(ComparisonQuestion, frozen=True):
-    """End these sessions and remove their work trees. Their work stays on their branches."""
-
-    comparison_id: str
-    session_ids: tuple[str, ...]
-    by: Actor
-
-
-ComparisonCommand = (
-    StartComparison | ListComparisons | ReadComparison | ReadContestant | KeepContestant | RemoveTrees
-)
+class ReadComparison(Command[Comparison], frozen=True, kw_only=True):
+    comparison_id: Name
 
 
 class Comparisons(Struct, frozen=True):
     comparisons: list[Comparison]
+
+
+class ListComparisons(Command[Comparisons], frozen=True, kw_only=True):
+    """The newest first."""
 
 
 class ContestantChanges(GitChanges, frozen=True, rename="camel", kw_only=True):
@@ -76,9 +47,23 @@ class ContestantChanges(GitChanges, frozen=True, rename="camel", kw_only=True):
     ignored: int = 0
 
 
+class ReadContestant(Command[ContestantChanges], frozen=True, kw_only=True):
+    """What one agent changed since the commit everybody began from."""
+
+    comparison_id: Name
+    session_id: Name
+
+
 class Kept(Struct, frozen=True, rename="camel"):
     files: int
     words: str
+
+
+class KeepContestant(Command[Kept], frozen=True, kw_only=True):
+    """Take one agent's changes over into the working copy."""
+
+    comparison_id: Name
+    session_id: Name
 
 
 class TreeRemoval(Struct, frozen=True, rename="camel"):
@@ -93,3 +78,19 @@ class TreeRemoval(Struct, frozen=True, rename="camel"):
 class TreesRemoved(Struct, frozen=True, rename="camel"):
     trees: list[TreeRemoval]
     comparison: Comparison
+
+
+class RemoveTrees(Command[TreesRemoved], frozen=True, kw_only=True):
+    """End these sessions and remove their work trees. Their work stays on their branches.
+
+    `confirm` must be true: folders are removed, and with them what git ignores in them.
+    """
+
+    comparison_id: Name
+    session_ids: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=MAX_CONTESTANTS)]
+    confirm: bool = False
+
+
+ComparisonCommand = (
+    StartComparison | ListComparisons | ReadComparison | ReadContestant | KeepContestant | RemoveTrees
+)

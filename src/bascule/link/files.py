@@ -1,47 +1,25 @@
-"""What is asked about a device's files, and what is answered: folders, files, changes."""
+"""Commands about a device's files: folders, files, changes."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from bascule.model.events import snake
+from bascule.model.commands import Command, SessionCommand
+from bascule.model.fields import Short
 
 MAX_FILE = 1024 * 1024  # bytes of a file that are shown
-
-
-class FileCommand(Struct, frozen=True, tag_field="type", tag=snake):
-    """The base of the questions here."""
-
-
-class ListFolders(FileCommand, frozen=True):
-    """Folders whose path begins like this, to complete what somebody types."""
-
-    prefix: str
-    limit: int = 50
-
-
-class ListFiles(FileCommand, frozen=True):
-    """What is in a folder of a session's working directory; `path` is relative to that."""
-
-    session_id: str
-    path: str = ""
-
-
-class ReadFile(FileCommand, frozen=True):
-    session_id: str
-    path: str
-    max: int = MAX_FILE
-
-
-class ReadChanges(FileCommand, frozen=True):
-    """What differs from the last commit in a session's working directory."""
-
-    session_id: str
 
 
 class Folders(Struct, frozen=True, rename="camel"):
     directories: list[str]
     cut: bool  # there are more
+
+
+class ListFolders(Command[Folders], frozen=True, kw_only=True):
+    """Folders whose path begins like this, to complete what somebody types."""
+
+    prefix: Short
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
 
 
 FileKind = Literal["folder", "file", "link", "other"]
@@ -60,6 +38,12 @@ class FileList(Struct, frozen=True, rename="camel"):
     cut: bool
 
 
+class ListFiles(SessionCommand[FileList], frozen=True, kw_only=True):
+    """List a folder in a session's working directory; `path` is relative to that."""
+
+    path: Short = ""
+
+
 class FileContent(Struct, frozen=True, rename="camel"):
     """`text` is empty for a binary file, and only the beginning when `cut`."""
 
@@ -69,6 +53,11 @@ class FileContent(Struct, frozen=True, rename="camel"):
     binary: bool
     cut: bool
     text: str
+
+
+class ReadFile(SessionCommand[FileContent], frozen=True, kw_only=True):
+    path: Short = ""
+    max: Annotated[int, Meta(ge=0, le=MAX_FILE)] = MAX_FILE
 
 
 ChangeStatus = Literal["modified", "added", "deleted", "untracked", "conflict"]
@@ -93,3 +82,10 @@ class GitChanges(Struct, frozen=True, rename="camel"):
     files: list[FileChange]
     cut: bool = False
     problem: str | None = None
+
+
+class ReadChanges(SessionCommand[GitChanges], frozen=True, kw_only=True):
+    """What differs from the last commit in a session's working directory."""
+
+
+FilesCommand = ListFolders | ListFiles | ReadFile | ReadChanges

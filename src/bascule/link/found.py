@@ -1,55 +1,13 @@
-"""What is asked about sessions that were begun outside Bascule, and what is answered."""
+"""Commands about sessions that were begun outside Bascule."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from bascule.model.commands import Actor
-from bascule.model.events import snake
+from bascule.model.commands import Command, SessionCommand
+from bascule.model.fields import Name
 
 MAX_LISTED = 5000
-
-
-class FoundCommand(Struct, frozen=True, tag_field="type", tag=snake):
-    """The base of the questions here."""
-
-
-class ListFound(FoundCommand, frozen=True):
-    """The sessions that agents keep on this device. Looks for new ones; `wait` until that is done."""
-
-    limit: int = MAX_LISTED
-    wait: bool = False
-
-
-class FollowFound(FoundCommand, frozen=True):
-    """Somebody looks at this one: for half a minute, what is added to its file is read at once."""
-
-    session_id: str
-
-
-class AwaitFeedback(FoundCommand, frozen=True):
-    """A hook of the agent in a terminal asks whether a message waits for it. Answers when one does.
-
-    `conversation` is the agent's own id of it; `pid` its process, 0 when it is not known.
-    """
-
-    agent: str
-    conversation: str
-    pid: int = 0
-
-
-class TakeFeedback(FoundCommand, frozen=True):
-    """That hook takes the first message. `idle`: only while its agent says that it is idle.
-
-    The same `key` again is the same taking, so that a hook whose answer was lost may ask again.
-    """
-
-    agent: str
-    conversation: str
-    by: Actor
-    pid: int = 0
-    idle: bool = False
-    key: str | None = None
 
 
 TerminalStatus = Literal["idle", "waiting", "working"]
@@ -103,6 +61,13 @@ class FoundList(Struct, frozen=True, rename="camel"):
     looking: Looking
 
 
+class ListFound(Command[FoundList], frozen=True, kw_only=True):
+    """The sessions that agents keep on this device. Looks for new ones; `wait`: answer when that is done."""
+
+    limit: Annotated[int, Meta(ge=1, le=MAX_LISTED)] = 1000
+    wait: bool = False
+
+
 class Followed(Struct, frozen=True, rename="camel"):
     """`session_id` is another one when the history was rewritten and had to be read anew."""
 
@@ -111,10 +76,25 @@ class Followed(Struct, frozen=True, rename="camel"):
     command: str = ""
 
 
+class FollowFound(SessionCommand[Followed], frozen=True, kw_only=True):
+    """Read what is added to a session's file at once, for half a minute."""
+
+
 class FeedbackNews(Struct, frozen=True):
     """`ready`: take it. `nothing`: ask again. `over`: there is no such terminal, or a newer hook of it."""
 
     state: Literal["ready", "nothing", "over"]
+
+
+class AwaitFeedback(Command[FeedbackNews], frozen=True, kw_only=True):
+    """A hook of the agent in a terminal asks whether a message waits for it. Answers when one does.
+
+    `conversation` is the agent's own id of it; `pid` its process, 0 when it is not known.
+    """
+
+    agent: Name
+    conversation: Name
+    pid: Annotated[int, Meta(ge=0, lt=2**31)] = 0
 
 
 class TakenFeedback(Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -122,3 +102,18 @@ class TakenFeedback(Struct, frozen=True, rename="camel", omit_defaults=True):
 
     prompt_id: str = ""
     text: str = ""
+
+
+class TakeFeedback(Command[TakenFeedback], frozen=True, kw_only=True):
+    """That hook takes the first message. `idle`: only while its agent says that it is idle.
+
+    The same idempotency key again is the same taking: a hook whose answer was lost may ask again.
+    """
+
+    agent: Name
+    conversation: Name
+    pid: Annotated[int, Meta(ge=0, lt=2**31)] = 0
+    idle: bool = False
+
+
+FoundCommand = ListFound | FollowFound | AwaitFeedback | TakeFeedback

@@ -1,55 +1,12 @@
-"""What is asked of a device about its lasting rules, and what is answered."""
+"""Commands about a device's lasting rules."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-from bascule.model.commands import Actor
-from bascule.model.events import snake
-from bascule.model.rules import RuleAnswer, RuleSpec, StandingRule, ToolClass
-
-
-class RuleQuestion(Struct, frozen=True, tag_field="type", tag=snake):
-    """The base of the questions here."""
-
-
-class ListRules(RuleQuestion, frozen=True):
-    pass
-
-
-class AddRule(RuleQuestion, frozen=True):
-    rule: RuleSpec
-    by: Actor
-    replaces: str | None = None
-
-
-class RemoveRule(RuleQuestion, frozen=True):
-    rule_id: str
-    by: Actor
-
-
-class TryRule(RuleQuestion, frozen=True):
-    """What this rule would have answered of what was asked before."""
-
-    rule: RuleSpec
-
-
-class TryRequest(RuleQuestion, frozen=True):
-    """How the rules would answer something a person types."""
-
-    tool_class: ToolClass
-    text: str
-    folder: str | None = None
-    agent: str | None = None
-
-
-class ProposeRules(RuleQuestion, frozen=True):
-    """An agent's own lists of this user, and of a project, as rules to be looked at one by one."""
-
-    folder: str | None = None
-
-
-RulesCommand = ListRules | AddRule | RemoveRule | TryRule | TryRequest | ProposeRules
+from bascule.model.commands import Command, Done
+from bascule.model.fields import Name, Short
+from bascule.model.rules import RuleAnswer, RuleSpec, StandingRule, ToolClass, Tried
 
 
 class RuleView(StandingRule, frozen=True, omit_defaults=True, rename="camel", kw_only=True):
@@ -62,6 +19,19 @@ class RuleView(StandingRule, frozen=True, omit_defaults=True, rename="camel", kw
 class RuleViews(Struct, frozen=True, rename="camel"):
     rules: list[RuleView]
     problem: str | None = None  # a rule that can't be read, and what follows from it
+
+
+class ListRules(Command[RuleViews], frozen=True, kw_only=True):
+    pass
+
+
+class AddRule(Command[RuleView], frozen=True, kw_only=True):
+    rule: RuleSpec
+    replaces: Name | None = None  # a rule that goes when this one comes
+
+
+class RemoveRule(Command[Done], frozen=True, kw_only=True):
+    rule_id: Name
 
 
 Outcome = Literal["allow", "deny", "withdrawn", "open"]
@@ -90,6 +60,21 @@ class DryRun(Struct, frozen=True, rename="camel"):
     cut: bool = False
 
 
+class TryRule(Command[DryRun], frozen=True, kw_only=True):
+    """What this rule would have answered of what was asked before."""
+
+    rule: RuleSpec
+
+
+class TryRequest(Command[Tried], frozen=True, kw_only=True):
+    """How the rules would answer something a person types."""
+
+    tool_class: ToolClass = "command"
+    text: Short
+    folder: Short | None = None
+    agent: Name | None = None
+
+
 class Proposal(Struct, frozen=True, rename="camel"):
     """One line of an agent's own list. Without `rule` it can't be said exactly, and `problem` says why."""
 
@@ -106,3 +91,12 @@ class Proposals(Struct, frozen=True, rename="camel"):
     proposals: list[Proposal]
     read: list[str]  # files that were there
     problems: list[str]
+
+
+class ProposeRules(Command[Proposals], frozen=True, kw_only=True):
+    """An agent's own lists of this user, and of a project, as rules to be looked at one by one."""
+
+    folder: Short | None = None
+
+
+RulesCommand = ListRules | AddRule | RemoveRule | TryRule | TryRequest | ProposeRules

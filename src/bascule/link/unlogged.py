@@ -1,31 +1,9 @@
-"""What is asked about processes that run without a log, and what is answered."""
+"""Commands about processes that run without a log."""
 
 from msgspec import Struct
 
-from bascule.model.commands import Actor
-from bascule.model.events import snake
-
-
-class UnloggedQuestion(Struct, frozen=True, tag_field="type", tag=snake):
-    """The base of the questions here."""
-
-
-class ListUnlogged(UnloggedQuestion, frozen=True):
-    """The processes the keeper holds that no session of the log owns."""
-
-
-class TakeUpProcess(UnloggedQuestion, frozen=True):
-    """Give such a process a log again, from what is kept of its output. Answers with the sessions."""
-
-    name: str
-    by: Actor
-
-
-class EndProcess(UnloggedQuestion, frozen=True):
-    """End such a process and put what is kept of its output aside. Answers with where that is."""
-
-    name: str
-    by: Actor
+from bascule.model.commands import Command
+from bascule.model.fields import Name
 
 
 class UnloggedProcess(Struct, frozen=True, rename="camel", kw_only=True):
@@ -49,14 +27,30 @@ class UnloggedList(Struct, frozen=True, rename="camel"):
     processes: tuple[UnloggedProcess, ...]
 
 
+class ListUnlogged(Command[UnloggedList], frozen=True, kw_only=True):
+    """The processes the keeper holds that no session of the log owns."""
+
+
 class TakenUp(Struct, frozen=True, rename="camel"):
     session_ids: tuple[str, ...]
+
+
+class TakeUpProcess(Command[TakenUp], frozen=True, kw_only=True):
+    """Give such a process a log again, from what is kept of its output. Answers with the sessions."""
+
+    name: Name
 
 
 class PutAside(Struct, frozen=True, rename="camel"):
     """`folder` holds what was kept of its output."""
 
     folder: str
+
+
+class EndProcess(Command[PutAside], frozen=True, kw_only=True):
+    """End such a process and put what is kept of its output aside. Answers with where that is."""
+
+    name: Name
 
 
 UnloggedCommand = ListUnlogged | TakeUpProcess | EndProcess

@@ -1,14 +1,19 @@
-"""What somebody asks for: imperative, frozen, checked before it becomes a fact.
+"""Commands: what people and programs ask a machine to do, checked before it becomes a fact.
 
-`by` is always filled in by the hub from the grant that was shown, never by the sender.
-`key` makes a command safe to send twice: the second one gets the first one's reply.
+A command is also the body of its operation, over HTTP and over the socket. Who asks, and the idempotency key,
+stand in its `Envelope`: the hub fills it in from the grant that was shown, never the sender.
 """
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from bascule.model.events import Image, PermissionMode, snake
+from bascule.model.events import Image, PermissionMode, StartOptions, snake
+from bascule.model.fields import DriverName, Name, Sha256, Short, Text, Title
+
+A = TypeVar("A")
+C_co = TypeVar("C_co", bound="Command[Any]", covariant=True)
 
 
 class Actor(Struct, frozen=True, omit_defaults=True):
@@ -20,116 +25,180 @@ class Actor(Struct, frozen=True, omit_defaults=True):
     user_agent: str = ""
 
 
-class Command(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True, kw_only=True):
-    """The base of every command."""
+class Command(
+    Struct,
+    Generic[A],
+    frozen=True,
+    tag_field="type",
+    tag=snake,
+    omit_defaults=True,
+    kw_only=True,
+    rename="camel",
+    forbid_unknown_fields=True,
+):
+    """The base of every command. `A` is the type of its answer."""
 
-    session_id: str
+
+def answer_type(command: type[Command[A]]) -> type[A]:
+    """What a command is answered with, as its class declares it."""
+    for kind in command.__mro__:
+        for base in getattr(kind, "__orig_bases__", ()):
+            origin, arguments = get_origin(base), get_args(base)
+            if isinstance(origin, type) and issubclass(origin, Command) and isinstance(arguments[0], type):
+                return arguments[0]
+    raise TypeError(f"{command.__name__} does not declare its answer.")
+
+
+@dataclass(frozen=True)
+class Envelope(Generic[C_co]):
+    """A command with who asks.
+
+    The same `key` from the same grant again gets the first answer. `body_sha256` is of the command, so that a
+    key used again for another one is noticed; empty when there is no key.
+    """
+
+    command: C_co
     by: Actor
     key: str | None = None
+    body_sha256: str = ""
 
 
-class StartSession(Command, frozen=True, kw_only=True):
-    agent: str
-    cwd: str
-    model: str | None = None
-    permission_mode: PermissionMode = "relay"
-    mode: str | None = None  # the agent's own starting mode, such as "plan"
-    prompt: str | None = None
-    images: tuple[Image, ...] = ()
-    client_message_id: str | None = None
-    resume: str | None = None  # the agent's own conversation id
+# Answers
+
+
+class Answer(Struct, frozen=True, omit_defaults=True, kw_only=True, rename="camel"):
+    """The base of answers to commands."""
+
+
+class Done(Answer, frozen=True):
+    """It was done."""
+
+
+class PromptPlaced(Done, frozen=True, kw_only=True):
+    """A prompt was sent to the agent, or waits in the queue."""
+
+    prompt_id: str
+    state: Literal["sent", "queued"]
+
+
+class SessionBegun(Answer, frozen=True, kw_only=True):
+    """A session was started. `seq` is the last row of its log by then."""
+
+    session_id: str
+    seq: int = 0
+
+
+# Commands for one session
+
+
+class SentImage(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """An image of a prompt; `data` is base64."""
+
+    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    data: str
+
+    def logged(self) -> Image:
+        return Image(self.media_type, self.data)
+
+
+class SessionCommand(Command[A], Generic[A], frozen=True, kw_only=True):
+    session_id: Name
+
+
+class StartSession(SessionCommand[SessionBegun], frozen=True, kw_only=True):
+    """Start an agent in a folder. The hub chooses the new session's id."""
+
+    agent: Name
+    cwd: Short
+    options: StartOptions = StartOptions()
+    prompt: Text | None = None
+    images: tuple[SentImage, ...] = ()
+    client_message_id: Name | None = None
+    resume: Name | None = None  # the agent's own conversation id
     fork: bool = False
-    title: str | None = None
-    driver: str | None = None  # how to talk to it; the agent's first way unless said
-    cols: int | None = None  # of a terminal
-    rows: int | None = None
-    skip_permissions: bool = False  # only when a person chose it for this very session
+    title: Title | None = None
+    driver: DriverName | None = None  # how to talk to it; the agent's first way unless said
     worktree: bool = False  # in a git work tree of its own, beside the repository that `cwd` is in
     worktree_of: str | None = None  # filled in by the device that made the tree
 
 
-class SendPrompt(Command, frozen=True, kw_only=True):
-    text: str
-    images: tuple[Image, ...] = ()
-    client_message_id: str | None = None
+class SendPrompt(SessionCommand[PromptPlaced], frozen=True, kw_only=True):
+    text: Text
+    client_message_id: Name | None = None
+    images: tuple[SentImage, ...] = ()
 
 
-class EditPrompt(Command, frozen=True, kw_only=True):
-    prompt_id: str
-    text: str
+class EditPrompt(SessionCommand[Done], frozen=True, kw_only=True):
+    prompt_id: Name
+    text: Text
 
 
-class ReorderPrompts(Command, frozen=True, kw_only=True):
-    order: tuple[str, ...]
+class ReorderPrompts(SessionCommand[Done], frozen=True, kw_only=True):
+    order: Annotated[tuple[Name, ...], Meta(min_length=1)]
 
 
-class WithdrawPrompt(Command, frozen=True, kw_only=True):
-    prompt_id: str
+class WithdrawPrompt(SessionCommand[Done], frozen=True, kw_only=True):
+    prompt_id: Name
 
 
-class Interrupt(Command, frozen=True, kw_only=True):
-    pass
+class Interrupt(SessionCommand[Done], frozen=True, kw_only=True):
+    """Stop the turn, keep the agent."""
 
 
-class AnswerPermission(Command, frozen=True, kw_only=True):
-    request_id: str
+class AnswerPermission(SessionCommand[Done], frozen=True, kw_only=True):
+    request_id: Name
     decision: Literal["allow", "deny"]
-    input_sha256: str | None = None  # checked when given; the browser always gives it
-    option: str | None = None
+    message: Short | None = None
+    input_sha256: Sha256 | None = None  # checked when given; the page always gives it
+    option: Name | None = None
     remember: bool = False
-    message: str | None = None
 
 
-class AnswerQuestion(Command, frozen=True, kw_only=True):
-    request_id: str
+class AnswerQuestion(SessionCommand[Done], frozen=True, kw_only=True):
+    request_id: Name
     answers: dict[str, str] = {}
     notes: dict[str, str] = {}
-    input_sha256: str | None = None
-    message: str | None = None  # declines the question when there are no answers
+    message: Short | None = None  # declines the question when there are no answers
+    input_sha256: Sha256 | None = None
 
 
-class SetMode(Command, frozen=True, kw_only=True):
-    mode: str
+class SetMode(SessionCommand[Done], frozen=True, kw_only=True):
+    mode: Name
 
 
-class SetModel(Command, frozen=True, kw_only=True):
-    model: str
+class SetModel(SessionCommand[Done], frozen=True, kw_only=True):
+    model: Name
 
 
-class SetPermissionMode(Command, frozen=True, kw_only=True):
+class SetPermissionMode(SessionCommand[Done], frozen=True, kw_only=True):
     mode: PermissionMode
 
 
-class RenameSession(Command, frozen=True, kw_only=True):
-    title: str
+class RenameSession(SessionCommand[Done], frozen=True, kw_only=True):
+    title: Title
 
 
-class ArchiveSession(Command, frozen=True, kw_only=True):
-    archived: bool
+class ArchiveSession(SessionCommand[Done], frozen=True, kw_only=True):
+    archived: bool = True
 
 
-class ResumeSession(Command, frozen=True, kw_only=True):
+class ResumeSession(SessionCommand[Done], frozen=True, kw_only=True):
     """Bring an ended session's agent back, on the same log."""
 
 
-class EndSession(Command, frozen=True, kw_only=True):
-    reason: Literal["closed", "killed"] = "closed"
+class EndSession(SessionCommand[Done], frozen=True, kw_only=True):
+    """Close the session and end its agent."""
 
 
-AnyCommand = (
-    StartSession
-    | SendPrompt
-    | EditPrompt
-    | ReorderPrompts
-    | WithdrawPrompt
+QueueChange = EditPrompt | ReorderPrompts | WithdrawPrompt
+LiveCommand = (
+    SendPrompt
+    | QueueChange
     | Interrupt
     | AnswerPermission
     | AnswerQuestion
     | SetMode
     | SetModel
     | SetPermissionMode
-    | RenameSession
-    | ArchiveSession
-    | ResumeSession
-    | EndSession
 )
+AnySessionCommand = StartSession | LiveCommand | RenameSession | ArchiveSession | ResumeSession | EndSession

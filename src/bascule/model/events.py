@@ -36,7 +36,21 @@ EndReason = Literal[
 ]
 
 
-class SessionStarted(Event, frozen=True):
+PermissionMode = Literal["relay", "auto_read", "auto", "deny"]
+
+
+class StartOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """How a person wants an agent to run: from the command through the log to the process's arguments."""
+
+    model: str | None = None
+    permission_mode: PermissionMode = "relay"
+    mode: str | None = None  # the agent's own mode to start in, such as "plan"
+    cols: int | None = None  # of a terminal
+    rows: int | None = None
+    skip_permissions: bool = False  # a person chose that this agent asks nothing in its terminal
+
+
+class SessionStarted(StartOptions, Event, frozen=True, tag_field="type", tag=snake):
     """A session exists: somebody asked for it and its record is durable. The agent may not run yet."""
 
     agent: str
@@ -44,15 +58,9 @@ class SessionStarted(Event, frozen=True):
     cwd: str
     by: str
     device: str = ""  # the machine it runs on, by its lasting id
-    model: str | None = None
-    permission_mode: str = "relay"
-    mode: str | None = None  # the agent's own mode it was asked to start in
     resumed_from: str | None = None  # the agent's own id of an earlier conversation
     forked: bool = False
     demo: bool = False
-    cols: int | None = None  # of a terminal
-    rows: int | None = None
-    skip_permissions: bool = False  # a person chose that this agent asks nothing in its terminal
     process: str = ""  # the keeper's name of the process it shares with others; empty: one of its own
     worktree_of: str | None = None  # the folder whose work tree `cwd` is
     found: bool = False  # it runs or ran outside Bascule; this is read from the agent's own files
@@ -348,9 +356,6 @@ class ModeChanged(Event, frozen=True):
 
     mode: str
     by: str = ""
-
-
-PermissionMode = Literal["relay", "auto_read", "auto", "deny"]
 
 
 class PermissionModeChanged(Event, frozen=True):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Raw, Struct, structs
 
-from bascule.model.events import PermissionAnswered, PromptQueued, QuestionAnswered, RuleAdded
+from bascule.model.events import PermissionAnswered, PermissionMode, PromptQueued, QuestionAnswered, RuleAdded
 from bascule.model.lifecycle import Phase
 
 TITLE_LENGTH = 80
@@ -33,7 +33,7 @@ class SessionRecord(Struct, omit_defaults=True):
     phase: Phase = Phase.STARTING
     model: str | None = None
     mode: str | None = None
-    permission_mode: str = "relay"
+    permission_mode: PermissionMode = "relay"
     agent_session_id: str | None = None
     agent_version: str | None = None
     created_at: str = ""

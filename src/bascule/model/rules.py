@@ -39,3 +39,18 @@ class StandingRule(RuleSpec, frozen=True, omit_defaults=True, rename="camel", kw
 def spec_of(rule: StandingRule) -> RuleSpec:
     """What the rule says, without its history."""
     return RuleSpec(**{name: getattr(rule, name) for name in RuleSpec.__struct_fields__})
+
+
+class TriedPart(Struct, frozen=True, rename="camel"):
+    text: str
+    answer: RuleAnswer | None
+    rule_id: str | None
+    words: str
+
+
+class Tried(Struct, frozen=True, rename="camel"):
+    """`why` says it in a sentence; `parts` has each command of a chain."""
+
+    answer: RuleAnswer
+    why: str
+    parts: tuple[TriedPart, ...] = ()

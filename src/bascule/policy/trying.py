@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
-from bascule.model.rules import RuleAnswer, StandingRule, ToolClass
+from bascule.model.rules import RuleAnswer, StandingRule, ToolClass, Tried, TriedPart
 from bascule.policy.decide import Part, judged
 from bascule.policy.directories import hidden_character
 from bascule.policy.disk import Disk
@@ -12,21 +10,6 @@ from bascule.policy.fitting import Place
 from bascule.policy.lasting_rules import words
 from bascule.policy.shell import parts_of
 from bascule.policy.subject import Subject
-
-
-class TriedPart(Struct, frozen=True, rename="camel"):
-    text: str
-    answer: RuleAnswer | None
-    rule_id: str | None
-    words: str
-
-
-class Tried(Struct, frozen=True, rename="camel"):
-    """`why` says it in a sentence; `parts` has each command of a chain."""
-
-    answer: RuleAnswer
-    why: str
-    parts: tuple[TriedPart, ...] = ()
 
 
 def typed_subject(tool_class: ToolClass, text: str) -> Subject:

@@ -50,7 +50,7 @@ def asked_question(request: RequestRecord) -> QuestionAsked:
     return msgspec.json.decode(request.asked, type=QuestionAsked)
 
 
-def permission_answer(asked: PermissionRequested, command: AnswerPermission) -> PermissionAnswered:
+def permission_answer(asked: PermissionRequested, command: AnswerPermission, by: str) -> PermissionAnswered:
     """The fact this command becomes. An option must be one that was offered, and mean what was decided."""
     _check_message(command.message)
     if command.option is not None:
@@ -67,11 +67,11 @@ def permission_answer(asked: PermissionRequested, command: AnswerPermission) -> 
         raise InvalidInput("Only an allowed request can be remembered.")
     message = command.message or (DENIED if command.decision == "deny" else None)
     return PermissionAnswered(
-        command.request_id, command.decision, command.by.name, option=command.option, message=message
+        command.request_id, command.decision, by, option=command.option, message=message
     )
 
 
-def question_answer(asked: QuestionAsked, command: AnswerQuestion) -> QuestionAnswered:
+def question_answer(asked: QuestionAsked, command: AnswerQuestion, by: str) -> QuestionAnswered:
     """The fact this command becomes: answers to questions that were asked, or a refusal in words."""
     _check_message(command.message)
     known = {one.question for one in asked.questions}
@@ -82,7 +82,7 @@ def question_answer(asked: QuestionAsked, command: AnswerQuestion) -> QuestionAn
         raise InvalidInput("Answer at least one question, or decline with a message.")
     return QuestionAnswered(
         command.request_id,
-        command.by.name,
+        by,
         answers=command.answers,
         notes=command.notes,
         message=command.message,

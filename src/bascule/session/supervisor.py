@@ -4,6 +4,8 @@ import asyncio
 import secrets
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from bascule.drivers.base import Driver
 from bascule.model.commands import Actor
 from bascule.model.errors import HostError
@@ -303,17 +305,12 @@ class Supervisor:
         by: Actor,
     ) -> AuditRecord:
         permission = isinstance(answer, PermissionAnswered)
-        return AuditRecord(
-            "permission" if permission else "question",
-            by.name,
-            self._id,
-            by.grant_id,
-            by.address,
-            by.user_agent,
+        detail = (answer.rule or "") if isinstance(answer, PermissionAnswered) else ""
+        return replace(
+            AuditRecord.of(by, "permission" if permission else "question", self._id, detail),
             request_id=answer.request_id,
             decision=answer.decision if isinstance(answer, PermissionAnswered) else "answered",
             input_sha256=asked.input_sha256,
-            detail=(answer.rule or "") if isinstance(answer, PermissionAnswered) else "",
         )
 
     def _react(self, facts: list[AnyEvent]) -> None:

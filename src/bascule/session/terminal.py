@@ -269,7 +269,7 @@ class TerminalSupervisor:
             self.driver.leave_question()
             self._last["activity"] = self._steady()
             if self._is_time(f"audit {by.grant_id}", AUDIT_SECONDS):
-                self._log([], audit=[self._audit("input", by, "types into the terminal")])
+                self._log([], audit=[AuditRecord.of(by, "input", self._id, "types into the terminal")])
         self._process.post_write(self._write(data), delivered)
 
     def resize(self, cols: int, rows: int, by: Actor) -> None:
@@ -332,17 +332,6 @@ class TerminalSupervisor:
     ) -> "asyncio.Future[None]":
         return self.ledger.log(
             events, out_offset=self._out, driver_state=self.driver.state(), audit=audit or (), sync=sync
-        )
-
-    def _audit(self, action: str, by: Actor, detail: str) -> AuditRecord:
-        return AuditRecord(
-            action,  # pyright: ignore[reportArgumentType] - one of the literal actions
-            by.name,
-            self._id,
-            by.grant_id,
-            by.address,
-            by.user_agent,
-            detail=detail,
         )
 
     def _do(self, work: "asyncio.Future[None] | Awaitable[None]", name: str) -> None:

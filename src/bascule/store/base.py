@@ -5,10 +5,12 @@ Two engines are held to this by one suite (`tests/store/conformance.py`).
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
 
+from bascule.model.codec import encode
+from bascule.model.commands import Actor, Command, Envelope
 from bascule.model.events import AnyEvent
 from bascule.model.records import Pending, RequestRecord, SessionRecord, Write
 
@@ -20,22 +22,25 @@ class Row(NamedTuple):
     body: bytes
 
 
+AuditAction = Literal[
+    "session_started",
+    "session_ended",
+    "input",
+    "permission",
+    "question",
+    "rule",
+    "mode",
+    "interrupt",
+    "grant",
+    "worktree",
+    "refused",
+]
+
+
 class AuditRecord(Struct, frozen=True, omit_defaults=True):
     """Who did what. The store adds number, time and the hash that chains it to the one before."""
 
-    action: Literal[
-        "session_started",
-        "session_ended",
-        "input",
-        "permission",
-        "question",
-        "rule",
-        "mode",
-        "interrupt",
-        "grant",
-        "worktree",
-        "refused",
-    ]
+    action: AuditAction
     actor: str
     session_id: str | None = None
     grant_id: str = ""
@@ -46,6 +51,11 @@ class AuditRecord(Struct, frozen=True, omit_defaults=True):
     input_sha256: str | None = None
     detail: str = ""
 
+    @staticmethod
+    def of(by: Actor, action: AuditAction, session_id: str | None = None, detail: str = "") -> "AuditRecord":
+        """What `by` did, with the grant and the place it was used from."""
+        return AuditRecord(action, by.name, session_id, by.grant_id, by.address, by.user_agent, detail=detail)
+
 
 class StoredReply(Struct, frozen=True):
     """What was answered to a keyed command, so that the same command sent again changes nothing."""
@@ -53,6 +63,13 @@ class StoredReply(Struct, frozen=True):
     key: str
     body_sha256: str
     reply: bytes
+
+    @staticmethod
+    def to(envelope: Envelope[Command[Any]], answer: Struct) -> "StoredReply | None":
+        """What is stored with the command's facts; None when it came without a key."""
+        if envelope.key is None:
+            return None
+        return StoredReply(envelope.key, envelope.body_sha256, encode(answer))
 
 
 class Batch(Struct):

@@ -62,10 +62,7 @@ class ComparisonBook:
         def write(transaction: Transaction) -> None:
             transaction.connection.execute(CHANGE, (body, crc, one.id))
             if by is not None:
-                record = AuditRecord(
-                    "worktree", by.name, None, by.grant_id, by.address, by.user_agent, detail=detail
-                )
-                transaction.audit([record])
+                transaction.audit([AuditRecord.of(by, "worktree", detail=detail)])
 
         await self._store.transact(write)
 

@@ -87,9 +87,9 @@ class RuleBook:
         def write(transaction: Transaction) -> None:
             if replaces is not None:
                 transaction.connection.execute(REMOVE, (replaces,))
-                transaction.audit([_audit(by, f"{replaces} gave way to {rule.id}")])
+                transaction.audit([AuditRecord.of(by, "rule", detail=f"{replaces} gave way to {rule.id}")])
             transaction.connection.execute(INSERT, (rule.id, body, checksum(f"rule {rule.id}", 0, body)))
-            transaction.audit([_audit(by, f"{rule.id}: {words}")])
+            transaction.audit([AuditRecord.of(by, "rule", detail=f"{rule.id}: {words}")])
 
         if replaces is not None and self._rules[replaces].answer != "allow":
             await self._store.transact(write)  # what denies goes on denying until the new one holds
@@ -112,7 +112,7 @@ class RuleBook:
 
         def write(transaction: Transaction) -> None:
             transaction.connection.execute(REMOVE, (rule_id,))
-            transaction.audit([_audit(by, f"{rule_id} removed: {words}")])
+            transaction.audit([AuditRecord.of(by, "rule", detail=f"{rule_id} removed: {words}")])
 
         try:
             await self._store.transact(write)
@@ -178,7 +178,3 @@ def _past(connection: sqlite3.Connection, limit: int) -> list[Past]:
         if request.kind == "permission" and session is not None:
             found.append(Past(request, session))
     return found
-
-
-def _audit(by: Actor, detail: str) -> AuditRecord:
-    return AuditRecord("rule", by.name, None, by.grant_id, by.address, by.user_agent, detail=detail)

@@ -9,8 +9,18 @@ from bascule.daemon.files.confined import ConfinedFolder
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.files.folders import complete
 from bascule.daemon.files.listing import list_files, read_file
-from bascule.link.files import ListFiles, ListFolders, ReadChanges, ReadFile
-from bascule.model.codec import encode
+from bascule.daemon.handlers import Handlers
+from bascule.link.files import (
+    FileContent,
+    FileList,
+    Folders,
+    GitChanges,
+    ListFiles,
+    ListFolders,
+    ReadChanges,
+    ReadFile,
+)
+from bascule.model.commands import Envelope
 from bascule.model.errors import SessionNotFound
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
@@ -25,25 +35,35 @@ class Panel:
         self._own = (settings.data_dir, settings.config_dir)
         self._turn = asyncio.Semaphore(AT_ONCE)
 
-    async def answer(self, command: ListFolders | ListFiles | ReadFile | ReadChanges) -> bytes:
+    def register(self, handlers: Handlers) -> None:
+        handlers.add(ListFolders, self._list_folders)
+        handlers.add(ListFiles, self._list_files)
+        handlers.add(ReadFile, self._read_file)
+        handlers.add(ReadChanges, self._read_changes)
+
+    async def _list_folders(self, envelope: Envelope[ListFolders]) -> Folders:
+        command = envelope.command
         async with self._turn:
-            match command:
-                case ListFolders():
-                    roots = self._roots()
-                    return encode(
-                        await asyncio.to_thread(complete, command.prefix, command.limit, roots, self._own)
-                    )
-                case ListFiles():
-                    confined = ConfinedFolder(await self._folder(command.session_id), self._own)
-                    return encode(await asyncio.to_thread(list_files, confined, command.path))
-                case ReadFile():
-                    confined = ConfinedFolder(await self._folder(command.session_id), self._own)
-                    return encode(await asyncio.to_thread(read_file, confined, command.path, command.max))
-                case ReadChanges():
-                    folder = await self._folder(command.session_id)
-                    confined = ConfinedFolder(folder, self._own)
-                    path, home = os.environ.get("PATH", os.defpath), os.path.expanduser("~")
-                    return encode(await asyncio.to_thread(read_changes, folder, confined, path, home))
+            return await asyncio.to_thread(complete, command.prefix, command.limit, self._roots(), self._own)
+
+    async def _list_files(self, envelope: Envelope[ListFiles]) -> FileList:
+        command = envelope.command
+        async with self._turn:
+            confined = ConfinedFolder(await self._folder(command.session_id), self._own)
+            return await asyncio.to_thread(list_files, confined, command.path)
+
+    async def _read_file(self, envelope: Envelope[ReadFile]) -> FileContent:
+        command = envelope.command
+        async with self._turn:
+            confined = ConfinedFolder(await self._folder(command.session_id), self._own)
+            return await asyncio.to_thread(read_file, confined, command.path, command.max)
+
+    async def _read_changes(self, envelope: Envelope[ReadChanges]) -> GitChanges:
+        path, home = os.environ.get("PATH", os.defpath), os.path.expanduser("~")
+        async with self._turn:
+            folder = await self._folder(envelope.command.session_id)
+            confined = ConfinedFolder(folder, self._own)
+            return await asyncio.to_thread(read_changes, folder, confined, path, home)
 
     async def _folder(self, session_id: str) -> str:
         record = await self._store.session(session_id)

@@ -6,12 +6,17 @@ log, on the disk, before its words are given away: at most once. The same hook m
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+
+import msgspec
+from msgspec import structs
 
 from bascule.daemon.found.catalogue import Shown
 from bascule.daemon.found.scan import Scan, Terminals
 from bascule.daemon.found.writing import decode_noted
 from bascule.link.found import AwaitFeedback, FeedbackNews, OpenTerminal, TakeFeedback, TakenFeedback
 from bascule.model.codec import encode, timestamp
+from bascule.model.commands import Envelope
 from bascule.model.events import PromptQueued, PromptSent
 from bascule.model.feedback import Handed, in_words
 from bascule.policy.visible import tame
@@ -72,7 +77,8 @@ class Feedback:
 
     # Asking
 
-    async def news(self, command: AwaitFeedback) -> FeedbackNews:
+    async def news(self, envelope: Envelope[AwaitFeedback]) -> FeedbackNews:
+        command = envelope.command
         conversation = (command.agent, command.conversation)
         asking = asyncio.Event()
         older = self._asking.get(conversation)
@@ -112,48 +118,41 @@ class Feedback:
 
     # Taking
 
-    async def take(self, command: TakeFeedback) -> bytes:
+    async def take(self, envelope: Envelope[TakeFeedback]) -> TakenFeedback:
+        command = envelope.command
         conversation = (command.agent, command.conversation)
-        key = None if command.key is None else f"feedback:{command.by.grant_id}:{command.key}"
-        stored = await self._store.stored_reply(key) if key else None
-        if stored is not None:
-            return stored.reply
+        if envelope.key is not None:
+            envelope = replace(envelope, key=f"feedback:{envelope.by.grant_id}:{envelope.key}")
+            stored = await self._store.stored_reply(envelope.key or "")
+            if stored is not None:
+                return msgspec.json.decode(stored.reply, type=TakenFeedback)
         terminal = await self._terminal(conversation, command.pid)
         first = await self._next(conversation)
         if terminal is None or first is None or (command.idle and terminal.status != "idle"):
-            return encode(NOTHING)
+            return NOTHING
         await self._catch_up(first[0])
         async with self._turn:
             found = await self._next(conversation)  # what it was may have been withdrawn, edited or taken
             if found is None:
-                return encode(NOTHING)
-            return await self._hand_over(command, key, terminal, *found)
+                return NOTHING
+            return await self._hand_over(envelope, terminal, *found)
 
     async def _hand_over(
         self,
-        command: TakeFeedback,
-        key: str | None,
+        envelope: Envelope[TakeFeedback],
         terminal: OpenTerminal,
         shown: Shown,
         point: ResumePoint,
         one: PromptQueued,
-    ) -> bytes:
-        record, by = point.record, command.by
+    ) -> TakenFeedback:
+        record = point.record
         # The agent may draw the words on its screen: they must not move a cursor, or turn a line around.
         words = in_words(Handed(one.prompt_id, tame(one.by), tame(one.text)))
-        taken = encode(TakenFeedback(one.prompt_id, words))
+        taken = TakenFeedback(one.prompt_id, words)
         noted = decode_noted(point.driver_state) or shown.noted
         noted.handed = [*noted.handed, one.prompt_id][-MAX_HANDED:]
         said = f"{len(one.text)} characters, handed to the agent in its terminal (process {terminal.pid})"
-        audit = AuditRecord(
-            "input",
-            one.by,
-            record.session_id,
-            by.grant_id,
-            by.address,
-            by.user_agent,
-            detail=said,
-        )
+        author = structs.replace(envelope.by, name=one.by)
         await self._store.append(
             Batch(
                 record.session_id,
@@ -161,8 +160,8 @@ class Feedback:
                 max(timestamp(self._clock()), record.updated_at),
                 [PromptSent(one.prompt_id, one.text, one.by, one.client_message_id)],
                 driver_state=encode(noted),
-                audit=[audit],
-                reply=StoredReply(key, "", taken) if key else None,
+                audit=[AuditRecord.of(author, "input", record.session_id, said)],
+                reply=StoredReply.to(envelope, taken),
                 sync=True,
             )
         )

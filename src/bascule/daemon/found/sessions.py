@@ -4,10 +4,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from typing import Any
 
 from bascule.daemon.found.catalogue import Shown, command_for
 from bascule.daemon.found.feedback import Feedback
 from bascule.daemon.found.scan import Scan
+from bascule.daemon.handlers import Handlers
 from bascule.link.found import (
     MAX_LISTED,
     AwaitFeedback,
@@ -18,25 +20,20 @@ from bascule.link.found import (
     Looking,
     TakeFeedback,
 )
-from bascule.model.codec import encode, timestamp
+from bascule.model.codec import timestamp
 from bascule.model.commands import (
     Actor,
-    AnyCommand,
-    EditPrompt,
-    ReorderPrompts,
+    Command,
+    Done,
+    Envelope,
+    LiveCommand,
+    PromptPlaced,
+    QueueChange,
     SendPrompt,
-    WithdrawPrompt,
 )
-from bascule.model.errors import BasculeError, InvalidInput, LimitReached, PromptNotFound, SessionOver
-from bascule.model.events import (
-    AnyEvent,
-    Note,
-    PromptEdited,
-    PromptQueued,
-    PromptsReordered,
-    PromptWithdrawn,
-)
-from bascule.session.commands import MAX_QUEUE, check_prompt
+from bascule.model.errors import BasculeError, InvalidInput, LimitReached, SessionOver
+from bascule.model.events import AnyEvent, Note
+from bascule.session.queueing import check_prompt, check_room, queue_change, queued
 from bascule.session.supervisor import new_id
 from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, StoredReply
 
@@ -48,7 +45,6 @@ STEP_SECONDS = 0.5
 WAIT_SECONDS = 25.0
 
 NOT_HERE = "This session was begun outside Bascule. Continue it here first."
-QueueCommand = SendPrompt | EditPrompt | ReorderPrompts | WithdrawPrompt
 
 
 class OpenInTerminal(InvalidInput):
@@ -98,18 +94,14 @@ class FoundSessions:
 
     # Looking
 
-    async def answer(self, command: ListFound | FollowFound | AwaitFeedback | TakeFeedback) -> bytes:
-        match command:
-            case ListFound():
-                return encode(await self._list(command))
-            case FollowFound():
-                return encode(await self._look_at(command.session_id))
-            case AwaitFeedback():
-                return encode(await self._feedback.news(command))
-            case TakeFeedback():
-                return await self._feedback.take(command)
+    def register(self, handlers: Handlers) -> None:
+        handlers.add(ListFound, self._list)
+        handlers.add(FollowFound, self._follow_named)
+        handlers.add(AwaitFeedback, self._feedback.news)
+        handlers.add(TakeFeedback, self._feedback.take, stores=True)
 
-    async def _list(self, command: ListFound) -> FoundList:
+    async def _list(self, envelope: Envelope[ListFound]) -> FoundList:
+        command = envelope.command
         await self._scan.load()
         if self._looking is None and self._steady() - self._looked_at >= FRESH_SECONDS:
             self._looking = asyncio.create_task(self._look(), name="look for found sessions")
@@ -139,8 +131,9 @@ class FoundSessions:
 
     # Following
 
-    async def _look_at(self, session_id: str) -> Followed:
-        session_id = self._moved.get(session_id, session_id)
+    async def _follow_named(self, envelope: Envelope[FollowFound]) -> Followed:
+        named = envelope.command.session_id
+        session_id = self._moved.get(named, named)
         shown = self._scan.known.get(session_id)
         if shown is None:
             return Followed(session_id, None)
@@ -211,58 +204,43 @@ class FoundSessions:
     def has(self, session_id: str) -> bool:
         return self._scan.known.get(session_id) is not None
 
-    async def carry_out(self, command: AnyCommand, body_sha256: str) -> bytes:
+    async def carry_out(self, envelope: Envelope[LiveCommand]) -> Done:
         """What people may do in a session that is open in a terminal: leave a message for afterwards."""
+        command = envelope.command
         shown = self._scan.known.get(command.session_id)
-        if shown is None or not isinstance(command, QueueCommand):
+        if shown is None or not isinstance(command, SendPrompt | QueueChange):
             raise SessionOver(NOT_HERE)
         await self._scan.look_at_terminals()
         async with self._turn:
             point = await self._store.resume_point(command.session_id)
             if point is None or not point.record.found:
                 raise SessionOver(NOT_HERE)
-            result = await self._queue(command, point, shown, body_sha256)
+            if isinstance(command, SendPrompt):
+                answer = await self._queue(command, envelope, point, shown)
+            else:
+                change = queue_change(command, point.pending, envelope.by.name, self._prompt_chars)
+                await self._append(point, [change])
+                answer = Done()
         self._refused.discard(command.session_id)
         self._follow()
-        return result
+        return answer
 
     async def _queue(
-        self, command: QueueCommand, point: ResumePoint, shown: Shown, body_sha256: str
-    ) -> bytes:
-        if not isinstance(command, SendPrompt):
-            await self._append(point, [self._changed(command, point)])
-            return b"{}"
+        self, command: SendPrompt, envelope: Envelope[Command[Any]], point: ResumePoint, shown: Shown
+    ) -> PromptPlaced:
         check_prompt(command.text, command.images, self._prompt_chars)
         if self._scan.terminal_of(shown) is None:
             raise SessionOver(NOT_HERE)
-        if len(point.pending.queue) >= MAX_QUEUE:
-            raise LimitReached(f"{MAX_QUEUE} messages are waiting already. Withdraw some first.")
-        queued = PromptQueued(
-            new_id(), command.text, command.by.name, command.client_message_id, command.images
+        check_room(point.pending, command)
+        placed = PromptPlaced(prompt_id=new_id(), state="queued")
+        said = f"{len(command.text)} characters, to be sent when its terminal is done"
+        await self._append(
+            point,
+            [queued(placed.prompt_id, command, envelope.by.name)],
+            audit=[AuditRecord.of(envelope.by, "input", command.session_id, said)],
+            reply=StoredReply.to(envelope, placed),
         )
-        result = encode({"prompt_id": queued.prompt_id, "state": "queued"})
-        reply = StoredReply(command.key, body_sha256, result) if command.key else None
-        by, said = command.by, f"{len(command.text)} characters, to be sent when its terminal is done"
-        audit = AuditRecord(
-            "input", by.name, command.session_id, by.grant_id, by.address, by.user_agent, detail=said
-        )
-        await self._append(point, [queued], audit=[audit], reply=reply)
-        return result
-
-    def _changed(self, command: EditPrompt | ReorderPrompts | WithdrawPrompt, point: ResumePoint) -> AnyEvent:
-        waiting = {one.prompt_id for one in point.pending.queue}
-        asked = set(command.order) if isinstance(command, ReorderPrompts) else {command.prompt_id}
-        if not asked <= waiting:
-            missing = ", ".join(sorted(asked - waiting))[:200]
-            raise PromptNotFound(f"No message {missing} waits in this session; it may have been sent.")
-        match command:
-            case EditPrompt():
-                check_prompt(command.text, (), self._prompt_chars)
-                return PromptEdited(command.prompt_id, command.text, command.by.name)
-            case WithdrawPrompt():
-                return PromptWithdrawn(command.prompt_id, command.by.name)
-            case ReorderPrompts():
-                return PromptsReordered(command.order, command.by.name)
+        return placed
 
     async def _log(self, session_id: str, events: list[AnyEvent]) -> None:
         async with self._turn:

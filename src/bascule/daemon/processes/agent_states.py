@@ -12,8 +12,9 @@ from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.lost_sessions import LostSessions, how
 from bascule.daemon.processes.reconnecting import PAUSES, Reconnecting
 from bascule.daemon.starting import Starter, is_lost, is_orphan
-from bascule.link.frames import AgentProblem, AgentState, AgentStatus
-from bascule.model.commands import Actor, EndSession
+from bascule.link.frames import AgentProblem, AgentStatus
+from bascule.link.machine import AgentState, Conversations
+from bascule.model.commands import Actor
 from bascule.model.errors import AgentFailed, NotSupported
 from bascule.model.events import EndReason
 from bascule.model.lifecycle import Phase
@@ -121,10 +122,10 @@ class AgentStates:
         """A person brought a session back: those that were lost with it follow at once."""
         self._ladder.resumed(session_id)
 
-    async def end(self, command: EndSession) -> bool:
+    async def end(self, session_id: str, by: str) -> bool:
         """End a session that waits for its agent; False when it does not."""
-        self._ladder.forget(command.session_id)
-        return await self._lost.end(command.session_id, command.reason, command.by.name)
+        self._ladder.forget(session_id)
+        return await self._lost.end(session_id, "closed", by)
 
     async def end_all(self, reason: EndReason, by: str) -> int:
         """Nothing that was stopped may come back by itself."""
@@ -133,7 +134,7 @@ class AgentStates:
             self._ladder.forget(session)
         return sum([await self._lost.end(session, reason, by) for session in lost])
 
-    async def conversations(self, agent: str) -> dict[str, object]:
+    async def conversations(self, agent: str) -> Conversations:
         """What the agent lists, and which of them have a session here."""
         mine = [
             one for one in self._sessions.live.values() if isinstance(one, Supervisor) and one.ledger.live
@@ -148,7 +149,7 @@ class AgentStates:
         records = await self._store.sessions(archived=False) + await self._store.sessions(archived=True)
         known = {one.agent_session_id: one.session_id for one in records if one.agent == agent}
         found = [replace(one, session=known.get(one.id)) for one in listing.conversations]
-        return {"conversations": found, "more": listing.more}
+        return Conversations(conversations=tuple(found), more=listing.more)
 
     async def _orphans(self) -> list[SessionRecord]:
         records = await self._store.sessions(archived=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from bascule.daemon.processes.keeper_process import KeeperLink, KeeperProcess
-from bascule.link.frames import AgentState
+from bascule.link.machine import AgentState
 from bascule.model.errors import Refusal
 from bascule.model.events import SessionStarted
 from bascule.model.settings import AcpSettings

@@ -2,25 +2,24 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from bascule.daemon.adopting import weaken
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.reconnecting import STDERR
 from bascule.daemon.starting import Starter, is_lost
-from bascule.model.codec import encode
-from bascule.model.commands import Actor, SendPrompt
+from bascule.model.commands import Actor, Command, Envelope, PromptPlaced, SendPrompt
 from bascule.model.errors import AgentFailed, AgentUnavailable
 from bascule.model.events import (
     AnyEvent,
     EndReason,
-    PromptQueued,
     ReconnectScheduled,
     SessionEnded,
     SessionFailed,
 )
-from bascule.session.commands import check_prompt, check_queue
 from bascule.session.ending import how_it_went
 from bascule.session.ledger import Ledger
+from bascule.session.queueing import check_prompt, check_room, queued
 from bascule.session.reviving import COULD_NOT_CONNECT
 from bascule.session.shared import SharedSupervisor
 from bascule.session.shared_process import SharedProcess
@@ -87,26 +86,19 @@ class LostSessions:
         audit = AuditRecord("session_ended", by, session, detail=reason)
         return await self._say(session, [SessionEnded(reason)], audit=[audit])
 
-    async def queue(self, command: SendPrompt, body_sha256: str) -> bytes | None:
+    async def queue(self, command: SendPrompt, envelope: Envelope[Command[Any]]) -> PromptPlaced | None:
         """A message for a session that waits for its agent: sent once it is back. None: it does not wait."""
         check_prompt(command.text, command.images, self._prompt_chars)
-        queued = PromptQueued(
-            new_id(), command.text, command.by.name, command.client_message_id, command.images
-        )
-        result = encode({"prompt_id": queued.prompt_id, "state": "queued"})
-        reply = StoredReply(command.key, body_sha256, result) if command.key else None
-        by, detail = command.by, f"{len(command.text)} characters"
-        audit = AuditRecord(
-            "input", by.name, command.session_id, by.grant_id, by.address, by.user_agent, detail=detail
-        )
-        said = await self._say(
+        placed = PromptPlaced(prompt_id=new_id(), state="queued")
+        by, said = envelope.by, f"{len(command.text)} characters"
+        waits = await self._say(
             command.session_id,
-            [queued],
-            audit=[audit],
-            reply=reply,
-            before=lambda ledger: check_queue(ledger, command),
+            [queued(placed.prompt_id, command, by.name)],
+            audit=[AuditRecord.of(by, "input", command.session_id, said)],
+            reply=StoredReply.to(envelope, placed),
+            before=lambda ledger: check_room(ledger.pending, command),
         )
-        return result if said else None
+        return placed if waits else None
 
     async def weaken(self, session: str) -> None:
         """It was lost before this server started, and nobody may be there to have chosen its mode."""

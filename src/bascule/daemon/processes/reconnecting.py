@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from bascule.link.frames import AgentState
+from bascule.link.machine import AgentState
 from bascule.model.errors import AgentUnavailable, BasculeError, LimitReached
 from bascule.model.events import ReconnectScheduled
 

@@ -1,6 +1,7 @@
 """One prompt for several agents, each in its own work tree: begun together, compared, one kept."""
 
 import asyncio
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 
@@ -8,13 +9,13 @@ from msgspec.structs import replace
 
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.files.git import GitFailed
+from bascule.daemon.handlers import Handlers
 from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.starting import Starter, tidy_title
 from bascule.daemon.worktrees import trees as worktrees
 from bascule.daemon.worktrees.trees import DoesNotApply, Repository, Surroundings, Tree
 from bascule.link.comparisons import (
-    ComparisonCommand,
     Comparisons,
     ContestantChanges,
     KeepContestant,
@@ -27,10 +28,11 @@ from bascule.link.comparisons import (
     TreeRemoval,
     TreesRemoved,
 )
-from bascule.model.codec import encode, timestamp
-from bascule.model.commands import StartSession
+from bascule.model.codec import timestamp
+from bascule.model.commands import Actor, Envelope, SessionBegun, StartSession
 from bascule.model.comparisons import MAX_CONTESTANTS, Comparison, Contestant
 from bascule.model.errors import BasculeError, InvalidInput, SessionNotFound
+from bascule.model.events import StartOptions
 from bascule.model.lifecycle import Phase
 from bascule.model.records import title_from
 from bascule.model.settings import Settings
@@ -62,68 +64,67 @@ class Comparing:
         # One at a time: two hands on one repository's trees get in each other's way.
         self._turn = asyncio.Lock()
 
-    async def answer(self, command: ComparisonCommand) -> bytes:
-        match command:
-            case StartComparison():
-                return encode(await self.start(command))
-            case ListComparisons():
-                return encode(Comparisons(await self._book.list()))
-            case ReadComparison():
-                return encode(await self._book.get(command.comparison_id))
-            case ReadContestant():
-                return encode(await self._changes(command))
-            case KeepContestant():
-                async with self._turn:
-                    return encode(await self._keep(command))
-            case RemoveTrees():
-                async with self._turn:
-                    return encode(await self._remove(command))
+    def register(self, handlers: Handlers) -> None:
+        handlers.add(StartComparison, self.start, stores=True, begins=True, alone=True)
+        handlers.add(ListComparisons, self._list)
+        handlers.add(ReadComparison, self._read)
+        handlers.add(ReadContestant, self._changes)
+        handlers.add(KeepContestant, self._keep)
+        handlers.add(RemoveTrees, self._remove)
+
+    async def _list(self, envelope: Envelope[ListComparisons]) -> Comparisons:
+        return Comparisons(await self._book.list())
+
+    async def _read(self, envelope: Envelope[ReadComparison]) -> Comparison:
+        return await self._book.get(envelope.command.comparison_id)
 
     # The start -------------------------------------------------------------------------------------------
 
-    async def start(self, command: StartComparison) -> Comparison:
+    async def start(self, envelope: Envelope[StartComparison]) -> Comparison:
         """Everything that can be refused is refused before anything is made."""
+        command, by = envelope.command, envelope.by
         if not 2 <= len(command.entrants) <= MAX_CONTESTANTS:
             raise InvalidInput(f"A prompt is compared between 2 to {MAX_CONTESTANTS} agents.")
-        key = f"{command.by.grant_id}:{command.key}" if command.key else None
+        key = f"{by.grant_id}:{envelope.key}" if envelope.key else None
         before = await self._book.with_key(key) if key else None
         if before is not None:
             return before
         sessions = [
-            StartSession(
-                session_id=one.session_id,
-                by=command.by,
-                agent=one.agent,
-                cwd=command.folder,
-                model=one.model,
-                permission_mode=command.permission_mode,
-                prompt=command.prompt,
-                images=command.images,
-                title=command.title,
+            Envelope(
+                StartSession(
+                    session_id=entrant.session_id,
+                    agent=entrant.agent,
+                    cwd=command.folder,
+                    options=StartOptions(model=entrant.model, permission_mode=command.permission_mode),
+                    prompt=command.prompt,
+                    images=command.images,
+                    title=command.title,
+                ),
+                by,
             )
-            for one in command.entrants
+            for entrant in command.entrants
         ]
         return await self._begin(command.comparison_id, sessions, command.prompt, command.title, key)
 
-    async def start_one(self, command: StartSession, body_sha256: str) -> bytes:
+    async def start_one(self, envelope: Envelope[StartSession]) -> SessionBegun:
         """A single session in a work tree of its own."""
-        alone = replace(command, worktree=False)
-        await self._begin(command.session_id, [alone], command.prompt or "", command.title, None, body_sha256)
+        command = envelope.command
+        alone = dataclasses.replace(envelope, command=replace(command, worktree=False))
+        await self._begin(command.session_id, [alone], command.prompt or "", command.title, None)
         record = await self._store.session(command.session_id)
         assert record is not None, "a session that was begun is stored"
-        return encode({"session_id": command.session_id, "seq": record.seq})
+        return SessionBegun(session_id=command.session_id, seq=record.seq)
 
     async def _begin(
         self,
         comparison_id: str,
-        sessions: list[StartSession],
+        sessions: list[Envelope[StartSession]],
         prompt: str,
         title: str | None,
         key: str | None,
-        body_sha256: str = "",
     ) -> Comparison:
         await self._starter.check_all(sessions)
-        folder = check_directory(sessions[0].cwd, self._launcher.roots, self._launcher.own)[0]
+        folder = check_directory(sessions[0].command.cwd, self._launcher.roots, self._launcher.own)[0]
         around = self._around()
         repository = await asyncio.to_thread(worktrees.look_at, folder, around)
         shown = tidy_title(title) if title else title_from(prompt) or "New session"
@@ -145,10 +146,10 @@ class Comparing:
         async with self._turn:
             made = await self._make_trees(one, repository, around)
         await self._book.change(made)
-        return await self._start_sessions(made, sessions, body_sha256)
+        return await self._start_sessions(made, sessions)
 
     def _planned(
-        self, repository: Repository, sessions: list[StartSession], title: str
+        self, repository: Repository, sessions: list[Envelope[StartSession]], title: str
     ) -> tuple[Contestant, ...]:
         place = worktrees.beside(repository.top)
         # Its folder may not be there yet, but the one it will be in must be allowed.
@@ -156,9 +157,9 @@ class Comparing:
         name = worktrees.name_for(title)
         return tuple(
             Contestant(
-                session_id=session.session_id,
-                agent=session.agent,
-                model=session.model,
+                session_id=session.command.session_id,
+                agent=session.command.agent,
+                model=session.command.options.model,
                 tree=os.path.join(place, f"{name}-{n}"),
                 cwd=os.path.join(place, f"{name}-{n}", repository.prefix).rstrip("/"),
                 branch=f"bascule/{name}-{n}",
@@ -177,16 +178,13 @@ class Comparing:
             raise
         return replace(one, contestants=tuple(made))
 
-    async def _start_sessions(
-        self, one: Comparison, sessions: list[StartSession], body_sha256: str
-    ) -> Comparison:
+    async def _start_sessions(self, one: Comparison, sessions: list[Envelope[StartSession]]) -> Comparison:
         begun: list[Contestant] = []
         failed: BasculeError | None = None
         for contestant, session in zip(one.contestants, sessions, strict=True):
             try:
-                await self._starter.start(
-                    replace(session, cwd=contestant.cwd, worktree_of=one.folder), body_sha256
-                )
+                command = replace(session.command, cwd=contestant.cwd, worktree_of=one.folder)
+                await self._starter.start(dataclasses.replace(session, command=command))
             except BasculeError as error:
                 failed = error
                 begun.append(replace(contestant, problem=error.message))
@@ -208,7 +206,8 @@ class Comparing:
 
     # Comparing -------------------------------------------------------------------------------------------
 
-    async def _changes(self, command: ReadContestant) -> ContestantChanges:
+    async def _changes(self, envelope: Envelope[ReadContestant]) -> ContestantChanges:
+        command = envelope.command
         one, contestant = await self._find(command.comparison_id, command.session_id)
         if contestant.state != "there" or not os.path.isdir(contestant.tree):
             return ContestantChanges(branch=contestant.branch, files=[], problem=self._gone(contestant))
@@ -233,8 +232,13 @@ class Comparing:
 
     # Keeping one -----------------------------------------------------------------------------------------
 
-    async def _keep(self, command: KeepContestant) -> Kept:
-        one, contestant = await self._find(command.comparison_id, command.session_id)
+    async def _keep(self, envelope: Envelope[KeepContestant]) -> Kept:
+        async with self._turn:
+            command = envelope.command
+            return await self._take_over(command.comparison_id, command.session_id, envelope.by)
+
+    async def _take_over(self, comparison_id: str, session_id: str, by: Actor) -> Kept:
+        one, contestant = await self._find(comparison_id, session_id)
         self._check_idle(contestant, "before its changes are taken over")
         if contestant.state != "there":
             raise InvalidInput(f"{self._gone(contestant)} Its work is on the branch {contestant.branch}.")
@@ -259,7 +263,7 @@ class Comparing:
             ) from failed
         kept = replace(one, kept=contestant.session_id, kept_at=timestamp(self._clock()))
         detail = f"{contestant.branch} taken over into {one.top}"
-        await self._book.change(kept, command.by, detail)
+        await self._book.change(kept, by, detail)
         count = f"{len(found.files)} file{'' if len(found.files) == 1 else 's'}"
         return Kept(
             len(found.files), f"{count} changed in {name}, not committed. Look at them, then commit them."
@@ -267,7 +271,13 @@ class Comparing:
 
     # Removing --------------------------------------------------------------------------------------------
 
-    async def _remove(self, command: RemoveTrees) -> TreesRemoved:
+    async def _remove(self, envelope: Envelope[RemoveTrees]) -> TreesRemoved:
+        if not envelope.command.confirm:
+            raise InvalidInput("Work trees are removed only when that is confirmed (`confirm`: true).")
+        async with self._turn:
+            return await self._remove_trees(envelope.command, envelope.by)
+
+    async def _remove_trees(self, command: RemoveTrees, by: Actor) -> TreesRemoved:
         one = await self._book.get(command.comparison_id)
         known = {contestant.session_id for contestant in one.contestants}
         for session_id in command.session_ids:
@@ -279,13 +289,13 @@ class Comparing:
             if contestant.session_id not in command.session_ids or contestant.state == "removed":
                 after.append(contestant)
                 continue
-            removal = await self._remove_one(one, contestant, command.by.name)
+            removal = await self._remove_one(one, contestant, by.name)
             removals.append(removal)
             after.append(replace(contestant, state="removed") if removal.removed else contestant)
         changed = replace(one, contestants=tuple(after))
         gone = [removal for removal in removals if removal.removed]
         detail = f"{len(gone)} work trees of {one.top} removed; their work is on their branches"
-        await self._book.change(changed, command.by if gone else None, detail)
+        await self._book.change(changed, by if gone else None, detail)
         return TreesRemoved(removals, changed)
 
     async def _remove_one(self, one: Comparison, contestant: Contestant, by: str) -> TreeRemoval:

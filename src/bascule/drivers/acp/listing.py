@@ -1,7 +1,8 @@
 """Reads the agent's answer to `session/list`."""
 
 from bascule.drivers.lenient import MAX_ID, JsonObject, objects, text, words
-from bascule.drivers.listing import MAX_LISTED, Conversation, Listing
+from bascule.drivers.listing import MAX_LISTED, Listing
+from bascule.model.conversations import Conversation
 
 
 class Sessions:

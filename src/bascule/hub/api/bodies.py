@@ -4,10 +4,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from bascule.link.rules import TryRequest
+from bascule.model.commands import SentImage
 from bascule.model.comparisons import MAX_CONTESTANTS
 from bascule.model.events import PermissionMode
-from bascule.model.fields import Cells, DriverName, Epoch, Name, Seq, Sha256, Short, Text, Title
-from bascule.model.rules import RuleSpec, ToolClass
+from bascule.model.fields import Cells, DriverName, Epoch, Name, Seq, Short, Text, Title
+from bascule.model.rules import RuleSpec
 
 
 class Body(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -20,19 +22,13 @@ class SessionBody(Body, kw_only=True, frozen=True):
     session_id: Name
 
 
-class ImageBody(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-    data: str  # base64
-
-
 class CreateBody(Body, kw_only=True, frozen=True):
     model: Name | None = None
     agent: Name | None = None
     cwd: Short | None = None
     project_id: Name | None = None  # instead of cwd
-    device: Name | None = None  # the first one connected, or the project's, unless said
     prompt: Text | None = None
-    images: tuple[ImageBody, ...] = ()
+    images: tuple[SentImage, ...] = ()
     client_message_id: Name | None = None
     permission_mode: PermissionMode = "relay"
     mode: Name | None = None
@@ -57,29 +53,6 @@ class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     resume_session_id: Name | None = None
 
 
-class SendBody(SessionBody, kw_only=True, frozen=True):
-    text: Text
-    client_message_id: Name | None = None
-    images: tuple[ImageBody, ...] = ()
-
-
-class PermissionBody(SessionBody, kw_only=True, frozen=True):
-    request_id: Name
-    decision: Literal["allow", "deny"]
-    message: Short | None = None
-    input_sha256: Sha256 | None = None
-    option: Name | None = None
-    remember: bool = False
-
-
-class QuestionBody(SessionBody, kw_only=True, frozen=True):
-    request_id: Name
-    answers: dict[str, str] = {}
-    notes: dict[str, str] = {}
-    message: Short | None = None
-    input_sha256: Sha256 | None = None
-
-
 class QueueBody(SessionBody, kw_only=True, frozen=True):
     """One change of the waiting prompts: edit and withdraw name one, reorder names all."""
 
@@ -89,26 +62,6 @@ class QueueBody(SessionBody, kw_only=True, frozen=True):
     order: tuple[Name, ...] = ()
 
 
-class ModeBody(SessionBody, kw_only=True, frozen=True):
-    mode: Name
-
-
-class ModelBody(SessionBody, kw_only=True, frozen=True):
-    model: Name
-
-
-class PermissionModeBody(SessionBody, kw_only=True, frozen=True):
-    mode: PermissionMode
-
-
-class TitleBody(SessionBody, kw_only=True, frozen=True):
-    title: Title
-
-
-class ArchiveBody(SessionBody, kw_only=True, frozen=True):
-    archived: bool = True
-
-
 class ReconnectBody(Body, kw_only=True, frozen=True):
     """One of both: a session, or the agent whose sessions are all meant."""
 
@@ -116,20 +69,11 @@ class ReconnectBody(Body, kw_only=True, frozen=True):
     cli_type: Name | None = None
 
 
-class AgentNamed(Body, kw_only=True, frozen=True):
-    agent: Name
-
-
 class TicketBody(Body, kw_only=True, frozen=True):
     """A ticket for the browser socket, or for one session's stream or terminal."""
 
     purpose: Literal["socket", "stream", "terminal"] = "socket"
     session_id: Name | None = None
-
-
-class TrustBody(Body, kw_only=True, frozen=True):
-    path: Short
-    trusted: bool = True
 
 
 class GrantNamed(Body, kw_only=True, frozen=True):
@@ -180,47 +124,16 @@ class CompareBody(Body, kw_only=True, frozen=True):
     agents: Annotated[tuple[EntrantBody, ...], Meta(min_length=2, max_length=MAX_CONTESTANTS)]
     cwd: Short | None = None
     project_id: Name | None = None  # instead of cwd
-    images: tuple[ImageBody, ...] = ()
+    images: tuple[SentImage, ...] = ()
     permission_mode: PermissionMode = "relay"
     title: Title | None = None
-
-
-class ComparisonNamed(Body, kw_only=True, frozen=True):
-    comparison_id: Name
-
-
-class ContestantBody(ComparisonNamed, kw_only=True, frozen=True):
-    session_id: Name
-
-
-class RemoveTreesBody(ComparisonNamed, kw_only=True, frozen=True):
-    """`confirm` must be true: folders are removed, and with them what git ignores in them."""
-
-    session_ids: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=MAX_CONTESTANTS)]
-    confirm: bool = False
-
-
-class RuleNamed(Body, kw_only=True, frozen=True):
-    rule_id: Name
-
-
-class RuleBody(Body, kw_only=True, frozen=True):
-    rule: RuleSpec
-    replaces: Name | None = None  # a rule that goes when this one comes
-
-
-class TriedRequest(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
-    tool_class: ToolClass = "command"
-    text: Short
-    folder: Short | None = None
-    agent: Name | None = None
 
 
 class TryBody(Body, kw_only=True, frozen=True):
     """Either a rule, tried on what was asked before; or a request, tried on the rules."""
 
     rule: RuleSpec | None = None
-    request: TriedRequest | None = None
+    request: TryRequest | None = None
 
 
 class TypingBody(SessionBody, kw_only=True, frozen=True):
@@ -234,10 +147,6 @@ class SearchQuery(Body, kw_only=True, frozen=True):
     q: Annotated[str, Meta(min_length=1, max_length=1000)]
     session: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
-
-
-class FileQuery(SessionBody, kw_only=True, frozen=True):
-    path: Short = ""
 
 
 class ExportQuery(SessionBody, kw_only=True, frozen=True):
@@ -263,25 +172,6 @@ class ListQuery(Body, kw_only=True, frozen=True):
     project_id: Name | None = None  # only those that run in this project's folder or below
 
 
-class FoundQuery(Body, kw_only=True, frozen=True):
-    """`wait`: answer only once the look through the files is done, or 25 s have passed."""
-
-    limit: Annotated[int, Meta(ge=1, le=5000)] = 1000
-    wait: bool = False
-
-
-class FeedbackBody(Body, kw_only=True, frozen=True):
-    """Of a hook that an agent in a terminal runs: which conversation, in which process (0: unknown)."""
-
-    agent: Name
-    conversation: Name
-    pid: Annotated[int, Meta(ge=0, lt=2**31)] = 0
-
-
-class TakeFeedbackBody(FeedbackBody, kw_only=True, frozen=True):
-    idle: bool = False  # only while the agent is idle
-
-
 class StreamQuery(SessionBody, kw_only=True, frozen=True):
     """`after`: a number, or an `id:` of the stream as it was sent."""
 
@@ -299,14 +189,6 @@ class TerminalQuery(SessionBody, kw_only=True, frozen=True):
     epoch: Epoch | None = None
     lag: Seq | None = None
     tail: Seq | None = None
-
-
-class ImportQuery(Body, kw_only=True, frozen=True):
-    folder: Short | None = None
-
-
-class AgentsQuery(Body, kw_only=True, frozen=True):
-    refresh: bool = False
 
 
 class DirectoryQuery(Body, kw_only=True, frozen=True):
@@ -327,7 +209,3 @@ class Subscribe(SessionBody, kw_only=True, frozen=True):
 
     after: int | str = 0
     epoch: Epoch | None = None
-
-
-class ProcessNamed(Body, kw_only=True, frozen=True):
-    name: Name

@@ -1,6 +1,6 @@
 """One admitted request for an operation, over HTTP or the socket, as the operation's function gets it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from starlette.types import Receive, Scope, Send
@@ -8,10 +8,11 @@ from starlette.types import Receive, Scope, Send
 from bascule.hub.api.operation import Operation
 from bascule.hub.live.positions import Reason
 from bascule.hub.services import Hub
-from bascule.model.commands import Actor
+from bascule.model.commands import Actor, Command
 from bascule.model.records import SessionRecord
 from bascule.store.grants import Grant
 
+A = TypeVar("A")
 B = TypeVar("B")
 
 
@@ -37,6 +38,7 @@ class Call(Generic[B]):
     receive: Receive
     send: Send
     params: dict[str, str]
+    device: str | None = None  # the device it is for, when the caller names one
     session: SessionRecord | None = None
     socket: Subscriber | None = None
 
@@ -55,6 +57,18 @@ class Call(Generic[B]):
     def subscriber(self) -> Subscriber:
         assert self.socket is not None
         return self.socket
+
+    def in_session(self, record: SessionRecord) -> "Call[B]":
+        """The same call, for the device of a session that its body names."""
+        return replace(self, session=record)
+
+    async def ask(self, command: Command[A], *, seconds: float = 30) -> A:
+        """Have a command carried out by the session's device, or by the one that this call is for."""
+        board = self.hub.switchboard
+        await board.met()
+        own = self.session.device if self.session is not None else ""
+        device = own or board.device(self.device)
+        return await board.ask(device, command, self.by, self.key, seconds=seconds)
 
 
 AnyCall = Call[Any]

@@ -3,20 +3,20 @@
 import logging
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Message, Receive, Scope, Send
 
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import convert, header, json_object, query_object
+from bascule.hub.api.messages import device_of
 from bascule.hub.api.operation import Operation, Table
 from bascule.hub.api.records import require_session
 from bascule.hub.api.responses import JsonAnswer, error_answer
-from bascule.hub.api.views import Done, http_done
 from bascule.hub.door.access import Admitted
 from bascule.hub.services import Hub
-from bascule.model.commands import Actor
+from bascule.model.commands import Actor, Done
 from bascule.model.errors import BasculeError, InvalidInput
 from bascule.model.faults import report
 
@@ -57,7 +57,7 @@ class Endpoint:
             result = await self._operation.run(await self._call(admitted, scope, receive, send))
             if result is None or isinstance(result, Response):
                 return result
-            return JsonAnswer(http_done(result) if isinstance(result, Done) else result)
+            return JsonAnswer(with_ok(result) if isinstance(result, Done) else result)
         except BasculeError as error:
             return error_answer(error, _retry(error))
         except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
@@ -65,7 +65,7 @@ class Endpoint:
 
     async def _call(self, admitted: Admitted, scope: Scope, receive: Receive, send: Send) -> AnyCall:
         operation = self._operation
-        body = _body(operation, admitted, scope)
+        body, device = _parameters(operation, admitted, scope)
         session = await require_session(self._hub, body.session_id) if operation.in_session else None  # type: ignore[attr-defined]
         return Call[Any](
             hub=self._hub,
@@ -78,6 +78,7 @@ class Endpoint:
             receive=receive,
             send=send,
             params=admitted.params,
+            device=device,
             session=session,
         )
 
@@ -93,21 +94,24 @@ def routes_of(hub: Hub, table: Table) -> list[BaseRoute]:
     return routes
 
 
-def _body(operation: Operation, admitted: Admitted, scope: Scope) -> Struct:
-    """All parameters of the operation: of the path, and of the query or the JSON body."""
+def _parameters(operation: Operation, admitted: Admitted, scope: Scope) -> tuple[Struct, str | None]:
+    """The operation's body, made of path, query and JSON; and the device it is for, when one is named."""
     named = {
         operation.fields[name]: value for name, value in admitted.params.items() if name in operation.fields
     }
     query = query_object(scope["query_string"])
     if operation.method in ("GET", "WS"):
+        device = device_of(operation, query)
         takes_query = len(operation.fields) > len(named)
-        return convert({**(query if takes_query else {}), **named}, operation.body, in_address=True)
+        given = {**(query if takes_query else {}), **named}
+        return convert(given, operation.body, in_address=True), device
     given = json_object(admitted.body)
     if operation.in_session:
         given.pop("token", None)  # the chat API lets a session's token come in the body
     for name in named.keys() & given.keys():
         raise InvalidInput(f"{name} stands in the address; leave it out of the body.")
-    return convert({**given, **named}, operation.body)
+    device = device_of(operation, given)
+    return convert({**given, **named}, operation.body), device
 
 
 def _actor(admitted: Admitted, scope: Scope) -> Actor:
@@ -121,6 +125,11 @@ def _key(key: str | None) -> str | None:
     if key is not None and (not 0 < len(key) <= KEY_LENGTH or not key.isprintable()):
         raise InvalidInput(f"Idempotency-Key has 1 to {KEY_LENGTH} printable characters.")
     return key
+
+
+def with_ok(done: Done) -> dict[str, Any]:
+    """Over HTTP the chat API has `{"ok": true}`."""
+    return {"ok": True, **to_builtins(done)}
 
 
 def _retry(error: BasculeError) -> dict[str, str] | None:

@@ -3,34 +3,21 @@
 import msgspec
 from starlette.responses import Response
 
-from bascule.hub.api.bodies import ExportQuery, FileQuery, SessionBody
+from bascule.hub.api.bodies import ExportQuery, SessionBody
 from bascule.hub.api.call import Call
 from bascule.hub.api.export import export_answer
+from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import ChangedFile, Changes
-from bascule.link.files import FileChange, FileContent, FileList, GitChanges, ListFiles, ReadChanges, ReadFile
+from bascule.link.files import FileChange, ListFiles, ReadChanges, ReadFile
 from bascule.store.base import Edited
-
-
-async def file_list(call: Call[FileQuery]) -> FileList:
-    command = ListFiles(call.body.session_id, call.body.path)
-    answer = await call.hub.switchboard.ask(command, device=call.record.device or None)
-    return msgspec.json.decode(answer, type=FileList)
-
-
-async def file_content(call: Call[FileQuery]) -> FileContent:
-    command = ReadFile(call.body.session_id, call.body.path)
-    answer = await call.hub.switchboard.ask(command, device=call.record.device or None)
-    return msgspec.json.decode(answer, type=FileContent)
 
 
 async def changes(call: Call[SessionBody]) -> Changes:
     """What the session's own tools changed, and what git sees; one line for each file."""
     record = call.record
     edited = await call.hub.store.edited(record.session_id)
-    command = ReadChanges(record.session_id)
-    answer = await call.hub.switchboard.ask(command, device=record.device or None)
-    git = msgspec.json.decode(answer, type=GitChanges)
+    git = await call.ask(ReadChanges(session_id=record.session_id))
     files = {change.path: _from_git(change) for change in git.files}
     for edit in edited:
         path = _relative(edit.path, record.cwd)
@@ -69,27 +56,21 @@ async def export(call: Call[ExportQuery]) -> Response:
 
 ONE = "/api/sessions/{session_id}"
 OPERATIONS = (
-    Operation(
+    forwarding(
+        ListFiles,
         name="session:files",
         method="GET",
         path=ONE + "/files",
         need="session_files",
-        body=FileQuery,
-        answer=FileList,
-        run=file_list,
         summary="List a folder in the session's directory",
-        in_session=True,
     ),
-    Operation(
+    forwarding(
+        ReadFile,
         name="session:file",
         method="GET",
         path=ONE + "/files/content",
         need="session_files",
-        body=FileQuery,
-        answer=FileContent,
-        run=file_content,
         summary="The text of a file in the session's directory",
-        in_session=True,
     ),
     Operation(
         name="session:changes",

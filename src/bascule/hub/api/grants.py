@@ -11,7 +11,6 @@ from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import (
     AuditPage,
     AuditVerdict,
-    Done,
     GrantList,
     GrantMade,
     QrCode,
@@ -19,6 +18,7 @@ from bascule.hub.api.views import (
     grant_view,
 )
 from bascule.hub.door.roles import Forbidden, allows, reaches
+from bascule.model.commands import Done
 from bascule.model.errors import CallerError, InvalidInput, SessionNotFound
 
 

@@ -2,36 +2,31 @@
 
 import os
 
-import msgspec
-
-from bascule.hub.api.bodies import AgentNamed, AgentsQuery, DirectoryQuery, TrustBody
+from bascule.hub.api.bodies import DirectoryQuery
 from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import (
-    AgentList,
     Capabilities,
     DaemonStatus,
     DeviceList,
     Directories,
-    Directory,
-    Done,
-    Ended,
-    Folders,
     RequestList,
     SettingsView,
     request_view,
 )
-from bascule.link.files import Folders as FoldersFound
 from bascule.link.files import ListFolders
-from bascule.link.frames import (
+from bascule.link.machine import (
     CheckDirectory,
     EndAll,
+    Ended,
     ListAgents,
     ListConversations,
     ListTrusted,
     PauseDevice,
     TrustFolder,
 )
+from bascule.model.commands import Done
 from bascule.model.errors import InvalidInput
 
 
@@ -42,16 +37,6 @@ async def open_requests(call: AnyCall) -> RequestList:
     records = {sid: await store.session(sid) for sid in {request.session_id for request in requests}}
     titles = {sid: record.title if record else "" for sid, record in records.items()}
     return RequestList(requests=[request_view(request, titles[request.session_id]) for request in requests])
-
-
-async def agents(call: Call[AgentsQuery]) -> AgentList:
-    answer = await call.hub.switchboard.ask(ListAgents(call.body.refresh))
-    return msgspec.json.decode(answer, type=AgentList)
-
-
-async def conversations(call: Call[AgentNamed]) -> msgspec.Raw:
-    """Those an agent knows by itself; one without a session here can be taken up in a new one."""
-    return msgspec.Raw(await call.hub.switchboard.ask(ListConversations(call.body.agent)))
 
 
 async def devices(call: AnyCall) -> DeviceList:
@@ -73,14 +58,13 @@ async def daemon_status(call: AnyCall) -> DaemonStatus:
 
 async def directory(call: Call[DirectoryQuery]) -> Directories:
     query = call.body
-    if (query.path is None) == (query.prefix is None):
-        raise InvalidInput("Give either path or prefix.")
-    if query.prefix is None:
-        result = await call.hub.switchboard.ask(CheckDirectory(query.path or ""))
-        return msgspec.json.decode(result, type=Directories)
-    result = await call.hub.switchboard.ask(ListFolders(query.prefix, query.limit))
-    found = msgspec.json.decode(result, type=FoldersFound)
-    return Directories(directories=found.directories, cut=found.cut)
+    if query.path is not None and query.prefix is None:
+        checked = await call.ask(CheckDirectory(path=query.path))
+        return Directories(path=checked.path)
+    if query.prefix is not None and query.path is None:
+        found = await call.ask(ListFolders(prefix=query.prefix, limit=query.limit))
+        return Directories(directories=found.directories, cut=found.cut)
+    raise InvalidInput("Give either path or prefix.")
 
 
 async def settings(call: AnyCall) -> SettingsView:
@@ -99,28 +83,17 @@ async def end_all(call: AnyCall) -> Ended:
     ended = 0
     for device in board.devices():
         if device.online:
-            result = await board.ask(EndAll(call.by.name), device=device.device, timeout=60)
-            ended += msgspec.json.decode(result, type=Ended).ended
+            answer = await board.ask(device.device, EndAll(), call.by, seconds=60)
+            ended += answer.ended
     return Ended(ended=ended)
 
 
 async def pause(call: AnyCall) -> Done:
-    await call.hub.switchboard.ask(PauseDevice(True, call.by.name))
-    return Done()
+    return await call.ask(PauseDevice(paused=True))
 
 
 async def resume(call: AnyCall) -> Done:
-    await call.hub.switchboard.ask(PauseDevice(False, call.by.name))
-    return Done()
-
-
-async def trusted_folders(call: AnyCall) -> Folders:
-    return msgspec.json.decode(await call.hub.switchboard.ask(ListTrusted()), type=Folders)
-
-
-async def trust_folder(call: Call[TrustBody]) -> Directory:
-    command = TrustFolder(call.body.path, call.body.trusted, call.by)
-    return msgspec.json.decode(await call.hub.switchboard.ask(command), type=Directory)
+    return await call.ask(PauseDevice(paused=False))
 
 
 OPERATIONS = (
@@ -133,21 +106,18 @@ OPERATIONS = (
         run=open_requests,
         summary="Requests that wait for a person, oldest first",
     ),
-    Operation(
+    forwarding(
+        ListAgents,
         name="agents:list",
         method="GET",
         path="/api/agents",
         need="viewer",
-        body=AgentsQuery,
-        answer=AgentList,
-        run=agents,
         summary="The agents of this machine",
     ),
-    Operation(
+    forwarding(
+        ListConversations,
         name="agents:conversations",
         need="viewer",
-        body=AgentNamed,
-        run=conversations,
         summary="The conversations an agent knows by itself",
     ),
     Operation(
@@ -172,6 +142,7 @@ OPERATIONS = (
         body=DirectoryQuery,
         answer=Directories,
         run=directory,
+        for_device=True,
         summary="Check a folder (path), or complete a half-typed one (prefix)",
     ),
     Operation(
@@ -192,23 +163,20 @@ OPERATIONS = (
         run=end_all,
         summary="Stop every agent on every device",
     ),
-    Operation(
+    forwarding(
+        ListTrusted,
         name="projects:trusted",
         method="GET",
         path="/api/projects/trusted",
         need="viewer",
-        answer=Folders,
-        run=trusted_folders,
         summary="Folders in which agents' trust prompts are answered with yes",
     ),
-    Operation(
+    forwarding(
+        TrustFolder,
         name="projects:trust",
         method="POST",
         path="/api/projects/trusted",
         need="owner",
-        body=TrustBody,
-        answer=Directory,
-        run=trust_folder,
         summary="Trust a folder, or stop trusting it",
     ),
     Operation(
@@ -218,6 +186,7 @@ OPERATIONS = (
         need="owner",
         answer=Done,
         run=pause,
+        for_device=True,
         summary="Pause a device: it takes no new sessions",
     ),
     Operation(
@@ -227,6 +196,7 @@ OPERATIONS = (
         need="owner",
         answer=Done,
         run=resume,
+        for_device=True,
         summary="Let a paused device take new sessions again",
     ),
 )

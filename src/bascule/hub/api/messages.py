@@ -1,4 +1,4 @@
-"""Messages over the browser's socket: `{"id", "type", "key", …parameters}` for one of the operations."""
+"""Messages over the browser's socket: `{"id", "type", "key", "device", …parameters}` for an operation."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from bascule.hub.api.intake import convert, json_object
 from bascule.hub.api.operation import Operation, Table
-from bascule.hub.api.views import Done
-from bascule.model.errors import CallerError
+from bascule.model.commands import Done
+from bascule.model.errors import CallerError, InvalidInput
 from bascule.model.fields import Name
 
 
@@ -25,6 +25,7 @@ class Envelope(Struct, frozen=True):
 
 
 ENVELOPE = ("type", "id", "key")
+MAX_DEVICE = 200
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class SocketMessage:
     id: int | None
     key: str | None
     body: Any
+    device: str | None
 
     @property
     def session_id(self) -> str:
@@ -52,12 +54,23 @@ def decode_message(table: Table, text: str | bytes) -> SocketMessage:
         operation = table.messages.get(envelope.type)
         if operation is None:
             raise BadMessage(f"There is no message type {envelope.type[:60]!r}.", id=number)
+        device = device_of(operation, fields)
         body = convert(fields, operation.body)
     except BadMessage:
         raise
     except CallerError as error:
         raise BadMessage(error.message, id=number) from None
-    return SocketMessage(operation, envelope.type, envelope.id, envelope.key, body)
+    return SocketMessage(operation, envelope.type, envelope.id, envelope.key, body, device)
+
+
+def device_of(operation: Operation, fields: dict[str, Any]) -> str | None:
+    """Takes the device that a message is for out of its fields, if its operation is for one."""
+    if not operation.for_device or "device" not in fields:
+        return None
+    device = fields.pop("device")
+    if not isinstance(device, str) or not 0 < len(device) <= MAX_DEVICE:
+        raise InvalidInput(f"`device` is the id of a machine, at most {MAX_DEVICE} characters.")
+    return device
 
 
 def socket_answer(operation: Operation, result: object) -> object:

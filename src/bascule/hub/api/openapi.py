@@ -2,7 +2,7 @@
 
 import re
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from starlette.responses import Response
@@ -11,7 +11,7 @@ from bascule import __version__
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.operation import Operation, Table
 from bascule.hub.api.responses import JsonAnswer
-from bascule.hub.api.views import Done, HttpDone
+from bascule.model.commands import Done
 
 REF = "#/components/schemas/{name}"
 ERROR = {
@@ -30,7 +30,7 @@ ERROR = {
 def describe(table: Table) -> dict[str, Any]:
     operations = [one for one in table.routes if one.method != "WS" and one.described]
     bodies = {one.path + one.method: _json_body(one) for one in operations}
-    answers = {one.path + one.method: HttpDone if one.answer is Done else one.answer for one in operations}
+    answers = {one.path + one.method: _json_answer(one.answer) for one in operations}
     types = [kind for kind in (*bodies.values(), *answers.values()) if kind is not None]
     unique = list(dict.fromkeys(types))
     refs, components = msgspec.json.schema_components(unique, ref_template=REF)
@@ -83,18 +83,31 @@ def _json(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _json_body(operation: Operation) -> type[msgspec.Struct] | None:
-    """What is sent as JSON: the parameters that do not stand in the path. A GET sends none."""
+    """The type of the JSON body. A GET sends none."""
     if operation.method == "GET":
         return None
     in_path = frozenset(_path_names(operation).intersection(operation.fields))
-    return _without(operation.body, in_path) if in_path else operation.body
+    return _sent(operation.body, in_path, operation.for_device)
 
 
 @cache
-def _without(body: type[msgspec.Struct], names: frozenset[str]) -> type[msgspec.Struct]:
-    rest: list[Any] = [_field(field) for field in msgspec.structs.fields(body) if field.name not in names]
+def _sent(body: type[msgspec.Struct], in_path: frozenset[str], for_device: bool) -> type[msgspec.Struct]:
+    """What a caller sends beside the path: no tag, no parameter of the path, perhaps a device."""
+    rest: list[Any] = [_field(field) for field in msgspec.structs.fields(body) if field.name not in in_path]
+    if for_device:
+        rest.append(("device", str | None, None))
     strict: dict[str, Any] = {"rename": "camel", "forbid_unknown_fields": True}
-    return msgspec.defstruct(body.__name__ + "Json", rest, kw_only=True, frozen=True, **strict)
+    name = body.__name__ + ("Json" if in_path else "")
+    return msgspec.defstruct(name, rest, kw_only=True, frozen=True, **strict)
+
+
+@cache
+def _json_answer(answer: Any) -> Any:
+    """As it is over HTTP, where `ok` is added to what was only done."""
+    if not (isinstance(answer, type) and issubclass(answer, Done)):
+        return cast("Any", answer)
+    fields: list[Any] = [("ok", bool), *(_field(field) for field in msgspec.structs.fields(answer))]
+    return msgspec.defstruct(answer.__name__, fields, kw_only=True, frozen=True, rename="camel")
 
 
 def _field(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
@@ -117,13 +130,12 @@ def _path_parameters(operation: Operation) -> list[dict[str, Any]]:
 def _query_parameters(operation: Operation) -> list[dict[str, Any]]:
     if operation.method != "GET":
         return []
-    _, components = msgspec.json.schema_components([operation.body], ref_template=REF)
-    shape = components[operation.body.__name__]
-    in_path = {operation.fields.get(name, name) for name in _path_names(operation)}
+    sent = _sent(operation.body, frozenset(_path_names(operation)), operation.for_device)
+    _, components = msgspec.json.schema_components([sent], ref_template=REF)
+    shape = components[sent.__name__]
     return [
         {"name": name, "in": "query", "required": name in shape.get("required", []), "schema": schema}
         for name, schema in shape["properties"].items()
-        if name not in in_path
     ]
 
 

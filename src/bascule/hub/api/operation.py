@@ -38,6 +38,7 @@ class Operation:
     path: str = ""
     body: type[Struct] = Empty
     answer: Any = None  # the type of the answer; None for streams and files
+    for_device: bool = False  # a device carries it out: `device` beside the parameters names it
     in_session: bool = False  # acts in the session its body names; the call has that session's record
     answer_key: str = ""  # over the socket the answer stands under this name
     max_bytes: int = SMALL  # of the body

@@ -2,13 +2,12 @@
 
 import os
 
-import msgspec
-
 from bascule.hub.api.bodies import ProjectAdd, ProjectChange, ProjectNamed, SearchQuery
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import Done, ProjectList, RecentDirectories, SearchAnswer, SearchHitView
-from bascule.link.frames import CheckDirectory
+from bascule.hub.api.views import ProjectList, RecentDirectories, SearchAnswer, SearchHitView
+from bascule.link.machine import CheckDirectory
+from bascule.model.commands import Done
 from bascule.model.errors import CallerError, Refused
 from bascule.store.projects import Project
 
@@ -19,10 +18,6 @@ class ProjectPathInvalid(CallerError):
     code = "PROJECT_PATH_INVALID"
 
 
-class _Real(msgspec.Struct):
-    path: str
-
-
 async def list_projects(call: AnyCall) -> ProjectList:
     return ProjectList(projects=await call.hub.projects.list())
 
@@ -30,14 +25,13 @@ async def list_projects(call: AnyCall) -> ProjectList:
 async def add(call: Call[ProjectAdd]) -> Project:
     """The device says whether the folder is real and allowed, and what its one true path is."""
     hub, body = call.hub, call.body
-    device = hub.switchboard.default_device()
     try:
-        answer = await hub.switchboard.ask(CheckDirectory(body.path), device=device)
+        checked = await call.ask(CheckDirectory(path=body.path))
     except Refused as refused:
         if refused.refusal().code != "INVALID_DIRECTORY":
             raise
         raise ProjectPathInvalid(refused.message) from None
-    path = msgspec.json.decode(answer, type=_Real).path
+    path, device = checked.path, hub.switchboard.device(call.device)
     name = body.name or os.path.basename(path) or path
     project = await hub.projects.add(device, path, name, call.by.name)
     hub.push({"type": "project:added", "project": project})
@@ -113,6 +107,7 @@ OPERATIONS = (
         answer=Project,
         answer_key="project",
         run=add,
+        for_device=True,
         summary="Add a folder to the sidebar",
     ),
     Operation(

@@ -1,16 +1,19 @@
 """Sessions: start one, list them, read one's transcript, queue and events."""
 
+import dataclasses
 import os
 import secrets
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from bascule.hub.api.bodies import CreateBody, EventsQuery, ListQuery, PageQuery, SessionBody, SpawnBody
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.session_commands import images_of, take_spawn
+from bascule.hub.api.session_commands import take_spawn
 from bascule.hub.api.views import (
     Created,
     DamagedSession,
@@ -25,33 +28,30 @@ from bascule.hub.api.views import (
 )
 from bascule.hub.services import Hub
 from bascule.model.codec import timestamp
-from bascule.model.commands import Actor, StartSession
+from bascule.model.commands import SessionBegun, StartSession
 from bascule.model.errors import InvalidInput, UnknownAgent
+from bascule.model.events import StartOptions
 from bascule.policy.directories import inside
-from bascule.store.grants import Grant
+
+B = TypeVar("B")
 
 # Starting
-
-
-class Started(msgspec.Struct, frozen=True):
-    session_id: str
-    seq: int = 0
 
 
 async def create(call: Call[CreateBody]) -> Created:
     """Start one, and make the token that opens it alone."""
     hub, body = call.hub, call.body
-    started, _ = await start(hub, call.holder, call.by, call.key, body)
-    record = await hub.store.session(started.session_id)
-    name = f"session {started.session_id}"
-    _, token = await hub.grants.create(name, "session", session_id=started.session_id, by=call.by.name)
+    begun, _ = await start(call, body)
+    record = await hub.store.session(begun.session_id)
+    name = f"session {begun.session_id}"
+    _, token = await hub.grants.create(name, "session", session_id=begun.session_id, by=call.by.name)
     return Created(
-        id=started.session_id,
-        session_id=started.session_id,
+        id=begun.session_id,
+        session_id=begun.session_id,
         token=token,
         model=record.model if record else body.model,
         created_at=record.created_at if record else timestamp(hub.clock()),
-        seq=started.seq,
+        seq=begun.seq,
     )
 
 
@@ -65,55 +65,45 @@ async def spawn(call: Call[SpawnBody]) -> Spawned:
         permission_mode=body.permission_mode,
         resume=body.resume_session_id,
     )
-    started, agent = await start(call.hub, call.holder, call.by, call.key, wanted)
-    return Spawned(session_id=started.session_id, status="starting", harness=agent)
+    begun, agent = await start(call, wanted)
+    return Spawned(session_id=begun.session_id, status="starting", harness=agent)
 
 
-async def start(hub: Hub, grant: Grant, by: Actor, key: str | None, body: CreateBody) -> tuple[Started, str]:
+async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
     """Start a session; gives also the agent that was chosen."""
+    hub = call.hub
+    folder, call = await folder_of(call, body.project_id, body.cwd)
     agent = body.agent or default_agent(hub)
-    folder, device = await where(hub, body.project_id, body.cwd, body.device)
-    take_spawn(hub, grant.id)
+    take_spawn(hub, call.holder.id)
+    options = msgspec.convert(body, StartOptions, from_attributes=True)
+    if body.model is None and body.agent is None and hub.settings.default_model:
+        options = replace(options, model=hub.settings.default_model)
     command = StartSession(
         session_id=secrets.token_hex(8),
-        by=by,
-        key=key,
         agent=agent,
         cwd=folder,
-        model=body.model or (hub.settings.default_model or None if body.agent is None else None),
-        permission_mode=body.permission_mode,
-        mode=body.mode,
+        options=options,
         prompt=body.prompt,
-        images=images_of(body.images),
+        images=body.images,
         client_message_id=body.client_message_id,
         resume=body.resume,
         fork=body.fork,
         title=body.title,
         driver=body.driver,
-        cols=body.cols,
-        rows=body.rows,
-        skip_permissions=body.skip_permissions,
         worktree=body.worktree,
     )
-    result = await hub.switchboard.ask(
-        command, device=device, timeout=hub.settings.limits.start_seconds + (90 if body.worktree else 15)
-    )
-    return msgspec.json.decode(result, type=Started), agent
+    seconds = hub.settings.limits.start_seconds + (90 if body.worktree else 15)
+    return await call.ask(command, seconds=seconds), agent
 
 
-async def where(
-    hub: Hub, project_id: str | None, cwd: str | None, device: str | None = None
-) -> tuple[str, str | None]:
-    """The folder, and the device when the request or its project names one."""
+async def folder_of(call: Call[B], project_id: str | None, cwd: str | None) -> tuple[str, Call[B]]:
+    """The folder, and the call for the device that has it."""
     if project_id is None:
-        known = {one.device for one in hub.switchboard.devices()}
-        if device is not None and known and device not in known:
-            raise InvalidInput(f"There is no device {device[:80]!r}. `GET /api/daemon/status` lists them.")
-        return cwd or default_directory(hub), device
+        return cwd or default_directory(call.hub), call
     if cwd is not None:
         raise InvalidInput("Give either cwd or projectId.")
-    project = await hub.projects.get(project_id)
-    return project.path, project.device or None
+    project = await call.hub.projects.get(project_id)
+    return project.path, dataclasses.replace(call, device=project.device or call.device)
 
 
 def default_agent(hub: Hub) -> str:
@@ -204,6 +194,7 @@ OPERATIONS = (
         body=CreateBody,
         answer=Created,
         run=create,
+        for_device=True,
         summary="Start a session",
         max_bytes=LARGE,
     ),
@@ -214,6 +205,7 @@ OPERATIONS = (
         body=SpawnBody,
         answer=Spawned,
         run=spawn,
+        for_device=True,
         summary="Start a session, in the remote API's words",
         max_bytes=LARGE,
     ),

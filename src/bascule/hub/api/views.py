@@ -5,14 +5,13 @@ from typing import Literal
 from msgspec import Raw, Struct, field, structs
 
 from bascule.hub.switchboard import DeviceStatus
-from bascule.link.frames import AgentInfo
 from bascule.link.rules import DryRun
 from bascule.model.codec import timestamp
 from bascule.model.events import PromptQueued
 from bascule.model.lifecycle import chat_status
 from bascule.model.records import RequestRecord, SessionRecord
+from bascule.model.rules import Tried
 from bascule.model.settings import Limits, TerminalSettings
-from bascule.policy.trying import Tried
 from bascule.store.grants import Grant
 from bascule.store.projects import Project
 
@@ -56,23 +55,6 @@ class Spawned(Struct, frozen=True, kw_only=True):
     session_id: str
     status: str
     harness: str
-
-
-class Done(View, frozen=True, omit_defaults=True, kw_only=True):
-    """It was done; a sent prompt also says its id and whether it waits in the queue."""
-
-    prompt_id: str | None = None
-    state: str | None = None
-
-
-class HttpDone(Done, frozen=True, omit_defaults=True, kw_only=True):
-    """The same over HTTP, where the chat API has `{"ok": true}`."""
-
-    ok: bool
-
-
-def http_done(done: Done) -> HttpDone:
-    return HttpDone(ok=True, prompt_id=done.prompt_id, state=done.state)
 
 
 class SessionOpened(View, frozen=True, kw_only=True):
@@ -212,10 +194,6 @@ class RequestList(View, frozen=True, kw_only=True):
     requests: list[RequestView]
 
 
-class AgentList(View, frozen=True, kw_only=True):
-    agents: list[AgentInfo]
-
-
 class Capabilities(Struct, frozen=True):
     can_spawn_sessions: bool
     supported_harnesses: list[str]
@@ -287,18 +265,6 @@ class AuditVerdict(View, frozen=True, kw_only=True):
 class TicketMade(View, frozen=True, kw_only=True):
     ticket: str
     expires_in: float
-
-
-class Directory(View, frozen=True, kw_only=True):
-    path: str
-
-
-class Folders(View, frozen=True, kw_only=True):
-    folders: list[str]
-
-
-class Ended(View, frozen=True, kw_only=True):
-    ended: int
 
 
 class Health(View, frozen=True, kw_only=True):

@@ -190,6 +190,7 @@ class BrowserSocket:
             operation=message.operation,
             body=message.body,
             key=message.key,
+            device=message.device,
             session=record,
             socket=self,
         )

@@ -5,10 +5,11 @@ from bascule.hub.api.bodies import SessionBody, StreamQuery, Subscribe, TypingBo
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import header
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import Done, Hello, Subscribed, Waits
+from bascule.hub.api.views import Hello, Subscribed, Waits
 from bascule.hub.live.positions import Position, position_of
 from bascule.hub.live.sse import stream_session
 from bascule.model.codec import timestamp
+from bascule.model.commands import Done
 
 
 async def hello(call: AnyCall) -> Hello:

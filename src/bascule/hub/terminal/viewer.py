@@ -61,8 +61,9 @@ class TerminalViewer:
 
     async def run(self) -> None:
         record = self._record
-        await self.hub.switchboard.met()
-        self.tape = await self.hub.switchboard.tapes(record.device or None).open(
+        board = self.hub.switchboard
+        await board.met()
+        self.tape = await board.tapes(record.device or board.device(None)).open(
             record.session_id, record.started_seq, self._more.set, self._delivered
         )
         try:

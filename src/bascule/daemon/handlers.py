@@ -1,0 +1,48 @@
+"""The table from a command's type to the function that carries it out. Each part adds its own."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from bascule.model.commands import Command, Envelope
+
+C = TypeVar("C", bound=Command[Any])
+Run = Callable[[Envelope[C]], Awaitable[Struct]]
+
+
+@dataclass(frozen=True)
+class Handler:
+    """`run` and the conditions it needs; the host sees to them in this order."""
+
+    run: Run[Any]
+    stores: bool = False  # refused while the disk is full
+    once: bool = False  # a command with the same idempotency key gets the first one's answer
+    begins: bool = False  # refused while the device is paused
+    alone: bool = False  # one such command at a time
+
+
+class Handlers:
+    def __init__(self) -> None:
+        self._by_type: dict[type[Command[Any]], Handler] = {}
+
+    def add(
+        self,
+        command: type[C],
+        run: Run[C],
+        *,
+        stores: bool = False,
+        once: bool = False,
+        begins: bool = False,
+        alone: bool = False,
+    ) -> None:
+        if command in self._by_type:
+            raise ValueError(f"{command.__name__} has a handler already.")
+        self._by_type[command] = Handler(run, stores, once, begins, alone)
+
+    def of(self, command: Command[Any]) -> Handler:
+        return self._by_type[type(command)]
+
+    def __contains__(self, command: type[Command[Any]]) -> bool:
+        return command in self._by_type

@@ -1,0 +1,134 @@
+"""Answers commands for the machine as a whole: its agents, folders, trust, pause and the panic button."""
+
+import asyncio
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from bascule.daemon.device import Device
+from bascule.daemon.files.directories import check_directory
+from bascule.daemon.handlers import Handlers
+from bascule.daemon.launching import Launching
+from bascule.daemon.live_sessions import LiveSessions
+from bascule.daemon.processes.agent_states import AgentStates
+from bascule.daemon.trusted import TrustedFolders
+from bascule.daemon.unlogged import Unlogged
+from bascule.link.machine import (
+    AgentInfo,
+    AgentList,
+    CheckDirectory,
+    Conversations,
+    Directory,
+    EndAll,
+    Ended,
+    ListAgents,
+    ListConversations,
+    ListTrusted,
+    PauseDevice,
+    ReconnectAgent,
+    Reconnected,
+    TrustFolder,
+)
+from bascule.link.machine import (
+    TrustedFolders as TrustedList,
+)
+from bascule.model.commands import Done, Envelope
+from bascule.model.errors import LimitReached
+from bascule.session.ending import STORE_SECONDS
+from bascule.store.base import AuditRecord, EventStore
+
+
+class Machine:
+    def __init__(
+        self,
+        store: EventStore,
+        sessions: LiveSessions,
+        launcher: Launching,
+        states: AgentStates,
+        unlogged: Unlogged,
+        trusted: TrustedFolders,
+        device: Device,
+        data: Path,
+    ) -> None:
+        self._store = store
+        self._sessions = sessions
+        self._launcher = launcher
+        self._states = states
+        self._unlogged = unlogged
+        self._trusted = trusted
+        self._device = device
+        self._pause_mark = data / "paused"
+
+    def register(self, handlers: Handlers) -> None:
+        handlers.add(ListAgents, self._list_agents)
+        handlers.add(ListConversations, self._list_conversations)
+        handlers.add(ReconnectAgent, self._reconnect, begins=True)
+        handlers.add(CheckDirectory, self._check_directory)
+        handlers.add(TrustFolder, self._trust)
+        handlers.add(ListTrusted, self._list_trusted)
+        handlers.add(PauseDevice, self._pause)
+        handlers.add(EndAll, self._end_all)
+
+    def agents_at_first_glance(self) -> tuple[AgentInfo, ...]:
+        """Without their versions, which take a while to ask for."""
+        return self._with_states(self._launcher.at_first_glance())
+
+    async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]:
+        return self._with_states(await self._launcher.agents(refresh=refresh))
+
+    def _with_states(self, agents: tuple[AgentInfo, ...]) -> tuple[AgentInfo, ...]:
+        return tuple(replace(agent, status=self._states.state_of(agent.name)) for agent in agents)
+
+    async def _list_agents(self, envelope: Envelope[ListAgents]) -> AgentList:
+        return AgentList(agents=await self.agents(refresh=envelope.command.refresh))
+
+    async def _list_conversations(self, envelope: Envelope[ListConversations]) -> Conversations:
+        return await self._states.conversations(envelope.command.agent)
+
+    async def _reconnect(self, envelope: Envelope[ReconnectAgent]) -> Reconnected:
+        command = envelope.command
+        status = await self._states.reconnect(command.agent, envelope.by, command.session_id)
+        return Reconnected(status=status)
+
+    async def _check_directory(self, envelope: Envelope[CheckDirectory]) -> Directory:
+        return Directory(path=self._checked(envelope.command.path))
+
+    def _checked(self, folder: str) -> str:
+        return check_directory(folder, self._launcher.roots, self._launcher.own)[0]
+
+    async def _list_trusted(self, envelope: Envelope[ListTrusted]) -> TrustedList:
+        return TrustedList(folders=tuple(self._trusted.all()))
+
+    async def _trust(self, envelope: Envelope[TrustFolder]) -> Directory:
+        command = envelope.command
+        # A folder that is gone can still be taken off the list.
+        path = self._checked(command.path) if command.trusted else command.path
+        self._trusted.change(path, trusted=command.trusted)
+        detail = f"{'trusted' if command.trusted else 'no longer trusts'} {path}"
+        await self._store.audit([AuditRecord.of(envelope.by, "rule", detail=detail)])
+        return Directory(path=path)
+
+    async def _pause(self, envelope: Envelope[PauseDevice]) -> Done:
+        if envelope.command.paused:
+            self._pause_mark.touch(mode=0o600)
+        else:
+            self._pause_mark.unlink(missing_ok=True)
+        detail = "paused" if envelope.command.paused else "resumed"
+        await self._store.audit([AuditRecord.of(envelope.by, "mode", detail=detail)])
+        return Done()
+
+    def check_not_paused(self) -> None:
+        if self._pause_mark.exists():
+            raise LimitReached(
+                f"{self._device.name} is paused and takes no new sessions. `bascule daemon resume` ends that."
+            )
+
+    async def _end_all(self, envelope: Envelope[EndAll]) -> Ended:
+        """The panic button: everything is told to stop before anything is waited for."""
+        by = envelope.by.name
+        endings = [live.end("killed", by) for live in list(self._sessions.live.values())]
+        told = [ending for ending in endings if ending is not None]
+        if told:  # the agents stop even when a full disk does not take the news
+            await asyncio.wait(told, timeout=STORE_SECONDS)
+        waiting = await self._states.end_all("killed", by)
+        return Ended(ended=len(told) + waiting + await self._unlogged.end_all())
