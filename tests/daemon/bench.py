@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from tests.daemon.scripted import Scripted
@@ -19,9 +19,9 @@ from bascule.daemon.host import Host
 from bascule.daemon.processes.reconnecting import PAUSES
 from bascule.link.frames import AnyFrame, Ask, DeviceCommand, Reply
 from bascule.model.codec import Logged, decode_logged
-from bascule.model.commands import Actor, StartSession
+from bascule.model.commands import Actor, Command, StartSession
 from bascule.model.errors import Refused
-from bascule.model.events import AnyEvent
+from bascule.model.events import AnyEvent, StartOptions
 from bascule.model.settings import Limits, Settings
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.rules import RuleBook
@@ -91,19 +91,21 @@ class World:
             asyncio.get_running_loop().remove_reader(watch)
             os.close(watch)
 
-    async def ask(self, command: DeviceCommand) -> Any:
-        """The reply's result; raises `Refused`."""
+    async def ask(self, command: Command[Any], *, by: Actor = ANA, key: str | None = None) -> Any:
+        """The answer, decoded loosely; raises `Refused`."""
         self._count += 1
         future = self._waiting[self._count] = asyncio.get_running_loop().create_future()
-        self.host.receive(Ask(self._count, command))
+        self.host.receive(Ask(self._count, cast("DeviceCommand", command), by, key))
         reply = await asyncio.wait_for(future, PATIENCE)
         if reply.refusal is not None:
             raise Refused(reply.refusal)
         return msgspec.json.decode(reply.result)
 
     async def start(self, session_id: str = "s1", prompt: str | None = None, **more: Any) -> str:
-        fields = {"agent": "mini", "cwd": str(self.work), "by": ANA, **more}
-        await self.ask(StartSession(session_id=session_id, prompt=prompt, **fields))
+        key = more.pop("key", None)
+        options = {name: more.pop(name) for name in StartOptions.__struct_fields__ if name in more}
+        fields = {"agent": "mini", "cwd": str(self.work), "options": StartOptions(**options), **more}
+        await self.ask(StartSession(session_id=session_id, prompt=prompt, **fields), key=key)
         return session_id
 
     async def log(self, session_id: str = "s1") -> list[Logged]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.daemon.bench import ANA, World, world
+from tests.daemon.bench import World, world
 from tests.daemon.repositories import git, make_repository
 from tests.parts import Part
 
@@ -30,7 +30,7 @@ THREE = ("s1", "s2", "s3")
 
 def command(here: World, *sessions: str, prompt: str = "write new.txt hello", **more: Any) -> StartComparison:
     entrants = tuple(Entrant(one, "mini", f"model-{one}") for one in sessions or THREE)
-    fields: dict[str, Any] = {"folder": str(here.work), "by": ANA, "title": "Fix the sync", **more}
+    fields: dict[str, Any] = {"folder": str(here.work), "title": "Fix the sync", **more}
     return StartComparison(comparison_id="c1", prompt=prompt, entrants=entrants, **fields)
 
 
@@ -46,7 +46,7 @@ def trees_of(made: dict[str, Any]) -> dict[str, Path]:
 
 
 async def changes(here: World, session: str) -> dict[str, Any]:
-    return await here.ask(ReadContestant("c1", session))
+    return await here.ask(ReadContestant(comparison_id="c1", session_id=session))
 
 
 @pytest.mark.row("X10")
@@ -98,14 +98,14 @@ async def test_one_is_kept_and_the_others_go_but_their_work_stays_on_their_branc
         trees = trees_of(made)
         (trees["s1"] / "a.txt").write_text("one\nTWO\nthree\n")
         (trees["s2"] / "other.txt").write_text("kept on the branch\n")
-        kept = await here.ask(KeepContestant("c1", "s1", ANA))
+        kept = await here.ask(KeepContestant(comparison_id="c1", session_id="s1"))
         with part("the kept work is in the repository, not committed"):
             assert kept["files"] == 2
             assert "2 files changed in repo, not committed" in kept["words"]
             assert (here.work / "a.txt").read_text() == "one\nTWO\nthree\n"
             assert (here.work / "new.txt").read_text() == "hello\n"
             assert git(here.work, "log", "--oneline", "main").count("\n") == 1
-        removed = await here.ask(RemoveTrees("c1", ("s2", "s3"), ANA))
+        removed = await here.ask(RemoveTrees(comparison_id="c1", session_ids=("s2", "s3"), confirm=True))
         with part("the other trees are removed and say where their work is"):
             assert [one["removed"] for one in removed["trees"]] == [True, True]
             assert all("stays on the branch" in one["words"] for one in removed["trees"])
@@ -117,7 +117,7 @@ async def test_one_is_kept_and_the_others_go_but_their_work_stays_on_their_branc
             assert git(here.work, "show", f"{branch}:new.txt") == "hello\n"
         await here.restart()
         with part("a restart knows what was kept and removed"):
-            again = await here.ask(ReadComparison("c1"))
+            again = await here.ask(ReadComparison(comparison_id="c1"))
             assert again["kept"] == "s1"
             assert [one["state"] for one in again["contestants"]] == ["there", "removed", "removed"]
             assert "was removed" in (await changes(here, "s2"))["problem"]
@@ -134,8 +134,8 @@ async def test_a_tree_in_which_nothing_was_changed_leaves_no_branch_behind(short
     async with world(short_dir) as here:
         made = await begun(here, prompt="hello")
         with pytest.raises(Refused, match="nothing to take over"):
-            await here.ask(KeepContestant("c1", "s1", ANA))
-        removed = await here.ask(RemoveTrees("c1", THREE, ANA))
+            await here.ask(KeepContestant(comparison_id="c1", session_id="s1"))
+        removed = await here.ask(RemoveTrees(comparison_id="c1", session_ids=THREE, confirm=True))
         assert {one["words"] for one in removed["trees"]} == {"It had changed nothing."}
         assert "bascule/" not in git(here.work, "branch", "--list")
         assert not any(one.exists() for one in trees_of(made).values())
@@ -150,7 +150,7 @@ async def test_a_result_that_conflicts_changes_nothing_and_says_what_to_do(short
         (trees_of(made)["s1"] / "a.txt").write_text("one\nagent\nthree\n")
         (here.work / "a.txt").write_text("one\nme\nthree\n")
         with pytest.raises(Refused) as refused:
-            await here.ask(KeepContestant("c1", "s1", ANA))
+            await here.ask(KeepContestant(comparison_id="c1", session_id="s1"))
         refusal = refused.value.refusal()
         assert refusal.code == "KEEP_CONFLICT"
         branch = made["contestants"][0]["branch"]
@@ -176,7 +176,7 @@ async def test_uncommitted_work_is_reported_and_left_alone(short_dir: Path):
         trees = trees_of(made)
         assert (trees["s1"] / "b.txt").read_text() == "b\n"
         assert not (trees["s1"] / "untracked.txt").exists()
-        await here.ask(KeepContestant("c1", "s1", ANA))
+        await here.ask(KeepContestant(comparison_id="c1", session_id="s1"))
         assert (here.work / "b.txt").read_text() == "mine\n"
         assert (here.work / "untracked.txt").read_text() == "mine too\n"
         assert (here.work / "new.txt").read_text() == "hello\n"
@@ -203,7 +203,7 @@ async def test_a_tree_with_a_repository_inside_stays_because_no_branch_would_kee
         made = await begun(here, "s1", "s2")
         inner = make_repository(trees_of(made)["s1"] / "vendored", x__txt="only here\n")
         assert "vendored" in (await changes(here, "s1"))["problem"]
-        removed = await here.ask(RemoveTrees("c1", ("s1", "s2"), ANA))
+        removed = await here.ask(RemoveTrees(comparison_id="c1", session_ids=("s1", "s2"), confirm=True))
         assert [one["removed"] for one in removed["trees"]] == [False, True]
         assert (inner / "x.txt").read_text() == "only here\n"
 
@@ -245,7 +245,7 @@ async def test_a_key_sent_twice_starts_once(short_dir: Path):
     make_repository(short_dir / "repo")
     async with world(short_dir) as here:
         first, second = await asyncio.gather(
-            here.ask(command(here, "s1", "s2", key="k")), here.ask(command(here, "s1", "s2", key="k"))
+            here.ask(command(here, "s1", "s2"), key="k"), here.ask(command(here, "s1", "s2"), key="k")
         )
         assert first["id"] == second["id"] == "c1"
         assert len(await here.store.sessions()) == 2
@@ -263,15 +263,15 @@ async def test_a_single_session_may_have_a_work_tree_of_its_own_also_from_a_fold
         assert contestant["cwd"] == contestant["tree"] + "/sub"
         assert Path(contestant["cwd"], "new.txt").read_text() == "hello\n"
         assert not (here.work / "sub" / "new.txt").exists()
-        found = await here.ask(ReadContestant(one["id"], "s1"))
+        found = await here.ask(ReadContestant(comparison_id=one["id"], session_id="s1"))
         assert [file["path"] for file in found["files"]] == ["sub/new.txt"]
-        await here.ask(KeepContestant(one["id"], "s1", ANA))
+        await here.ask(KeepContestant(comparison_id=one["id"], session_id="s1"))
         assert (here.work / "sub" / "new.txt").read_text() == "hello\n"
         await here.restart()
-        await here.ask(SendPrompt(session_id="s1", by=ANA, text="write two.txt x"))
+        await here.ask(SendPrompt(session_id="s1", text="write two.txt x"))
         await here.until(TurnEnded, times=2)
         assert Path(contestant["cwd"], "two.txt").exists()
-        await here.ask(EndSession(session_id="s1", by=ANA))
+        await here.ask(EndSession(session_id="s1"))
         await here.over()
 
 
@@ -281,7 +281,7 @@ async def test_no_result_is_kept_while_its_agent_still_works(short_dir: Path):
     async with world(short_dir) as here:
         await here.ask(command(here, "s1", "s2", prompt="hold"))
         with pytest.raises(Refused, match="still working"):
-            await here.ask(KeepContestant("c1", "s1", ANA))
+            await here.ask(KeepContestant(comparison_id="c1", session_id="s1"))
 
 
 @pytest.mark.row("S33")
@@ -322,8 +322,8 @@ async def test_nothing_of_a_hostile_repository_runs(short_dir: Path):
     async with world(short_dir) as here:
         await begun(here, "s1", "s2")
         assert [one["path"] for one in (await changes(here, "s1"))["files"]] == ["new.txt"]
-        await here.ask(KeepContestant("c1", "s1", ANA))
-        removed = await here.ask(RemoveTrees("c1", ("s1", "s2"), ANA))
+        await here.ask(KeepContestant(comparison_id="c1", session_id="s1"))
+        removed = await here.ask(RemoveTrees(comparison_id="c1", session_ids=("s1", "s2"), confirm=True))
         assert all(one["removed"] for one in removed["trees"]), removed
         assert (repo / "new.txt").read_text() == "hello\n"
         assert not canary.exists(), canary.read_text()
@@ -351,9 +351,9 @@ async def test_an_agent_that_repoints_its_tree_moves_nothing_but_itself(short_di
         (tree / ".git").write_text(f"gitdir: {fake}/.git\n")
         found = await changes(here, "s1")
         assert [one["path"] for one in found["files"]] == ["new.txt"]
-        await here.ask(KeepContestant("c1", "s1", ANA))
+        await here.ask(KeepContestant(comparison_id="c1", session_id="s1"))
         assert (here.work / "new.txt").exists()
-        removed = await here.ask(RemoveTrees("c1", ("s1",), ANA))
+        removed = await here.ask(RemoveTrees(comparison_id="c1", session_ids=("s1",), confirm=True))
         # Git does not take such a folder for its own any more: then it stays, and the branch has the work.
         assert removed["trees"][0]["removed"] is False
         assert tree.exists()

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.daemon.bench import ANA, World
+from tests.daemon.bench import World
 from tests.daemon.homes import CLAUDE, CLAUDE_ID, furnish, write
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
 from tests.daemon.test_found_sessions import listed, machine
 
 from bascule.link.found import AwaitFeedback, FollowFound, TakeFeedback
-from bascule.model.commands import Actor, EditPrompt, SendPrompt, WithdrawPrompt
+from bascule.model.commands import Actor, EditPrompt, SendPrompt, SentImage, WithdrawPrompt
 from bascule.model.errors import Refused
-from bascule.model.events import Image, Note, PromptSent, TurnEnded
+from bascule.model.events import Note, PromptSent, TurnEnded
 from bascule.model.feedback import Handed, handed_in, in_words
 from bascule.session.supervisor import new_id
 
@@ -45,15 +45,16 @@ async def first(made: World) -> str:
 
 
 async def say(made: World, session: str, text: str, **more: Any) -> str:
-    return (await made.ask(SendPrompt(session_id=session, by=ANA, text=text, **more)))["prompt_id"]
+    return (await made.ask(SendPrompt(session_id=session, text=text, **more)))["promptId"]
 
 
 async def news(made: World, pid: int = 0) -> str:
-    return (await made.ask(AwaitFeedback("claude-code", CLAUDE_ID, pid)))["state"]
+    return (await made.ask(AwaitFeedback(agent="claude-code", conversation=CLAUDE_ID, pid=pid)))["state"]
 
 
-async def take(made: World, pid: int = 0, **more: Any) -> dict[str, Any]:
-    return await made.ask(TakeFeedback("claude-code", CLAUDE_ID, HOOK, pid, **more))
+async def take(made: World, pid: int = 0, key: str | None = None, **more: Any) -> dict[str, Any]:
+    command = TakeFeedback(agent="claude-code", conversation=CLAUDE_ID, pid=pid, **more)
+    return await made.ask(command, by=HOOK, key=key)
 
 
 def asking(made: World) -> asyncio.Task[str]:
@@ -72,7 +73,7 @@ async def test_a_hook_is_told_when_a_message_comes_and_the_agent_is_idle(
         session = await first(made)
         waiting = asking(made)
         await asyncio.sleep(0)  # the question is asked
-        assert (await made.ask(FollowFound(session)))["terminal"]["listens"] is True
+        assert (await made.ask(FollowFound(session_id=session)))["terminal"]["listens"] is True
         await say(made, session, "hello")
         assert await take(made, idle=True) == {}  # it works: a hook that waits for idleness gets nothing
         assert not waiting.done()
@@ -122,7 +123,9 @@ async def test_who_asks_for_long_is_answered_so_that_it_asks_again(
     async with machine(short_dir) as made:
         session = await first(made)
         assert await news(made) == "nothing"
-        assert (await made.ask(FollowFound(session)))["terminal"]["listens"] is True  # between two questions
+        assert (await made.ask(FollowFound(session_id=session)))["terminal"][
+            "listens"
+        ] is True  # between two questions
 
 
 async def test_who_waits_is_answered_when_the_server_stops(
@@ -132,7 +135,7 @@ async def test_who_waits_is_answered_when_the_server_stops(
         session = await first(made)
         waiting = asking(made)
         await asyncio.sleep(0)  # the question is asked
-        assert (await made.ask(FollowFound(session)))["terminal"]["listens"] is True
+        assert (await made.ask(FollowFound(session_id=session)))["terminal"]["listens"] is True
         await made.restart()
         with pytest.raises(Refused, match="went away"):
             await waiting
@@ -172,8 +175,8 @@ async def test_what_is_withdrawn_is_not_given_and_what_is_edited_is_given_as_it_
     async with machine(short_dir) as made:
         session = await first(made)
         dropped, kept = await say(made, session, "never mind"), await say(made, session, "draft")
-        await made.ask(WithdrawPrompt(session_id=session, by=ANA, prompt_id=dropped))
-        await made.ask(EditPrompt(session_id=session, by=ANA, prompt_id=kept, text="final"))
+        await made.ask(WithdrawPrompt(session_id=session, prompt_id=dropped))
+        await made.ask(EditPrompt(session_id=session, prompt_id=kept, text="final"))
         assert (await take(made))["text"].endswith(":\nfinal")
         assert await take(made) == {}
 
@@ -183,7 +186,7 @@ async def test_a_message_with_an_image_waits_for_the_terminal_to_be_closed(
 ) -> None:
     async with machine(short_dir) as made:
         session = await first(made)
-        await say(made, session, "say: look", images=(Image("image/png", PIXEL),))
+        await say(made, session, "say: look", images=(SentImage("image/png", PIXEL),))
         assert await take(made) == {}
         terminal.end()
         await made.until(lambda event: isinstance(event, PromptSent) and event.text == "say: look", session)

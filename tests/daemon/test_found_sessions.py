@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.daemon.bench import ANA, World, world
+from tests.daemon.bench import World, world
 from tests.daemon.homes import (
     CANARY,
     CLAUDE,
@@ -153,13 +153,13 @@ async def test_a_found_session_of_each_agent_is_continued_on_the_same_log(
         for agent, one in (await by_agent(made)).items():
             session_id = one["sessionId"]
             before = len(await made.log(session_id))
-            await made.ask(ResumeSession(session_id=session_id, by=ANA))
+            await made.ask(ResumeSession(session_id=session_id))
             begun = (await made.events(SessionStarted, session_id))[-1]
             assert (begun.agent, begun.cwd, begun.found) == (agent, str(work), False)
             record = await made.store.session(session_id)
             assert record is not None
             assert begun.resumed_from == record.agent_session_id
-            await made.ask(SendPrompt(session_id=session_id, by=ANA, text="say: and on it goes"))
+            await made.ask(SendPrompt(session_id=session_id, text="say: and on it goes"))
             await made.until(lambda event: isinstance(event, TurnEnded), session_id, times=_turns(one) + 1)
             log = await made.log(session_id)
             assert log[before].seq == before + 1  # one transcript, the history above
@@ -323,9 +323,9 @@ async def test_a_folder_that_a_file_claims_is_not_shown_unless_sessions_may_run_
         [one] = await listed(made)
         assert one["cwd"] == "/etc"
         with pytest.raises(Refused, match="outside the folders"):
-            await made.ask(ListFiles(one["sessionId"]))
+            await made.ask(ListFiles(session_id=one["sessionId"]))
         with pytest.raises(Refused, match="outside the folders"):
-            await made.ask(ResumeSession(session_id=one["sessionId"], by=ANA))
+            await made.ask(ResumeSession(session_id=one["sessionId"]))
 
 
 # Growing, rewritten
@@ -343,7 +343,7 @@ async def test_a_growing_file_is_followed_while_somebody_looks(
         assert one["terminal"] == {"pid": terminal.pid, "status": "working"}
         assert one["phase"] == "waiting"
         assert await made.events(SessionEnded, session_id) == []
-        await made.ask(FollowFound(session_id))
+        await made.ask(FollowFound(session_id=session_id))
         speak(home, claude_record("user", "g1", "d2", "Now a second wick"))
         await made.until(
             lambda event: isinstance(event, PromptSent) and event.text == "Now a second wick", session_id
@@ -372,7 +372,7 @@ async def test_a_growing_file_is_followed_while_somebody_looks(
 async def _until_status(made: World, session_id: str, status: str) -> dict[str, Any]:
     async with asyncio.timeout(PATIENCE):
         while True:
-            followed = await made.ask(FollowFound(session_id))
+            followed = await made.ask(FollowFound(session_id=session_id))
             if followed["terminal"] is not None and followed["terminal"]["status"] == status:
                 return followed
             await asyncio.sleep(0.05)  # the next look of the follower
@@ -384,8 +384,8 @@ async def test_a_history_that_was_rewound_is_told_anew_and_keeps_what_people_did
     furnish(home, "claude")
     async with machine(short_dir) as made:
         [one] = await listed(made)
-        await made.ask(RenameSession(session_id=one["sessionId"], by=ANA, title="My lantern"))
-        await made.ask(ArchiveSession(session_id=one["sessionId"], by=ANA, archived=True))
+        await made.ask(RenameSession(session_id=one["sessionId"], title="My lantern"))
+        await made.ask(ArchiveSession(session_id=one["sessionId"], archived=True))
         # Back to the first answer, and on from there: what came after it is no longer part of it.
         speak(home, claude_record("user", "r1", "d1", "Rather a candle"))
         [now] = await listed(made)
@@ -417,9 +417,9 @@ async def test_an_agent_that_needs_a_rest_after_its_last_words_is_not_taken_up_t
         said_at = datetime.fromisoformat(one["updatedAt"]).timestamp()
         made.shift = said_at + 20 - time.time()
         with pytest.raises(Refused, match=r"Try again in \d+ s"):
-            await made.ask(ResumeSession(session_id=one["sessionId"], by=ANA))
+            await made.ask(ResumeSession(session_id=one["sessionId"]))
         made.shift = said_at + 61 - time.time()
-        await made.ask(ResumeSession(session_id=one["sessionId"], by=ANA))
+        await made.ask(ResumeSession(session_id=one["sessionId"]))
 
 
 async def test_nobody_waits_for_a_time_that_a_file_claims_and_that_is_yet_to_come(
@@ -429,7 +429,7 @@ async def test_nobody_waits_for_a_time_that_a_file_claims_and_that_is_yet_to_com
     async with machine(short_dir) as made:
         [one] = await listed(made)
         made.shift = datetime.fromisoformat(one["updatedAt"]).timestamp() - 86_400 - time.time()
-        await made.ask(ResumeSession(session_id=one["sessionId"], by=ANA))
+        await made.ask(ResumeSession(session_id=one["sessionId"]))
 
 
 # Terminals
@@ -468,15 +468,15 @@ async def test_a_message_for_a_terminal_waits_until_it_is_closed_and_is_then_sen
         [one] = await listed(made)
         session_id = one["sessionId"]
         with pytest.raises(Refused, match="open in a terminal"):
-            await made.ask(ResumeSession(session_id=session_id, by=ANA))
+            await made.ask(ResumeSession(session_id=session_id))
         with pytest.raises(Refused, match="Continue it here"):
-            await made.ask(EndSession(session_id=session_id, by=ANA))
-        dropped = await made.ask(SendPrompt(session_id=session_id, by=ANA, text="never mind"))
-        sent = await made.ask(SendPrompt(session_id=session_id, by=ANA, text="say: feedback", key="k1"))
-        again = await made.ask(SendPrompt(session_id=session_id, by=ANA, text="say: feedback", key="k1"))
+            await made.ask(EndSession(session_id=session_id))
+        dropped = await made.ask(SendPrompt(session_id=session_id, text="never mind"))
+        sent = await made.ask(SendPrompt(session_id=session_id, text="say: feedback"), key="k1")
+        again = await made.ask(SendPrompt(session_id=session_id, text="say: feedback"), key="k1")
         assert sent == again
         assert sent["state"] == "queued"
-        await made.ask(WithdrawPrompt(session_id=session_id, by=ANA, prompt_id=dropped["prompt_id"]))
+        await made.ask(WithdrawPrompt(session_id=session_id, prompt_id=dropped["promptId"]))
         assert (await listed(made))[0]["queued"] == 1
         await made.restart()  # it still waits
         assert (await listed(made))[0]["queued"] == 1
@@ -499,14 +499,14 @@ async def test_a_message_that_can_not_be_delivered_stays_and_says_why(
     async with machine(short_dir) as made:
         [one] = await listed(made)
         session_id = one["sessionId"]
-        await made.ask(SendPrompt(session_id=session_id, by=ANA, text="say: hello"))
+        await made.ask(SendPrompt(session_id=session_id, text="say: hello"))
         (home / "code/lantern").rename(home / "code/gone")
         terminal.end()
         note = await made.until(Note, session_id)
         assert "no folder" in note.text
         assert (await listed(made))[0]["queued"] == 1
         (home / "code/gone").rename(home / "code/lantern")
-        await made.ask(ResumeSession(session_id=session_id, by=ANA))
+        await made.ask(ResumeSession(session_id=session_id))
         await made.until(TurnEnded, session_id, times=3)
 
 
@@ -515,7 +515,7 @@ async def test_a_message_to_a_session_that_is_over_asks_to_continue_it(short_dir
     async with machine(short_dir) as made:
         [one] = await listed(made)
         with pytest.raises(Refused, match="Continue it here"):
-            await made.ask(SendPrompt(session_id=one["sessionId"], by=ANA, text="hello"))
+            await made.ask(SendPrompt(session_id=one["sessionId"], text="hello"))
 
 
 async def test_the_first_look_tells_how_far_it_is(short_dir: Path, home: Path) -> None:

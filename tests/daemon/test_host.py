@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.daemon.bench import ANA, World, world
+from tests.daemon.bench import World, world
 
-from bascule.link.frames import CheckDirectory, EndAll, PauseDevice
+from bascule.link.machine import CheckDirectory, EndAll, PauseDevice
 from bascule.model.commands import (
     AnswerPermission,
     EditPrompt,
@@ -51,11 +51,11 @@ async def refused(coroutine: Any) -> str:
 
 
 def allow(request_id: str, **more: Any) -> AnswerPermission:
-    return AnswerPermission(session_id="s1", by=ANA, request_id=request_id, decision="allow", **more)
+    return AnswerPermission(session_id="s1", request_id=request_id, decision="allow", **more)
 
 
 def prompt(text: str, **more: Any) -> SendPrompt:
-    return SendPrompt(session_id="s1", by=ANA, text=text, **more)
+    return SendPrompt(session_id="s1", text=text, **more)
 
 
 async def said(here: World) -> str:
@@ -114,9 +114,7 @@ async def test_of_many_answers_at_once_exactly_one_counts(short_dir: Path):
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
         commands = [
-            AnswerPermission(
-                session_id="s1", by=ANA, request_id=request.request_id, decision=decision, message="m"
-            )
+            AnswerPermission(session_id="s1", request_id=request.request_id, decision=decision, message="m")
             for _ in range(500)
             for decision in ("allow", "deny")
         ]
@@ -137,7 +135,7 @@ async def test_an_interrupted_request_is_withdrawn_and_a_late_answer_gets_410s_c
     async with world(short_dir) as here:
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
-        await here.ask(Interrupt(session_id="s1", by=ANA))
+        await here.ask(Interrupt(session_id="s1"))
         await here.until(TurnEnded)
         assert await refused(here.ask(allow(request.request_id))) == "REQUEST_WITHDRAWN"
         assert [one.reason for one in await here.events(PermissionWithdrawn)] == ["interrupted"]
@@ -150,7 +148,7 @@ async def test_ending_a_session_withdraws_its_requests(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="ask touch a")
         request = await here.until(PermissionRequested)
-        await here.ask(EndSession(session_id="s1", by=ANA))
+        await here.ask(EndSession(session_id="s1"))
         ended = await here.until(SessionEnded)
         assert ended.reason == "closed"
         assert await refused(here.ask(allow(request.request_id))) == "REQUEST_WITHDRAWN"
@@ -207,7 +205,7 @@ async def test_when_the_keeper_dies_sessions_say_so_and_can_be_resumed(short_dir
             "Mini stopped (together with the process that kept it).",
         )
         await here.over()
-        await here.ask(ResumeSession(session_id="s1", by=ANA))
+        await here.ask(ResumeSession(session_id="s1"))
         assert len(await here.events(SessionStarted)) == 2
         await here.ask(prompt("back?"))
         await here.until(lambda event: isinstance(event, TextAppended) and "back?" in event.text)
@@ -218,9 +216,9 @@ async def test_a_session_is_resumed_the_moment_it_is_seen_to_have_ended(short_di
         await here.start(prompt="hello")
         await here.until(TurnEnded)
         for run in range(2, 5):
-            await here.ask(EndSession(session_id="s1", by=ANA))
+            await here.ask(EndSession(session_id="s1"))
             await here.until(SessionEnded, times=run - 1)
-            await here.ask(ResumeSession(session_id="s1", by=ANA))
+            await here.ask(ResumeSession(session_id="s1"))
             assert len(await here.events(SessionStarted)) == run
 
 
@@ -229,15 +227,13 @@ async def test_queued_prompts_are_sent_one_by_one_in_the_order_people_chose(shor
     async with world(short_dir) as here:
         await here.start(prompt="hold")
         await here.until(TextAppended)
-        ids = [(await here.ask(prompt(text)))["prompt_id"] for text in ("one", "two", "three", "four")]
+        ids = [(await here.ask(prompt(text)))["promptId"] for text in ("one", "two", "three", "four")]
         assert len(await here.events(PromptQueued)) == 4
-        await here.ask(EditPrompt(session_id="s1", by=ANA, prompt_id=ids[2], text="THREE"))
-        await here.ask(WithdrawPrompt(session_id="s1", by=ANA, prompt_id=ids[1]))
-        await here.ask(ReorderPrompts(session_id="s1", by=ANA, order=(ids[3], ids[0])))
-        assert await refused(here.ask(WithdrawPrompt(session_id="s1", by=ANA, prompt_id="x"))) == (
-            "PROMPT_NOT_FOUND"
-        )
-        await here.ask(Interrupt(session_id="s1", by=ANA))
+        await here.ask(EditPrompt(session_id="s1", prompt_id=ids[2], text="THREE"))
+        await here.ask(WithdrawPrompt(session_id="s1", prompt_id=ids[1]))
+        await here.ask(ReorderPrompts(session_id="s1", order=(ids[3], ids[0])))
+        assert await refused(here.ask(WithdrawPrompt(session_id="s1", prompt_id="x"))) == ("PROMPT_NOT_FOUND")
+        await here.ask(Interrupt(session_id="s1"))
         await here.until(TurnEnded, times=4)
         sent = [event.text for event in await here.events(PromptSent)]
         assert sent == ["hold", "four", "one", "THREE"]
@@ -247,13 +243,13 @@ async def test_queued_prompts_are_sent_one_by_one_in_the_order_people_chose(shor
 async def test_a_keyed_prompt_sent_twice_is_one_turn_even_after_a_restart(short_dir: Path):
     async with world(short_dir) as here:
         await here.start()
-        replies = await asyncio.gather(*(here.ask(prompt("once", key="k1")) for _ in range(5)))
+        replies = await asyncio.gather(*(here.ask(prompt("once"), key="k1") for _ in range(5)))
         await here.until(TurnEnded)
         await here.restart()
-        replies.append(await here.ask(prompt("once", key="k1")))
-        assert len({reply["prompt_id"] for reply in replies}) == 1
+        replies.append(await here.ask(prompt("once"), key="k1"))
+        assert len({reply["promptId"] for reply in replies}) == 1
         assert len(await here.events(PromptSent)) == 1
-        assert await refused(here.ask(prompt("other", key="k1"))) == "KEY_REUSED"
+        assert await refused(here.ask(prompt("other"), key="k1")) == "KEY_REUSED"
 
 
 @pytest.mark.row("REL-29")
@@ -261,10 +257,10 @@ async def test_stop_clicked_five_times_stops_once(short_dir: Path):
     async with world(short_dir) as here:
         await here.start(prompt="hold")
         await here.until(TextAppended)
-        await asyncio.gather(*(here.ask(Interrupt(session_id="s1", by=ANA)) for _ in range(5)))
+        await asyncio.gather(*(here.ask(Interrupt(session_id="s1")) for _ in range(5)))
         await here.until(TurnEnded)
         assert len(await here.events(Interrupted)) == 1
-        ends = [here.ask(EndSession(session_id="s1", by=ANA)) for _ in range(5)]
+        ends = [here.ask(EndSession(session_id="s1")) for _ in range(5)]
         await asyncio.gather(*ends, return_exceptions=True)
         await here.until(SessionEnded)
 
@@ -299,7 +295,7 @@ async def test_a_stronger_mode_is_not_revived_by_a_restart(short_dir: Path):
         await here.ask(prompt("ask a b"))
         await here.until(PermissionRequested, times=2)
         assert len(await here.store.open_requests()) == 1
-        await here.ask(SetPermissionMode(session_id="s1", by=ANA, mode="deny"))
+        await here.ask(SetPermissionMode(session_id="s1", mode="deny"))
 
 
 @pytest.mark.row("REL-33")
@@ -389,14 +385,14 @@ async def test_the_panic_button_ends_everything_and_a_paused_device_starts_nothi
     async with world(short_dir) as here:
         for name in ("s1", "s2", "s3"):
             await here.start(name, prompt="hold")
-        assert await here.ask(EndAll(by="ana")) == {"ended": 3}
+        assert await here.ask(EndAll()) == {"ended": 3}
         for name in ("s1", "s2", "s3"):
             assert (await here.until(SessionEnded, name)).reason == "killed"
-        await here.ask(PauseDevice(paused=True, by="ana"))
+        await here.ask(PauseDevice(paused=True))
         assert await refused(here.start("s4")) == "LIMIT_REACHED"
         await here.restart()
         assert await refused(here.start("s4")) == "LIMIT_REACHED"
-        await here.ask(PauseDevice(paused=False, by="ana"))
+        await here.ask(PauseDevice(paused=False))
         await here.start("s4")
 
 
@@ -418,7 +414,7 @@ async def test_a_session_runs_only_in_a_real_folder_below_a_root(short_dir: Path
         bad += [f"{short_dir}/repo/../../etc", "x" * 5000, f"{short_dir}-evil", ""]
         for number, cwd in enumerate(bad):
             assert await refused(here.start(f"bad{number}", cwd=cwd)) == "INVALID_DIRECTORY"
-        answer = await here.ask(CheckDirectory(f"{short_dir}/repo/in"))
+        answer = await here.ask(CheckDirectory(path=f"{short_dir}/repo/in"))
         assert answer["path"] == f"{short_dir}/repo"
         assert await here.store.sessions() == []
 
@@ -467,7 +463,7 @@ async def test_a_command_that_fails_is_answered_with_an_id_from_the_log(
 
         monkeypatch.setattr(here.host, "_do", boom)
         with pytest.raises(Refused) as caught:
-            await here.ask(CheckDirectory("/"))
+            await here.ask(CheckDirectory(path="/"))
         told = caught.value.refusal()
         assert told.code == "INTERNAL_ERROR"
         assert "canary" not in told.message

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.daemon.bench import ANA, World, world
+from tests.daemon.bench import World, world
 
 from bascule.link.rules import AddRule, ListRules, ProposeRules, RemoveRule, TryRequest, TryRule
 from bascule.model.commands import AnswerPermission, SendPrompt
@@ -27,13 +27,13 @@ async def audit_details(here: World) -> list[str]:
 
 
 async def say(here: World, text: str) -> None:
-    await here.ask(SendPrompt(session_id="s1", by=ANA, text=text))
+    await here.ask(SendPrompt(session_id="s1", text=text))
 
 
 @pytest.mark.row("X7")
 async def test_a_rule_answers_at_once_and_the_log_and_audit_name_it_with_its_words(short_dir: Path):
     async with world(short_dir) as here:
-        made = await here.ask(AddRule(git_status(folder=str(here.work)), ANA))
+        made = await here.ask(AddRule(rule=git_status(folder=str(here.work))))
         assert made["words"] == "Allow `git status` in repo"
         await here.start(prompt="ask git status")
         answered: PermissionAnswered = await here.until(PermissionAnswered)
@@ -51,7 +51,7 @@ async def test_a_rule_answers_at_once_and_the_log_and_audit_name_it_with_its_wor
 @pytest.mark.row("X7", "S43")
 async def test_a_lookalike_waits_for_a_person_beside_the_rule(short_dir: Path):
     async with world(short_dir) as here:
-        await here.ask(AddRule(git_status(), ANA))
+        await here.ask(AddRule(rule=git_status()))
         await here.start(prompt="ask git status; rm x")
         asked: PermissionRequested = await here.until(PermissionRequested)
         waiting = await here.store.open_requests()
@@ -63,7 +63,7 @@ async def test_a_lookalike_waits_for_a_person_beside_the_rule(short_dir: Path):
 async def test_a_denied_command_is_denied_with_the_reason_for_the_agent(short_dir: Path):
     async with world(short_dir) as here:
         rule = RuleSpec(answer="deny", tool_class="command", argv=("git", "push"), more=True)
-        await here.ask(AddRule(rule, ANA))
+        await here.ask(AddRule(rule=rule))
         await here.start(prompt="ask git push origin", permission_mode="auto")
         answered: PermissionAnswered = await here.until(PermissionAnswered)
         assert answered.decision == "deny"
@@ -76,11 +76,11 @@ async def test_rules_survive_a_restart_and_end_when_they_are_removed_or_their_ti
     short_dir: Path,
 ):
     async with world(short_dir) as here:
-        kept = await here.ask(AddRule(git_status(), ANA))
+        kept = await here.ask(AddRule(rule=git_status()))
         short = RuleSpec(
             answer="allow", tool_class="command", argv=("make", "test"), expires_at="2100-01-01T00:00:00Z"
         )
-        await here.ask(AddRule(short, ANA))
+        await here.ask(AddRule(rule=short))
         await here.restart()
         await here.start(prompt="ask git status")
         assert (await here.until(PermissionAnswered)).rule_ids == (kept["id"],)
@@ -88,12 +88,12 @@ async def test_rules_survive_a_restart_and_end_when_they_are_removed_or_their_ti
         await say(here, "ask make test")
         assert (await here.until(PermissionAnswered, times=2)).decision == "allow"
         await here.until(TurnEnded, times=2)
-        await here.ask(RemoveRule(kept["id"], ANA))
+        await here.ask(RemoveRule(rule_id=kept["id"]))
         here.shift += 100 * 366 * 86400
         await say(here, "ask git status")
         asked: PermissionRequested = await here.until(PermissionRequested, times=3)
         assert len(await here.events(PermissionAnswered)) == 2
-        allow = AnswerPermission(session_id="s1", by=ANA, request_id=asked.request_id, decision="allow")
+        allow = AnswerPermission(session_id="s1", request_id=asked.request_id, decision="allow")
         await here.ask(allow)
         await here.until(TurnEnded, times=3)
         await say(here, "ask make test")
@@ -109,13 +109,13 @@ async def test_rules_survive_a_restart_and_end_when_they_are_removed_or_their_ti
 @pytest.mark.row("X7")
 async def test_a_changed_rule_is_a_new_one_in_the_others_place(short_dir: Path):
     async with world(short_dir) as here:
-        first = await here.ask(AddRule(git_status(), ANA))
+        first = await here.ask(AddRule(rule=git_status()))
         with pytest.raises(Refused, match="such a rule already"):
-            await here.ask(AddRule(git_status(), ANA))
-        second = await here.ask(AddRule(git_status(agent="codex"), ANA, first["id"]))
+            await here.ask(AddRule(rule=git_status()))
+        second = await here.ask(AddRule(rule=git_status(agent="codex"), replaces=first["id"]))
         assert [one["id"] for one in (await here.ask(ListRules()))["rules"]] == [second["id"]]
         with pytest.raises(Refused) as gone:
-            await here.ask(RemoveRule(first["id"], ANA))
+            await here.ask(RemoveRule(rule_id=first["id"]))
         assert gone.value.refusal().code == "RULE_NOT_FOUND"
         assert any(f"{first['id']} gave way to {second['id']}" in one for one in await audit_details(here))
 
@@ -125,17 +125,17 @@ async def test_a_rule_for_a_folder_that_is_not_there_or_not_ours_is_refused(shor
     async with world(short_dir) as here:
         for folder in ("/etc", str(here.work / "none"), "../x", str(here.work) + "/../../.."):
             with pytest.raises(Refused):
-                await here.ask(AddRule(git_status(folder=folder), ANA))
+                await here.ask(AddRule(rule=git_status(folder=folder)))
         with pytest.raises(Refused, match="over already"):
-            await here.ask(AddRule(git_status(expires_at="2020-01-01"), ANA))
+            await here.ask(AddRule(rule=git_status(expires_at="2020-01-01")))
         assert (await here.ask(ListRules()))["rules"] == []
 
 
 @pytest.mark.row("X7")
 async def test_a_damaged_rule_stops_every_rule_that_allows(short_dir: Path):
     async with world(short_dir) as here:
-        await here.ask(AddRule(git_status(), ANA))
-        denied = await here.ask(AddRule(RuleSpec(answer="deny", tool_class="command", argv=("rm",)), ANA))
+        await here.ask(AddRule(rule=git_status()))
+        denied = await here.ask(AddRule(rule=RuleSpec(answer="deny", tool_class="command", argv=("rm",))))
         bad = "UPDATE rules SET body = x'7b7d' WHERE id = ?"
         await here.store.transact(lambda step: step.connection.execute(bad, (denied["id"],)) and None)
         await here.restart()
@@ -152,12 +152,12 @@ async def test_a_dry_run_says_what_a_rule_would_have_answered_and_how_it_was_ans
     async with world(short_dir) as here:
         await here.start(prompt="ask git status")
         asked: PermissionRequested = await here.until(PermissionRequested)
-        deny = AnswerPermission(session_id="s1", by=ANA, request_id=asked.request_id, decision="deny")
+        deny = AnswerPermission(session_id="s1", request_id=asked.request_id, decision="deny")
         await here.ask(deny)
         await here.until(TurnEnded)
         await say(here, "ask git status; rm x")
         second: PermissionRequested = await here.until(PermissionRequested, times=2)
-        tried = await here.ask(TryRule(git_status(folder=str(here.work))))
+        tried = await here.ask(TryRule(rule=git_status(folder=str(here.work))))
         assert (tried["looked"], tried["fits"], tried["differs"]) == (2, 1, 1)
         [one] = tried["requests"]
         assert (one["text"], one["then"], one["by"], one["now"]) == ("git status", "deny", "ana", "allow")
@@ -165,22 +165,22 @@ async def test_a_dry_run_says_what_a_rule_would_have_answered_and_how_it_was_ans
         assert (await here.ask(ListRules()))["rules"] == []
         assert [one.request_id for one in await here.store.open_requests()] == [second.request_id]
         denying = RuleSpec(answer="deny", tool_class="command", argv=("git", "status"))
-        tried = await here.ask(TryRule(denying))
+        tried = await here.ask(TryRule(rule=denying))
         assert [(one["then"], one["now"]) for one in tried["requests"]] == [("open", "ask"), ("deny", "deny")]
-        assert (await here.ask(TryRule(git_status(agent="codex"))))["fits"] == 0
+        assert (await here.ask(TryRule(rule=git_status(agent="codex"))))["fits"] == 0
 
 
 @pytest.mark.row("X7")
 async def test_a_typed_request_is_tried_on_the_rules_part_by_part(short_dir: Path):
     async with world(short_dir) as here:
         rule = RuleSpec(answer="allow", tool_class="command", argv=("pytest",), more=True)
-        made = await here.ask(AddRule(rule, ANA))
-        tried = await here.ask(TryRequest("command", "pytest -q && rm -rf build", str(here.work)))
+        made = await here.ask(AddRule(rule=rule))
+        tried = await here.ask(TryRequest(text="pytest -q && rm -rf build", folder=str(here.work)))
         assert tried["answer"] == "ask"
         assert "no rule covers `rm -rf build`" in tried["why"]
         assert [one["ruleId"] for one in tried["parts"]] == [made["id"], None]
-        assert (await here.ask(TryRequest("command", "pytest -q", str(here.work))))["answer"] == "allow"
-        tried = await here.ask(TryRequest("command", "pytest $(x)", str(here.work)))
+        assert (await here.ask(TryRequest(text="pytest -q", folder=str(here.work))))["answer"] == "allow"
+        tried = await here.ask(TryRequest(text="pytest $(x)", folder=str(here.work)))
         assert "can't read this command exactly" in tried["why"]
 
 
@@ -206,7 +206,7 @@ async def test_an_agents_own_lists_are_proposed_line_by_line_and_only_what_is_ex
         }
         (project / ".claude" / "settings.local.json").write_text(json.dumps(own))
         (project / ".claude" / "settings.json").symlink_to("/etc/passwd")
-        found = await here.ask(ProposeRules(str(project)))
+        found = await here.ask(ProposeRules(folder=str(project)))
         assert found["read"] == ["~/.claude/settings.json", "repo/.claude/settings.local.json"]
         assert len(found["problems"]) == 1
         assert "repo/.claude/settings.json was left out" in found["problems"][0]
@@ -222,6 +222,6 @@ async def test_an_agents_own_lists_are_proposed_line_by_line_and_only_what_is_ex
         # Proposing made nothing; each is made by itself, and then known.
         assert (await here.ask(ListRules()))["rules"] == []
         spec = msgspec.convert(lines["Bash(make test:*)"]["rule"], RuleSpec)
-        await here.ask(AddRule(spec, ANA))
-        again = await here.ask(ProposeRules(str(project)))
+        await here.ask(AddRule(rule=spec))
+        again = await here.ask(ProposeRules(folder=str(project)))
         assert [one["text"] for one in again["proposals"] if one["known"]] == ["Bash(make test:*)"]

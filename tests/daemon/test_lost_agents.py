@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.daemon.bench import ANA, World, world
+from tests.daemon.bench import World, world
 from tests.live import FAKES
 
-from bascule.link.frames import AgentStatus, EndAll, ReconnectAgent
+from bascule.link.frames import AgentStatus
+from bascule.link.machine import EndAll, ReconnectAgent
 from bascule.model.commands import (
     AnswerPermission,
     EndSession,
@@ -67,7 +68,7 @@ async def kill(here: World, session: str = "s1") -> None:
 
 
 async def say(here: World, text: str) -> dict[str, Any]:
-    return await here.ask(SendPrompt(session_id="s1", by=ANA, text=text))
+    return await here.ask(SendPrompt(session_id="s1", text=text))
 
 
 def heard(here: World) -> list[dict[str, Any]]:
@@ -142,7 +143,7 @@ async def test_a_request_that_was_open_is_lost_in_words_and_asked_again_only_by_
         gone = await here.until(PermissionWithdrawn)
         assert (gone.request_id, gone.reason) == (asked.request_id, "lost")
         await here.until(SessionReady, times=3 if agent == "claudish" else 2)
-        late = AnswerPermission(session_id="s1", by=ANA, request_id=asked.request_id, decision="allow")
+        late = AnswerPermission(session_id="s1", request_id=asked.request_id, decision="allow")
         with pytest.raises(Refused) as refused:
             await here.ask(late)
         assert refused.value.refusal().code == "REQUEST_WITHDRAWN"
@@ -159,9 +160,7 @@ async def test_an_answer_the_old_process_did_not_take_is_not_given_to_the_new_on
         await here.until(TurnEnded)
         await say(here, "ask die 5")
         asked = await here.until(PermissionRequested)
-        await here.ask(
-            AnswerPermission(session_id="s1", by=ANA, request_id=asked.request_id, decision="allow")
-        )
+        await here.ask(AnswerPermission(session_id="s1", request_id=asked.request_id, decision="allow"))
         await here.until(ReconnectScheduled)
         await here.until(SessionStarted, times=2)
         await say(here, "recall")
@@ -195,7 +194,7 @@ async def test_an_agent_that_does_not_come_back_is_given_up_after_five_tries_in_
         kinds = [type(event) for event in shown if not isinstance(event, Note)]
         assert kinds == [SessionStarted, SessionFailed]
         (short_dir / "kept" / "broken").unlink()
-        await here.ask(ResumeSession(session_id="s1", by=ANA))
+        await here.ask(ResumeSession(session_id="s1"))
         await say(here, "recall")
         await here.until(says("before: hello"))
 
@@ -234,7 +233,7 @@ async def test_one_that_a_person_ended_or_that_can_not_resume_is_not_revived(sho
     async with machine(short_dir) as here:
         await here.start(agent="claudish", prompt="hello")
         await here.until(TurnEnded)
-        await here.ask(EndSession(session_id="s1", by=ANA))
+        await here.ask(EndSession(session_id="s1"))
         assert (await here.until(SessionEnded)).reason == "closed"
         here.launcher.resumes = False
         await here.start("s2", agent="claudish", prompt="die -9")
@@ -267,14 +266,14 @@ async def test_the_mode_a_person_chose_stays_when_the_process_dies_and_not_when_
     async with machine(short_dir) as here:
         await here.start(agent="claudish", prompt="hello", permission_mode="relay")
         await here.until(TurnEnded)
-        await here.ask(SetPermissionMode(session_id="s1", by=ANA, mode="auto"))
+        await here.ask(SetPermissionMode(session_id="s1", mode="auto"))
         await kill(here)
         again = await here.until(SessionStarted, times=2)
         assert again.permission_mode == "auto"
         await here.until(SessionReady, times=3)  # it told its conversation in the first run
         here.pauses = NEVER
         await here.restart()  # from here on the ladder waits
-        await here.ask(SetPermissionMode(session_id="s1", by=ANA, mode="auto"))
+        await here.ask(SetPermissionMode(session_id="s1", mode="auto"))
         await kill(here)
         await here.until(ReconnectScheduled, times=2)
         here.pauses = QUICK
@@ -324,9 +323,9 @@ async def test_while_it_waits_for_its_agent_a_session_can_be_ended_and_the_panic
             await here.until(TurnEnded, session)
             await kill(here, session)
             await here.until(ReconnectScheduled, session)
-        await here.ask(EndSession(session_id="s1", by=ANA))
+        await here.ask(EndSession(session_id="s1"))
         assert [one.reason for one in await here.events(SessionEnded)] == ["disconnected", "closed"]
-        assert await here.ask(EndAll(by="ana")) == {"ended": 1}
+        assert await here.ask(EndAll()) == {"ended": 1}
         assert [one.reason for one in await here.events(SessionEnded, "s2")] == ["disconnected", "killed"]
         here.pauses = QUICK
         await here.restart()
@@ -341,13 +340,13 @@ async def test_a_person_who_asks_for_it_back_need_not_wait_and_gets_that_session
             await here.until(TurnEnded, session)
             await kill(here, session)
             await here.until(ReconnectScheduled, session)
-        assert await here.ask(ReconnectAgent("claudish", ANA, "s1")) == {"status": "connected"}
+        assert await here.ask(ReconnectAgent(agent="claudish", session_id="s1")) == {"status": "connected"}
         started = await here.until(SessionStarted, times=2)
         assert started.by == "ana"
         assert len(await here.events(SessionStarted, "s2")) == 1
         (short_dir / "kept" / "broken").touch()
         with pytest.raises(Refused) as refused:
-            await here.ask(ReconnectAgent("claudish", ANA, "s2"))
+            await here.ask(ReconnectAgent(agent="claudish", session_id="s2"))
         assert refused.value.refusal().code == "AGENT_UNAVAILABLE"
         assert (await here.until(SessionFailed, "s2")).stderr_tail == "fatal: not logged in"
 

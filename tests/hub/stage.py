@@ -54,18 +54,8 @@ from bascule.link.found import (
     TakeFeedback,
     TakenFeedback,
 )
-from bascule.link.frames import (
-    AgentInfo,
-    AnyFrame,
-    Ask,
-    CheckDirectory,
-    DaemonConnected,
-    EndAll,
-    ListAgents,
-    ListTrusted,
-    Reply,
-    TrustFolder,
-)
+from bascule.link.frames import AnyFrame, Ask, DaemonConnected, Reply
+from bascule.link.machine import AgentInfo, CheckDirectory, EndAll, ListAgents, ListTrusted, TrustFolder
 from bascule.link.rules import (
     AddRule,
     DryRun,
@@ -83,7 +73,9 @@ from bascule.model.codec import encode, timestamp
 from bascule.model.commands import (
     AnswerPermission,
     EndSession,
+    PromptPlaced,
     SendPrompt,
+    SessionBegun,
     StartSession,
 )
 from bascule.model.comparisons import Comparison
@@ -98,8 +90,8 @@ from bascule.model.events import (
     SessionStarted,
     TextAppended,
 )
+from bascule.model.rules import Tried
 from bascule.model.settings import Settings
-from bascule.policy.trying import Tried
 from bascule.store.base import Batch
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.projects import ProjectBook
@@ -134,6 +126,7 @@ class ScriptedDevice:
 
     def __init__(self, store: SqliteStore, switchboard: Switchboard) -> None:
         self.commands: list[Any] = []
+        self.asks: list[Ask] = []  # the same, with who asked
         self.mute = False  # takes commands and never answers
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
@@ -143,6 +136,7 @@ class ScriptedDevice:
     def _receive(self, frame: AnyFrame) -> None:
         assert isinstance(frame, Ask)
         self.commands.append(frame.command)
+        self.asks.append(frame)
         if not self.mute:
             task = asyncio.create_task(self._reply(frame), name="scripted device")
             self._tasks.add(task)
@@ -150,33 +144,30 @@ class ScriptedDevice:
 
     async def _reply(self, ask: Ask) -> None:
         try:
-            result = await self._carry_out(ask.command)
+            result = await self._carry_out(ask.command, ask.by.name)
         except BasculeError as error:
             self.line.receive(Reply(ask.ask, refusal=error.refusal()))
         else:
             self.line.receive(Reply(ask.ask, msgspec.Raw(encode(result))))
 
-    async def _carry_out(self, command: Any) -> object:
+    async def _carry_out(self, command: Any, by: str) -> object:
         match command:
             case StartSession():
                 begun = SessionStarted(
                     agent=command.agent,
                     driver="stream_json",
                     cwd=command.cwd,
-                    by=command.by.name,
-                    model=command.model,
-                    permission_mode=command.permission_mode,
+                    by=by,
+                    **msgspec.structs.asdict(command.options),
                 )
                 await append(self._store, command.session_id, begun)
-                return {"session_id": command.session_id, "seq": 1}
+                return SessionBegun(session_id=command.session_id, seq=1)
             case SendPrompt():
-                sent = PromptSent(
-                    f"p{len(self.commands)}", command.text, command.by.name, command.client_message_id
-                )
+                sent = PromptSent(f"p{len(self.commands)}", command.text, by, command.client_message_id)
                 await append(self._store, command.session_id, sent)
-                return {"prompt_id": sent.prompt_id, "state": "sent"}
+                return PromptPlaced(prompt_id=sent.prompt_id, state="sent")
             case AnswerPermission():
-                await self._answer(command)
+                await self._answer(command, by)
             case EndSession():
                 await append(self._store, command.session_id, SessionEnded("closed", code=0))
             case ListAgents():
@@ -235,7 +226,7 @@ class ScriptedDevice:
                 pass
         return {}
 
-    async def _answer(self, command: AnswerPermission) -> None:
+    async def _answer(self, command: AnswerPermission, by: str) -> None:
         request = await self._store.request(command.session_id, command.request_id)
         if request is None:
             raise RequestNotFound(command.request_id)
@@ -246,7 +237,7 @@ class ScriptedDevice:
                 at=request.answered_at or "",
                 decision="allow",
             )
-        answered = PermissionAnswered(command.request_id, command.decision, command.by.name)
+        answered = PermissionAnswered(command.request_id, command.decision, by)
         await append(self._store, command.session_id, answered)
 
 

@@ -28,7 +28,8 @@ async def test_create_answers_id_token_model_and_time(world: Stage) -> None:
     assert len(body["token"]) >= 43
     command = world.device.commands[-1]
     assert isinstance(command, StartSession)
-    assert (command.agent, command.permission_mode, command.by.name) == ("scripted", "relay", "operator")
+    assert (command.agent, command.options.permission_mode) == ("scripted", "relay")
+    assert world.device.asks[-1].by.name == "operator"
 
 
 @pytest.mark.row("C2")

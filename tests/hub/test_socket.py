@@ -39,8 +39,8 @@ async def test_a_session_is_created_opened_prompted_and_watched_over_the_socket(
         assert sent["promptId"]
     command = world.device.commands[-1]
     assert isinstance(command, SendPrompt)
-    assert command.by.name == "operator"
-    assert command.by.address == "127.0.0.1"
+    by = world.device.asks[-1].by
+    assert (by.name, by.address) == ("operator", "127.0.0.1")
 
 
 @pytest.mark.row("R5")

@@ -7,19 +7,22 @@ from msgspec import Raw
 
 from bascule.hub.switchboard import Switchboard
 from bascule.link.frames import (
-    AgentInfo,
     AgentsChanged,
     AnyFrame,
     Ask,
     DaemonConnected,
-    ListAgents,
     Ping,
     Pong,
     Reply,
 )
-from bascule.model.errors import DeviceOffline, Refusal, Refused
+from bascule.link.machine import AgentInfo, AgentList, CheckDirectory, Directory, ListAgents
+from bascule.model.commands import Actor
+from bascule.model.errors import DeviceOffline, InvalidInput, Refusal, Refused
 
 pytestmark = pytest.mark.anyio
+
+ANA = Actor("ana", "grant-1")
+NO_AGENTS = Raw(b'{"agents":[]}')
 
 
 def hello(epoch: int, device: str = "d") -> DaemonConnected:
@@ -30,12 +33,13 @@ async def test_answers_find_their_askers_in_any_order() -> None:
     board, sent = Switchboard(), list[AnyFrame]()
     line = board.attach(sent.append)
     line.receive(hello(1))
-    asking = [asyncio.create_task(board.ask(ListAgents())) for _ in range(3)]
+    asking = [asyncio.create_task(board.ask("d", CheckDirectory(path="/"), ANA, "k")) for _ in range(3)]
     await asyncio.sleep(0)
     numbers = [frame.ask for frame in sent if isinstance(frame, Ask)]
     for number in reversed(numbers):
-        line.receive(Reply(number, Raw(b"%d" % number)))
-    assert await asyncio.gather(*asking) == [b"%d" % number for number in numbers]
+        line.receive(Reply(number, Raw(b'{"path":"/%d"}' % number)))
+    assert await asyncio.gather(*asking) == [Directory(path=f"/{number}") for number in numbers]
+    assert {(frame.by, frame.key) for frame in sent if isinstance(frame, Ask)} == {(ANA, "k")}
 
 
 async def test_a_refusal_keeps_its_code_and_fields() -> None:
@@ -45,7 +49,7 @@ async def test_a_refusal_keeps_its_code_and_fields() -> None:
     )  # type: ignore[union-attr]
     line.receive(hello(1))
     with pytest.raises(Refused) as refused:
-        await board.ask(ListAgents())
+        await board.ask("d", ListAgents(), ANA)
     assert refused.value.refusal() == Refusal("X", "no", {"by": "ana"})
 
 
@@ -54,7 +58,7 @@ async def test_silence_ends_in_device_offline() -> None:
     line = board.attach(lambda _: None)
     line.receive(hello(1))
     with pytest.raises(DeviceOffline, match="did not answer"):
-        await board.ask(ListAgents(), timeout=0.01)
+        await board.ask("d", ListAgents(), ANA, seconds=0.01)
     line.receive(Reply(1))  # too late, and harmless
 
 
@@ -62,13 +66,13 @@ async def test_a_device_that_goes_fails_what_waits_and_what_comes() -> None:
     board = Switchboard()
     line = board.attach(lambda _: None)
     line.receive(hello(1))
-    waiting = asyncio.create_task(board.ask(ListAgents()))
+    waiting = asyncio.create_task(board.ask("d", ListAgents(), ANA))
     await asyncio.sleep(0)
     line.closed()
     with pytest.raises(DeviceOffline):
         await waiting
     with pytest.raises(DeviceOffline, match="No device"):
-        await board.ask(ListAgents())
+        await board.ask("d", ListAgents(), ANA)
     assert [device.online for device in board.devices()] == [False]
 
 
@@ -81,10 +85,10 @@ async def test_an_older_line_cannot_mark_a_newer_one_offline() -> None:
     old.receive(hello(1))
     old.receive(AgentsChanged((AgentInfo("x", "X", True),)))
     assert [(one.online, one.epoch, one.agents) for one in board.devices()] == [(True, 2, ())]
-    asking = asyncio.create_task(board.ask(ListAgents(), device="d"))
+    asking = asyncio.create_task(board.ask("d", ListAgents(), ANA))
     await asyncio.sleep(0)
-    new.receive(Reply(1))
-    assert await asking == b"{}"
+    new.receive(Reply(1, NO_AGENTS))
+    assert await asking == AgentList(agents=())
 
 
 async def test_watchers_hear_of_devices_and_pings_are_answered() -> None:
@@ -97,3 +101,17 @@ async def test_watchers_hear_of_devices_and_pings_are_answered() -> None:
     line.closed()
     assert heard == [1, 1, 1]
     assert sent == [Pong(7)]
+
+
+async def test_a_device_must_be_named_once_there_are_several() -> None:
+    board = Switchboard()
+    with pytest.raises(DeviceOffline, match="No device"):
+        board.device(None)
+    board.attach(lambda _: None).receive(hello(1, "d"))
+    assert board.device(None) == "d"
+    board.attach(lambda _: None).receive(hello(1, "e"))
+    assert board.device("e") == "e"
+    with pytest.raises(InvalidInput, match=r"say which one with `device`: d \(laptop\), e \(laptop\)"):
+        board.device(None)
+    with pytest.raises(InvalidInput, match="There is no device 'f'"):
+        board.device("f")

@@ -11,7 +11,8 @@ from tests.live import LiveServer
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
-from bascule.link.frames import CheckDirectory, DaemonConnected
+from bascule.link.frames import DaemonConnected
+from bascule.link.machine import CheckDirectory
 from bascule.model.commands import ArchiveSession, StartSession
 from bascule.model.errors import AgentFailed, BadDirectory
 from bascule.model.events import ArchivedChanged, PromptSent, TurnEnded
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.anyio
 class Particular(ScriptedDevice):
     """Has no folder below /no, and an agent that does not come up for one task."""
 
-    async def _carry_out(self, command: Any) -> object:
+    async def _carry_out(self, command: Any, by: str) -> object:
         match command:
             case CheckDirectory() if command.path.startswith("/no/"):
                 raise BadDirectory(f"There is no folder {command.path}.")
@@ -32,13 +33,13 @@ class Particular(ScriptedDevice):
             case ArchiveSession():
                 record = await self._store.session(command.session_id)
                 assert record is not None
-                event = ArchivedChanged(command.archived, command.by.name)
+                event = ArchivedChanged(command.archived, by)
                 await self._store.append(
                     Batch(command.session_id, record.seq + 1, record.updated_at, [event])
                 )
                 return {}
             case _:
-                return await super()._carry_out(command)
+                return await super()._carry_out(command, by)
 
 
 def particular(world: Stage) -> None:

@@ -8,8 +8,8 @@ import pytest
 from bascule.drivers.base import DriverLaunch
 from bascule.drivers.codex import CodexDriver
 from bascule.drivers.listing import Listing
-from bascule.model.conversations import Conversation
 from bascule.drivers.plain import PlainDriver
+from bascule.model.conversations import Conversation
 from bascule.model.errors import AgentFailed, NotSupported
 from bascule.model.records import Write
 from bascule.session import listing

@@ -13,7 +13,8 @@ from tests.web import lantern_files, lantern_machine
 
 from bascule.hub.switchboard import Switchboard
 from bascule.link.files import Folders, ListFolders
-from bascule.link.frames import AgentInfo, CheckDirectory, DaemonConnected, ListAgents
+from bascule.link.frames import DaemonConnected
+from bascule.link.machine import AgentInfo, CheckDirectory, ListAgents
 from bascule.model.codec import timestamp
 from bascule.model.commands import ArchiveSession, RenameSession, StartSession
 from bascule.model.errors import (
@@ -130,7 +131,7 @@ def tool(name: str, kind: Any, number: int, output: str = "", **fields: Any) -> 
 
 def begin(cwd: str, title: str, agent: str = "claude-code", model: str = "opus") -> list[AnyEvent]:
     return [
-        SessionStarted(agent, "stream_json", cwd, "Mira", "device-1", model),
+        SessionStarted(agent, "stream_json", cwd, "Mira", "device-1", model=model),
         AgentSpawned(1200, agent),
         ModelsChanged((ModelChoice("opus", "Opus 4.5", "Most capable"), ModelChoice("sonnet", "Sonnet 4.5"))),
         SessionReady("c-1", model, "2.1.4"),
@@ -258,7 +259,7 @@ class LanternDevice(ScriptedDevice):
         super().__init__(store, switchboard)
         self.line.tapes = lantern_machine.ShownTapes()
 
-    async def _carry_out(self, command: Any) -> object:
+    async def _carry_out(self, command: Any, by: str) -> object:
         for told in (lantern_files.told, lantern_machine.told):
             if (answer := told(command)) is not None:
                 return answer
@@ -272,24 +273,22 @@ class LanternDevice(ScriptedDevice):
             case ListFolders():
                 return Folders([one for one in FOLDERS if one.startswith(command.prefix)], False)
             case StartSession():
-                return await self._start(command)
+                return await self._start(command, by)
             case ArchiveSession():
-                await append(
-                    self._store, command.session_id, ArchivedChanged(command.archived, command.by.name)
-                )
+                await append(self._store, command.session_id, ArchivedChanged(command.archived, by))
                 return {}
             case RenameSession():
-                await append(self._store, command.session_id, TitleChanged(command.title, command.by.name))
+                await append(self._store, command.session_id, TitleChanged(command.title, by))
                 return {}
             case _:
-                return await super()._carry_out(command)
+                return await super()._carry_out(command, by)
 
-    async def _start(self, command: StartSession) -> object:
+    async def _start(self, command: StartSession, by: str) -> object:
         task = command.prompt or ""
         for word, refusal in REFUSALS.items():
             if word in task:
                 raise refusal
-        result = await super()._carry_out(command)
+        result = await super()._carry_out(command, by)
         if "stuck" in task:
             return result
         after: list[AnyEvent] = [AgentSpawned(1200, "claude")]

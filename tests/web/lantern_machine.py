@@ -32,8 +32,7 @@ from bascule.link.tape import Delivered, TapeTail
 from bascule.model.codec import timestamp
 from bascule.model.commands import Actor
 from bascule.model.comparisons import Comparison, Contestant
-from bascule.model.rules import RuleSpec
-from bascule.policy.trying import Tried
+from bascule.model.rules import RuleSpec, Tried
 
 LANTERN = "/code/lantern"
 FOUND = "found-1"

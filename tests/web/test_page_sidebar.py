@@ -8,7 +8,7 @@ from tests.live import LiveServer
 from tests.web.chrome import Tab, needs_chromium, open_tab
 from tests.web.lantern import PULL, lantern, said, tell
 
-from bascule.link.frames import CheckDirectory
+from bascule.link.machine import CheckDirectory
 from bascule.model.events import SessionReady, SessionStarted, TurnEnded
 
 pytestmark = [pytest.mark.anyio, needs_chromium]

@@ -8,7 +8,8 @@ from playwright.async_api import Browser, expect
 from tests.web.chrome import needs_chromium, open_tab
 from tests.web.lantern import LanternDevice, lantern, tell
 
-from bascule.link.frames import AgentInfo, DaemonConnected
+from bascule.link.frames import DaemonConnected
+from bascule.link.machine import AgentInfo
 from bascule.model.commands import EndSession, StartSession
 from bascule.model.events import SessionReady
 

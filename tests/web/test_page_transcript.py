@@ -9,7 +9,7 @@ from playwright.async_api import Browser, expect
 from tests.hub.stage import Stage, append
 from tests.web.chrome import Tab, needs_chromium, open_tab
 
-from bascule.link.frames import AgentInfo
+from bascule.link.machine import AgentInfo
 from bascule.model.commands import StartSession
 from bascule.model.events import (
     AnyEvent,

@@ -8,7 +8,7 @@ from tests.web import lantern as world_of
 from tests.web.chrome import needs_chromium, open_tab
 from tests.web.lantern import lantern
 
-from bascule.link.frames import AgentInfo
+from bascule.link.machine import AgentInfo
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 MCP = "This agent runs MCP tools without asking."

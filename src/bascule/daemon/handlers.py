@@ -42,7 +42,10 @@ class Handlers:
         self._by_type[command] = Handler(run, stores, once, begins, alone)
 
     def of(self, command: Command[Any]) -> Handler:
-        return self._by_type[type(command)]
+        return self.of_type(type(command))
+
+    def of_type(self, command: type[Command[Any]]) -> Handler:
+        return self._by_type[command]
 
     def __contains__(self, command: type[Command[Any]]) -> bool:
         return command in self._by_type

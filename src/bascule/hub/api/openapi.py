@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from bascule import __version__
 from bascule.hub.api.call import AnyCall
-from bascule.hub.api.operation import Operation, Table
+from bascule.hub.api.operation import Empty, Operation, Table
 from bascule.hub.api.responses import JsonAnswer
 from bascule.model.commands import Done
 
@@ -97,7 +97,7 @@ def _sent(body: type[msgspec.Struct], in_path: frozenset[str], for_device: bool)
     if for_device:
         rest.append(("device", str | None, None))
     strict: dict[str, Any] = {"rename": "camel", "forbid_unknown_fields": True}
-    name = body.__name__ + ("Json" if in_path else "")
+    name = "OnlyDevice" if body is Empty and for_device else body.__name__ + ("Json" if in_path else "")
     return msgspec.defstruct(name, rest, kw_only=True, frozen=True, **strict)
 
 
