@@ -11,9 +11,9 @@ import pytest
 from tests.acp.sharing import gone
 from tests.cli.program import Finished, OnTerminal, bascule
 
-from bascule.client.replies import Agent
 from bascule.commands import conformance
 from bascule.commands.terminal import Keyboard, Terminal
+from bascule.link.machine import AgentInfo
 
 pytestmark = pytest.mark.anyio
 SECONDS = 120  # a server, and an agent for each scene
@@ -114,7 +114,7 @@ async def test_text_typed_before_the_question_is_no_answer_and_text_typed_right_
     theirs, ours = pty.openpty()
     monkeypatch.setattr(conformance, "Keyboard", lambda: Keyboard(ours))
     os.write(theirs, b"n\n")
-    assert await conformance._agreed(Quick(theirs), Agent(name="obedient"))
+    assert await conformance._agreed(Quick(theirs), AgentInfo(name="obedient"))
     os.close(theirs)
     os.close(ours)
 

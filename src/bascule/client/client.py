@@ -12,13 +12,29 @@ from typing import Any, Literal, Self, TypeVar
 
 import msgspec
 
-from bascule.client import replies
+from bascule.api.answers import (
+    AuditPage,
+    AuditVerdict,
+    Created,
+    DamagedSession,
+    EntriesPage,
+    GrantList,
+    GrantMade,
+    GrantView,
+    RequestList,
+    RequestView,
+    SessionList,
+    SessionShown,
+    Subscribed,
+)
 from bascule.client.address import Address, Unreachable, local, parse
 from bascule.client.connection import Connection, Incoming, entries_of
 from bascule.client.feed import Feed
 from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
+from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
 from bascule.model.codec import Logged
+from bascule.model.commands import PromptPlaced
 from bascule.model.errors import BasculeError, InvalidInput
 from bascule.model.records import SessionRecord
 
@@ -104,7 +120,7 @@ class Client:
         cols: int | None = None,
         rows: int | None = None,
         skip_permissions: bool = False,
-    ) -> replies.Created:
+    ) -> Created:
         """Start a session; an empty agent means the server's default one."""
         fields = {
             "agent": agent or None,
@@ -122,57 +138,57 @@ class Client:
             "rows": rows,
             "skipPermissions": skip_permissions or None,
         }
-        return await self._keyed("session:create", fields, replies.Created)
+        return await self._keyed("session:create", fields, Created)
 
-    async def send(self, session_id: str, text: str, *, client_message_id: str | None = None) -> replies.Sent:
+    async def send(self, session_id: str, text: str, *, client_message_id: str | None = None) -> PromptPlaced:
         """Say something to a session; while its agent is busy the prompt waits in the queue."""
         fields = {
             "sessionId": session_id,
             "text": text,
             "clientMessageId": client_message_id or secrets.token_hex(8),
         }
-        return await self._keyed("session:send", fields, replies.Sent)
+        return await self._keyed("session:send", fields, PromptPlaced)
 
     async def interrupt(self, session_id: str) -> None:
-        await self._wish("session:interrupt", {"sessionId": session_id})
+        await self._command("session:interrupt", {"sessionId": session_id})
 
     async def end(self, session_id: str) -> None:
-        await self._wish("session:end", {"sessionId": session_id})
+        await self._command("session:end", {"sessionId": session_id})
 
     async def reconnect(self, session_id: str) -> None:
         """Bring an ended session's agent back, on the same log."""
-        await self._wish("session:reconnect", {"sessionId": session_id})
+        await self._command("session:reconnect", {"sessionId": session_id})
 
     async def set_mode(self, session_id: str, mode: str) -> None:
-        await self._wish("session:mode", {"sessionId": session_id, "mode": mode})
+        await self._command("session:mode", {"sessionId": session_id, "mode": mode})
 
     async def set_model(self, session_id: str, model: str) -> None:
-        await self._wish("session:model", {"sessionId": session_id, "model": model})
+        await self._command("session:model", {"sessionId": session_id, "model": model})
 
     async def set_permission_mode(self, session_id: str, mode: str) -> None:
-        await self._wish("session:permission-mode", {"sessionId": session_id, "mode": mode})
+        await self._command("session:permission-mode", {"sessionId": session_id, "mode": mode})
 
     async def rename(self, session_id: str, title: str) -> None:
-        await self._wish("session:title", {"sessionId": session_id, "title": title})
+        await self._command("session:title", {"sessionId": session_id, "title": title})
 
     async def archive(self, session_id: str, archived: bool = True) -> None:
-        await self._wish("session:archive", {"sessionId": session_id, "archived": archived})
+        await self._command("session:archive", {"sessionId": session_id, "archived": archived})
 
     async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
         fields = {"archived": archived or None}
-        return (await self._read("session:list", fields, replies.Sessions)).sessions
+        return list((await self._read("session:list", fields, SessionList)).sessions)
 
-    async def damaged(self) -> list[replies.Damaged]:
+    async def damaged(self) -> list[DamagedSession]:
         """Sessions whose record can't be read."""
-        return (await self._read("session:list", {}, replies.Sessions)).damaged
+        return (await self._read("session:list", {}, SessionList)).damaged
 
     async def session(self, session_id: str) -> SessionRecord:
-        return (await self._read("session:show", {"sessionId": session_id}, replies.Shown)).session
+        return (await self._read("session:show", {"sessionId": session_id}, SessionShown)).session
 
-    async def entries(self, session_id: str, *, limit: int = 50, before: int | None = None) -> replies.Page:
+    async def entries(self, session_id: str, *, limit: int = 50, before: int | None = None) -> EntriesPage:
         """A page of the transcript, the newest last, true as of `seq`: then follow `events` after it."""
         fields = {"sessionId": session_id, "limit": limit, "before": before}
-        return await self._read("session:open", fields, replies.Page)
+        return await self._read("session:open", fields, EntriesPage)
 
     # Answers ----------------------------------------------------------------------------------------
 
@@ -197,7 +213,7 @@ class Client:
             "remember": remember or None,
             "message": message,
         }
-        await self._wish("session:permission", fields)
+        await self._command("session:permission", fields)
 
     async def answer_question(
         self,
@@ -218,53 +234,53 @@ class Client:
             "inputSha256": input_sha256,
             "message": message,
         }
-        await self._wish("session:question", fields)
+        await self._command("session:question", fields)
 
-    async def requests(self) -> list[replies.Request]:
+    async def requests(self) -> list[RequestView]:
         """Everything that waits for a person, in all sessions, oldest first."""
-        return (await self._read("requests:list", {}, replies.Requests)).requests
+        return (await self._read("requests:list", {}, RequestList)).requests
 
     # The machine and who may use it -----------------------------------------------------------------
 
-    async def agents(self) -> list[replies.Agent]:
-        return (await self._read("agents:list", {}, replies.Agents)).agents
+    async def agents(self) -> list[AgentInfo]:
+        return list((await self._read("agents:list", {}, AgentList)).agents)
 
     async def ping(self) -> None:
         await self._read("ping", {}, dict[str, Any])
 
     async def kill_all(self) -> int:
-        return (await self._wish("kill-all", {}, replies.Ended)).ended
+        return (await self._command("kill-all", {}, Ended)).ended
 
     async def pause(self, paused: bool = True) -> None:
         """Take no new sessions, or take them again."""
-        await self._wish("daemon:pause" if paused else "daemon:resume", {})
+        await self._command("daemon:pause" if paused else "daemon:resume", {})
 
     async def trusted_folders(self) -> list[str]:
-        return (await self._read("projects:trusted", {}, replies.Folders)).folders
+        return list((await self._read("projects:trusted", {}, TrustedFolders)).folders)
 
     async def trust_folder(self, path: str, *, trusted: bool = True) -> str:
         """Have agents' trust questions in this folder answered with yes, or no longer; its real path."""
         fields = {"path": path, "trusted": trusted}
-        return (await self._wish("projects:trust", fields, replies.Folder)).path
+        return (await self._command("projects:trust", fields, Directory)).path
 
-    async def grants(self) -> list[replies.Grant]:
-        return (await self._read("grants:list", {}, replies.Grants)).grants
+    async def grants(self) -> list[GrantView]:
+        return (await self._read("grants:list", {}, GrantList)).grants
 
     async def create_grant(
         self, name: str, role: str, *, days: int | None = 30, session_id: str | None = None
-    ) -> replies.NewGrant:
+    ) -> GrantMade:
         seconds = None if days is None else days * 86400
         fields = {"name": name, "role": role, "expiresIn": seconds, "sessionId": session_id}
-        return await self._wish("grants:create", fields, replies.NewGrant)
+        return await self._command("grants:create", fields, GrantMade)
 
     async def revoke_grant(self, grant_id: str) -> None:
-        await self._wish("grants:revoke", {"grantId": grant_id})
+        await self._command("grants:revoke", {"grantId": grant_id})
 
-    async def audit(self, *, after: int = 0, limit: int = 200) -> replies.AuditPage:
-        return await self._read("audit:list", {"after": after, "limit": limit}, replies.AuditPage)
+    async def audit(self, *, after: int = 0, limit: int = 200) -> AuditPage:
+        return await self._read("audit:list", {"after": after, "limit": limit}, AuditPage)
 
-    async def verify_audit(self) -> replies.AuditVerdict:
-        return await self._read("audit:verify", {}, replies.AuditVerdict)
+    async def verify_audit(self) -> AuditVerdict:
+        return await self._read("audit:verify", {}, AuditVerdict)
 
     # Following --------------------------------------------------------------------------------------
 
@@ -323,7 +339,7 @@ class Client:
         except Unreachable as error:
             feed.end()
             return error
-        feed.epoch = feed.epoch or _decoded("session:subscribe", answer, replies.Subscribed).epoch
+        feed.epoch = feed.epoch or _decoded("session:subscribe", answer, Subscribed).epoch
         return None
 
     def look_again(self) -> None:
@@ -373,7 +389,7 @@ class Client:
         given = {name: value for name, value in fields.items() if value is not None}
         return await connection.request(kind, given, REPLY_SECONDS)
 
-    async def _wish(self, kind: str, fields: dict[str, Any], result: type[T] = dict[str, Any]) -> T:
+    async def _command(self, kind: str, fields: dict[str, Any], result: type[T] = dict[str, Any]) -> T:
         return _decoded(kind, await self._request(kind, fields), result)
 
     async def _keyed(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:

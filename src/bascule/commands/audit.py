@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from bascule.client import NotRunning, replies
+from bascule.api.answers import AuditVerdict
+from bascule.client import NotRunning
 from bascule.commands import exits
 from bascule.commands.asking import flat
 from bascule.commands.screen import print_json
@@ -83,7 +84,7 @@ async def verify(args: argparse.Namespace) -> int:
     return exits.FAILED
 
 
-def verify_file(path: Path) -> replies.AuditVerdict | None:
+def verify_file(path: Path) -> AuditVerdict | None:
     """Walk the chain in a database nobody serves, without changing it. None when there is none."""
     if not path.exists():
         return None
@@ -91,9 +92,9 @@ def verify_file(path: Path) -> replies.AuditVerdict | None:
     try:
         check = verify_chain(connection)
     except (sqlite3.Error, TypeError) as error:  # a row whose body is no longer bytes is a TypeError
-        return replies.AuditVerdict(ok=False, problem=f"{path} can't be read ({error})")
+        return AuditVerdict(ok=False, problem=f"{path} can't be read ({error})")
     finally:
         connection.close()
-    return replies.AuditVerdict(
+    return AuditVerdict(
         ok=check.bad is None and not check.fault, count=check.checked, problem=check.fault or None
     )

@@ -5,7 +5,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
-from bascule.client.replies import Agent
 from bascule.commands import exits
 from bascule.commands.asking import flat
 from bascule.commands.machine import signed_in
@@ -13,6 +12,7 @@ from bascule.commands.scenes import SCENES, Stage, Unmet
 from bascule.commands.terminal import Keyboard, Style, Terminal
 from bascule.commands.trial import trial
 from bascule.config import load
+from bascule.link.machine import AgentInfo
 from bascule.model.errors import BasculeError
 
 SCENE_SECONDS = 180.0
@@ -41,7 +41,7 @@ async def conformance(args: argparse.Namespace) -> int:
     return exits.FAILED if "no" in marks else exits.OK
 
 
-async def _agreed(terminal: Terminal, agent: Agent) -> bool:
+async def _agreed(terminal: Terminal, agent: AgentInfo) -> bool:
     whose = flat(agent.title or agent.name)
     told = (
         f"This sends seven short messages to the model of {whose}, on your account. "
@@ -73,7 +73,7 @@ async def _play(terminal: Terminal, stage: Stage, name: str) -> Mark:
     return mark
 
 
-def _missing(name: str, found: Agent | None) -> str:
+def _missing(name: str, found: AgentInfo | None) -> str:
     if found is None:
         return f"There is no agent {name[:80]!r}. `bascule agents` lists them."
     return flat(f"{found.title or name} is not available. {found.problem or ''}".rstrip())

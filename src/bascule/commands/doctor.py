@@ -15,7 +15,6 @@ import bascule
 from bascule.agents.catalogue import Catalogue
 from bascule.client import Client, Unreachable
 from bascule.client.address import read_server_file
-from bascule.client.replies import Agent
 from bascule.commands import exits
 from bascule.commands.asking import flat
 from bascule.commands.audit import DATABASE, verify_file
@@ -206,7 +205,7 @@ async def _agents_without_server(settings: Settings, *, at_once: bool = False) -
             yield finding
 
 
-def _agent(agent: Agent | AgentInfo) -> Iterator[Finding]:
+def _agent(agent: AgentInfo | AgentInfo) -> Iterator[Finding]:
     name = agent.title or agent.name
     if not agent.available:
         yield Finding("warn", f"agent: {name} is not available", agent.problem or "")

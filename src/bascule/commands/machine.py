@@ -2,11 +2,11 @@
 
 import argparse
 
-from bascule.client.replies import Agent
 from bascule.commands import exits
 from bascule.commands.asking import flat
 from bascule.commands.server import connected
 from bascule.commands.terminal import Terminal
+from bascule.link.machine import AgentInfo
 
 
 async def agents(args: argparse.Namespace) -> int:
@@ -24,7 +24,7 @@ async def agents(args: argparse.Namespace) -> int:
     return exits.OK
 
 
-def signed_in(agent: Agent) -> str:
+def signed_in(agent: AgentInfo) -> str:
     """Whether it is signed in, in words, with what to do when it is not."""
     match agent.signed_in:
         case None:

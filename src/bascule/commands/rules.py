@@ -5,7 +5,7 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta
 
-from bascule.client.rules import RuleTried
+from bascule.api.answers import RuleTrial
 from bascule.commands import exits
 from bascule.commands.asking import command_line, flat
 from bascule.commands.screen import print_json
@@ -62,7 +62,7 @@ async def try_out(args: argparse.Namespace) -> int:
     return _show(tried)
 
 
-def _show(tried: RuleTried) -> int:
+def _show(tried: RuleTrial) -> int:
     if tried.tried is not None:
         print(flat(tried.tried.why))
     run = tried.dry_run

@@ -9,7 +9,8 @@ import shutil
 import signal
 import sys
 
-from bascule.client import Client, replies
+from bascule.api.answers import Created
+from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.asking import command_line, flat
 from bascule.commands.conversation import Conversation
@@ -88,7 +89,7 @@ async def _run(client: Client, args: argparse.Namespace, prompt: str) -> int:
     return code
 
 
-async def _start(client: Client, args: argparse.Namespace, prompt: str, message_id: str) -> replies.Created:
+async def _start(client: Client, args: argparse.Namespace, prompt: str, message_id: str) -> Created:
     return await client.start(
         agent=args.agent or "",
         cwd=os.path.abspath(args.cwd or os.getcwd()),

@@ -5,7 +5,8 @@ import sys
 
 import msgspec
 
-from bascule.client import Client, replies
+from bascule.api.answers import RequestView
+from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.answering import Answerer
 from bascule.commands.asking import elsewhere, flat, permission_text, question_text
@@ -92,7 +93,7 @@ async def answer(args: argparse.Namespace) -> int:
         return await _answer_by_words(client, found, args)
 
 
-def _named(requests: list[replies.Request], session_id: str, name: str) -> replies.Request | None:
+def _named(requests: list[RequestView], session_id: str, name: str) -> RequestView | None:
     """The request of this id, or the only one whose id is shown like this."""
     own = [one for one in requests if one.session_id == session_id]
     exact = [one for one in own if one.request_id == name]
@@ -100,7 +101,7 @@ def _named(requests: list[replies.Request], session_id: str, name: str) -> repli
     return shown[0] if len(shown) == 1 else None
 
 
-def _list_requests(requests: list[replies.Request], session_id: str | None) -> int:
+def _list_requests(requests: list[RequestView], session_id: str | None) -> int:
     terminal = Terminal()
     wanted = [one for one in requests if session_id in (None, one.session_id)]
     if not wanted:
@@ -110,7 +111,7 @@ def _list_requests(requests: list[replies.Request], session_id: str | None) -> i
     return exits.OK
 
 
-def _print_request(terminal: Terminal, request: replies.Request) -> None:
+def _print_request(terminal: Terminal, request: RequestView) -> None:
     asked = _asked(request)
     if isinstance(asked, PermissionRequested):
         terminal.write(permission_text(asked, terminal, whole=True))
@@ -120,7 +121,7 @@ def _print_request(terminal: Terminal, request: replies.Request) -> None:
     terminal.write(elsewhere(request.session_id, asked), "dim")
 
 
-async def _ask_here(client: Client, request: replies.Request) -> int:
+async def _ask_here(client: Client, request: RequestView) -> int:
     terminal = Terminal()
     if not terminal.interactive:
         _print_request(terminal, request)
@@ -129,7 +130,7 @@ async def _ask_here(client: Client, request: replies.Request) -> int:
     return exits.OK
 
 
-async def _answer_by_words(client: Client, request: replies.Request, args: argparse.Namespace) -> int:
+async def _answer_by_words(client: Client, request: RequestView, args: argparse.Namespace) -> int:
     asked = _asked(request)
     if isinstance(asked, QuestionAsked):
         if len(args.answer) != len(asked.questions):
@@ -161,7 +162,7 @@ def _names_input(given: str | None, actual: str) -> bool:
     return given is not None and len(given) >= 12 and actual.startswith(given.lower())
 
 
-def _asked(request: replies.Request) -> PermissionRequested | QuestionAsked:
+def _asked(request: RequestView) -> PermissionRequested | QuestionAsked:
     event = decode_event(bytes(request.asked))
     if not isinstance(event, PermissionRequested | QuestionAsked):
         raise msgspec.ValidationError(f"a request can't be a {type(event).__name__}")

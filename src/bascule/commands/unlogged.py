@@ -3,11 +3,12 @@
 import argparse
 import shlex
 
-from bascule.client import Client, replies
+from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.server import connected
 from bascule.commands.terminal import Terminal
 from bascule.commands.transcript import one_line
+from bascule.link.unlogged import UnloggedProcess
 from bascule.model.codec import encode
 from bascule.model.errors import Refused
 
@@ -49,7 +50,7 @@ async def mention(client: Client, terminal: Terminal) -> None:
         describe(terminal, one)
 
 
-def describe(terminal: Terminal, one: replies.Process) -> None:
+def describe(terminal: Terminal, one: UnloggedProcess) -> None:
     state = "running" if one.running else "ended"
     what = one_line(one.title or " ".join(one.argv) or one.name, 60)
     terminal.line(f"{one_line(one.name, 60)}  {state}, not in the log  {one_line(one.agent, 16)}  {what}")

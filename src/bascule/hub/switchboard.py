@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
+from bascule.api.answers import DeviceStatus
 from bascule.link.frames import (
     AgentProblem,
     AgentsChanged,
@@ -31,17 +31,6 @@ log = logging.getLogger("bascule.hub")
 A = TypeVar("A")
 Send = Callable[[AnyFrame], None]
 NO_DEVICE = "No device is connected: start its daemon and try again."
-
-
-class DeviceStatus(Struct, frozen=True, rename="camel"):
-    """One machine as the hub sees it."""
-
-    device: str
-    name: str
-    version: str
-    online: bool
-    epoch: int
-    agents: tuple[AgentInfo, ...] = ()
 
 
 class DeviceLine:

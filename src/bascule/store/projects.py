@@ -3,10 +3,9 @@
 import secrets
 import sqlite3
 
-from msgspec import Struct
-
 from bascule.model.codec import timestamp
 from bascule.model.errors import CallerError
+from bascule.model.projects import Project
 from bascule.store.sqlite import SqliteStore
 from bascule.store.transaction import Transaction
 
@@ -31,18 +30,6 @@ class ProjectNotFound(CallerError):
 
 class TooManyProjects(CallerError):
     code = "LIMIT_REACHED"
-
-
-class Project(Struct, frozen=True, rename="camel"):
-    """A folder on a device. `path` is its real path there."""
-
-    id: str
-    device: str
-    path: str
-    name: str
-    collapsed: bool
-    added_at: str
-    added_by: str
 
 
 class ProjectBook:

@@ -2,7 +2,7 @@
 
 import secrets
 
-from bascule.hub.api.bodies import CompareBody
+from bascule.api.bodies import CompareBody
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.intake import LARGE

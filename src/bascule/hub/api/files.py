@@ -3,12 +3,12 @@
 import msgspec
 from starlette.responses import Response
 
-from bascule.hub.api.bodies import ExportQuery, SessionBody
+from bascule.api.answers import ChangedFile, Changes
+from bascule.api.bodies import ExportQuery, SessionBody
 from bascule.hub.api.call import Call
 from bascule.hub.api.export import export_answer
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import ChangedFile, Changes
 from bascule.link.files import FileChange, ListFiles, ReadChanges, ReadFile
 from bascule.store.base import Edited
 

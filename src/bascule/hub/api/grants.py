@@ -5,18 +5,11 @@ from typing import cast
 
 from msgspec import Raw
 
-from bascule.hub.api.bodies import AuditQuery, GrantBody, GrantNamed, QrBody, ShareBody, TicketBody
+from bascule.api.answers import AuditPage, AuditVerdict, GrantList, GrantMade, QrCode, TicketMade
+from bascule.api.bodies import AuditQuery, GrantBody, GrantNamed, QrBody, ShareBody, TicketBody
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import (
-    AuditPage,
-    AuditVerdict,
-    GrantList,
-    GrantMade,
-    QrCode,
-    TicketMade,
-    grant_view,
-)
+from bascule.hub.api.views import grant_view
 from bascule.hub.door.roles import Forbidden, allows, reaches
 from bascule.model.commands import Done
 from bascule.model.errors import CallerError, InvalidInput, SessionNotFound

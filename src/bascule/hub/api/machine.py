@@ -2,19 +2,12 @@
 
 import os
 
-from bascule.hub.api.bodies import DirectoryQuery
+from bascule.api.answers import Capabilities, DaemonStatus, DeviceList, Directories, RequestList, SettingsView
+from bascule.api.bodies import DirectoryQuery
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import (
-    Capabilities,
-    DaemonStatus,
-    DeviceList,
-    Directories,
-    RequestList,
-    SettingsView,
-    request_view,
-)
+from bascule.hub.api.views import request_view
 from bascule.link.files import ListFolders
 from bascule.link.machine import (
     CheckDirectory,

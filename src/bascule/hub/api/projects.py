@@ -2,14 +2,14 @@
 
 import os
 
-from bascule.hub.api.bodies import ProjectAdd, ProjectChange, ProjectNamed, SearchQuery
+from bascule.api.answers import ProjectList, RecentDirectories, SearchAnswer, SearchHitView
+from bascule.api.bodies import ProjectAdd, ProjectChange, ProjectNamed, SearchQuery
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import ProjectList, RecentDirectories, SearchAnswer, SearchHitView
 from bascule.link.machine import CheckDirectory
 from bascule.model.commands import Done
 from bascule.model.errors import CallerError, Refused
-from bascule.store.projects import Project
+from bascule.model.projects import Project
 
 MAX_RECENT = 20
 

@@ -1,10 +1,10 @@
 """Lasting rules: what is answered without asking, tried out before it counts. The device keeps them."""
 
-from bascule.hub.api.bodies import TryBody
+from bascule.api.answers import RuleTrial
+from bascule.api.bodies import TryBody
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import RuleTrial
 from bascule.link.rules import AddRule, ListRules, ProposeRules, RemoveRule, TryRule
 from bascule.model.errors import InvalidInput
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bascule.hub.api.bodies import QueueBody, ReconnectBody
+from bascule.api.bodies import QueueBody, ReconnectBody
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.intake import LARGE, SMALL

@@ -9,12 +9,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from bascule.hub.api.bodies import CreateBody, EventsQuery, ListQuery, PageQuery, SessionBody, SpawnBody
-from bascule.hub.api.call import AnyCall, Call
-from bascule.hub.api.intake import LARGE
-from bascule.hub.api.operation import Operation
-from bascule.hub.api.session_commands import take_spawn
-from bascule.hub.api.views import (
+from bascule.api.answers import (
     Created,
     DamagedSession,
     EntriesPage,
@@ -24,8 +19,13 @@ from bascule.hub.api.views import (
     SessionOpened,
     SessionView,
     Spawned,
-    session_view,
 )
+from bascule.api.bodies import CreateBody, EventsQuery, ListQuery, PageQuery, SessionBody, SpawnBody
+from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.intake import LARGE
+from bascule.hub.api.operation import Operation
+from bascule.hub.api.session_commands import take_spawn
+from bascule.hub.api.views import session_view
 from bascule.hub.services import Hub
 from bascule.model.codec import timestamp
 from bascule.model.commands import SessionBegun, StartSession

@@ -8,7 +8,8 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from bascule.hub.api.views import RequestView, View, request_view, session_view
+from bascule.api.answers import RequestView, View
+from bascule.hub.api.views import request_view, session_view
 from bascule.model.codec import encode
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.base import Committed, EventStore, Row

@@ -1,11 +1,11 @@
 """What a socket says about itself: hello, which sessions it watches, that somebody types; and SSE streams."""
 
 from bascule import __version__
-from bascule.hub.api.bodies import SessionBody, StreamQuery, Subscribe, TypingBody
+from bascule.api.answers import Hello, Subscribed, Waits
+from bascule.api.bodies import SessionBody, StreamQuery, Subscribe, TypingBody
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import header
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import Hello, Subscribed, Waits
 from bascule.hub.live.positions import Position, position_of
 from bascule.hub.live.sse import stream_session
 from bascule.model.codec import timestamp

@@ -5,10 +5,10 @@ The page is the same for everybody and holds no secret; what it shows it asks fo
 
 from starlette.responses import Response
 
+from bascule.api.answers import Health
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header, takes_gzip
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.views import Health
 from bascule.hub.page.web_files import WebFile, assets, document, version
 from bascule.hub.wire.headers import PAGE_POLICY
 from bascule.model.errors import CallerError

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from datetime import datetime
 
-from bascule.hub.api.bodies import TerminalQuery
+from bascule.api.bodies import TerminalQuery
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.records import require_session

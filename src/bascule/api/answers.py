@@ -1,0 +1,292 @@
+"""Answers of the API, a struct each: over HTTP and the socket, for the page and the client. camelCase."""
+
+from typing import Literal
+
+from msgspec import Raw, Struct, field
+
+from bascule.link.machine import AgentInfo
+from bascule.link.rules import DryRun
+from bascule.model.events import PromptQueued
+from bascule.model.projects import Project
+from bascule.model.records import RequestRecord, SessionRecord
+from bascule.model.rules import Tried
+from bascule.model.settings import Limits, TerminalSettings
+
+
+class View(Struct, frozen=True, rename="camel", kw_only=True):
+    """The base of every answer."""
+
+
+class SessionView(SessionRecord, kw_only=True):
+    """A session's record, with the names the chat API has for three of its fields beside it."""
+
+    id: str
+    status: str
+    created: str = field(name="createdAt")
+
+
+class DamagedSession(View, frozen=True, kw_only=True):
+    """A session whose record can't be read. Its name stays taken, its log is left as it is."""
+
+    session_id: str
+    message: str
+
+
+class SessionList(View, frozen=True, kw_only=True):
+    sessions: list[SessionView]
+    damaged: list[DamagedSession] = []
+
+
+class Created(View, frozen=True, kw_only=True):
+    """A new session. `token` opens it and nothing else; it is shown this once."""
+
+    id: str
+    token: str
+    session_id: str  # the same as `id`, by the name the socket uses
+    seq: int
+    model: str | None
+    created_at: str
+
+
+class Spawned(Struct, frozen=True, kw_only=True):
+    session_id: str
+    status: str
+    harness: str
+
+
+class SessionOpened(View, frozen=True, kw_only=True):
+    """A page of the transcript and where the log stands: subscribe after `seq` and nothing is missing."""
+
+    session: SessionView
+    seq: int
+    epoch: str
+    entries: list[Raw]
+    before: int | None
+    after: int | None
+    queue: list[PromptQueued]
+
+
+class Subscribed(View, frozen=True, kw_only=True):
+    seq: int
+    epoch: str
+
+
+class Waits(View, frozen=True, kw_only=True):
+    """Seconds that a request waits before it is answered with no."""
+
+    permission: int
+    question: int
+
+
+class Hello(View, frozen=True, kw_only=True):
+    """Who the socket's grant says it is, and which Bascule answers."""
+
+    name: str
+    role: str
+    session_id: str | None
+    grant_id: str
+    made_by: str
+    expires_at: str | None
+    version: str
+    waits: Waits
+    boot: str  # names this run of the server
+    epoch: str
+
+
+class EntriesPage(View, frozen=True, kw_only=True):
+    """Entries, the newest last, true as of `seq`: follow the events after it.
+
+    `before` reaches further up, `after` further down; null where there is nothing more.
+    """
+
+    seq: int
+    entries: list[Raw]
+    before: int | None
+    after: int | None = None
+    epoch: str  # which history `seq` is of
+
+
+class SearchHitView(View, frozen=True, kw_only=True):
+    """A message, or with `firstSeq` 0 a title. The second, fourth, … pieces of `snippet` matched."""
+
+    session_id: str
+    title: str
+    first_seq: int
+    snippet: list[str]
+    at: str
+    kind: str
+    archived: bool
+    found: bool  # in a session that was begun outside Bascule
+
+
+class SearchAnswer(View, frozen=True, kw_only=True):
+    """Newest first, titles before messages. `owed` messages can't be found yet: the index is being filled."""
+
+    hits: list[SearchHitView]
+    owed: int
+
+
+class ProjectList(View, frozen=True, kw_only=True):
+    """In the order they were added."""
+
+    projects: list[Project]
+
+
+class RecentDirectories(View, frozen=True, kw_only=True):
+    directories: list[str]
+
+
+class Directories(View, frozen=True, omit_defaults=True, kw_only=True):
+    """Either the real path of the folder asked about, or folders that a beginning could become."""
+
+    path: str | None = None
+    directories: list[str] | None = None
+    cut: bool = False
+
+
+class ChangedFile(View, frozen=True, kw_only=True):
+    """`source` says who knows of it: the session's own tools, git, or both. Git's patch is the whole change.
+
+    `edits` are the entries that changed it, newest first. `status` "edited" is a tool's word without git's.
+    """
+
+    path: str
+    status: Literal["modified", "added", "deleted", "untracked", "conflict", "edited"]
+    added: int
+    removed: int
+    patch: str
+    cut: bool
+    binary: bool
+    source: Literal["session", "git", "both"]
+    edits: list[int]
+
+
+class Changes(View, frozen=True, kw_only=True):
+    branch: str | None
+    files: list[ChangedFile]
+    cut: bool
+    git_problem: str | None
+
+
+class Queue(View, frozen=True, kw_only=True):
+    """The prompts that wait, in the order they will be sent."""
+
+    queue: list[PromptQueued]
+
+
+class EventsPage(View, frozen=True, kw_only=True):
+    """Rows of the log as they are: `{"seq", "at", "event"}`."""
+
+    events: list[Raw]
+    last: int
+
+
+class RequestView(RequestRecord, kw_only=True):
+    """A permission request or a question, with its session's title."""
+
+    session_title: str
+
+
+class RequestList(View, frozen=True, kw_only=True):
+    requests: list[RequestView]
+
+
+class DeviceStatus(Struct, frozen=True, rename="camel"):
+    """One machine as the hub sees it."""
+
+    device: str
+    name: str
+    version: str
+    online: bool
+    epoch: int
+    agents: tuple[AgentInfo, ...] = ()
+
+
+class Capabilities(Struct, frozen=True):
+    can_spawn_sessions: bool
+    supported_harnesses: list[str]
+
+
+class DaemonStatus(Struct, frozen=True):
+    connected: bool
+    client_id: str | None
+    capabilities: Capabilities
+    devices: list[DeviceStatus]
+    storage_problem: str | None = None  # why nothing can be stored just now
+
+
+class DeviceList(View, frozen=True, kw_only=True):
+    devices: list[DeviceStatus]
+
+
+class GrantView(View, frozen=True, kw_only=True):
+    id: str
+    name: str
+    role: str
+    session_id: str | None
+    kind: str
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+
+
+class GrantList(View, frozen=True, kw_only=True):
+    grants: list[GrantView]
+
+
+class GrantMade(View, frozen=True, kw_only=True):
+    """A new grant with its secret, shown this once."""
+
+    grant: GrantView
+    token: str
+    link: str
+
+
+class QrCode(View, frozen=True, kw_only=True):
+    """A square of dots without its quiet border; in each row `1` is dark."""
+
+    rows: list[str]
+
+
+class SettingsView(View, frozen=True, kw_only=True):
+    """What this Bascule runs with, and the file in which a person changes it."""
+
+    limits: Limits
+    terminal: TerminalSettings
+    roots: list[str]
+    config_file: str
+
+
+class AuditPage(View, frozen=True, kw_only=True):
+    """Audit records as they are, oldest first; `last` is the number to ask for the next page after."""
+
+    records: list[Raw]
+    last: int
+
+
+class AuditVerdict(View, frozen=True, kw_only=True):
+    ok: bool
+    count: int = 0
+    problem: str | None = None
+
+
+class TicketMade(View, frozen=True, kw_only=True):
+    ticket: str
+    expires_in: float
+
+
+class Health(View, frozen=True, kw_only=True):
+    status: str
+
+
+class RuleTrial(View, frozen=True, omit_defaults=True, kw_only=True):
+    """`dry_run` of a rule, or `tried` of a request."""
+
+    dry_run: DryRun | None = None
+    tried: Tried | None = None
+
+
+class SessionShown(View, frozen=True, kw_only=True):
+    """One session, as the socket gives it."""
+
+    session: SessionView
