@@ -114,7 +114,7 @@ async def test_text_typed_before_the_question_is_no_answer_and_text_typed_right_
     theirs, ours = pty.openpty()
     monkeypatch.setattr(conformance, "Keyboard", lambda: Keyboard(ours))
     os.write(theirs, b"n\n")
-    assert await conformance._agreed(Quick(theirs), AgentInfo(name="obedient"))
+    assert await conformance._agreed(Quick(theirs), AgentInfo("obedient", "Obedient", True))
     os.close(theirs)
     os.close(ours)
 

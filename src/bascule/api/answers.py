@@ -1,4 +1,7 @@
-"""Answers of the API, a struct each: over HTTP and the socket, for the page and the client. camelCase."""
+"""Answers of the API, a struct each: over HTTP and the socket, for the page and the client. camelCase.
+
+The hub sends every field. Defaults are for a client that talks to an older server.
+"""
 
 from typing import Literal
 
@@ -20,9 +23,9 @@ class View(Struct, frozen=True, rename="camel", kw_only=True):
 class SessionView(SessionRecord, kw_only=True):
     """A session's record, with the names the chat API has for three of its fields beside it."""
 
-    id: str
-    status: str
-    created: str = field(name="createdAt")
+    id: str = ""
+    status: str = ""
+    created: str = field(name="createdAt", default="")
 
 
 class DamagedSession(View, frozen=True, kw_only=True):
@@ -41,11 +44,11 @@ class Created(View, frozen=True, kw_only=True):
     """A new session. `token` opens it and nothing else; it is shown this once."""
 
     id: str
-    token: str
-    session_id: str  # the same as `id`, by the name the socket uses
-    seq: int
-    model: str | None
-    created_at: str
+    token: str = ""
+    session_id: str = ""  # the same as `id`, by the name the socket uses
+    seq: int = 0
+    model: str | None = None
+    created_at: str = ""
 
 
 class Spawned(Struct, frozen=True, kw_only=True):
@@ -67,8 +70,8 @@ class SessionOpened(View, frozen=True, kw_only=True):
 
 
 class Subscribed(View, frozen=True, kw_only=True):
-    seq: int
-    epoch: str
+    seq: int = 0
+    epoch: str = ""
 
 
 class Waits(View, frozen=True, kw_only=True):
@@ -101,9 +104,9 @@ class EntriesPage(View, frozen=True, kw_only=True):
 
     seq: int
     entries: list[Raw]
-    before: int | None
+    before: int | None = None
     after: int | None = None
-    epoch: str  # which history `seq` is of
+    epoch: str = ""  # which history `seq` is of
 
 
 class SearchHitView(View, frozen=True, kw_only=True):
@@ -184,7 +187,7 @@ class EventsPage(View, frozen=True, kw_only=True):
 class RequestView(RequestRecord, kw_only=True):
     """A permission request or a question, with its session's title."""
 
-    session_title: str
+    session_title: str = ""
 
 
 class RequestList(View, frozen=True, kw_only=True):
@@ -223,11 +226,11 @@ class GrantView(View, frozen=True, kw_only=True):
     id: str
     name: str
     role: str
-    session_id: str | None
-    kind: str
-    created_at: str
-    expires_at: str | None
-    last_used_at: str | None
+    session_id: str | None = None
+    kind: str = ""
+    created_at: str = ""
+    expires_at: str | None = None
+    last_used_at: str | None = None
 
 
 class GrantList(View, frozen=True, kw_only=True):

@@ -11,16 +11,16 @@ class UnloggedProcess(Struct, frozen=True, rename="camel", kw_only=True):
 
     name: str  # the keeper's name of it
     running: bool
-    pid: int | None
-    argv: tuple[str, ...]
-    cwd: str
-    started_at: str  # "" when the keeper is too old to know
-    kept_bytes: int  # of its output that can still be read
+    pid: int | None = None
+    argv: tuple[str, ...] = ()
+    cwd: str = ""
+    started_at: str = ""  # "" when the keeper is too old to know
+    kept_bytes: int = 0  # of its output that can still be read
     session_ids: tuple[str, ...] = ()  # of the sessions it was started for
     agent: str = ""
     title: str = ""
     can_take_up: bool = False
-    problem: str  # why it has no log, and what can be done
+    problem: str = ""  # why it has no log, and what can be done
 
 
 class UnloggedList(Struct, frozen=True, rename="camel"):
