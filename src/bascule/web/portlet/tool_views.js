@@ -14,8 +14,8 @@ import { exact, pictures, plain } from './shown.js';
 /** @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry */
 /** @typedef {import('./view.js').View} View */
 
-const MOST_LINES = 400;
-const MOST_FILES = 60;
+const MAX_LINES = 400;
+const MAX_FILES = 60;
 
 /**
  * @param {ToolEntry} tool
@@ -95,8 +95,8 @@ function commandView(command, note, view) {
  */
 function outputView(text, view) {
   const rows = text.replace(/\s+$/, '').split('\n');
-  const pre = h('pre', { class: 'out', tabindex: 0 }, coloured(rows.slice(-MOST_LINES).join('\n')));
-  const rest = rows.length - MOST_LINES;
+  const pre = h('pre', { class: 'out', tabindex: 0 }, coloured(rows.slice(-MAX_LINES).join('\n')));
+  const rest = rows.length - MAX_LINES;
   const more =
     rest > 0 &&
     h(
@@ -151,7 +151,7 @@ function fileView(tool, input, view) {
   const path = String(input.file_path ?? input.path ?? tool.locations[0]?.path ?? '');
   const begins = Number.isSafeInteger(input.offset) ? input.offset : (tool.locations[0]?.line ?? null);
   const all = fileLines(tool.output, begins);
-  const lines = all.slice(0, MOST_LINES);
+  const lines = all.slice(0, MAX_LINES);
   const text = lines.map((one) => one.text).join('\n');
   return h(
     'div',
@@ -203,7 +203,7 @@ function resultsView(tool, view) {
   if (web.links.length) return [linksView(web.links, view), ...prose(web.rest, view)];
   const found = searchResults(tool.output);
   if (!found) return [outputView(tool.output, view)];
-  const shown = found.files.slice(0, MOST_FILES);
+  const shown = found.files.slice(0, MAX_FILES);
   return [
     h(
       'div',
@@ -217,7 +217,7 @@ function resultsView(tool, view) {
             null,
             h('p', null, exact(nearPath(file.path, view.cwd))),
             file.rows
-              .slice(0, MOST_LINES)
+              .slice(0, MAX_LINES)
               .map((row) =>
                 h(
                   'div',
@@ -245,7 +245,7 @@ const linksView = (links, view) =>
     'ul',
     { class: 'links' },
     links
-      .slice(0, MOST_FILES)
+      .slice(0, MAX_FILES)
       .map(({ title, url }) =>
         h(
           'li',
@@ -330,7 +330,7 @@ function diffsOf(tool, view) {
     : editsIn(tool.input);
   return files.flatMap(({ path, lines }) => {
     const language = languageOf(path);
-    const shown = lines.slice(0, MOST_LINES);
+    const shown = lines.slice(0, MAX_LINES);
     return [
       files.length > 1 ? h('p', { class: 'fname' }, exact(nearPath(path, view.cwd))) : null,
       diffView(

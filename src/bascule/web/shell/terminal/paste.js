@@ -4,11 +4,11 @@
 
 import { h } from '../../js/dom.js';
 import { visible } from '../../js/visible.js';
-import { MOST_PASTED, byteLength, linesOf, needsAsking } from '../../terminal/pasted.js';
+import { MAX_PASTED, byteLength, linesOf, needsAsking } from '../../terminal/pasted.js';
 import { shown } from '../requests/plan.js';
 import { pasteWords } from './format.js';
 
-const MOST_MARKED = 64 * 1024; // characters; a longer text is written out without marks
+const MAX_MARKED = 64 * 1024; // characters; a longer text is written out without marks
 
 /**
  * @param {HTMLElement} place where the question is asked
@@ -51,7 +51,7 @@ export function pasting(place, app, paste, back) {
           h(
             'pre',
             { tabindex: 0, role: 'group', 'aria-label': 'The whole text' },
-            whole.length > MOST_MARKED ? visible(whole) : shown(whole),
+            whole.length > MAX_MARKED ? visible(whole) : shown(whole),
           ),
         ),
         choices.map(({ label, run }, n) =>
@@ -75,7 +75,7 @@ export function pasting(place, app, paste, back) {
 
   /** @param {string} text */
   function ask(text) {
-    if (byteLength(text) > MOST_PASTED) {
+    if (byteLength(text) > MAX_PASTED) {
       app.note('That is more than 1 MB, too much to paste. Put it into a file.', { tone: 'bad' });
       return;
     }
