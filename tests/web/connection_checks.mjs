@@ -157,11 +157,11 @@ function later() {
 test('a push opens and settles a request; one that is unknown and over is passed over', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { live, states } = held();
-  live.takeRequest(request('r1'));
-  live.takeRequest(request('r2', 'answered'));
+  live.requests.take(request('r1'));
+  live.requests.take(request('r2', 'answered'));
   assert.deepEqual(states(), [['r1', 'open']]);
-  live.takeRequest(request('r1', 'answered', { answer: { by: 'ana' } }));
-  live.takeRequest(request('r1', 'delivered'));
+  live.requests.take(request('r1', 'answered', { answer: { by: 'ana' } }));
+  live.requests.take(request('r1', 'delivered'));
   assert.deepEqual(states(), [['r1', 'answered']]);
   t.mock.timers.tick(12_000);
   assert.deepEqual(states(), []);
@@ -170,26 +170,83 @@ test('a push opens and settles a request; one that is unknown and over is passed
 test('what was answered here leaves when the agent has it', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { live, states } = held();
-  live.takeRequest(request('r1', 'open', { here: true }));
-  live.takeRequest(request('r1', 'answered'));
-  live.takeRequest(request('r1', 'delivered'));
+  live.requests.take(request('r1', 'open', { here: true }));
+  live.requests.take(request('r1', 'answered'));
+  live.requests.take(request('r1', 'delivered'));
   assert.deepEqual(states(), []);
 });
 
 test('pushes that come while the list is under way are newer than the list', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { live, list, states } = held();
-  live.takeRequest(request('gone'));
-  const listed = live.listRequests();
-  live.takeRequest(request('new'));
-  live.takeRequest(request('old', 'withdrawn', { reason: 'agent' }));
+  live.requests.take(request('gone'));
+  const listed = live.requests.list();
+  live.requests.take(request('new'));
+  live.requests.take(request('old', 'withdrawn', { reason: 'agent' }));
   list.resolve([request('old'), request('kept')]);
-  live.setRequests(await listed);
+  live.requests.set(await listed);
   assert.deepEqual(states().sort(), [
     ['kept', 'open'],
     ['new', 'open'],
     ['old', 'withdrawn'],
   ]);
+});
+
+/** A page that lost its line with one request open, and is connected again: nothing is listed any more. */
+async function backAfterLoss(more = {}) {
+  const page = held();
+  page.live.seqs.set('s1', 7);
+  page.live.frames = { events: () => undefined };
+  page.live.requests.take(request('r1', 'open', more));
+  const listed = page.live.requests.list();
+  page.list.resolve([]);
+  page.live.requests.set(await listed);
+  return page;
+}
+
+test('a request that was settled while the page was away is shown as settled, with who answered it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { live, states, store } = await backAfterLoss();
+  assert.deepEqual(states(), [], 'it can be answered no more');
+  const answered = { type: 'permission_answered', request_id: 'r1', decision: 'allow', by: 'ana' };
+  live.take('s1', [{ seq: 8, at: '2026-11-12T14:00:00Z', event: answered }]);
+  const [settled] = Object.values(store.get().requests);
+  assert.deepEqual(
+    [settled.state, settled.answer.by, settled.answered_at],
+    ['answered', 'ana', '2026-11-12T14:00:00Z'],
+  );
+  t.mock.timers.tick(12_000);
+  assert.deepEqual(states(), []);
+});
+
+test('one that was taken back, or answered here and delivered, while the page was away', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const back = await backAfterLoss();
+  back.live.take('s1', [
+    { seq: 8, at: '', event: { type: 'permission_withdrawn', request_id: 'r1', reason: 'interrupted' } },
+  ]);
+  assert.deepEqual(
+    Object.values(back.store.get().requests).map((one) => [one.state, one.gone]),
+    [['withdrawn', 'interrupted']],
+  );
+  const here = await backAfterLoss({ here: true });
+  here.live.take('s1', [
+    { seq: 8, at: '', event: { type: 'permission_answered', request_id: 'r1', decision: 'allow', by: 'ana' } },
+    { seq: 9, at: '', event: { type: 'answer_delivered', request_id: 'r1' } },
+  ]);
+  assert.deepEqual(here.states(), []);
+});
+
+test('what is listed again, or of another log, is settled by no late event', async () => {
+  const answered = { seq: 8, at: '', event: { type: 'permission_answered', request_id: 'r1', by: 'ana' } };
+  const again = await backAfterLoss();
+  again.live.requests.set([request('r1')]);
+  again.live.take('s1', [answered]);
+  assert.deepEqual(again.states(), [['r1', 'open']]);
+  const other = await backAfterLoss();
+  other.live.requests.forget();
+  other.live.take('s1', [answered]);
+  assert.deepEqual(other.states(), []);
 });
 
 test('numbers are said as people say them', () => {

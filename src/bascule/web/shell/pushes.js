@@ -24,7 +24,7 @@ export function takePushes(context) {
     'session:changed': (message) => setSession(context, message.session),
     'session:presence': ({ sessionId, viewers, typing }) =>
       store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
-    'requests:changed': ({ request }) => live.takeRequest(request),
+    'requests:changed': ({ request }) => live.requests.take(request),
     'agent:status': (message) => setDevices(store, message.devices),
     'project:added': ({ project }) =>
       store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
