@@ -23,10 +23,12 @@ export function textBox(attributes, on) {
     area.style.height = 'auto';
     area.style.height = `${Math.min(area.scrollHeight, MAX_HEIGHT)}px`;
   };
-  area.oninput = () => {
+  /** Also after a script wrote into it what a person chose. */
+  const changed = () => {
     grow();
     on.change();
   };
+  area.oninput = changed;
   area.onkeydown = (event) => {
     if (on.firstKey?.(event) || event.isComposing) return;
     if (event.key === 'Enter' && on.sends(event)) {
@@ -39,7 +41,7 @@ export function textBox(attributes, on) {
     area.value = text;
     grow();
   };
-  return { area, grow, set };
+  return { area, grow, set, changed };
 }
 
 /**

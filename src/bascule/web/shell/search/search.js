@@ -10,7 +10,7 @@ import { agentTitle, filledRecord, groupOf, statusOf, titleOf } from '../state.j
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
 
-const MOST = 100;
+const MAX_HITS = 100;
 const DAY = 86_400_000;
 const TIMES = /** @type {const} */ ([
   [0, 'Any time'],
@@ -35,7 +35,7 @@ export function mountSearch(root, app) {
   /** @type {Set<string>} sessions whose further hits are shown */
   const opened = new Set();
   const again = () => draw(app.store.get());
-  const seek = seeker(app, MOST, (answer) => {
+  const seek = seeker(app, MAX_HITS, (answer) => {
     found = answer;
     opened.clear();
     again();
@@ -93,7 +93,7 @@ export function mountSearch(root, app) {
     const groups = bySession(hits);
     tally.textContent =
       found.q && !found.problem
-        ? `${found.hits.length === MOST ? 'the newest ' : ''}${hits.length} in ` +
+        ? `${found.hits.length === MAX_HITS ? 'the newest ' : ''}${hits.length} in ` +
           `${count(groups.length, 'session')} · ${Math.max(1, Math.round(found.took))} ms`
         : '';
     update(filters, found.hits.length ? chips(state) : []);
