@@ -1,7 +1,8 @@
 /** What the server pushes, by type, and what each push changes in the store. */
 
 import { put, tableOf } from '../js/tables.js';
-import { filledRecord, groupOf } from './state.js';
+import { groupOf } from './sessions.js';
+import { filledRecord } from './state.js';
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 /** @typedef {ReturnType<typeof import('../js/events.js').createEvents>} Events */

@@ -3,7 +3,7 @@
 import { count, duration } from '../../js/format.js';
 import { put, table } from '../../js/tables.js';
 import { visible } from '../../js/visible.js';
-import { statusOf } from '../state.js';
+import { statusOf } from '../sessions.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */

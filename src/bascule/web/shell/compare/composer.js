@@ -4,7 +4,8 @@ import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { textBox } from '../composer/text_box.js';
 import { agentLetter, control } from '../parts.js';
-import { agentTitle, mayStart } from '../state.js';
+import { agentTitle } from '../sessions.js';
+import { mayStart } from '../state.js';
 import { liveContestants } from './comparison.js';
 
 /** @typedef {import('../app.js').App} App */

@@ -4,7 +4,8 @@ import { h } from '../../js/dom.js';
 import { clockTime, count, folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
-import { agentTitle, deviceName, mayStart } from '../state.js';
+import { agentTitle, deviceName } from '../sessions.js';
+import { mayStart } from '../state.js';
 
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('./comparison.js').Comparison} Comparison */

@@ -5,7 +5,7 @@ import { age, count, folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { agentLetter } from '../parts.js';
-import { agentTitle } from '../state.js';
+import { agentTitle } from '../sessions.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */

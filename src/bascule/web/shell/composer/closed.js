@@ -2,8 +2,9 @@
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
-import { foundClosed } from '../sidebar/found.js';
-import { agentTitle, isGuest, isReconnecting, mayAct, reconnectWords } from '../state.js';
+import { foundClosed } from '../sidebar/found_session.js';
+import { agentTitle, isReconnecting, reconnectWords } from '../sessions.js';
+import { isGuest, mayAct } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */

@@ -3,7 +3,8 @@
 import { newKey } from '../../js/api.js';
 import { h, update } from '../../js/dom.js';
 import { control } from '../parts.js';
-import { isOver, isReconnecting, mayAct, openRequests, shownSession } from '../state.js';
+import { isOver, isReconnecting } from '../sessions.js';
+import { mayAct, openRequests, shownSession } from '../state.js';
 import { draftOf, keepDraft } from '../storage.js';
 import { closedView } from './closed.js';
 import { commentChips, setComments, withComments } from './comments.js';

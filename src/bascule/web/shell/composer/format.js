@@ -1,7 +1,7 @@
 /** What the composer says in words, from the state alone. Pure. */
 
-import { foundPlaceholder } from '../sidebar/found.js';
-import { agentTitle, isReconnecting } from '../state.js';
+import { foundPlaceholder } from '../sidebar/found_session.js';
+import { agentTitle, isReconnecting } from '../sessions.js';
 
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').SessionRecord} SessionRecord */

@@ -2,7 +2,7 @@
 
 import { h, iconButton, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
-import { deliveryWords } from '../sidebar/found.js';
+import { deliveryWords } from '../sidebar/found_session.js';
 import { shownSession } from '../state.js';
 import { QueueActions, queueEditor, queueRow } from './queue_row.js';
 

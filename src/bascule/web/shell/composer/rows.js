@@ -4,7 +4,7 @@ import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { agentLetter } from '../parts.js';
 import { confirmInterrupt } from '../session/confirm.js';
-import { agentTitle, deviceName } from '../state.js';
+import { agentTitle, deviceName } from '../sessions.js';
 import { modeChip, modelChip } from './chips.js';
 import { isWorking, typingWords } from './format.js';
 import { usageRing } from './usage.js';

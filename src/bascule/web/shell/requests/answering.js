@@ -2,7 +2,8 @@
 
 import { newKey } from '../../js/api.js';
 import { put } from '../../js/tables.js';
-import { deviceName, requestKey } from '../state.js';
+import { deviceName } from '../sessions.js';
+import { requestKey } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').OpenRequest} OpenRequest */

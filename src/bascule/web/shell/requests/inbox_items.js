@@ -3,7 +3,8 @@
 import { h } from '../../js/dom.js';
 import { folderName, nearPath, waited } from '../../js/format.js';
 import { visible } from '../../js/visible.js';
-import { isOver, openRequests, requestKey, sessionsInOrder, titleOf } from '../state.js';
+import { isOver, sessionsInOrder, titleOf } from '../sessions.js';
+import { openRequests, requestKey } from '../state.js';
 import { requestWords } from './rule_scope.js';
 
 /** @typedef {import('../state.js').State} State */

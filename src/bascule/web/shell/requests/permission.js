@@ -9,7 +9,7 @@ import { icon } from '../../js/icons.js';
 import { own } from '../../js/tables.js';
 import { tame } from '../../js/visible.js';
 import { alwaysHere } from '../rules/always.js';
-import { agentTitle, deviceName, titleOf } from '../state.js';
+import { agentTitle, deviceName, titleOf } from '../sessions.js';
 import { header } from './card_header.js';
 import { exactly, hides, reasonWords } from './exactly.js';
 import { permissionButtons, reasonField, whyBlocked } from './permission_buttons.js';

@@ -5,7 +5,7 @@ import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { count, waited } from '../../js/format.js';
 import { header } from './card_header.js';
-import { agentTitle } from '../state.js';
+import { agentTitle } from '../sessions.js';
 import { table } from '../../js/tables.js';
 
 /** @typedef {import('../app.js').App} App */

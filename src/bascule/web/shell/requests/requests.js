@@ -3,7 +3,8 @@
 import { update } from '../../js/dom.js';
 import { put } from '../../js/tables.js';
 import { tame } from '../../js/visible.js';
-import { agentTitle, mayAct, openRequests, requestKey, shownSession } from '../state.js';
+import { agentTitle } from '../sessions.js';
+import { mayAct, openRequests, requestKey, shownSession } from '../state.js';
 import { Answering } from './answering.js';
 import { cardOf } from './card.js';
 import { endInSight, pressLetter } from './permission.js';

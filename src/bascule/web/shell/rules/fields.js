@@ -2,7 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
-import { homeOf } from '../state.js';
+import { homeOf } from '../sessions.js';
 
 /** @typedef {import('../state.js').State} State */
 

@@ -4,7 +4,7 @@ import { h, iconButton } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
 import { own } from '../../js/tables.js';
 import { visible } from '../../js/visible.js';
-import { agentTitle } from '../state.js';
+import { agentTitle } from '../sessions.js';
 import { answerBadge } from './format.js';
 
 /** @typedef {import('../state.js').State} State */

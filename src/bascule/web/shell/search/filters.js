@@ -4,7 +4,8 @@ import { h } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { menu } from '../parts.js';
-import { agentTitle, filledRecord, groupOf } from '../state.js';
+import { agentTitle, groupOf } from '../sessions.js';
+import { filledRecord } from '../state.js';
 
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('./hits.js').Hit} Hit */

@@ -3,7 +3,7 @@
 import { h } from '../../js/dom.js';
 import { folderName, moment } from '../../js/format.js';
 import { agentLetter } from '../parts.js';
-import { statusOf, titleOf } from '../state.js';
+import { statusOf, titleOf } from '../sessions.js';
 import { recordOf } from './filters.js';
 import { marked } from './hits.js';
 

@@ -5,7 +5,7 @@ import { age, folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { agentLetter, dot, keyName } from '../parts.js';
-import { sessionsInOrder, statusOf, titleOf } from '../state.js';
+import { sessionsInOrder, statusOf, titleOf } from '../sessions.js';
 import { marked } from './hits.js';
 
 /** @typedef {import('../app.js').App} App */

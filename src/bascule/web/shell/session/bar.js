@@ -4,17 +4,8 @@ import { h, iconButton, update } from '../../js/dom.js';
 import { folderName, waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { dot, menu } from '../parts.js';
-import {
-  agentTitle,
-  deviceName,
-  isGuest,
-  mayAct,
-  modelName,
-  pullNumber,
-  shownSession,
-  statusOf,
-  titleOf,
-} from '../state.js';
+import { agentTitle, deviceName, modelName, pullNumber, statusOf, titleOf } from '../sessions.js';
+import { isGuest, mayAct, shownSession } from '../state.js';
 import { otherWay } from '../terminal/chat_or_screen.js';
 import { exportChoices, openSessionMenu } from './bar_menu.js';
 import { shareSession } from './sharing.js';

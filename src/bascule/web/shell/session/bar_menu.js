@@ -3,7 +3,8 @@
 import { h } from '../../js/dom.js';
 import { clockTime } from '../../js/format.js';
 import { menu } from '../parts.js';
-import { isOver, mayAct } from '../state.js';
+import { isOver } from '../sessions.js';
+import { mayAct } from '../state.js';
 import { terminalChoices } from '../terminal/chat_or_screen.js';
 import { confirmEnd } from './confirm.js';
 import { FORMATS, exportSession } from './exporting.js';

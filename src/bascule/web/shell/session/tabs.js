@@ -2,7 +2,8 @@
 
 import { h, iconButton, update } from '../../js/dom.js';
 import { agentLetter, dot, menu } from '../parts.js';
-import { agentTitle, mayStart, statusOf, titleOf } from '../state.js';
+import { agentTitle, statusOf, titleOf } from '../sessions.js';
+import { mayStart } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */

@@ -4,7 +4,7 @@ import { h } from '../../js/dom.js';
 import { age, folderName } from '../../js/format.js';
 import { dot } from '../parts.js';
 import { workOf } from '../sidebar/rows.js';
-import { agentTitle, marksOf, sessionsInOrder, statusOf, titleOf } from '../state.js';
+import { agentTitle, marksOf, sessionsInOrder, statusOf, titleOf } from '../sessions.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
