@@ -5,6 +5,16 @@
 /** @typedef {{items: Item[], cut: boolean, problem: string} | 'asked'} Level */
 /** @typedef {{path: string, size: number, binary: boolean, cut: boolean, text: string, problem: string}} Shown */
 
+/**
+ * The lines of a file, without the empty line after a last newline, and without carriage returns.
+ * @param {string} text
+ */
+export function linesOfText(text) {
+  const lines = text.split('\n');
+  if (lines.length > 1 && lines.at(-1) === '') lines.pop();
+  return lines.map((line) => line.replace(/\r$/, ''));
+}
+
 export class FileTree {
   /**
    * @param {App} app

@@ -5,18 +5,9 @@ import { sizeWords } from '../../js/format.js';
 import { highlighted, languageOf } from '../../js/highlight.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
+import { linesOfText } from './file_tree.js';
 
 /** @typedef {import('./file_tree.js').Shown} Shown */
-
-/**
- * Without the empty line after a last newline, and without carriage returns.
- * @param {string} text
- */
-export function textLines(text) {
-  const lines = text.split('\n');
-  if (lines.length > 1 && lines.at(-1) === '') lines.pop();
-  return lines.map((line) => line.replace(/\r$/, ''));
-}
 
 /**
  * @param {Shown} shown
@@ -47,7 +38,7 @@ function fileBody(shown) {
   if (shown.problem) return h('p', { class: 'ptip bad' }, icon('alert', 14), h('span', null, shown.problem));
   if (shown.binary)
     return h('p', { class: 'ptip' }, icon('info', 14), h('span', null, 'This file is not text, so it is not shown.'));
-  const lines = textLines(shown.text);
+  const lines = linesOfText(shown.text);
   return h(
     'div',
     { class: 'ftext', tabindex: 0, role: 'group', 'aria-label': 'Text' },

@@ -4,9 +4,10 @@ import { update } from '../../js/dom.js';
 import { put } from '../../js/tables.js';
 import { tame } from '../../js/visible.js';
 import { agentTitle } from '../sessions.js';
-import { mayAct, openRequests, requestKey, shownSession } from '../state.js';
+import { mayAct, requestKey } from '../state.js';
 import { Answering } from './answering.js';
 import { cardOf } from './card.js';
+import { requestsInView } from './in_view.js';
 import { endInSight, pressLetter } from './permission.js';
 import { requestTitle } from './rule_scope.js';
 import { readOnlyCard, settledCard } from './settled.js';
@@ -30,22 +31,6 @@ const BEHIND = [
   'composer',
   'bnav',
 ];
-
-/**
- * The requests of the session in view, and which of them is: the one picked, or the oldest.
- * @param {State} state
- */
-export function requestsInView(state) {
-  const id = shownSession(state);
-  if (!id) return { all: [], at: 0, settled: [] };
-  const all = openRequests(state, id);
-  const picked = state.route.name === 'inbox' ? state.inboxPick : state.requestPick[id];
-  const at = all.findIndex((ask) => requestKey(ask) === picked);
-  const settled = Object.values(state.requests)
-    .filter((ask) => ask.session_id === id && ask.state !== 'open' && ask.answer?.by !== 'policy')
-    .slice(-1);
-  return { all, at: Math.max(0, at), settled };
-}
 
 /**
  * @param {HTMLElement} root
