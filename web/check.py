@@ -31,11 +31,7 @@ def checks(*, fix: bool) -> list[list[str]]:
     mend = ["--fix"] if fix else []
     return [
         [str(TSC), "-p", "web"],
-        [
-            *(str(ESLINT), "--config", "web/eslint.config.js"),
-            *("--suppressions-location", "web/eslint-suppressions.json", *mend),
-            *("src/bascule/web", "tests/web", "web"),
-        ],
+        [str(ESLINT), "--config", "web/eslint.config.js", *mend, "src/bascule/web", "tests/web", "web"],
         [str(STYLELINT), "--config", "web/stylelint.config.js", *mend, STYLES],
         [
             *(str(PRETTIER), "--config", "web/prettier.json", "--log-level", "warn"),

@@ -1,12 +1,9 @@
-// Run by test_pure_modules.py: connecting again, events and requests, with a scripted socket instead of a browser.
+// Run by test_pure_modules.py: connecting again, calls and events, with a scripted socket instead of a browser.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createEvents } from '../../src/bascule/web/js/events.js';
-import { count, folderName, money, ordinal, tokens } from '../../src/bascule/web/js/format.js';
+import { Feed } from '../../src/bascule/web/js/feed.js';
 import { ReconnectingSocket, backoff } from '../../src/bascule/web/js/reconnecting_socket.js';
-import { createStore } from '../../src/bascule/web/js/store.js';
-import { Live } from '../../src/bascule/web/shell/live.js';
-import { FIRST } from '../../src/bascule/web/shell/state.js';
 
 const LADDER = { first: 1000, longest: 30_000 };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -137,66 +134,80 @@ test('every listener hears an event, whatever another one does', () => {
   assert.deepEqual(heard, ['a.py']);
 });
 
-const request = (id, state = 'open', more = {}) => ({ session_id: 's1', request_id: id, state, ...more });
-
-/** The requests a page holds, with a list that comes when the test says so. */
-function held() {
-  const store = createStore({ ...FIRST });
-  const list = later();
-  const live = new Live(store, { requests: () => list.promise }, {});
-  const states = () => Object.values(store.get().requests).map((one) => [one.request_id, one.state]);
-  return { live, list, states, store };
+/** The page's connection over a scripted socket, with what the page was told of its state. */
+async function connected(t, onLive = async () => undefined) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] });
+  scripted();
+  globalThis.addEventListener = () => undefined;
+  globalThis.document = { addEventListener: () => undefined, hidden: false };
+  const phases = [];
+  const pushes = [];
+  const feed = new Feed({
+    key: () => 'secret',
+    onLine: ({ phase, attempt }) => phases.push(`${phase} ${attempt}`),
+    onPush: (message) => pushes.push(message.type),
+    onLive,
+  });
+  void feed.connect();
+  await settle();
+  const [socket] = FakeSocket.made;
+  socket.open();
+  await settle();
+  const says = (message) => socket.onmessage({ data: JSON.stringify(message) });
+  return { feed, socket, phases, pushes, says };
 }
 
-function later() {
-  const made = {};
-  made.promise = new Promise((resolve) => Object.assign(made, { resolve }));
-  return made;
-}
-
-test('a push opens and settles a request; one that is unknown and over is passed over', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { live, states } = held();
-  live.takeRequest(request('r1'));
-  live.takeRequest(request('r2', 'answered'));
-  assert.deepEqual(states(), [['r1', 'open']]);
-  live.takeRequest(request('r1', 'answered', { answer: { by: 'ana' } }));
-  live.takeRequest(request('r1', 'delivered'));
-  assert.deepEqual(states(), [['r1', 'answered']]);
-  t.mock.timers.tick(12_000);
-  assert.deepEqual(states(), []);
-});
-
-test('what was answered here leaves when the agent has it', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { live, states } = held();
-  live.takeRequest(request('r1', 'open', { here: true }));
-  live.takeRequest(request('r1', 'answered'));
-  live.takeRequest(request('r1', 'delivered'));
-  assert.deepEqual(states(), []);
-});
-
-test('pushes that come while the list is under way are newer than the list', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { live, list, states } = held();
-  live.takeRequest(request('gone'));
-  const listed = live.listRequests();
-  live.takeRequest(request('new'));
-  live.takeRequest(request('old', 'withdrawn', { reason: 'agent' }));
-  list.resolve([request('old'), request('kept')]);
-  live.setRequests(await listed);
-  assert.deepEqual(states().sort(), [
-    ['kept', 'open'],
-    ['new', 'open'],
-    ['old', 'withdrawn'],
-  ]);
-});
-
-test('numbers are said as people say them', () => {
-  assert.deepEqual([count(1, 'file'), count(2, 'file'), ordinal(3), ordinal(9)], ['1 file', '2 files', 'third', '9th']);
+test('each call gets its own answer, whatever order they come in, and a push is no answer', async (t) => {
+  const { feed, socket, pushes, says } = await connected(t);
+  const calls = [feed.call('one'), feed.call('two', { n: 2 }), feed.call('three').catch((error) => error.code)];
   assert.deepEqual(
-    [money(0.001), money(1.5), folderName('/code/api/'), folderName('')],
-    ['< $0.01', '$1.50', 'api', 'this machine'],
+    socket.sent.map((text) => JSON.parse(text)),
+    [
+      { id: 1, type: 'one' },
+      { n: 2, id: 2, type: 'two' },
+      { id: 3, type: 'three' },
+    ],
   );
-  assert.equal(tokens(900), '900 tokens');
+  says({ id: 3, error: { code: 'FORBIDDEN', message: 'No.' } });
+  says({ type: 'session:changed', id: 1 });
+  says({ id: 2, ok: 'second' });
+  says({ id: 1, ok: 'first' });
+  says({ id: 9, ok: 'nobody asked' });
+  assert.deepEqual(await Promise.all(calls), ['first', 'second', 'FORBIDDEN']);
+  assert.deepEqual(pushes, ['session:changed']);
+});
+
+test('a loss refuses the calls under way, and the line is live again once the page has caught up', async (t) => {
+  let catchUp = async () => undefined;
+  const { feed, socket, phases } = await connected(t, () => catchUp());
+  const call = feed.call('one').catch((error) => error.code);
+  socket.fail({ code: 1006 });
+  assert.equal(await call, 'OFFLINE');
+  assert.equal(await feed.call('two').catch((error) => error.code), 'OFFLINE');
+  let done;
+  catchUp = () => new Promise((resolve) => (done = resolve));
+  t.mock.timers.tick(1300);
+  await settle();
+  FakeSocket.made[1].open();
+  await settle();
+  assert.equal(phases.at(-1), 'lost 1', 'not before everything was read again');
+  done();
+  await settle();
+  assert.deepEqual(phases.slice(-3), ['lost 1', 'lost 1', 'live 0']);
+});
+
+test('a server that fell silent is left, a revoked key is not tried again', async (t) => {
+  const { socket, phases } = await connected(t);
+  t.mock.timers.tick(10_000);
+  assert.equal(JSON.parse(socket.sent.at(-1)).type, 'ping');
+  t.mock.timers.tick(20_000);
+  assert.equal(phases.at(-1), 'lost 1');
+  t.mock.timers.tick(1300);
+  await settle();
+  FakeSocket.made[1].open();
+  await settle();
+  FakeSocket.made[1].fail({ code: 1008, reason: 'revoked' });
+  t.mock.timers.tick(60_000);
+  await settle();
+  assert.deepEqual([phases.at(-1), FakeSocket.made.length], ['refused 0', 2]);
 });

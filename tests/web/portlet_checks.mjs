@@ -16,7 +16,7 @@ import {
   whatNext,
 } from '../../src/bascule/web/portlet/results.js';
 import { hitsIn } from '../../src/bascule/web/portlet/said.js';
-import { MOST_ENTRIES, Window, nearest } from '../../src/bascule/web/portlet/window.js';
+import { MAX_ENTRIES, Window, nearest } from '../../src/bascule/web/portlet/window.js';
 
 const at = '2026-11-12T14:00:00Z';
 const said = (seq, text = `text ${seq}`, more = {}) =>
@@ -62,21 +62,21 @@ test('x5 a window asks once for each side and joins what comes', () => {
 });
 
 test('x5 memory stays bounded on both sides, and what was forgotten can be asked for again', () => {
-  const many = Array.from({ length: MOST_ENTRIES + 200 }, (_, n) => said(n + 1));
+  const many = Array.from({ length: MAX_ENTRIES + 200 }, (_, n) => said(n + 1));
   const up = opened(many).window;
   up.keepNear(3);
   assert.deepEqual(
     [up.entries.length, up.entries[0].first_seq, up.state.after, up.live],
-    [MOST_ENTRIES, 1, MOST_ENTRIES, false],
+    [MAX_ENTRIES, 1, MAX_ENTRIES, false],
   );
   const down = opened(many).window;
   down.keepNear(many.length);
-  assert.deepEqual([down.entries.length, down.state.before, down.live], [MOST_ENTRIES, 201, true]);
+  assert.deepEqual([down.entries.length, down.state.before, down.live], [MAX_ENTRIES, 201, true]);
 });
 
 test('x5 a page that comes after its end was forgotten leaves no hole', () => {
   const { window } = opened(
-    Array.from({ length: MOST_ENTRIES + 200 }, (_, n) => said(n + 100)),
+    Array.from({ length: MAX_ENTRIES + 200 }, (_, n) => said(n + 100)),
     100,
   );
   window.older();

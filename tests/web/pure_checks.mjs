@@ -22,7 +22,8 @@ import { bySession } from '../../src/bascule/web/shell/search/hits.js';
 import { commandOffers, fileOffers } from '../../src/bascule/web/shell/composer/offers.js';
 import { placeOf, routeOf } from '../../src/bascule/web/shell/routes.js';
 import { scopeOf, requestTitle } from '../../src/bascule/web/shell/requests/rule_scope.js';
-import { FIRST, filledRecord, groupsOf, marksOf } from '../../src/bascule/web/shell/state.js';
+import { groupsOf, marksOf } from '../../src/bascule/web/shell/sessions.js';
+import { FIRST, filledRecord } from '../../src/bascule/web/shell/state.js';
 import {
   endWords,
   pasteWords,

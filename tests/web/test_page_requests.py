@@ -118,6 +118,26 @@ async def test_each_tool_shows_exactly_what_it_would_do_and_settles_by_its_event
     assert tab.errors == []
 
 
+@pytest.mark.row("R9", "R11")
+async def test_a_request_answered_while_the_page_was_away_is_shown_as_settled(
+    world: Stage, browser: Browser
+) -> None:
+    await begun(world, wants("r1", "Bash", "execute", command="make test"))
+    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    await expect(tab.ask).to_have_count(1)
+    await tab.page.route("**/api/tickets", lambda ticket: ticket.abort())
+    world.hub.open_streams.shut_down()
+    world.hub.open_streams.closing = False
+    await tab.told("Trying again, second time")
+    await append(world.store, "s1", PermissionAnswered("r1", "allow", "Jonas"))
+    await tab.page.unroute("**/api/tickets")
+    await tab.page.evaluate("dispatchEvent(new Event('online'))")
+    await tab.told(r"Jonas allowed this at \d\d:\d\d")
+    await expect(tab.ask).to_have_count(0)
+    assert answers(world) == []
+    assert tab.errors == []
+
+
 @pytest.mark.row("S44", "S45", "R9")
 async def test_on_a_phone_a_long_request_is_read_to_its_end_before_it_is_allowed(
     world: Stage, browser: Browser

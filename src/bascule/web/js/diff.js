@@ -31,7 +31,7 @@ export function patchLines(patch) {
   return lines;
 }
 
-const MOST_CELLS = 4_000_000;
+const MAX_CELLS = 4_000_000;
 
 /**
  * A line diff of two texts (longest common subsequence, after equal ends are set aside).
@@ -48,7 +48,7 @@ export function textLines(before, after) {
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
   const middleA = a.slice(start, a.length - end);
   const middleB = b.slice(start, b.length - end);
-  const same = middleA.length * middleB.length > MOST_CELLS ? [] : common(middleA, middleB);
+  const same = middleA.length * middleB.length > MAX_CELLS ? [] : common(middleA, middleB);
   /** @type {DiffLine[]} */
   const lines = a.slice(0, start).map((text, n) => ({ kind: 'same', line: n + 1, text }));
   let i = 0;

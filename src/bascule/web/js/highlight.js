@@ -7,7 +7,7 @@ import hljs from '../vendor/highlight.js';
 import { h } from './dom.js';
 import { table } from './tables.js';
 
-const MOST = 60_000;
+const MAX_CHARACTERS = 60_000;
 
 /** @type {Record<string, string>} */
 const BY_ENDING = table({
@@ -58,7 +58,7 @@ export const languageOf = (path) => BY_ENDING[(path.split('/').pop() ?? '').toLo
  * @returns {Node | string} the text itself when it can't be coloured
  */
 export function highlighted(text, language) {
-  if (!language || text.length > MOST || !hljs.getLanguage(language)) return text;
+  if (!language || text.length > MAX_CHARACTERS || !hljs.getLanguage(language)) return text;
   const tree = /** @type {any} */ (hljs.highlight(text, { language, ignoreIllegals: true }))._emitter?.rootNode;
   if (!tree) return text;
   const fragment = document.createDocumentFragment();

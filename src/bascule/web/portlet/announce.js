@@ -1,6 +1,6 @@
 /** What a screen reader hears: each block once it is finished, and what needs attention; never single tokens. Pure. */
 
-const MOST = 600;
+const MAX_CHARACTERS = 600;
 
 /**
  * @param {import('../js/reduce.js').Transcript} state
@@ -13,7 +13,7 @@ export function announced({ entries, changed }) {
     .map(words)
     .filter(Boolean)
     .join('. ')
-    .slice(0, MOST);
+    .slice(0, MAX_CHARACTERS);
 }
 
 /**

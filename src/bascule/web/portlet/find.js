@@ -19,8 +19,8 @@ import { hitsIn } from './said.js';
  * }} Parts
  */
 
-const MOST_RANGES = 2000;
-const MOST_REMOTE = 100;
+const MAX_RANGES = 2000;
+const MAX_REMOTE = 100;
 const PAUSE = 200; // milliseconds of quiet before the server is asked
 
 export class Find {
@@ -70,7 +70,7 @@ export class Find {
   found(text, seqs) {
     if (text !== this.text || !text) return;
     this.remote = seqs ?? [];
-    this.further = seqs === null || seqs.length >= MOST_REMOTE;
+    this.further = seqs === null || seqs.length >= MAX_REMOTE;
     const hits = this.#hits();
     if (this.here) this.#report();
     else if (hits.length) this.#show(hits[hits.length - 1], -1);
@@ -203,7 +203,7 @@ export function rangesOf(root, text) {
   let n = 0;
   for (
     let at = joined.indexOf(low);
-    at >= 0 && ranges.length < MOST_RANGES;
+    at >= 0 && ranges.length < MAX_RANGES;
     at = joined.indexOf(low, at + low.length)
   ) {
     while (nodes[n + 1] && nodes[n + 1].from <= at) n++;

@@ -85,8 +85,8 @@ const TAGS = [
   'summary',
 ];
 const ATTRIBUTES = ['href', 'class', 'align', 'start', 'type', 'checked', 'disabled', 'alt', 'src'];
-const MOST_MARKDOWN = 200_000;
-const MOST_MARKS = 3000; // the parser's time grows with their square
+const MAX_MARKDOWN = 200_000;
+const MAX_MARKS = 3000; // the parser's time grows with their square
 export const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
 
 /**
@@ -96,7 +96,7 @@ export const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
  */
 export function markdown(text, ask) {
   const clean = tame(text);
-  const fragment = clean.length > MOST_MARKDOWN ? null : purified(clean);
+  const fragment = clean.length > MAX_MARKDOWN ? null : purified(clean);
   if (!fragment) {
     const plain = document.createDocumentFragment();
     plain.append(h('pre', { class: 'plain' }, clean));
@@ -140,7 +140,7 @@ export function markdown(text, ask) {
  * @returns {DocumentFragment | null} null for what can't be read as Markdown: it is shown as it was written
  */
 function purified(text) {
-  if (!/^(?:```|~~~)/.test(text) && (text.match(/[*_~[<]/g)?.length ?? 0) > MOST_MARKS) return null;
+  if (!/^(?:```|~~~)/.test(text) && (text.match(/[*_~[<]/g)?.length ?? 0) > MAX_MARKS) return null;
   let html;
   try {
     html = marked.parse(text, { async: false });

@@ -4,7 +4,7 @@ import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { visible } from '../js/visible.js';
 
-const MOST = 64 * 1024;
+const MAX_CHARACTERS = 64 * 1024;
 
 /** @param {import('../js/types.d.ts').Entry[]} entries */
 export function rawEntries(entries) {
@@ -25,6 +25,6 @@ export function rawEntries(entries) {
       h('span', { class: 'w' }, 'Open it to see it raw'),
       h('span', { class: 'car' }, icon('right', 12)),
     ),
-    h('pre', { class: 'out', tabindex: 0 }, visible(text.slice(0, MOST))),
+    h('pre', { class: 'out', tabindex: 0 }, visible(text.slice(0, MAX_CHARACTERS))),
   );
 }

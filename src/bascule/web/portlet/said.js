@@ -2,7 +2,7 @@
 
 /** @typedef {import('../js/types.d.ts').Entry} Entry */
 
-const MOST_INPUT = 8000;
+const MAX_INPUT = 8000;
 
 /**
  * @param {Entry} entry
@@ -48,7 +48,7 @@ function asked({ asked: { questions = [] }, answer }) {
  * @returns {string[]}
  */
 function strings(value) {
-  if (typeof value === 'string') return [value.slice(0, MOST_INPUT)];
+  if (typeof value === 'string') return [value.slice(0, MAX_INPUT)];
   return value && typeof value === 'object' ? Object.values(value).slice(0, 50).flatMap(strings) : [];
 }
 

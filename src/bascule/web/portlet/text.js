@@ -8,10 +8,10 @@ import { blockEnd, leans, openFence, pieces } from './pieces.js';
 /** @typedef {import('../js/types.d.ts').TextEntry} TextEntry */
 /** @typedef {{copy: (text: string) => void, link: (href: string) => void}} Ask */
 
-const MOST_TAIL = 2000; // a longer one is only appended to
+const MAX_TAIL = 2000; // a longer one is only appended to
 const PART = 6000; // characters drawn and laid out as one
-const MOST_AGAIN = 60_000; // a text up to here is drawn a second time when its blocks lean on each other
-const MOST_MARKDOWN = 400_000;
+const MAX_AGAIN = 60_000; // a text up to here is drawn a second time when its blocks lean on each other
+const MAX_MARKDOWN = 400_000;
 const OPEN_ENDED = new Set(['P', 'UL', 'OL', 'LI', 'BLOCKQUOTE', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6']);
 
 /** One growing text: knows how much of it is drawn, so that each new piece costs only itself. */
@@ -50,7 +50,7 @@ export class GrowingText {
     const tail = text.slice(this.drawn);
     const fence = openFence(tail);
     if (fence) this.#append(text, this.drawn + fence.begins, fence.language);
-    else if (tail.length > MOST_TAIL) this.#append(text, this.drawn, null);
+    else if (tail.length > MAX_TAIL) this.#append(text, this.drawn, null);
     else this.#redraw(tail);
   }
 
@@ -104,11 +104,11 @@ export class GrowingText {
     this.closed = true;
     this.growing = null;
     this.tail.remove();
-    if (text.length > MOST_MARKDOWN) {
+    if (text.length > MAX_MARKDOWN) {
       this.element.replaceChildren(h('pre', { class: 'plain' }, tame(text)));
       return;
     }
-    if (text.length <= MOST_AGAIN && leans(text)) {
+    if (text.length <= MAX_AGAIN && leans(text)) {
       this.element.replaceChildren(h('div', { class: 'part' }, markdown(text, this.ask)));
       return;
     }

@@ -13,7 +13,7 @@ import { filled, fold, openIn, transcript } from '../js/reduce.js';
  * @typedef {{seq: number, entries: any[], before: number | null, after?: number | null}} Page
  */
 
-export const MOST_ENTRIES = 400;
+export const MAX_ENTRIES = 400;
 const SLACK = 50; // forgetting one by one would move the page at every event
 
 /**
@@ -152,11 +152,11 @@ export class Window {
    */
   keepNear(reader) {
     if (this.crowded)
-      this.state = trimmed(this.state, MOST_ENTRIES, reader < this.entries.length / 2 ? 'newer' : 'older');
+      this.state = trimmed(this.state, MAX_ENTRIES, reader < this.entries.length / 2 ? 'newer' : 'older');
   }
 
   get crowded() {
-    return this.entries.length > MOST_ENTRIES + SLACK;
+    return this.entries.length > MAX_ENTRIES + SLACK;
   }
 }
 

@@ -34,8 +34,9 @@ export function createConnecting(context) {
       go({ name: 'session', id: me.sessionId });
     } else await loadAll(context);
     if (feed.line.attempt > 0) frames.revive();
+    // First the requests: the events that follow say what became of those that are open no more.
+    if (me?.sessionId && live.seqs.has(me.sessionId)) await live.requests.read(me.sessionId);
     await live.followAgain();
-    if (me?.sessionId && live.seqs.has(me.sessionId)) await live.readRequests(me.sessionId);
     const { route } = store.get();
     if (route.name === 'session' && route.id) live.ensure(route.id);
     void sendHeld();
@@ -84,7 +85,7 @@ export function createConnecting(context) {
 async function loadAll({ store, api, live }) {
   const [sessions, requests, devices, projects] = await Promise.all([
     api.sessions(),
-    live.listRequests(),
+    live.requests.list(),
     api.devices(),
     api.projects(),
   ]);
@@ -94,7 +95,7 @@ async function loadAll({ store, api, live }) {
     projects,
     loaded: true,
   });
-  live.setRequests(requests);
+  live.requests.set(requests);
   await live.recognise();
   store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));
   void api
@@ -110,6 +111,7 @@ async function loadAll({ store, api, live }) {
 function forgetEverything({ store, live, frames }) {
   for (const id of [...frames.frames.keys()]) frames.forget(id);
   live.seqs.clear();
+  live.requests.forget();
   // What this person chose for the page stays; what the server told it goes.
   const { line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick } = store.get();
   store.set({ ...FIRST, line, route, tabs, side, collapsed, panel, theme, seen, held, notes, tick });

@@ -1,32 +1,13 @@
 /** The sessions this page has open: reads a page of each, follows its events, comes back by number after a loss. */
 
 import { endAfter, queueAfter, step, titleFrom } from '../js/record.js';
-import { FIRST_LIVE, requestKey, filledRecord } from './state.js';
-import { put, table, tableOf, without } from '../js/tables.js';
+import { put, table, without } from '../js/tables.js';
+import { KnownRequests, openIn } from './requests/known_requests.js';
+import { FIRST_LIVE, filledRecord } from './state.js';
 
 const PAGE = 60;
-const SHOWN_FOR = { answered: 12_000, withdrawn: 6000 }; // milliseconds after a request was settled
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
-
-/**
- * The open requests among a session's entries: whoever may see this session only is given no list.
- * @param {string} id
- * @param {any[]} entries
- */
-const openIn = (id, entries) =>
-  entries
-    .filter(({ asked, state }) => asked && state === 'open')
-    .map(({ asked, first_seq: seq, at }) => ({
-      session_id: id,
-      request_id: asked.request_id,
-      kind: asked.type === 'question_asked' ? 'question' : 'permission',
-      state: 'open',
-      asked,
-      opened_at: at,
-      seq,
-      input_sha256: asked.input_sha256,
-    }));
 
 export class Live {
   /**
@@ -45,11 +26,10 @@ export class Live {
     this.store = store;
     this.api = api;
     this.frames = frames;
+    this.requests = new KnownRequests(store, api);
     /** @type {Map<string, Promise<void>>} */
     this.opening = new Map();
     this.caught = 0;
-    /** Requests pushed while the list of them is under way: newer than the list. @type {any[] | null} */
-    this.pushed = null;
     /** Which history the numbers are of. @type {string | undefined} */
     this.epoch = undefined;
     /**
@@ -81,14 +61,14 @@ export class Live {
   /** @param {string} id */
   async #open(id) {
     const guest = this.store.get().me?.sessionId === id;
-    if (guest) this.pushed = [];
+    if (guest) this.requests.expectList();
     try {
       const page = await this.api.open(id, { limit: PAGE });
       this.epoch = page.epoch;
       this.seqs.set(id, page.seq);
       this.#setLive(id, { ...this.#fromPage(page), opened: true, error: '' });
       this.#setSession(page.session);
-      if (guest) this.setRequests(openIn(id, page.entries));
+      if (guest) this.requests.set(openIn(id, page.entries));
       this.frames.opened(id, page);
       await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
       await this.#learn(id, page.session.started_seq ?? 0);
@@ -183,6 +163,7 @@ export class Live {
     const queue = queueAfter(live.queue, event);
     if (queue !== live.queue) this.#setLive(id, { queue });
     this.#absorbRecord(id, logged);
+    this.requests.absorb(id, logged);
   }
 
   /**
@@ -207,69 +188,6 @@ export class Live {
     this.store.set((state) => ({ sessions: put(state.sessions, id, patch) }));
   }
 
-  /**
-   * The server pushed a request that was opened, answered, delivered or withdrawn.
-   * @param {any} request as `requests:list` has it
-   */
-  takeRequest(request) {
-    this.pushed?.push(request);
-    const key = requestKey(request);
-    const known = this.store.get().requests[key];
-    if (request.state === 'open') this.#setRequest({ ...known, ...request });
-    else if (!known) return;
-    else if (request.state === 'withdrawn') this.#settle({ ...known, ...request, gone: request.reason });
-    else if (known.here && request.state !== 'answered')
-      this.store.set((state) => ({ requests: without(state.requests, key) }));
-    else if (known.state === 'open') this.#settle({ ...known, ...request, state: 'answered' });
-  }
-
-  /** @param {any} request */
-  #setRequest(request) {
-    this.store.set((state) => ({ requests: put(state.requests, requestKey(request), request) }));
-  }
-
-  /**
-   * What became of a request is shown a moment, then leaves.
-   * @param {any} request
-   */
-  #settle(request) {
-    this.#setRequest(request);
-    const key = requestKey(request);
-    setTimeout(() => this.#forgetRequest(key), SHOWN_FOR[/** @type {keyof typeof SHOWN_FOR} */ (request.state)]);
-  }
-
-  /** @param {string} key */
-  #forgetRequest(key) {
-    this.store.set((state) => {
-      const gone = state.requests[key];
-      return gone && gone.state !== 'open' ? { requests: without(state.requests, key) } : {};
-    });
-  }
-
-  /** All open requests. From here on pushes are remembered, until `setRequests` has taken the list. */
-  listRequests() {
-    this.pushed = [];
-    return this.api.requests();
-  }
-
-  /**
-   * All open requests, as the server lists them. What is missing there is settled.
-   * @param {any[]} requests
-   */
-  setRequests(requests) {
-    const { pushed } = this;
-    this.pushed = null;
-    this.store.set((state) => {
-      const settled = Object.entries(state.requests).filter(([, request]) => request.state !== 'open');
-      const open = requests.map((request) => {
-        const key = requestKey(request);
-        return /** @type {const} */ ([key, { ...state.requests[key], ...request }]);
-      });
-      return { requests: tableOf([...settled, ...open]) };
-    });
-    for (const request of pushed ?? []) this.takeRequest(request);
-  }
-
   /** After a reconnect: each session from the last event this page holds. */
   async followAgain() {
     this.caught = 0;
@@ -279,16 +197,6 @@ export class Live {
         this.#setLive(id, { error: error.message });
       });
     }
-  }
-
-  /**
-   * For who may see one session only: its open requests again, after a reconnect.
-   * @param {string} id
-   */
-  async readRequests(id) {
-    this.pushed = [];
-    const page = await this.api.entries(id, { limit: PAGE });
-    this.setRequests(openIn(id, page.entries));
   }
 
   /**
@@ -304,7 +212,8 @@ export class Live {
   /** The whole log is another one. What is in view is read again, the rest when somebody goes there. */
   forgetAll() {
     for (const id of [...this.seqs.keys()]) this.#forget(id);
-    this.store.set({ requests: table(), seen: table() });
+    this.requests.forget();
+    this.store.set({ seen: table() });
   }
 
   /** @param {string} id */
@@ -314,8 +223,8 @@ export class Live {
     this.store.set((state) => ({
       live: without(state.live, id),
       seen: without(state.seen, id),
-      requests: tableOf(Object.entries(state.requests).filter(([, ask]) => ask.session_id !== id)),
     }));
+    this.requests.forget(id);
   }
 
   /** Tabs of sessions that the list does not name: those begun outside Bascule are known one by one. */

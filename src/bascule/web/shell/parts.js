@@ -21,19 +21,19 @@ export function agentLetter(name, large = false) {
   return h('span', { class: `ag ag-${tint}${large ? ' lg' : ''}`, 'aria-hidden': 'true' }, letter);
 }
 
-const MAC = /Mac|iPhone|iPad/.test(navigator.platform);
+const isMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
 /**
  * The name of the key that applies here.
  * @param {string} keys
  */
-export const keyName = (keys) => (MAC ? keys.replace('Ctrl', '⌘').replace('Alt', '⌥') : keys);
+export const keyName = (keys) => (isMac() ? keys.replace('Ctrl', '⌘').replace('Alt', '⌥') : keys);
 
 /** @param {string} keys */
 export const keyCap = (keys) => h('kbd', null, keyName(keys));
 
 /** @param {KeyboardEvent} event */
-export const control = (event) => (MAC ? event.metaKey : event.ctrlKey);
+export const control = (event) => (isMac() ? event.metaKey : event.ctrlKey);
 
 /**
  * A field that has just been drawn takes the focus, its text chosen.

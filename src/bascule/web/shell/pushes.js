@@ -1,7 +1,8 @@
 /** What the server pushes, by type, and what each push changes in the store. */
 
 import { put, tableOf } from '../js/tables.js';
-import { filledRecord, groupOf } from './state.js';
+import { groupOf } from './sessions.js';
+import { filledRecord } from './state.js';
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 /** @typedef {ReturnType<typeof import('../js/events.js').createEvents>} Events */
@@ -24,7 +25,7 @@ export function takePushes(context) {
     'session:changed': (message) => setSession(context, message.session),
     'session:presence': ({ sessionId, viewers, typing }) =>
       store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
-    'requests:changed': ({ request }) => live.takeRequest(request),
+    'requests:changed': ({ request }) => live.requests.take(request),
     'agent:status': (message) => setDevices(store, message.devices),
     'project:added': ({ project }) =>
       store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),

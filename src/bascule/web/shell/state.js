@@ -1,8 +1,6 @@
-/** What the page knows, with its first values, and the questions everybody asks of it. Pure. */
+/** What the page knows, with its first values; what is in view of it, and what this browser may do. Pure. */
 
-import { folderName } from '../js/format.js';
 import { table } from '../js/tables.js';
-import { visible } from '../js/visible.js';
 
 /**
  * @typedef {import('../js/types.d.ts').SessionRecord} SessionRecord
@@ -75,9 +73,6 @@ import { visible } from '../js/visible.js';
  * }} Unlogged
  * @typedef {typeof FIRST} State
  */
-
-// The name under which the command line of the machine itself acts.
-const COMMAND_LINE = 'this machine';
 
 /**
  * Who this browser is to the server, and which server answers.
@@ -199,12 +194,6 @@ export const filledRecord = (record) => ({
   ...record,
 });
 
-/**
- * The folder a session's work is meant for, also when it works in a tree beside it.
- * @param {SessionRecord} session
- */
-export const homeOf = (session) => session.worktree_of || session.cwd;
-
 /** @param {{session_id: string, request_id: string}} ask */
 export const requestKey = (ask) => `${ask.session_id}/${ask.request_id}`;
 
@@ -231,180 +220,6 @@ export function shownSession(state) {
 }
 
 /**
- * Its agent went away, and Bascule starts it again.
- * @param {SessionRecord} session
- */
-export const isReconnecting = (session) =>
-  (session.phase === 'ended' && session.end_reason === 'disconnected') ||
-  (session.phase === 'starting' && session.attempt > 0);
-
-/**
- * It is over, and nothing is done about that.
- * @param {SessionRecord} session
- */
-export const isOver = (session) =>
-  (session.phase === 'ended' || session.phase === 'failed') && !isReconnecting(session);
-
-/**
- * "Reconnecting… try 2 of 5"
- * @param {SessionRecord} session
- */
-export const reconnectWords = (session) =>
-  session.attempts ? `Reconnecting… try ${session.attempt} of ${session.attempts}` : 'Reconnecting…';
-
-/**
- * @param {State} state
- * @param {SessionRecord} session
- * @returns {{dot: string, word: string}}
- */
-export function statusOf(state, session) {
-  const open = openRequests(state, session.session_id);
-  if (session.open_requests > 0 || open.length) {
-    return open.length && open.every((ask) => ask.kind === 'question')
-      ? { dot: 'blocked', word: 'Asks you' }
-      : { dot: 'blocked', word: 'Needs you' };
-  }
-  if (isReconnecting(session)) return { dot: 'starting', word: reconnectWords(session) };
-  switch (session.phase) {
-    case 'starting':
-      return { dot: 'starting', word: 'Starting' };
-    case 'running':
-      return { dot: 'running', word: 'Working' };
-    case 'interrupted':
-      return { dot: 'running', word: 'Stopping' };
-    case 'waiting':
-      return { dot: 'waiting', word: 'Ready' };
-    case 'ending':
-      return { dot: 'ending', word: 'Ending' };
-    case 'failed':
-      return { dot: 'failed', word: 'Failed' };
-    default:
-      return { dot: 'ended', word: 'Ended' };
-  }
-}
-
-/**
- * Blocked first, then working, then by last activity.
- * @param {State} state
- */
-export function sessionsInOrder(state) {
-  /** @param {SessionRecord} one */
-  const rank = (one) =>
-    one.open_requests > 0 ? 0 : ['running', 'starting', 'interrupted'].includes(one.phase) ? 1 : 2;
-  return Object.values(state.sessions)
-    .filter((one) => !one.archived && !one.found)
-    .sort((a, b) => rank(a) - rank(b) || (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0));
-}
-
-/**
- * @param {string} path
- * @param {string} folder
- */
-const within = (path, folder) => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
-
-/**
- * The project a session belongs to: the innermost whose folder holds its own.
- * @param {State} state
- * @param {SessionRecord} session
- */
-export function groupOf(state, session) {
-  return state.projects
-    .filter((one) => within(homeOf(session), one.path) && (!session.device || session.device === one.device))
-    .reduce(
-      (/** @type {Project | null} */ best, one) => (best && best.path.length >= one.path.length ? best : one),
-      null,
-    );
-}
-
-/**
- * The sidebar's groups: projects in the order they were added, then other folders that sessions ran in.
- * @param {State} state
- * @returns {{key: string, path: string, name: string, project: Project | null, sessions: SessionRecord[]}[]}
- */
-export function groupsOf(state) {
-  const kept = state.projects.map((project) => ({
-    key: project.path,
-    path: project.path,
-    name: project.name,
-    project,
-    sessions: /** @type {SessionRecord[]} */ ([]),
-  }));
-  /** @type {Map<string, any>} */
-  const others = new Map();
-  for (const session of sessionsInOrder(state)) {
-    const project = groupOf(state, session);
-    let group = kept.find((one) => one.project === project) ?? others.get(homeOf(session));
-    if (!group)
-      others.set(
-        homeOf(session),
-        (group = {
-          key: homeOf(session),
-          path: homeOf(session),
-          name: folderName(homeOf(session)),
-          project: null,
-          sessions: [],
-        }),
-      );
-    group.sessions.push(session);
-  }
-  return [...kept, ...others.values()];
-}
-
-/**
- * The marks of a session where it stands as a card: is it live, was it begun in a browser or at the machine, has it a
- * pull request?
- * @param {SessionRecord} session
- * @returns {{word: string, title: string}[]}
- */
-export function marksOf(session) {
-  const marks = [];
-  if (!['ended', 'failed'].includes(session.phase)) marks.push({ word: 'Live', title: 'Its agent is running' });
-  if (session.created_by)
-    marks.push(
-      session.created_by === COMMAND_LINE
-        ? { word: 'Local', title: 'Begun at the machine itself' }
-        : { word: 'Remote', title: `Begun in a browser by ${session.created_by}` },
-    );
-  if (session.pull_request) marks.push({ word: `PR ${pullNumber(session.pull_request)}`, title: session.pull_request });
-  return marks;
-}
-
-/**
- * "#218"
- * @param {string} url
- */
-export const pullNumber = (url) => `#${url.split('/').pop()}`;
-
-/**
- * An agent's name as sentences use it: what stands in brackets belongs to lists.
- * @param {State} state
- * @param {string} name
- */
-export function agentTitle(state, name) {
-  const title =
-    state.agents.find((one) => one.name === name)?.title ??
-    (name
-      .split('-')
-      .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-      .join(' ') ||
-      'Agent');
-  return title.replace(/ \(.*\)$/, '');
-}
-
-/**
- * @param {State} state
- * @param {SessionRecord} session
- */
-export function deviceName(state, session) {
-  const device = state.devices.find((one) => one.device === session.device) ?? state.devices[0];
-  return device?.name || session.device || 'this machine';
-}
-
-/** @param {SessionRecord} session */
-export const titleOf = (session) =>
-  visible(session.title ?? '') || (session.driver === 'terminal' ? 'Terminal' : 'New session');
-
-/**
  * May this browser send, answer and stop?
  * @param {State} state
  * @param {string} [sessionId]
@@ -425,13 +240,3 @@ export const isGuest = (state) => state.me?.role === 'viewer' && Boolean(state.m
  * @param {State} state
  */
 export const mayStart = (state) => !state.me || state.me.role === 'owner' || state.me.role === 'operator';
-
-/**
- * A model as people call it.
- * @param {State} state
- * @param {SessionRecord} session
- */
-export function modelName(state, session) {
-  const known = state.live[session.session_id]?.models.find((one) => one.value === session.model);
-  return known?.name || session.model || '';
-}

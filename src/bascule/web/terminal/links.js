@@ -1,13 +1,13 @@
 /** Links in a terminal: http and https alone, shown under the pointer, opened by the shell after it has asked. */
 
-const MOST = 8192; // a longer one is a trick, not an address
+const MAX_LINK = 8192; // a longer one is a trick, not an address
 
 /**
  * @param {string} text
  * @returns {string | null} the address as a browser would go there, or nothing
  */
 export function safeTarget(text) {
-  if (text.length > MOST) return null;
+  if (text.length > MAX_LINK) return null;
   try {
     const url = new URL(text);
     return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;

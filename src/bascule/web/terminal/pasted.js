@@ -5,7 +5,7 @@ const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 
 // A program that reads line by line gets at most this much of one line from the kernel; the rest is thrown away.
 export const LONGEST_LINE = 4095;
-export const MOST_PASTED = 1024 * 1024; // bytes
+export const MAX_PASTED = 1024 * 1024; // bytes
 
 /**
  * Does it hold more than one line, so that a shell would run some of it at once?
@@ -29,7 +29,7 @@ export const byteLength = (text) => new TextEncoder().encode(text).length;
  * Must a person see it before it is pasted?
  * @param {string} text
  */
-export const needsAsking = (text) => isManyLines(text) || controlsIn(text) > 0 || text.length * 3 > MOST_PASTED;
+export const needsAsking = (text) => isManyLines(text) || controlsIn(text) > 0 || text.length * 3 > MAX_PASTED;
 
 /**
  * As lines, however they ended.

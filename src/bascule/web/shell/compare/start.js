@@ -5,10 +5,9 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { count } from '../../js/format.js';
 import { agentLetter, menu } from '../parts.js';
+import { MAX_AGENTS } from './comparison.js';
 
 /** @typedef {import('../app.js').App} App */
-
-const MOST = 4;
 
 /**
  * @param {App} app
@@ -39,8 +38,8 @@ export function severalAgents(app, again) {
         note: one.demo ? 'comes with Bascule, no account' : (one.version ?? ''),
         on: others.has(one.name),
         run:
-          others.size >= MOST - 1 && !others.has(one.name)
-            ? () => app.note(`${MOST} agents at most.`)
+          others.size >= MAX_AGENTS - 1 && !others.has(one.name)
+            ? () => app.note(`${MAX_AGENTS} agents at most.`)
             : toggle(one.name),
       })),
       'line',

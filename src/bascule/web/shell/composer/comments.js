@@ -8,7 +8,7 @@ import { put } from '../../js/tables.js';
 /** @typedef {{path: string, line: number | null, side: 'old' | 'new', code: string, text: string}} Comment */
 /** @typedef {import('../app.js').App} App */
 
-const MOST = 50;
+const MAX_COMMENTS = 50;
 
 /** @param {string} id */
 const place = (id) => `bascule.comments.${id}`;
@@ -47,7 +47,8 @@ export function setComments(app, id, comments) {
  */
 export function addComment(app, id, comment) {
   const now = app.store.get().comments[id] ?? keptComments(id);
-  if (now.length >= MOST) app.note('These are enough comments for one message. Send them first.', { tone: 'bad' });
+  if (now.length >= MAX_COMMENTS)
+    app.note('These are enough comments for one message. Send them first.', { tone: 'bad' });
   else setComments(app, id, [...now, comment]);
 }
 

@@ -7,8 +7,9 @@ const ENTRIES = 200;
 /**
  * @param {App} app
  * @param {HTMLTextAreaElement} area
+ * @param {() => void} changed
  */
-export function recall(app, area) {
+export function recall(app, area, changed) {
   /** @type {string[]} newest last */
   let texts = [];
   let at = -1; // how far back; -1 is the field as it was
@@ -29,7 +30,7 @@ export function recall(app, area) {
     shown = at < 0 ? '' : texts[texts.length - 1 - at];
     area.value = shown;
     area.setSelectionRange(shown.length, shown.length);
-    area.dispatchEvent(new Event('input'));
+    changed();
   }
 
   return {

@@ -9,13 +9,14 @@ import { visible } from '../../js/visible.js';
  * @typedef {(before: string) => {from: number, find: () => Promise<Offer[]> | Offer[]} | null} Source
  */
 
-const MOST = 30;
+const MAX_OFFERS = 30;
 
 /**
  * @param {HTMLTextAreaElement} area
  * @param {Source[]} sources
+ * @param {() => void} changed
  */
-export function offers(area, sources) {
+export function offers(area, sources, changed) {
   const element = h('div', { class: 'slash', role: 'listbox', id: 'offers', 'aria-label': 'Offers', hidden: true });
   /** @type {Offer[]} */
   let found = [];
@@ -30,7 +31,7 @@ export function offers(area, sources) {
     const answer = hit ? hit.find() : [];
     const some = answer instanceof Promise ? await answer : answer;
     if (number !== asked) return; // something was typed meanwhile
-    found = some.slice(0, MOST);
+    found = some.slice(0, MAX_OFFERS);
     from = hit?.from ?? 0;
     at = 0;
     draw();
@@ -67,7 +68,7 @@ export function offers(area, sources) {
     close();
     area.focus();
     area.setSelectionRange(from + insert.length, from + insert.length);
-    area.dispatchEvent(new Event('input'));
+    changed();
   }
 
   function close() {

@@ -3,7 +3,7 @@
 import { h, iconButton } from '../../js/dom.js';
 
 const MAX_HEIGHT = 232; // pixels: ten lines
-const MOST_IMAGE = 5 * 1024 * 1024;
+const MAX_IMAGE = 5 * 1024 * 1024;
 const KINDS = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /** @typedef {{mediaType: string, data: string}} Picture */
@@ -23,10 +23,12 @@ export function textBox(attributes, on) {
     area.style.height = 'auto';
     area.style.height = `${Math.min(area.scrollHeight, MAX_HEIGHT)}px`;
   };
-  area.oninput = () => {
+  /** Also after a script wrote into it what a person chose. */
+  const changed = () => {
     grow();
     on.change();
   };
+  area.oninput = changed;
   area.onkeydown = (event) => {
     if (on.firstKey?.(event) || event.isComposing) return;
     if (event.key === 'Enter' && on.sends(event)) {
@@ -39,7 +41,7 @@ export function textBox(attributes, on) {
     area.value = text;
     grow();
   };
-  return { area, grow, set };
+  return { area, grow, set, changed };
 }
 
 /**
@@ -53,7 +55,7 @@ export function takePictures(box, area, add, refuse) {
     for (const file of files) {
       if (!KINDS.includes(file.type))
         refuse('Only pictures can be attached (PNG, JPEG, GIF, WebP). Mention a file with @ instead.');
-      else if (file.size > MOST_IMAGE) refuse('That picture is larger than 5 MB.');
+      else if (file.size > MAX_IMAGE) refuse('That picture is larger than 5 MB.');
       else add({ mediaType: file.type, data: await base64(file) });
     }
   };

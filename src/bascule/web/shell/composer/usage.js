@@ -3,7 +3,7 @@
 import { h } from '../../js/dom.js';
 import { agentLetter, dot, menu } from '../parts.js';
 import { age, count, money, tokens } from '../../js/format.js';
-import { agentTitle, statusOf, titleOf } from '../state.js';
+import { agentTitle, statusOf, titleOf } from '../sessions.js';
 import { partHead, problem } from '../settings/parts.js';
 
 /** @typedef {import('../state.js').State} State */

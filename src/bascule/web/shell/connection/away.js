@@ -3,7 +3,8 @@
 import { h, iconButton, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { clockTime, count } from '../../js/format.js';
-import { deviceName, shownSession } from '../state.js';
+import { deviceName } from '../sessions.js';
+import { shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */

@@ -18,90 +18,11 @@ export function mountBanner(root, app) {
   /** @param {State} state */
   function draw(state) {
     const away = awayOf(state);
-    update(root, [bannerOf(state, away)]);
+    update(root, [bannerOf(app, state, away)]);
     app.frames.tellAll({
       type: 'lost',
       text: away ? `Last word from ${away.name} ${clockTime(new Date(away.heardAt).toISOString())}` : '',
     });
-  }
-
-  /**
-   * One at a time, the most pressing.
-   * @param {State} state
-   * @param {Away | null} away
-   */
-  function bannerOf(state, away) {
-    // Beside a session the long wait has a card of its own.
-    if (away) return away.long && state.route.name === 'session' ? null : awayBanner(away);
-    if (state.updated) {
-      return banner(
-        'info',
-        'refresh',
-        `Bascule is now ${state.updated}. `,
-        'This page is from before. Drafts and tabs are kept.',
-        h('button', { type: 'button', class: 'btn sm line', onclick: () => location.reload() }, 'Reload'),
-      );
-    }
-    if (state.replaced) {
-      return banner(
-        'info',
-        'refresh',
-        'The log on this machine was replaced; ',
-        'this view was loaded again.',
-        h('button', { type: 'button', class: 'btn sm line', onclick: () => app.store.set({ replaced: false }) }, 'OK'),
-      );
-    }
-    if (state.unlogged.length && (phone() ? state.route.name !== 'list' : !state.side)) {
-      return banner(
-        'warn',
-        'alert',
-        `${unloggedWords(state)} `,
-        'Take up or end.',
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'btn sm line',
-            onclick: () => (phone() ? app.go({ name: 'list' }) : app.store.set({ side: true })),
-          },
-          'Show',
-        ),
-      );
-    }
-    if (state.back) {
-      const caught = state.back.events ? `${count(state.back.events, 'event')} caught up.` : 'Nothing was missed.';
-      return state.back.restarted
-        ? banner(
-            'info',
-            'refresh',
-            'Bascule was restarted. ',
-            `Agents kept working. ${caught} Sessions that allowed things by themselves ask again.`,
-          )
-        : banner('info', 'check', `${serverName(state)} is back. `, caught);
-    }
-    if (state.me?.role === 'viewer' && !state.me.sessionId)
-      return banner('info', 'eye', 'You read along live. ', 'You can’t send, type or approve.');
-    return null;
-  }
-
-  /** @param {Away} away */
-  function awayBanner(away) {
-    const text = away.long
-      ? [`Its agents most likely still run. Look there with `, h('code', null, 'bascule doctor'), '.']
-      : away.kind === 'device'
-        ? ['It comes back by itself. Agents there keep working and nothing is lost.']
-        : [
-            `Trying again, ${ordinal(away.attempt)} time${away.wait ? `, in ${away.wait} s` : ' now'}. ` +
-              'Agents there keep working and nothing is lost.',
-          ];
-    return banner(
-      'warn',
-      'off',
-      away.long ? `${away.name} has been away for ${longWait(away.ms)}. ` : `Lost ${away.name}. `,
-      text,
-      h('button', { type: 'button', class: 'btn sm line', onclick: () => app.lookAgain() }, 'Try now'),
-      away.long ? 'alert' : null,
-    );
   }
 
   let last = '';
@@ -121,6 +42,101 @@ export function mountBanner(root, app) {
     last = mark;
     draw(state);
   });
+}
+
+/**
+ * One at a time, the most pressing.
+ * @param {App} app
+ * @param {State} state
+ * @param {Away | null} away
+ */
+function bannerOf(app, state, away) {
+  // Beside a session the long wait has a card of its own.
+  if (away) return away.long && state.route.name === 'session' ? null : awayBanner(app, away);
+  if (state.updated) return updatedBanner(state.updated);
+  if (state.replaced) return replacedBanner(app);
+  if (state.unlogged.length && (phone() ? state.route.name !== 'list' : !state.side)) return unloggedBanner(app, state);
+  if (state.back) return backBanner(state, state.back);
+  if (state.me?.role === 'viewer' && !state.me.sessionId)
+    return banner('info', 'eye', 'You read along live. ', 'You can’t send, type or approve.');
+  return null;
+}
+
+/**
+ * @param {string} label
+ * @param {() => void} onclick
+ */
+const button = (label, onclick) => h('button', { type: 'button', class: 'btn sm line', onclick }, label);
+
+/** @param {string} version */
+const updatedBanner = (version) =>
+  banner(
+    'info',
+    'refresh',
+    `Bascule is now ${version}. `,
+    'This page is from before. Drafts and tabs are kept.',
+    button('Reload', () => location.reload()),
+  );
+
+/** @param {App} app */
+const replacedBanner = (app) =>
+  banner(
+    'info',
+    'refresh',
+    'The log on this machine was replaced; ',
+    'this view was loaded again.',
+    button('OK', () => app.store.set({ replaced: false })),
+  );
+
+/**
+ * @param {App} app
+ * @param {State} state
+ */
+const unloggedBanner = (app, state) =>
+  banner(
+    'warn',
+    'alert',
+    `${unloggedWords(state)} `,
+    'Take up or end.',
+    button('Show', () => (phone() ? app.go({ name: 'list' }) : app.store.set({ side: true }))),
+  );
+
+/**
+ * @param {State} state
+ * @param {NonNullable<State['back']>} back
+ */
+function backBanner(state, { events, restarted }) {
+  const caught = events ? `${count(events, 'event')} caught up.` : 'Nothing was missed.';
+  if (!restarted) return banner('info', 'check', `${serverName(state)} is back. `, caught);
+  return banner(
+    'info',
+    'refresh',
+    'Bascule was restarted. ',
+    `Agents kept working. ${caught} Sessions that allowed things by themselves ask again.`,
+  );
+}
+
+/**
+ * @param {App} app
+ * @param {Away} away
+ */
+function awayBanner(app, away) {
+  const text = away.long
+    ? [`Its agents most likely still run. Look there with `, h('code', null, 'bascule doctor'), '.']
+    : away.kind === 'device'
+      ? ['It comes back by itself. Agents there keep working and nothing is lost.']
+      : [
+          `Trying again, ${ordinal(away.attempt)} time${away.wait ? `, in ${away.wait} s` : ' now'}. ` +
+            'Agents there keep working and nothing is lost.',
+        ];
+  return banner(
+    'warn',
+    'off',
+    away.long ? `${away.name} has been away for ${longWait(away.ms)}. ` : `Lost ${away.name}. `,
+    text,
+    button('Try now', () => app.lookAgain()),
+    away.long ? 'alert' : null,
+  );
 }
 
 /**

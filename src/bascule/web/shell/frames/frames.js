@@ -6,12 +6,12 @@
 
 import { h } from '../../js/dom.js';
 
-const MOST_FRAMES = 12;
+const MAX_FRAMES = 12;
 // Of the shell's keys the harmless ones: none of them can reach a request.
 const KEYS = new Set(['k', 'b', 'j', 'f', 'i']);
 const PLACES = ['before', 'after', 'around'];
-const MOST_SEARCH = 400;
-const MOST_COPY = 4_000_000;
+const MAX_SEARCH = 400;
+const MAX_COPY = 4_000_000;
 
 /** @typedef {{frame: HTMLIFrameElement, port: MessagePort | null, waiting: any[], used: number}} Well */
 
@@ -76,14 +76,14 @@ export class Frames {
         break;
       }
       case 'search':
-        if (typeof message.text === 'string' && message.text.length <= MOST_SEARCH)
+        if (typeof message.text === 'string' && message.text.length <= MAX_SEARCH)
           this.answers.search(id, message.text);
         break;
       case 'link':
         if (typeof message.href === 'string' && pressed()) this.answers.link(message.href);
         break;
       case 'copy':
-        if (typeof message.text === 'string' && message.text.length <= MOST_COPY && pressed())
+        if (typeof message.text === 'string' && message.text.length <= MAX_COPY && pressed())
           this.answers.copy(message.text);
         break;
       case 'changes':
@@ -169,7 +169,7 @@ export class Frames {
   }
 
   #keepFew() {
-    if (this.frames.size <= MOST_FRAMES) return;
+    if (this.frames.size <= MAX_FRAMES) return;
     const [oldest] = [...this.frames].filter(([id]) => id !== this.shown).sort((a, b) => a[1].used - b[1].used)[0];
     this.forget(oldest);
     this.onForgotten?.(oldest);

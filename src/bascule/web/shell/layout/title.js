@@ -1,6 +1,7 @@
 /** The number of open requests in the title and the icon of the browser's tab. */
 
-import { openRequests, shownSession, titleOf } from '../state.js';
+import { titleOf } from '../sessions.js';
+import { openRequests, shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 

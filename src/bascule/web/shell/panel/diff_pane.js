@@ -12,7 +12,7 @@ import { visible } from '../../js/visible.js';
 const SIGNS = { add: '+', del: '−', same: '', head: '' };
 const CLASSES = { add: 'dl da', del: 'dl dd_', same: 'dl', head: 'dl dh' };
 const SPOKEN = { add: 'added', del: 'removed', same: null, head: null };
-const MOST_LINES = 1500;
+const MAX_LINES = 1500;
 
 /**
  * @typedef {{
@@ -31,7 +31,7 @@ const MOST_LINES = 1500;
 
 /** @param {Pane} pane */
 export function diffPane(pane) {
-  const lines = pane.all ? pane.lines : pane.lines.slice(0, MOST_LINES);
+  const lines = pane.all ? pane.lines : pane.lines.slice(0, MAX_LINES);
   const left = pane.lines.length - lines.length;
   return [
     h(

@@ -3,13 +3,14 @@
 import { h, iconButton, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { keptComments } from '../composer/comments.js';
-import { changesTab } from './changes.js';
+import { ChangesTab } from './changes.js';
 import { filesTab } from './files.js';
 import { isGuest, shownSession } from '../state.js';
 import { put, table } from '../../js/tables.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
+/** @typedef {Record<string, {label: string, mark: string, draw: (state: State, id: string) => any}>} Tabs */
 
 const QUIET = 400; // edits come in bursts; one look after them is enough
 
@@ -19,11 +20,11 @@ const QUIET = 400; // edits come in bursts; one look after them is enough
  */
 export function mountPanel(root, app) {
   const again = () => draw(app.store.get());
-  const changes = changesTab(app, again);
+  const changes = new ChangesTab(app, again);
   const files = filesTab(app, again);
-  /** @type {Record<string, {label: string, mark: string, draw: (state: State, id: string) => any}>} */
+  /** @type {Tabs} */
   const tabs = table({
-    changes: { label: 'Changes', mark: 'diff', draw: changes.draw },
+    changes: { label: 'Changes', mark: 'diff', draw: (state, id) => changes.draw(state, id) },
     files: { label: 'Files', mark: 'folder', draw: files.draw },
   });
   const parts = /** @type {HTMLElement} */ (document.getElementById('mswitch'));
@@ -39,77 +40,23 @@ export function mountPanel(root, app) {
     frame?.classList.toggle('haspanel', on);
     const front = tabs[state.panelTab] ? state.panelTab : 'changes';
     frame?.classList.toggle('widepanel', on && front === 'changes' && changes.isWide());
-    drawSwitch(state, id, on ? front : '');
+    drawSwitch(app, state, parts, tabs, on ? front : '');
+    const { height, bottom } = parts.getBoundingClientRect();
+    if (height) root.style.setProperty('--panel-top', `${Math.round(bottom)}px`);
     if (!on || !id) return;
     // As soon as the turns are known and never later, when a person may have chosen something else.
     if (state.panelTurn !== null && changes.isKnown(id)) {
       changes.showTurn(id, state.panelTurn);
       app.store.set({ panelTurn: null });
     }
-    const n = changes.count(id);
     update(root, [
-      h(
-        'header',
-        null,
-        h(
-          'div',
-          { class: 'seg', role: 'group', 'aria-label': 'Beside the session' },
-          Object.entries(tabs).map(([name, tab]) =>
-            h(
-              'button',
-              {
-                type: 'button',
-                'aria-pressed': String(name === front),
-                class: name === front ? 'sel' : '',
-                onclick: () => app.store.set({ panelTab: name }),
-              },
-              tab.label,
-              name === 'changes' && n ? h('span', { class: 'n' }, ` ${n}`) : null,
-            ),
-          ),
-        ),
-        h('span', { class: 'sp' }),
-        iconButton('x', 'Close (Ctrl J)', { onclick: () => app.store.set({ panel: false }) }),
-      ),
+      panelHead(app, tabs, front, changes.count(id)),
       h(
         'div',
         { class: 'well pw', role: 'group', 'aria-label': tabs[front].label, 'data-key': `${front} ${id}` },
         [tabs[front].draw(state, id)].flat(2),
       ),
     ]);
-  }
-
-  /**
-   * On a phone the panel takes the transcript's place; these go to and fro.
-   * @param {State} state
-   * @param {string | null} id
-   * @param {string} front
-   */
-  function drawSwitch(state, id, front) {
-    const none = !id || state.route.name !== 'session' || isGuest(state);
-    parts.hidden = none;
-    if (none) return;
-    const part = (
-      /** @type {string} */ name,
-      /** @type {string} */ mark,
-      /** @type {string} */ label,
-      /** @type {() => void} */ go,
-    ) =>
-      h(
-        'button',
-        { type: 'button', class: front === name ? 'sel' : '', 'aria-pressed': String(front === name), onclick: go },
-        icon(mark),
-        h('span', null, label),
-      );
-    const terminal = state.sessions[id]?.driver === 'terminal';
-    update(parts, [
-      part('', terminal ? 'terminal' : 'chat', terminal ? 'Terminal' : 'Chat', () => app.store.set({ panel: false })),
-      ...Object.entries(tabs).map(([name, tab]) =>
-        part(name, tab.mark, tab.label, () => app.store.set({ panel: true, panelTab: name })),
-      ),
-    ]);
-    const place = parts.getBoundingClientRect();
-    if (place.height) root.style.setProperty('--panel-top', `${Math.round(place.bottom)}px`);
   }
 
   app.store.subscribe((now, before) => {
@@ -127,4 +74,69 @@ export function mountPanel(root, app) {
   });
   addEventListener('resize', again);
   draw(app.store.get());
+}
+
+/**
+ * @param {App} app
+ * @param {Tabs} tabs
+ * @param {string} front
+ * @param {number | null} changed how many files are
+ */
+const panelHead = (app, tabs, front, changed) =>
+  h(
+    'header',
+    null,
+    h(
+      'div',
+      { class: 'seg', role: 'group', 'aria-label': 'Beside the session' },
+      Object.entries(tabs).map(([name, tab]) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            'aria-pressed': String(name === front),
+            class: name === front ? 'sel' : '',
+            onclick: () => app.store.set({ panelTab: name }),
+          },
+          tab.label,
+          name === 'changes' && changed ? h('span', { class: 'n' }, ` ${changed}`) : null,
+        ),
+      ),
+    ),
+    h('span', { class: 'sp' }),
+    iconButton('x', 'Close (Ctrl J)', { onclick: () => app.store.set({ panel: false }) }),
+  );
+
+/**
+ * On a phone the panel takes the transcript's place; these go to and fro.
+ * @param {App} app
+ * @param {State} state
+ * @param {HTMLElement} place
+ * @param {Tabs} tabs
+ * @param {string} front empty when the transcript is
+ */
+function drawSwitch(app, state, place, tabs, front) {
+  const id = shownSession(state);
+  place.hidden = !id || state.route.name !== 'session' || isGuest(state);
+  if (place.hidden || !id) return;
+  /**
+   * @param {string} name
+   * @param {string} mark
+   * @param {string} label
+   * @param {() => void} onclick
+   */
+  const part = (name, mark, label, onclick) =>
+    h(
+      'button',
+      { type: 'button', class: front === name ? 'sel' : '', 'aria-pressed': String(front === name), onclick },
+      icon(mark),
+      h('span', null, label),
+    );
+  const terminal = state.sessions[id]?.driver === 'terminal';
+  update(place, [
+    part('', terminal ? 'terminal' : 'chat', terminal ? 'Terminal' : 'Chat', () => app.store.set({ panel: false })),
+    ...Object.entries(tabs).map(([name, tab]) =>
+      part(name, tab.mark, tab.label, () => app.store.set({ panel: true, panelTab: name })),
+    ),
+  ]);
 }

@@ -5,7 +5,8 @@
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
-import { header, permissionCard } from './permission.js';
+import { header } from './card_header.js';
+import { permissionCard } from './permission.js';
 import { questionCard } from './question.js';
 
 /** @typedef {import('../app.js').App} App */

@@ -4,15 +4,20 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { count, waited } from '../../js/format.js';
-import { header } from './permission.js';
-import { agentTitle } from '../state.js';
+import { header } from './card_header.js';
+import { agentTitle } from '../sessions.js';
 import { table } from '../../js/tables.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').OpenRequest} OpenRequest */
-/** @typedef {ReadonlyMap<string, {picked: string[], free: string}>} Draft by question text */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {{picked: string[], free: string}} Given */
+/** @typedef {ReadonlyMap<string, Given>} Draft by question text */
 
-const LONG = 5 * 60 * 1000; // then a person is reminded that the agent stands still
+const LONG = 5 * 60 * 1000; // milliseconds; then a person is reminded that the agent stands still
+const SKIPPED = 'The user did not answer. Decide yourself and say what you chose.';
+/** @type {Given} */
+const NOTHING = { picked: [], free: '' };
 
 /**
  * What would be sent, or null while a question has no answer.
@@ -33,10 +38,7 @@ export function answersOf(questions, draft) {
 }
 
 /**
- * @param {App} app
- * @param {import('../state.js').State} state
- * @param {OpenRequest} ask
- * @param {{
+ * @typedef {{
  *   at: number,
  *   all: OpenRequest[],
  *   modal: boolean,
@@ -45,18 +47,20 @@ export function answersOf(questions, draft) {
  *   onPick: (step: number) => void,
  *   onDraft: (draft: Draft) => void,
  *   send: (ask: OpenRequest, command: Record<string, any>) => void,
- * }} turn
+ * }} Turn
+ */
+
+/**
+ * @param {App} app
+ * @param {State} state
+ * @param {OpenRequest} ask
+ * @param {Turn} turn
  */
 export function questionCard(app, state, ask, turn) {
   const questions = ask.asked.questions;
   const agent = agentTitle(state, state.sessions[ask.session_id]?.agent ?? '');
-  const answers = answersOf(questions, turn.draft);
-  const done = questions.filter((/** @type {any} */ one) => answersOf([one], turn.draft)).length;
-  const waits = turn.inert || Boolean(ask.sending);
-  const since = Date.now() - Date.parse(ask.opened_at);
-  const long = since > LONG;
-  const limit = state.me?.waits?.question ?? 0;
-  let number = 0;
+  const title =
+    questions.length === 1 ? `${agent} asks you something` : `${agent} asks you ${count(questions.length, 'thing')}`;
   return h(
     'section',
     {
@@ -66,15 +70,9 @@ export function questionCard(app, state, ask, turn) {
       'aria-labelledby': 'ask-title',
       tabindex: -1,
       'data-key': `${ask.session_id}/${ask.request_id}`,
-      onkeydown: (/** @type {KeyboardEvent} */ event) => keys(event),
+      onkeydown: pickByNumber,
     },
-    header(
-      app,
-      state,
-      ask,
-      questions.length === 1 ? `${agent} asks you something` : `${agent} asks you ${count(questions.length, 'thing')}`,
-      turn,
-    ),
+    header(app, state, ask, title, turn),
     h('div', { class: 'guard', 'data-key': 'guard' }),
     h(
       'div',
@@ -82,141 +80,181 @@ export function questionCard(app, state, ask, turn) {
       h(
         'div',
         { class: 'body tall' },
-        questions.map((/** @type {any} */ one, /** @type {number} */ n) => questionPart(one, n)),
+        questions.map((/** @type {any} */ _, /** @type {number} */ n) => questionPart(ask, n, turn)),
       ),
-      long &&
-        h(
-          'p',
-          { class: 'warn late', role: 'status' },
-          icon('clock', 14),
-          `${agent} has waited for ${waited(since)} and stands still until you answer.` +
-            (limit ? ` After ${waited(limit * 1000)} it is told there is no answer.` : ''),
-        ),
+      lateNote(state, ask, agent),
     ),
-    h(
-      'footer',
-      { 'data-key': 'foot' },
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'btn quiet',
-          disabled: waits,
-          onclick: () =>
-            turn.send(ask, {
-              answers: {},
-              message: 'The user did not answer. Decide yourself and say what you chose.',
-            }),
-        },
-        'Skip, let it decide',
-      ),
-      h('span', { class: 'sp' }),
-      h(
-        'span',
-        { class: 'hint' },
-        ask.sending ||
-          (questions.length > 1
-            ? `${done} of ${questions.length} answered`
-            : limit && !long
-              ? `After ${waited(limit * 1000)} without an answer the agent is told there is none`
-              : ''),
-      ),
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'btn pri allow',
-          disabled: waits || !answers,
-          title: answers ? null : 'Answer each question first',
-          onclick: () => answers && turn.send(ask, { answers }),
-        },
-        questions.length === 1 ? 'Send answer' : 'Send answers',
-      ),
-    ),
+    foot(state, ask, turn),
+  );
+}
+
+/** @param {OpenRequest} ask */
+const waitedFor = (ask) => Date.now() - Date.parse(ask.opened_at);
+
+/** @param {State} state */
+const limitOf = (state) => (state.me?.waits?.question ?? 0) * 1000;
+
+/**
+ * @param {State} state
+ * @param {OpenRequest} ask
+ * @param {string} agent
+ */
+const lateNote = (state, ask, agent) =>
+  waitedFor(ask) > LONG &&
+  h(
+    'p',
+    { class: 'warn late', role: 'status' },
+    icon('clock', 14),
+    `${agent} has waited for ${waited(waitedFor(ask))} and stands still until you answer.` +
+      (limitOf(state) ? ` After ${waited(limitOf(state))} it is told there is no answer.` : ''),
   );
 
-  /**
-   * @param {any} one
-   * @param {number} n
-   */
-  function questionPart(one, n) {
-    const given = turn.draft.get(one.question) ?? { picked: [], free: '' };
-    const set = (/** @type {Partial<{picked: string[], free: string}>} */ patch) =>
-      turn.onDraft(new Map(turn.draft).set(one.question, { ...given, ...patch }));
-    const options = one.options ?? [];
-    return h(
-      'fieldset',
-      { class: 'qf', 'data-key': `q${n}` },
-      h('h3', { class: n ? 'h2q' : '' }, visible(one.question), one.multi_select && h('small', null, 'Pick any')),
-      h(
-        'div',
-        { class: `opts ${one.multi_select && options.length > 2 ? 'two' : ''}` },
-        options.map((/** @type {any} */ option) => {
-          const on = given.picked.includes(option.label);
-          const key = ++number;
-          return h(
-            'label',
-            { class: `opt ${on ? 'sel' : ''}` },
-            h('input', {
-              type: one.multi_select ? 'checkbox' : 'radio',
-              name: `q${n}-${ask.request_id}`,
-              checked: on,
-              'data-number': key,
-              onchange: () =>
-                set({
-                  picked: one.multi_select
-                    ? on
-                      ? given.picked.filter((label) => label !== option.label)
-                      : [...given.picked, option.label]
-                    : [option.label],
-                  ...(one.multi_select ? {} : { free: '' }),
-                }),
-            }),
-            h('span', { class: `box ${one.multi_select ? 'sq' : ''}` }, on && one.multi_select && icon('check', 12)),
-            h(
-              'span',
-              { class: 'ot' },
-              h('b', null, visible(option.label)),
-              option.description && h('small', null, visible(option.description)),
-              option.preview && h('span', { class: 'pv' }, visible(option.preview)),
-            ),
-            key < 10 && h('kbd', null, String(key)),
-          );
-        }),
-      ),
-      h(
-        'label',
-        { class: 'free' },
-        h('span', null, options.length ? 'Or in your own words' : 'Your answer'),
-        h('input', {
-          class: 'inp',
-          value: given.free,
-          maxlength: 4000,
-          'aria-label': 'In your own words',
-          oninput: (/** @type {any} */ event) =>
-            set({
-              free: event.currentTarget.value,
-              ...(one.multi_select ? {} : { picked: event.currentTarget.value ? [] : given.picked }),
-            }),
-        }),
-      ),
-    );
+/**
+ * @param {State} state
+ * @param {OpenRequest} ask
+ * @param {Turn} turn
+ */
+function hint(state, ask, turn) {
+  const questions = ask.asked.questions;
+  if (ask.sending) return ask.sending;
+  if (questions.length > 1) {
+    const done = questions.filter((/** @type {any} */ one) => answersOf([one], turn.draft)).length;
+    return `${done} of ${questions.length} answered`;
   }
+  return limitOf(state) && waitedFor(ask) <= LONG
+    ? `After ${waited(limitOf(state))} without an answer the agent is told there is none`
+    : '';
+}
 
-  /** @param {KeyboardEvent} event */
-  function keys(event) {
-    const target = /** @type {HTMLElement} */ (event.target);
-    if (
-      target.matches('input:not([type=radio]):not([type=checkbox])') ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey
-    )
-      return;
-    if (!/^[1-9]$/.test(event.key)) return;
-    /** @type {HTMLElement | null} */ (
-      /** @type {HTMLElement} */ (event.currentTarget).querySelector(`[data-number="${event.key}"]`)
-    )?.click();
-    event.preventDefault();
-  }
+/**
+ * @param {State} state
+ * @param {OpenRequest} ask
+ * @param {Turn} turn
+ */
+function foot(state, ask, turn) {
+  const answers = answersOf(ask.asked.questions, turn.draft);
+  const waits = turn.inert || Boolean(ask.sending);
+  const skip = () => turn.send(ask, { answers: {}, message: SKIPPED });
+  return h(
+    'footer',
+    { 'data-key': 'foot' },
+    h('button', { type: 'button', class: 'btn quiet', disabled: waits, onclick: skip }, 'Skip, let it decide'),
+    h('span', { class: 'sp' }),
+    h('span', { class: 'hint' }, hint(state, ask, turn)),
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'btn pri allow',
+        disabled: waits || !answers,
+        title: answers ? null : 'Answer each question first',
+        onclick: () => answers && turn.send(ask, { answers }),
+      },
+      ask.asked.questions.length === 1 ? 'Send answer' : 'Send answers',
+    ),
+  );
+}
+
+/**
+ * @param {OpenRequest} ask
+ * @param {number} n
+ * @param {Turn} turn
+ */
+function questionPart(ask, n, turn) {
+  const one = ask.asked.questions[n];
+  const given = turn.draft.get(one.question) ?? NOTHING;
+  const set = (/** @type {Partial<Given>} */ patch) =>
+    turn.onDraft(new Map(turn.draft).set(one.question, { ...given, ...patch }));
+  const options = one.options ?? [];
+  const before = ask.asked.questions.slice(0, n).flatMap((/** @type {any} */ other) => other.options ?? []).length;
+  return h(
+    'fieldset',
+    { class: 'qf', 'data-key': `q${n}` },
+    h('h3', { class: n ? 'h2q' : '' }, visible(one.question), one.multi_select && h('small', null, 'Pick any')),
+    h(
+      'div',
+      { class: `opts ${one.multi_select && options.length > 2 ? 'two' : ''}` },
+      options.map((/** @type {any} */ option, /** @type {number} */ at) =>
+        optionCard(option, {
+          name: `q${n}-${ask.request_id}`,
+          many: Boolean(one.multi_select),
+          on: given.picked.includes(option.label),
+          number: before + at + 1,
+          pick: () => set(picked(one, given, option.label)),
+        }),
+      ),
+    ),
+    freeField(one, given, set),
+  );
+}
+
+/**
+ * What a question is given once an option was pressed.
+ * @param {{multi_select?: boolean}} question
+ * @param {Given} given
+ * @param {string} label
+ * @returns {Partial<Given>}
+ */
+export function picked(question, given, label) {
+  if (!question.multi_select) return { picked: [label], free: '' };
+  const on = given.picked.includes(label);
+  return { picked: on ? given.picked.filter((one) => one !== label) : [...given.picked, label] };
+}
+
+/**
+ * @param {any} option
+ * @param {{name: string, many: boolean, on: boolean, number: number, pick: () => void}} about
+ */
+const optionCard = (option, { name, many, on, number, pick }) =>
+  h(
+    'label',
+    { class: `opt ${on ? 'sel' : ''}` },
+    h('input', {
+      type: many ? 'checkbox' : 'radio',
+      name,
+      checked: on,
+      'data-number': number,
+      onchange: pick,
+    }),
+    h('span', { class: `box ${many ? 'sq' : ''}` }, on && many && icon('check', 12)),
+    h(
+      'span',
+      { class: 'ot' },
+      h('b', null, visible(option.label)),
+      option.description && h('small', null, visible(option.description)),
+      option.preview && h('span', { class: 'pv' }, visible(option.preview)),
+    ),
+    number < 10 && h('kbd', null, String(number)),
+  );
+
+/**
+ * @param {any} question
+ * @param {Given} given
+ * @param {(patch: Partial<Given>) => void} set
+ */
+const freeField = (question, given, set) =>
+  h(
+    'label',
+    { class: 'free' },
+    h('span', null, question.options?.length ? 'Or in your own words' : 'Your answer'),
+    h('input', {
+      class: 'inp',
+      value: given.free,
+      maxlength: 4000,
+      'aria-label': 'In your own words',
+      oninput: (/** @type {any} */ event) => {
+        const free = event.currentTarget.value;
+        set({ free, ...(question.multi_select ? {} : { picked: free ? [] : given.picked }) });
+      },
+    }),
+  );
+
+/** @param {KeyboardEvent} event */
+function pickByNumber(event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (target.matches('input:not([type=radio]):not([type=checkbox])')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
+  const card = /** @type {HTMLElement} */ (event.currentTarget);
+  /** @type {HTMLElement | null} */ (card.querySelector(`[data-number="${event.key}"]`))?.click();
+  event.preventDefault();
 }

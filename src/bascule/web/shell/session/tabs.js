@@ -2,83 +2,19 @@
 
 import { h, iconButton, update } from '../../js/dom.js';
 import { agentLetter, dot, menu } from '../parts.js';
-import { agentTitle, mayStart, statusOf, titleOf } from '../state.js';
+import { agentTitle, statusOf, titleOf } from '../sessions.js';
+import { mayStart } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
+/** @typedef {{id: string, end: () => void}} Dragging which tab, if any */
 
 /**
  * @param {HTMLElement} root
  * @param {App} app
  */
 export function mountTabs(root, app) {
-  /** @type {string | null} */
-  let dragged = null;
-
-  /**
-   * @param {State} state
-   * @param {string} id
-   */
-  const tab = (state, id) => {
-    const session = state.sessions[id];
-    const status = session ? statusOf(state, session) : { dot: 'ending', word: '' };
-    const chosen = state.route.name === 'session' && state.route.id === id;
-    const title = session ? titleOf(session) : 'Session';
-    const agent = session ? agentTitle(state, session.agent) : '';
-    return h(
-      'div',
-      {
-        class: `tab ${chosen ? 'sel' : ''} ${dragged === id ? 'drag' : ''}`,
-        role: 'presentation',
-        'data-key': id,
-        draggable: 'true',
-        title: agent ? `${title}\n${agent}, ${status.word.toLowerCase()}` : title,
-        ondragstart: (/** @type {DragEvent} */ event) => {
-          dragged = id;
-          event.dataTransfer?.setData('text/plain', '');
-        },
-        ondragend: () => {
-          dragged = null;
-          draw(app.store.get());
-        },
-        ondragover: (/** @type {DragEvent} */ event) => {
-          if (!dragged) return;
-          event.preventDefault();
-          const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-          if (dragged !== id) move(app, dragged, id, event.clientX >= at.left + at.width / 2);
-        },
-        ondrop: (/** @type {DragEvent} */ event) => event.preventDefault(),
-        onauxclick: (/** @type {MouseEvent} */ event) => {
-          if (event.button === 1) closeTab(app, id);
-        },
-        oncontextmenu: (/** @type {any} */ event) => {
-          event.preventDefault();
-          tabMenu(app, event.currentTarget, id);
-        },
-      },
-      h(
-        'button',
-        {
-          type: 'button',
-          role: 'tab',
-          'aria-selected': String(chosen),
-          tabindex: chosen || (state.tabs[0] === id && !state.tabs.includes(state.route.id ?? '')) ? 0 : -1,
-          onclick: () => app.go({ name: 'session', id }),
-        },
-        dot(status.dot, status.word),
-        session && agentLetter(session.agent),
-        agent && h('span', { class: 'spoken' }, `${agent}:`),
-        h('span', { class: 'tt' }, title),
-      ),
-      // For the mouse; the keyboard has Alt W, and a list of tabs may hold only tabs.
-      iconButton('x', `Close ${title}`, {
-        class: 'xs',
-        tabindex: -1,
-        'aria-hidden': 'true',
-        onclick: () => closeTab(app, id),
-      }),
-    );
-  };
+  const dragging = { id: '', end: () => draw(app.store.get()) };
 
   /** @param {State} state */
   function draw(state) {
@@ -93,7 +29,7 @@ export function mountTabs(root, app) {
           'aria-label': 'Open sessions',
           onkeydown: (/** @type {KeyboardEvent} */ event) => arrows(app, event),
         },
-        state.tabs.map((id) => tab(state, id)),
+        state.tabs.map((id) => tabView(app, state, id, dragging)),
       ),
       mayStart(state) && iconButton('plus', 'New session (N)', { onclick: () => app.go({ name: 'start' }) }),
       h('span', { class: 'sp' }),
@@ -104,6 +40,7 @@ export function mountTabs(root, app) {
       }),
     ]);
   }
+
   app.store.subscribe((now, before) => {
     draw(now);
     if (now.route !== before.route)
@@ -111,6 +48,84 @@ export function mountTabs(root, app) {
   });
   draw(app.store.get());
 }
+
+/**
+ * @param {App} app
+ * @param {State} state
+ * @param {string} id
+ * @param {Dragging} dragging
+ */
+function tabView(app, state, id, dragging) {
+  const session = state.sessions[id];
+  const status = session ? statusOf(state, session) : { dot: 'ending', word: '' };
+  const chosen = state.route.name === 'session' && state.route.id === id;
+  const title = session ? titleOf(session) : 'Session';
+  const agent = session ? agentTitle(state, session.agent) : '';
+  const first = state.tabs[0] === id && !state.tabs.includes(state.route.id ?? '');
+  return h(
+    'div',
+    {
+      class: `tab ${chosen ? 'sel' : ''} ${dragging.id === id ? 'drag' : ''}`,
+      role: 'presentation',
+      'data-key': id,
+      draggable: 'true',
+      title: agent ? `${title}\n${agent}, ${status.word.toLowerCase()}` : title,
+      ...mouseHandlers(app, id, dragging),
+    },
+    h(
+      'button',
+      {
+        type: 'button',
+        role: 'tab',
+        'aria-selected': String(chosen),
+        tabindex: chosen || first ? 0 : -1,
+        onclick: () => app.go({ name: 'session', id }),
+      },
+      dot(status.dot, status.word),
+      session && agentLetter(session.agent),
+      agent && h('span', { class: 'spoken' }, `${agent}:`),
+      h('span', { class: 'tt' }, title),
+    ),
+    // For the mouse; the keyboard has Alt W, and a list of tabs may hold only tabs.
+    iconButton('x', `Close ${title}`, {
+      class: 'xs',
+      tabindex: -1,
+      'aria-hidden': 'true',
+      onclick: () => closeTab(app, id),
+    }),
+  );
+}
+
+/**
+ * Dragging, the middle button and the menu of a tab.
+ * @param {App} app
+ * @param {string} id
+ * @param {Dragging} dragging
+ */
+const mouseHandlers = (app, id, dragging) => ({
+  ondragstart: (/** @type {DragEvent} */ event) => {
+    dragging.id = id;
+    event.dataTransfer?.setData('text/plain', '');
+  },
+  ondragend: () => {
+    dragging.id = '';
+    dragging.end();
+  },
+  ondragover: (/** @type {DragEvent} */ event) => {
+    if (!dragging.id) return;
+    event.preventDefault();
+    const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    if (dragging.id !== id) move(app, dragging.id, id, event.clientX >= at.left + at.width / 2);
+  },
+  ondrop: (/** @type {DragEvent} */ event) => event.preventDefault(),
+  onauxclick: (/** @type {MouseEvent} */ event) => {
+    if (event.button === 1) closeTab(app, id);
+  },
+  oncontextmenu: (/** @type {any} */ event) => {
+    event.preventDefault();
+    tabMenu(app, event.currentTarget, id);
+  },
+});
 
 /**
  * @param {App} app
@@ -159,6 +174,19 @@ function tabMenu(app, anchor, id) {
 }
 
 /**
+ * The tabs after one was put before or behind another.
+ * @param {string[]} tabs
+ * @param {string} from
+ * @param {string} to
+ * @param {boolean} behind
+ */
+export function movedTabs(tabs, from, to, behind) {
+  const rest = tabs.filter((id) => id !== from);
+  const at = rest.indexOf(to) + (behind ? 1 : 0);
+  return [...rest.slice(0, at), from, ...rest.slice(at)];
+}
+
+/**
  * @param {App} app
  * @param {string} from
  * @param {string} to
@@ -166,9 +194,7 @@ function tabMenu(app, anchor, id) {
  */
 function move(app, from, to, behind) {
   const { tabs } = app.store.get();
-  const rest = tabs.filter((id) => id !== from);
-  const at = rest.indexOf(to) + (behind ? 1 : 0);
-  const moved = [...rest.slice(0, at), from, ...rest.slice(at)];
+  const moved = movedTabs(tabs, from, to, behind);
   if (moved.some((id, n) => id !== tabs[n])) app.store.set({ tabs: moved });
 }
 

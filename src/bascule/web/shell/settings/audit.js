@@ -63,93 +63,16 @@ function whatWords(one) {
  * @param {State} state
  */
 export function auditPart(context, state) {
-  const { loaded, again } = context;
+  const { loaded } = context;
   const rows = [...(loaded.audit ?? [])].reverse();
-  const names = [...new Set(rows.map((one) => one.actor))].sort();
-  const kinds = [...new Set(rows.map(whatWords))].sort();
   const shown = rows.filter(
     (one) => (!loaded.who || one.actor === loaded.who) && (!loaded.what || whatWords(one) === loaded.what),
   );
-  const now = Date.now();
   return [
-    h(
-      'div',
-      { class: 'sh' },
-      h('h2', null, 'Audit log'),
-      h('p', null, 'Who did what. Records are chained; none can be changed unnoticed.'),
-      loaded.verdict &&
-        h(
-          'span',
-          { class: `chain ${loaded.verdict.ok ? '' : 'fail'}` },
-          icon(loaded.verdict.ok ? 'okc' : 'alert', 14),
-          loaded.verdict.ok
-            ? `${count(loaded.verdict.count, 'record')}, the chain holds`
-            : visible(loaded.verdict.problem ?? ''),
-        ),
-    ),
+    auditHead(loaded.verdict),
     problem(loaded.problem),
-    rows.length > 0 &&
-      h(
-        'div',
-        { class: 'filt' },
-        filter('Who', 'Everybody', names, loaded.who, (value) => {
-          loaded.who = value;
-          again();
-        }),
-        filter('What', 'Everything', kinds, loaded.what, (value) => {
-          loaded.what = value;
-          again();
-        }),
-        h(
-          'span',
-          { class: 'hint' },
-          shown.length === rows.length
-            ? `${count(rows.length, 'record')} shown`
-            : `${shown.length} of ${count(rows.length, 'record')}`,
-        ),
-      ),
-    h(
-      'div',
-      { class: 'tw', tabindex: 0, role: 'group', 'aria-label': 'Audit records' },
-      h(
-        'table',
-        { class: 'audit tbl' },
-        h(
-          'thead',
-          null,
-          h(
-            'tr',
-            null,
-            ['When', 'Who', 'What', 'Session', 'Detail'].map((one) => h('th', null, one)),
-          ),
-        ),
-        h(
-          'tbody',
-          null,
-          shown.map((one) =>
-            h(
-              'tr',
-              { 'data-key': String(one.n) },
-              h('td', null, moment(one.at, now)),
-              h('td', null, h('b', null, visible(one.actor ?? ''))),
-              h(
-                'td',
-                null,
-                one.action === 'permission' && one.decision
-                  ? h('span', { class: `rv ${one.decision === 'allow' ? 'ok' : 'no'}` }, whatWords(one))
-                  : whatWords(one),
-              ),
-              h(
-                'td',
-                null,
-                one.session_id ? visible(state.sessions[one.session_id]?.title || one.session_id).slice(0, 40) : '',
-              ),
-              h('td', null, h('code', { title: visible(one.detail ?? '') }, visible(one.detail ?? ''))),
-            ),
-          ),
-        ),
-      ),
-    ),
+    rows.length > 0 && filters(context, rows, shown.length),
+    auditTable(state, shown),
     loaded.auditFrom > 0 &&
       h(
         'button',
@@ -157,6 +80,94 @@ export function auditPart(context, state) {
         `Show ${Math.min(PAGE, loaded.auditFrom)} earlier records`,
       ),
   ];
+}
+
+/** @param {{ok: boolean, count: number, problem?: string} | undefined} verdict */
+const auditHead = (verdict) =>
+  h(
+    'div',
+    { class: 'sh' },
+    h('h2', null, 'Audit log'),
+    h('p', null, 'Who did what. Records are chained; none can be changed unnoticed.'),
+    verdict &&
+      h(
+        'span',
+        { class: `chain ${verdict.ok ? '' : 'fail'}` },
+        icon(verdict.ok ? 'okc' : 'alert', 14),
+        verdict.ok ? `${count(verdict.count, 'record')}, the chain holds` : visible(verdict.problem ?? ''),
+      ),
+  );
+
+/**
+ * @param {Context} context
+ * @param {any[]} rows
+ * @param {number} shown
+ */
+function filters({ loaded, again }, rows, shown) {
+  const names = [...new Set(rows.map((one) => one.actor))].sort();
+  const kinds = [...new Set(rows.map(whatWords))].sort();
+  const choose = (/** @type {'who' | 'what'} */ field) => (/** @type {string} */ value) => {
+    loaded[field] = value;
+    again();
+  };
+  const records = count(rows.length, 'record');
+  return h(
+    'div',
+    { class: 'filt' },
+    filter('Who', 'Everybody', names, loaded.who, choose('who')),
+    filter('What', 'Everything', kinds, loaded.what, choose('what')),
+    h('span', { class: 'hint' }, shown === rows.length ? `${records} shown` : `${shown} of ${records}`),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {any[]} rows
+ */
+function auditTable(state, rows) {
+  const now = Date.now();
+  return h(
+    'div',
+    { class: 'tw', tabindex: 0, role: 'group', 'aria-label': 'Audit records' },
+    h(
+      'table',
+      { class: 'audit tbl' },
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          ['When', 'Who', 'What', 'Session', 'Detail'].map((one) => h('th', null, one)),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        rows.map((one) => auditRow(state, one, now)),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {any} one
+ * @param {number} now
+ */
+function auditRow(state, one, now) {
+  const decided = one.action === 'permission' && one.decision;
+  const words = whatWords(one);
+  const title = one.session_id && (state.sessions[one.session_id]?.title || one.session_id);
+  return h(
+    'tr',
+    { 'data-key': String(one.n) },
+    h('td', null, moment(one.at, now)),
+    h('td', null, h('b', null, visible(one.actor ?? ''))),
+    h('td', null, decided ? h('span', { class: `rv ${one.decision === 'allow' ? 'ok' : 'no'}` }, words) : words),
+    h('td', null, title ? visible(title).slice(0, 40) : ''),
+    h('td', null, h('code', { title: visible(one.detail ?? '') }, visible(one.detail ?? ''))),
+  );
 }
 
 /**

@@ -15,6 +15,7 @@ const ROLES = /** @type {const} */ ([
   ['viewer', 'Read along'],
   ['owner', 'Everything'],
 ]);
+const DAY = 86_400; // seconds
 const TIMES = /** @type {const} */ ([
   [30, '30 days'],
   [1, '1 day'],
@@ -30,152 +31,18 @@ const NAMES = table({
 });
 
 /** @param {Context} context */
-export function browsersPart({ app, loaded, again }) {
+export function browsersPart(context) {
+  const { loaded } = context;
   const grants = (loaded.grants ?? []).filter((/** @type {any} */ one) => one.role !== 'session');
   const single = (loaded.grants ?? []).length - grants.length;
-
-  async function add(/** @type {any} */ event) {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const days = Number(form.get('days'));
-    try {
-      const made = await app.api.makeGrant({
-        name: String(form.get('name')).trim() || 'A browser',
-        role: String(form.get('role')),
-        ...(days ? { expiresIn: days * 86400 } : {}),
-      });
-      // The address this page itself was reached by is the one that works from elsewhere, too.
-      loaded.link = `${location.origin}/#token=${made.token}`;
-      loaded.code = await app.api.qr(loaded.link);
-      loaded.grants = await app.api.grants();
-      loaded.problem = '';
-    } catch (error) {
-      loaded.problem = /** @type {Error} */ (error).message;
-    }
-    again();
-  }
-
-  const near = /^(localhost|127\.|\[::1\])/.test(location.host);
   return [
     partHead(
       'Trusted browsers',
       'Each browser holds its own key. Revoke one and its open pages close within two seconds.',
     ),
     problem(loaded.problem),
-    h(
-      'div',
-      { class: 'card trust' },
-      loaded.link &&
-        loaded.code &&
-        h('span', { class: 'qrw', 'data-key': 'code' }, qrView(loaded.code, 'The link as a code for a phone')),
-      h(
-        'form',
-        { class: 'tb', 'data-key': 'form', onsubmit: add },
-        h('h3', null, 'Add a browser'),
-        loaded.link
-          ? [
-              h(
-                'p',
-                null,
-                'Scan this with the phone, or open the link there. Whoever has it gets in, so send it like a password.',
-              ),
-              near &&
-                h(
-                  'p',
-                  { class: 'hint' },
-                  'This address is reached from this machine only. Open Bascule by the machine’s ' +
-                    'name first to make a link for another device.',
-                ),
-              h(
-                'div',
-                { class: 'inp mono lk' },
-                h('span', null, loaded.link),
-                iconButton('copy', 'Copy the link', { onclick: () => app.copy(loaded.link) }),
-              ),
-              h(
-                'div',
-                null,
-                h(
-                  'button',
-                  {
-                    type: 'button',
-                    class: 'btn line',
-                    onclick: () => {
-                      loaded.link = '';
-                      loaded.code = null;
-                      again();
-                    },
-                  },
-                  'Done',
-                ),
-              ),
-            ]
-          : [
-              h('p', null, 'A phone, a tablet, somebody else. You get a link and a code to scan, shown only once.'),
-              h(
-                'div',
-                { class: 'frow' },
-                h(
-                  'label',
-                  { class: 'grow' },
-                  h('span', null, 'Name'),
-                  h('input', {
-                    class: 'inp',
-                    name: 'name',
-                    placeholder: 'Mira’s tablet',
-                    maxlength: 80,
-                    required: true,
-                  }),
-                ),
-                h(
-                  'label',
-                  null,
-                  h('span', null, 'May'),
-                  h(
-                    'select',
-                    { class: 'inp', name: 'role' },
-                    ROLES.map(([value, label]) => h('option', { value }, label)),
-                  ),
-                ),
-                h(
-                  'label',
-                  null,
-                  h('span', null, 'For'),
-                  h(
-                    'select',
-                    { class: 'inp', name: 'days' },
-                    TIMES.map(([value, label]) => h('option', { value: String(value) }, label)),
-                  ),
-                ),
-                h('button', { class: 'btn pri', type: 'submit' }, 'Make a link'),
-              ),
-            ],
-      ),
-    ),
-    h(
-      'div',
-      { class: 'tw' },
-      h(
-        'table',
-        { class: 'tbl' },
-        h(
-          'thead',
-          null,
-          h(
-            'tr',
-            null,
-            ['Browser', 'Role', 'Last used', 'Ends', ''].map((one) =>
-              h('th', null, one || h('span', { class: 'spoken' }, 'Action')),
-            ),
-          ),
-        ),
-        h(
-          'tbody',
-          null,
-          grants.map((/** @type {any} */ one) => row(one)),
-        ),
-      ),
-    ),
+    addCard(context),
+    grantTable(context, grants),
     single > 0 &&
       h(
         'p',
@@ -184,57 +51,187 @@ export function browsersPart({ app, loaded, again }) {
           `${single === 1 ? 'has a key of its own' : 'each have a key of their own'}.`,
       ),
   ];
+}
 
-  /** @param {any} one */
-  function row(one) {
-    const state = app.store.get();
-    const now = Date.now();
-    const title = state.sessions[one.sessionId]?.title;
-    const here = one.id === state.me?.grantId;
-    return h(
-      'tr',
-      { 'data-key': one.id },
+/** @param {Context} context */
+function addCard(context) {
+  const { loaded } = context;
+  const onsubmit = (/** @type {any} */ event) => {
+    event.preventDefault();
+    void add(context, new FormData(event.currentTarget));
+  };
+  return h(
+    'div',
+    { class: 'card trust' },
+    loaded.link &&
+      loaded.code &&
+      h('span', { class: 'qrw', 'data-key': 'code' }, qrView(loaded.code, 'The link as a code for a phone')),
+    h(
+      'form',
+      { class: 'tb', 'data-key': 'form', onsubmit },
+      h('h3', null, 'Add a browser'),
+      loaded.link ? madeLink(context) : addFields(),
+    ),
+  );
+}
+
+/**
+ * @param {Context} context
+ * @param {FormData} form
+ */
+async function add({ app, loaded, again }, form) {
+  const days = Number(form.get('days'));
+  try {
+    const made = await app.api.makeGrant({
+      name: String(form.get('name')).trim() || 'A browser',
+      role: String(form.get('role')),
+      ...(days ? { expiresIn: days * DAY } : {}),
+    });
+    // The address this page itself was reached by is the one that works from elsewhere, too.
+    loaded.link = `${location.origin}/#token=${made.token}`;
+    loaded.code = await app.api.qr(loaded.link);
+    loaded.grants = await app.api.grants();
+    loaded.problem = '';
+  } catch (error) {
+    loaded.problem = /** @type {Error} */ (error).message;
+  }
+  again();
+}
+
+/** @param {Context} context */
+function madeLink({ app, loaded, again }) {
+  const near = /^(localhost|127\.|\[::1\])/.test(location.host);
+  const done = () => {
+    loaded.link = '';
+    loaded.code = null;
+    again();
+  };
+  return [
+    h(
+      'p',
+      null,
+      'Scan this with the phone, or open the link there. Whoever has it gets in, so send it like a password.',
+    ),
+    near &&
       h(
-        'td',
+        'p',
+        { class: 'hint' },
+        'This address is reached from this machine only. Open Bascule by the machine’s ' +
+          'name first to make a link for another device.',
+      ),
+    h(
+      'div',
+      { class: 'inp mono lk' },
+      h('span', null, loaded.link),
+      iconButton('copy', 'Copy the link', { onclick: () => app.copy(loaded.link) }),
+    ),
+    h('div', null, h('button', { type: 'button', class: 'btn line', onclick: done }, 'Done')),
+  ];
+}
+
+const addFields = () => [
+  h('p', null, 'A phone, a tablet, somebody else. You get a link and a code to scan, shown only once.'),
+  h(
+    'div',
+    { class: 'frow' },
+    h(
+      'label',
+      { class: 'grow' },
+      h('span', null, 'Name'),
+      h('input', { class: 'inp', name: 'name', placeholder: 'Mira’s tablet', maxlength: 80, required: true }),
+    ),
+    choice('May', 'role', ROLES),
+    choice('For', 'days', TIMES),
+    h('button', { class: 'btn pri', type: 'submit' }, 'Make a link'),
+  ),
+];
+
+/**
+ * @param {string} label
+ * @param {string} name
+ * @param {readonly (readonly [any, string])[]} options
+ */
+const choice = (label, name, options) =>
+  h(
+    'label',
+    null,
+    h('span', null, label),
+    h(
+      'select',
+      { class: 'inp', name },
+      options.map(([value, text]) => h('option', { value: String(value) }, text)),
+    ),
+  );
+
+/**
+ * @param {Context} context
+ * @param {any[]} grants
+ */
+const grantTable = (context, grants) =>
+  h(
+    'div',
+    { class: 'tw' },
+    h(
+      'table',
+      { class: 'tbl' },
+      h(
+        'thead',
         null,
         h(
-          'span',
-          { class: 'tn' },
-          icon(one.sessionId ? 'link' : 'device'),
-          h(
-            'span',
-            null,
-            h('b', null, visible(one.name)),
-            h(
-              'small',
-              null,
-              here ? 'this browser' : one.sessionId ? `one session${title ? `: ${visible(title)}` : ''}` : '',
-            ),
+          'tr',
+          null,
+          ['Browser', 'Role', 'Last used', 'Ends', ''].map((one) =>
+            h('th', null, one || h('span', { class: 'spoken' }, 'Action')),
           ),
         ),
       ),
-      h('td', null, h('span', { class: 'role' }, NAMES[one.role] ?? one.role)),
-      h('td', null, here ? 'now' : one.lastUsedAt ? `${waited(now - Date.parse(one.lastUsedAt))} ago` : 'never used'),
-      h('td', null, one.expiresAt ? endsWords(one.expiresAt, now).replace('ends ', '') : 'never'),
       h(
-        'td',
+        'tbody',
         null,
-        here
-          ? 'In use'
-          : h(
-              'button',
-              {
-                type: 'button',
-                class: 'btn quiet dng',
-                onclick: () =>
-                  void app.api.revokeGrant(one.id).then(async () => {
-                    loaded.grants = await app.api.grants();
-                    again();
-                  }, app.trouble),
-              },
-              'Revoke',
-            ),
+        grants.map((one) => grantRow(context, one)),
       ),
-    );
-  }
+    ),
+  );
+
+/**
+ * @param {Context} context
+ * @param {any} one
+ */
+function grantRow(context, one) {
+  const state = context.app.store.get();
+  const now = Date.now();
+  const title = state.sessions[one.sessionId]?.title;
+  const here = one.id === state.me?.grantId;
+  const reach = one.sessionId ? `one session${title ? `: ${visible(title)}` : ''}` : '';
+  return h(
+    'tr',
+    { 'data-key': one.id },
+    h(
+      'td',
+      null,
+      h(
+        'span',
+        { class: 'tn' },
+        icon(one.sessionId ? 'link' : 'device'),
+        h('span', null, h('b', null, visible(one.name)), h('small', null, here ? 'this browser' : reach)),
+      ),
+    ),
+    h('td', null, h('span', { class: 'role' }, NAMES[one.role] ?? one.role)),
+    h('td', null, here ? 'now' : one.lastUsedAt ? `${waited(now - Date.parse(one.lastUsedAt))} ago` : 'never used'),
+    h('td', null, one.expiresAt ? endsWords(one.expiresAt, now).replace('ends ', '') : 'never'),
+    h('td', null, here ? 'In use' : revokeButton(context, one.id)),
+  );
+}
+
+/**
+ * @param {Context} context
+ * @param {string} grantId
+ */
+function revokeButton({ app, loaded, again }, grantId) {
+  const revoke = () =>
+    void app.api.revokeGrant(grantId).then(async () => {
+      loaded.grants = await app.api.grants();
+      again();
+    }, app.trouble);
+  return h('button', { type: 'button', class: 'btn quiet dng', onclick: revoke }, 'Revoke');
 }

@@ -5,12 +5,12 @@
 
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
-import { count } from '../../js/format.js';
 import { auditPart, loadAudit } from './audit.js';
 import { browsersPart } from './browsers.js';
 import { limitsPart } from './limits.js';
 import { loadRules, rulesPart } from '../rules/rules.js';
 import { agentsPart, devicesPart, generalPart } from './parts.js';
+import { stopEverything } from './stop_everything.js';
 import { usagePart } from '../composer/usage.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -73,13 +73,12 @@ const PARTS = [
  * @param {App} app
  */
 export function mountSettings(root, app) {
-  /** What the parts have loaded. @type {Record<string, any>} */
-  const loaded = {};
+  const again = () => draw(app.store.get());
+  /** `loaded` is what the parts have loaded. @type {Context} */
+  const context = { app, loaded: {}, again };
+  const stopAll = stopEverything(app, again);
   let asked = '';
   let drawn = '';
-  let sure = false;
-  const again = () => draw(app.store.get());
-  const context = { app, loaded, again };
 
   /** @param {State} state */
   function draw(state) {
@@ -91,104 +90,19 @@ export function mountSettings(root, app) {
     const part = PARTS.find((one) => one.name === state.route.part) ?? PARTS[0];
     if (asked !== part.name && state.line.phase === 'live') {
       asked = part.name;
-      void load(part);
+      void load(context, part);
     }
     update(root, [
       h('header', { class: 'tbar' }, h('h1', null, 'Settings')),
       h(
         'div',
         { class: 'split sett' },
-        h(
-          'nav',
-          { class: 'snav', 'aria-label': 'Settings' },
-          PARTS.map(({ name, mark, label }) =>
-            h(
-              'button',
-              {
-                type: 'button',
-                class: part.name === name ? 'sel' : '',
-                'aria-current': part.name === name ? 'page' : null,
-                onclick: () => app.go({ name: 'settings', part: name }),
-              },
-              icon(mark),
-              h('span', null, label),
-            ),
-          ),
-          h('span', { class: 'sp' }),
-          panic(state),
-        ),
+        partList(app, part, stopAll(state)),
         h('div', { class: 'sbody', 'data-key': part.name }, [part.draw(context, state)].flat()),
       ),
     ]);
     if (drawn !== part.name) root.querySelector('.snav .sel')?.scrollIntoView({ block: 'nearest', inline: 'center' });
     drawn = part.name;
-  }
-
-  /** @param {State} state */
-  function panic(state) {
-    if (state.me && state.me.role !== 'owner') return null;
-    if (!sure)
-      return h(
-        'button',
-        {
-          type: 'button',
-          class: 'panic',
-          onclick: () => {
-            sure = true;
-            again();
-          },
-        },
-        icon('stop'),
-        h('span', null, 'Stop everything'),
-      );
-    const running = Object.values(state.sessions).filter((one) => !['ended', 'failed'].includes(one.phase)).length;
-    const devices = state.devices.filter((one) => one.online).length;
-    return h(
-      'div',
-      { class: 'card sure', role: 'alertdialog', 'aria-label': 'Stop everything' },
-      h('p', null, `Stop all ${count(running, 'agent')} on ${count(devices, 'device')} now?`),
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'btn danger',
-          onclick: () => {
-            sure = false;
-            void app.api
-              .stopEverything()
-              .then((answer) => app.note(`${answer.ended} stopped.`), app.trouble)
-              .finally(again);
-          },
-        },
-        'Stop everything',
-      ),
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'btn quiet',
-          onclick: () => {
-            sure = false;
-            again();
-          },
-        },
-        'Cancel',
-      ),
-    );
-  }
-
-  /** @param {Part} part */
-  async function load(part) {
-    loaded.problem = '';
-    try {
-      await part.load?.(context);
-    } catch (error) {
-      loaded.problem =
-        /** @type {any} */ (error).code === 'FORBIDDEN'
-          ? 'Only an owner sees this.'
-          : /** @type {Error} */ (error).message;
-    }
-    again();
   }
 
   app.store.subscribe((now, before) => {
@@ -198,3 +112,44 @@ export function mountSettings(root, app) {
   });
   draw(app.store.get());
 }
+
+/**
+ * @param {Context} context
+ * @param {Part} part
+ */
+async function load(context, part) {
+  context.loaded.problem = '';
+  try {
+    await part.load?.(context);
+  } catch (error) {
+    const { code, message } = /** @type {any} */ (error);
+    context.loaded.problem = code === 'FORBIDDEN' ? 'Only an owner sees this.' : message;
+  }
+  context.again();
+}
+
+/**
+ * @param {App} app
+ * @param {Part} front
+ * @param {Node | null} last
+ */
+const partList = (app, front, last) =>
+  h(
+    'nav',
+    { class: 'snav', 'aria-label': 'Settings' },
+    PARTS.map(({ name, mark, label }) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          class: front.name === name ? 'sel' : '',
+          'aria-current': front.name === name ? 'page' : null,
+          onclick: () => app.go({ name: 'settings', part: name }),
+        },
+        icon(mark),
+        h('span', null, label),
+      ),
+    ),
+    h('span', { class: 'sp' }),
+    last,
+  );

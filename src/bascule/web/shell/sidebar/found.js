@@ -1,18 +1,18 @@
-/** Sessions begun outside Bascule: a group of the sidebar, and what stands below one that is open. */
+/** Sessions begun outside Bascule: a group of the sidebar, kept fresh while the page is looked at. */
 
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { age, count, folderName, money } from '../../js/format.js';
 import { agentLetter, dot } from '../parts.js';
-import { agentTitle, mayStart, shownSession } from '../state.js';
+import { shownSession } from '../state.js';
+import { openTerminal, terminalNote, terminalWords } from './found_session.js';
 import { own, put } from '../../js/tables.js';
 
 const DOTS = { idle: 'waiting', waiting: 'blocked', working: 'running' };
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {import('../state.js').SessionRecord} SessionRecord */
 /** @typedef {import('../state.js').FoundItem} FoundItem */
 
 export const GROUP = 'found:';
@@ -93,110 +93,6 @@ export function mountFound(composer, app) {
     );
   };
   app.store.subscribe(draw);
-}
-
-/**
- * @param {State} state
- * @param {SessionRecord} session
- */
-function openTerminal(state, session) {
-  const id = session.session_id;
-  const listed = state.found?.sessions.find((one) => one.sessionId === id)?.terminal ?? null;
-  return id in state.foundOpen ? state.foundOpen[id].terminal : listed;
-}
-
-/**
- * What the agent does there, as it says itself.
- * @param {{status: string, waitingFor?: string}} terminal
- */
-export const terminalWords = (terminal) =>
-  terminal.status === 'working'
-    ? 'working'
-    : terminal.status === 'waiting'
-      ? `waiting there${terminal.waitingFor ? ` (${terminal.waitingFor})` : ''}`
-      : 'idle';
-
-/**
- * @param {State} state
- * @param {SessionRecord} session
- */
-function terminalNote(state, session) {
-  const terminal = openTerminal(state, session);
-  return (
-    terminal &&
-    h(
-      'p',
-      { class: 'foundnote' },
-      icon('terminal', 14),
-      h(
-        'span',
-        null,
-        h('b', null, `Open in a terminal, ${terminalWords(terminal)}.`),
-        ' You read along. ',
-        terminal.listens
-          ? `A message is delivered when ${agentTitle(state, session.agent)} is idle there.`
-          : [
-              'A message waits until it is closed there; then the session goes on here with it. ',
-              h('code', null, 'bascule feedback on'),
-              ' has it delivered there, when the agent is idle.',
-            ],
-      ),
-    )
-  );
-}
-
-/**
- * When a message for a session in a terminal goes out.
- * @param {State} state
- * @param {SessionRecord} session
- */
-export const deliveryWords = (state, session) =>
-  openTerminal(state, session)?.listens
-    ? `delivered when ${agentTitle(state, session.agent)} is idle in its terminal`
-    : 'sent when its terminal is closed, or sooner after `bascule feedback on`';
-
-/**
- * The words in the empty composer of a session that is open in a terminal.
- * @param {State} state
- * @param {SessionRecord} session
- */
-export const foundPlaceholder = (state, session) => {
-  if (!session.found) return '';
-  const agent = agentTitle(state, session.agent);
-  return openTerminal(state, session)?.listens
-    ? `Message ${agent}. It is delivered when ${agent} is idle in its terminal.`
-    : `Message ${agent}. It waits until the terminal is closed.`;
-};
-
-/**
- * In the composer's place, when the session is over where it was begun.
- * @param {State} state
- * @param {App} app
- * @param {SessionRecord} session
- */
-export function foundClosed(state, app, session) {
-  const id = session.session_id;
-  const command = state.foundOpen[id]?.command;
-  const go = () => void app.api.resume(id).then(() => app.note('It goes on here, with everything above.'), app.trouble);
-  return [
-    icon('info'),
-    h(
-      'span',
-      { class: 'foundwords' },
-      `Begun outside Bascule, read from ${agentTitle(state, session.agent)}’s own files. Read only ` +
-        'until you continue it here.',
-      command && h('small', null, 'Or in a terminal there: ', h('code', null, command)),
-    ),
-    h('span', { class: 'sp' }),
-    command &&
-      h(
-        'button',
-        { type: 'button', class: 'btn line', onclick: () => app.copy(command) },
-        icon('copy'),
-        'Copy command',
-      ),
-    mayStart(state) && h('button', { type: 'button', class: 'btn line', onclick: go }, icon('play'), 'Continue here'),
-  ];
 }
 
 /**

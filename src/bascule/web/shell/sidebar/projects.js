@@ -5,7 +5,8 @@ import { icon } from '../../js/icons.js';
 import { count } from '../../js/format.js';
 import { begin, menu } from '../parts.js';
 import { sessionRow } from './rows.js';
-import { groupsOf, mayStart } from '../state.js';
+import { groupsOf } from '../sessions.js';
+import { mayStart } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */

@@ -5,7 +5,8 @@ import { plusMinus } from '../../js/lines.js';
 import { age, count } from '../../js/format.js';
 import { confirmEnd } from '../session/confirm.js';
 import { agentLetter, begin, dot, menu } from '../parts.js';
-import { isOver, marksOf, mayAct, openRequests, pullNumber, shownSession, statusOf, titleOf } from '../state.js';
+import { isOver, marksOf, pullNumber, statusOf, titleOf } from '../sessions.js';
+import { mayAct, openRequests, shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */

@@ -49,70 +49,19 @@ export function mountSidebar(root, app, open) {
   /** @param {State} state */
   function draw(state) {
     update(root, [
-      h(
-        'div',
-        { class: 'side-top' },
-        h('span', { class: 'brand' }, icon('logo', 20), h('b', null, 'Bascule')),
-        h('span', { class: 'sp' }),
-        iconButton('side', 'Hide the sidebar (Ctrl B)', { onclick: () => app.store.set({ side: false }) }),
-      ),
-      h(
-        'button',
-        { type: 'button', class: 'searchbox', onclick: open.palette },
-        icon('search'),
-        h('span', null, 'Search or run a command'),
-        keyCap('Ctrl K'),
-      ),
-      h(
-        'div',
-        { class: 'navs' },
-        mayStart(state) && navRow('plus', 'New session', 'new', () => app.go({ name: 'start' }), keyCap('N')),
-        navRow(
-          'inbox',
-          'Inbox',
-          state.route.name === 'inbox' ? 'sel' : '',
-          () => app.go({ name: 'inbox' }),
-          badge(openRequests(state).length),
-        ),
-        navRow('columns', 'Compare', state.route.name === 'compare' ? 'sel' : '', () => app.go({ name: 'compare' })),
-      ),
+      ...sideTop(app, open.palette),
+      navs(app, state),
       h(
         'div',
         { class: 'groups' },
         unloggedGroup(state, app, again),
-        h(
-          'div',
-          { class: 'gh head' },
-          h('p', { class: 'cap' }, 'Projects'),
-          h('span', { class: 'sp' }),
-          mayStart(state) &&
-            iconButton('plus', 'Add a project', {
-              class: 'xs addproject',
-              'aria-expanded': String(adding),
-              onclick: () => (adding ? close() : add()),
-            }),
-        ),
+        projectsHead(state, adding, () => (adding ? close() : add())),
         adding && slot('add'),
         ...projectGroups(state, app, again),
         foundGroup(state, app),
         archive(state, app, again),
       ),
-      h(
-        'div',
-        { class: 'devs' },
-        h('p', { class: 'cap' }, 'Devices'),
-        state.devices.map((device) => deviceRow(state, device)),
-        h(
-          'div',
-          { class: 'side-foot' },
-          navRow('gear', 'Settings', state.route.name === 'settings' ? 'sel' : '', () =>
-            app.go({ name: 'settings', part: 'general' }),
-          ),
-          iconButton('sun', 'Change the theme', {
-            onclick: () => app.store.set((now) => ({ theme: nextTheme(now.theme) })),
-          }),
-        ),
-      ),
+      devices(app, state),
     ]);
     if (adding) fillSlot(root, 'add', field.form);
   }
@@ -120,6 +69,84 @@ export function mountSidebar(root, app, open) {
   app.store.subscribe(draw);
   draw(app.store.get());
 }
+
+/**
+ * @param {App} app
+ * @param {() => void} palette
+ */
+const sideTop = (app, palette) => [
+  h(
+    'div',
+    { class: 'side-top' },
+    h('span', { class: 'brand' }, icon('logo', 20), h('b', null, 'Bascule')),
+    h('span', { class: 'sp' }),
+    iconButton('side', 'Hide the sidebar (Ctrl B)', { onclick: () => app.store.set({ side: false }) }),
+  ),
+  h(
+    'button',
+    { type: 'button', class: 'searchbox', onclick: palette },
+    icon('search'),
+    h('span', null, 'Search or run a command'),
+    keyCap('Ctrl K'),
+  ),
+];
+
+/**
+ * @param {App} app
+ * @param {State} state
+ */
+function navs(app, state) {
+  const { name } = state.route;
+  const waiting = badge(openRequests(state).length);
+  return h(
+    'div',
+    { class: 'navs' },
+    mayStart(state) && navRow('plus', 'New session', 'new', () => app.go({ name: 'start' }), keyCap('N')),
+    navRow('inbox', 'Inbox', name === 'inbox' ? 'sel' : '', () => app.go({ name: 'inbox' }), waiting),
+    navRow('columns', 'Compare', name === 'compare' ? 'sel' : '', () => app.go({ name: 'compare' })),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {boolean} adding
+ * @param {() => void} toggle
+ */
+const projectsHead = (state, adding, toggle) =>
+  h(
+    'div',
+    { class: 'gh head' },
+    h('p', { class: 'cap' }, 'Projects'),
+    h('span', { class: 'sp' }),
+    mayStart(state) &&
+      iconButton('plus', 'Add a project', {
+        class: 'xs addproject',
+        'aria-expanded': String(adding),
+        onclick: toggle,
+      }),
+  );
+
+/**
+ * @param {App} app
+ * @param {State} state
+ */
+const devices = (app, state) =>
+  h(
+    'div',
+    { class: 'devs' },
+    h('p', { class: 'cap' }, 'Devices'),
+    state.devices.map((device) => deviceRow(state, device)),
+    h(
+      'div',
+      { class: 'side-foot' },
+      navRow('gear', 'Settings', state.route.name === 'settings' ? 'sel' : '', () =>
+        app.go({ name: 'settings', part: 'general' }),
+      ),
+      iconButton('sun', 'Change the theme', {
+        onclick: () => app.store.set((now) => ({ theme: nextTheme(now.theme) })),
+      }),
+    ),
+  );
 
 /** @param {string} theme */
 export const nextTheme = (theme) => {

@@ -12,7 +12,7 @@ import { mayStart } from '../state.js';
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').Unlogged} Unlogged */
 
-const MOST = 90; // characters of a command line
+const MAX_COMMAND = 90; // characters of a command line
 
 /** Which process somebody is asked about before it is ended, and which is being worked on. */
 let asked = '';
@@ -106,7 +106,11 @@ function process(app, one, again) {
     h('b', null, title),
     h('small', null, facts),
     h('small', { class: 'mono' }, visible(one.cwd)),
-    h('small', { class: 'mono', title: visible(one.argv.join(' ')) }, visible(one.argv.join(' ').slice(0, MOST))),
+    h(
+      'small',
+      { class: 'mono', title: visible(one.argv.join(' ')) },
+      visible(one.argv.join(' ').slice(0, MAX_COMMAND)),
+    ),
     h('small', null, visible(one.problem)),
     asked === one.name
       ? sure(app, one, again)

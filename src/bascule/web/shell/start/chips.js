@@ -4,7 +4,7 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { folderName } from '../../js/format.js';
 import { agentLetter, menu } from '../parts.js';
-import { agentTitle, homeOf } from '../state.js';
+import { agentTitle, homeOf } from '../sessions.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */

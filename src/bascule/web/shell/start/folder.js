@@ -5,191 +5,226 @@ import { icon } from '../../js/icons.js';
 
 /** @typedef {import('../app.js').App} App */
 
-const PAUSE = 120;
+const PAUSE = 120; // milliseconds without a key, before folders are asked for
+const BLUR_DELAY = 150; // milliseconds: a press on an offer comes after the blur
 let count = 0;
 
 /**
- * Looked after here, not by whoever draws around it: put it into a slot with `data-island`.
- * @param {App} app
- * @param {{
+ * `take` gets the folder's real path, and may refuse it by throwing what to say.
+ * @typedef {{
  *   label: string,
  *   button: string,
  *   take: (path: string) => Promise<void> | void,
  *   cancel?: () => void,
  *   main?: boolean,
- * }} options `take` gets the folder's real path, and may refuse it by throwing what to say
+ * }} Options
  */
-export function folderField(app, { label, button, take, cancel, main = false }) {
-  const id = `folders-${++count}`;
-  /** @type {string[]} */
-  let offered = [];
-  let at = -1;
-  let asked = 0;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let waiting;
 
-  const list = h('ul', { class: 'ffl', id, role: 'listbox', 'aria-label': 'Folders', hidden: true });
-  const verdict = h('span', { class: 'oki', hidden: true }, icon('check', 14), 'can be used');
-  const problem = h('p', { class: 'emsg', role: 'alert', hidden: true });
-  const input = /** @type {HTMLInputElement} */ (
-    h('input', {
+/**
+ * Looked after here, not by whoever draws around it: put it into a slot with `data-island`.
+ * @param {App} app
+ * @param {Options} options
+ * @returns {{form: HTMLElement, focus: () => void}}
+ */
+export function folderField(app, options) {
+  const field = new FolderField(app, options);
+  return { form: field.form, focus: () => field.input.focus() };
+}
+
+class FolderField {
+  /**
+   * @param {App} app
+   * @param {Options} options
+   */
+  constructor(app, options) {
+    this.app = app;
+    this.options = options;
+    this.id = `folders-${++count}`;
+    /** @type {string[]} */
+    this.offered = [];
+    this.at = -1; // which of those is chosen with the arrow keys
+    this.asked = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.waiting = undefined;
+    this.list = h('ul', { class: 'ffl', id: this.id, role: 'listbox', 'aria-label': 'Folders', hidden: true });
+    this.verdict = h('span', { class: 'oki', hidden: true }, icon('check', 14), 'can be used');
+    this.problem = h('p', { class: 'emsg', role: 'alert', hidden: true });
+    this.input = this.#input();
+    this.form = this.#form();
+  }
+
+  /** @returns {HTMLInputElement} */
+  #input() {
+    return h('input', {
       class: 'inp mono',
-      'aria-label': label,
+      'aria-label': this.options.label,
       placeholder: '~/code/project',
       spellcheck: 'false',
       autocomplete: 'off',
       autocapitalize: 'off',
       role: 'combobox',
       'aria-autocomplete': 'list',
-      'aria-controls': id,
+      'aria-controls': this.id,
       'aria-expanded': 'false',
       oninput: () => {
-        say('');
-        later();
+        this.#say('');
+        this.#completeLater();
       },
-      onblur: () => setTimeout(left, 150),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => key(event),
-    })
-  );
-  const form = h(
-    'form',
-    {
-      class: 'ff',
-      onsubmit: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        void submit();
+      onblur: () => setTimeout(() => void this.#left(), BLUR_DELAY),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+    });
+  }
+
+  #form() {
+    const { button, cancel, main } = this.options;
+    return h(
+      'form',
+      {
+        class: 'ff',
+        onsubmit: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          void this.#submit();
+        },
       },
-    },
-    h('div', { class: 'ffin' }, input, verdict, list),
-    h(
-      'div',
-      { class: 'ffb' },
-      cancel && h('button', { type: 'button', class: 'btn quiet', onclick: () => stop() }, 'Cancel'),
-      h('button', { type: 'submit', class: `btn ${main ? 'pri' : 'line'}` }, button),
-    ),
-    problem,
-  );
+      h('div', { class: 'ffin' }, this.input, this.verdict, this.list),
+      h(
+        'div',
+        { class: 'ffb' },
+        cancel && h('button', { type: 'button', class: 'btn quiet', onclick: () => this.#cancel() }, 'Cancel'),
+        h('button', { type: 'submit', class: `btn ${main ? 'pri' : 'line'}` }, button),
+      ),
+      this.problem,
+    );
+  }
 
   /** @param {string} text what is wrong, empty for nothing */
-  function say(text) {
-    verdict.hidden = true;
-    problem.hidden = !text;
-    update(problem, text ? [icon('alert', 14), h('span', null, text)] : []);
-    input.classList.toggle('err', Boolean(text));
+  #say(text) {
+    this.verdict.hidden = true;
+    this.problem.hidden = !text;
+    update(this.problem, text ? [icon('alert', 14), h('span', null, text)] : []);
+    this.input.classList.toggle('err', Boolean(text));
   }
 
-  function later() {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => void complete(), PAUSE);
+  #completeLater() {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => void this.#complete(), PAUSE);
   }
 
-  async function complete() {
-    const mine = ++asked;
+  async #complete() {
+    const mine = ++this.asked;
     // A help, no more: the check below says what is wrong.
-    const found = await app.api.folders(input.value.trim()).catch(() => []);
-    if (mine === asked && document.activeElement === input) show(found);
+    const found = await this.app.api.folders(this.input.value.trim()).catch(() => []);
+    if (mine === this.asked && document.activeElement === this.input) this.#offer(found);
   }
 
   /** @param {string[]} folders */
-  function show(folders) {
-    offered = folders.filter((one) => one !== input.value.replace(/\/$/, ''));
-    at = -1;
-    draw();
+  #offer(folders) {
+    this.offered = folders.filter((one) => one !== this.input.value.replace(/\/$/, ''));
+    this.at = -1;
+    this.#draw();
   }
 
-  function draw() {
+  #draw() {
+    const { input, list, offered, at, id } = this;
     list.hidden = !offered.length;
     input.setAttribute('aria-expanded', String(offered.length > 0));
     if (at >= 0) input.setAttribute('aria-activedescendant', `${id}-${at}`);
     else input.removeAttribute('aria-activedescendant');
     update(
       list,
-      offered.map((path, n) =>
-        h(
-          'li',
-          {
-            id: `${id}-${n}`,
-            role: 'option',
-            'aria-selected': String(n === at),
-            class: n === at ? 'on' : '',
-            onpointerdown: (/** @type {Event} */ event) => {
-              event.preventDefault();
-              choose(path);
-            },
-          },
-          h('bdi', null, path.slice(0, path.lastIndexOf('/') + 1)),
-          h('b', null, path.slice(path.lastIndexOf('/') + 1)),
-        ),
-      ),
+      offered.map((path, n) => folderOption(path, `${id}-${n}`, n === at, () => this.#choose(path))),
     );
   }
 
   /** @param {string} path */
-  function choose(path) {
-    input.value = `${path}/`;
-    say('');
-    later();
+  #choose(path) {
+    this.input.value = `${path}/`;
+    this.#say('');
+    this.#completeLater();
   }
 
   /** @param {KeyboardEvent} event */
-  function key(event) {
+  #key(event) {
+    const { offered, at } = this;
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (move && offered.length) {
       event.preventDefault();
-      at = (at + move + offered.length) % offered.length;
-      draw();
+      this.at = (at + move + offered.length) % offered.length;
+      this.#draw();
     } else if (event.key === 'Tab' && !event.shiftKey && offered.length && (at >= 0 || offered.length === 1)) {
       event.preventDefault();
-      choose(offered[Math.max(0, at)]);
+      this.#choose(offered[Math.max(0, at)]);
     } else if (event.key === 'Enter' && at >= 0) {
       event.preventDefault();
-      choose(offered[at]);
-    } else if (event.key === 'Escape' && (offered.length || cancel)) {
+      this.#choose(offered[at]);
+    } else if (event.key === 'Escape' && (offered.length || this.options.cancel)) {
       event.stopPropagation();
-      if (offered.length) show([]);
-      else stop();
+      if (offered.length) this.#offer([]);
+      else this.#cancel();
     }
   }
 
   /** Whoever leaves the field learns whether the folder can be used. */
-  async function left() {
-    if (form.contains(document.activeElement) && document.activeElement === input) return;
-    show([]);
+  async #left() {
+    const { input, form } = this;
+    if (document.activeElement === input) return;
+    this.#offer([]);
     const typed = input.value.trim();
-    if (!typed || !problem.hidden) return;
+    if (!typed || !this.problem.hidden) return;
     try {
-      await app.api.directory(typed);
-      if (input.value.trim() === typed) verdict.hidden = false;
+      await this.app.api.directory(typed);
+      if (input.value.trim() === typed) this.verdict.hidden = false;
     } catch (error) {
-      if (input.value.trim() === typed && form.isConnected) say(/** @type {Error} */ (error).message);
+      if (input.value.trim() === typed && form.isConnected) this.#say(/** @type {Error} */ (error).message);
     }
   }
 
-  async function submit() {
-    const typed = input.value.trim();
-    asked += 1;
-    show([]);
-    if (!typed) return say('Type the path of a folder, such as ~/code/project.');
+  async #submit() {
+    const typed = this.input.value.trim();
+    this.asked += 1;
+    this.#offer([]);
+    if (!typed) return this.#say('Type the path of a folder, such as ~/code/project.');
     try {
-      await take((await app.api.directory(typed)).path);
-      input.value = '';
-      say('');
+      await this.options.take((await this.app.api.directory(typed)).path);
+      this.input.value = '';
+      this.#say('');
     } catch (error) {
-      say(/** @type {Error} */ (error).message);
-      input.focus();
+      this.#say(/** @type {Error} */ (error).message);
+      this.input.focus();
     }
   }
 
-  function stop() {
-    asked += 1;
-    input.value = '';
-    show([]);
-    say('');
-    cancel?.();
+  #cancel() {
+    this.asked += 1;
+    this.input.value = '';
+    this.#offer([]);
+    this.#say('');
+    this.options.cancel?.();
   }
-
-  return { form, focus: () => input.focus() };
 }
+
+/**
+ * @param {string} path
+ * @param {string} id
+ * @param {boolean} on
+ * @param {() => void} choose
+ */
+const folderOption = (path, id, on, choose) =>
+  h(
+    'li',
+    {
+      id,
+      role: 'option',
+      'aria-selected': String(on),
+      class: on ? 'on' : '',
+      onpointerdown: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        choose();
+      },
+    },
+    h('bdi', null, path.slice(0, path.lastIndexOf('/') + 1)),
+    h('b', null, path.slice(path.lastIndexOf('/') + 1)),
+  );
 
 /**
  * Puts an element that looks after itself into the slot a fresh drawing left for it.

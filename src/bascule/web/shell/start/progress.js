@@ -1,6 +1,6 @@
-/** The three faces of a start besides its composer: agents found, steps on the way, what went wrong. */
+/** A start besides its composer: the agents found at first, and the steps on the way. */
 
-import { h, iconButton } from '../../js/dom.js';
+import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { duration } from '../../js/format.js';
@@ -8,11 +8,8 @@ import { agentLetter, dot } from '../parts.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {{id: string, began: number, error: any}} Going */
+/** @typedef {import('./starting.js').Going} Going */
 /** @typedef {import('./chips.js').Choices} Choices */
-
-// As long as a start may take before a person is asked what to do; the server gives the process the same time.
-export const START_SECONDS = 30;
 
 /**
  * First run.
@@ -57,43 +54,38 @@ export function foundAgents(app, state, use) {
       h(
         'ul',
         null,
-        state.agents.map((agent) =>
-          h(
-            'li',
-            { 'data-key': agent.name },
-            agentLetter(agent.name, true),
-            h(
-              'span',
-              null,
-              h('b', null, agent.title),
-              h(
-                'small',
-                null,
-                agent.demo
-                  ? 'comes with Bascule, no account'
-                  : agent.available
-                    ? [agent.version, agent.path].filter(Boolean).join(' · ')
-                    : visible(agent.problem ?? 'not installed'),
-              ),
-            ),
-            h(
-              'span',
-              { class: 'as' },
-              dot(agent.available ? 'waiting' : 'ended', ''),
-              agent.available ? 'Ready' : 'Not here',
-            ),
-            agent.available &&
-              h(
-                'button',
-                { type: 'button', class: 'btn sm line', onclick: () => use(agent.name) },
-                icon('play', 14),
-                agent.demo ? 'Try it' : 'Use',
-              ),
-          ),
-        ),
+        state.agents.map((agent) => agentRow(agent, use)),
       ),
     ),
   ];
+}
+
+/**
+ * @param {import('../state.js').AgentInfo} agent
+ * @param {(name: string) => void} use
+ */
+const agentRow = (agent, use) =>
+  h(
+    'li',
+    { 'data-key': agent.name },
+    agentLetter(agent.name, true),
+    h('span', null, h('b', null, agent.title), h('small', null, agentNote(agent))),
+    h('span', { class: 'as' }, dot(agent.available ? 'waiting' : 'ended', ''), agent.available ? 'Ready' : 'Not here'),
+    agent.available &&
+      h(
+        'button',
+        { type: 'button', class: 'btn sm line', onclick: () => use(agent.name) },
+        icon('play', 14),
+        agent.demo ? 'Try it' : 'Use',
+      ),
+  );
+
+/** @param {import('../state.js').AgentInfo} agent */
+function agentNote(agent) {
+  if (agent.demo) return 'comes with Bascule, no account';
+  return agent.available
+    ? [agent.version, agent.path].filter(Boolean).join(' · ')
+    : visible(agent.problem ?? 'not installed');
 }
 
 /**
@@ -153,142 +145,6 @@ export function startSteps(state, going, { agent, device }, cancel) {
         h('span', { class: 'sp' }),
         h('button', { type: 'button', class: 'btn quiet', onclick: cancel }, 'Cancel'),
       ),
-    ),
-  );
-}
-
-/**
- * One sentence what happened, one what next.
- * @param {any} error
- * @param {string} agent
- * @param {string} device
- * @returns {[string, string]}
- */
-export function failureWords(error, agent, device) {
-  switch (error.code) {
-    case 'OFFLINE':
-    case 'DEVICE_OFFLINE':
-      return [`${device} is not connected`, 'See that Bascule runs there, then try again. Your text is kept.'];
-    case 'INVALID_DIRECTORY':
-      return ['That folder can’t be used', error.message];
-    case 'LIMIT_REACHED':
-      return ['No more sessions right now', error.message];
-    case 'AGENT_UNAVAILABLE':
-    case 'UNKNOWN_AGENT':
-      return [`${agent} is not installed on ${device}`, error.message];
-    case 'START_TIMEOUT':
-      return [
-        `${agent} did not start within ${START_SECONDS} s`,
-        'It may be waiting for something on its own screen. Try again, or wait a little longer. Your text is kept.',
-      ];
-    default:
-      return [`${agent} did not start`, error.message || 'Look at what it said, then try again.'];
-  }
-}
-
-/**
- * @param {App} app
- * @param {State} state
- * @param {Going} going
- * @param {Choices} chosen
- * @param {{
- *   retry: () => void,
- *   wait: () => void,
- *   giveUp: () => void,
- *   typePath: () => void,
- *   use: (name: string) => void,
- * }} does
- */
-export function startFailed(app, state, going, { agent, device, usable }, does) {
-  const where = device?.name ?? 'this machine';
-  const [title, text] = failureWords(going.error, agent?.title ?? 'The agent', where);
-  const code = going.error.code;
-  const failure = going.id ? state.live[going.id]?.failure : null;
-  const steps = going.id ? (state.live[going.id]?.steps ?? {}) : {};
-  const said = failure?.stderr_tail?.trim() ?? '';
-  const lived = Date.parse(failure?.at ?? '') - Date.parse(steps.started ?? '');
-  const ran = lived > 0 ? ` after ${duration(lived)}` : '';
-  const how =
-    (failure?.code ?? null) !== null
-      ? `ended with code ${failure.code}${ran}`
-      : code === 'START_TIMEOUT'
-        ? `no word for ${START_SECONDS} s`
-        : '';
-  const other = ['FAILED', 'START_TIMEOUT', 'AGENT_UNAVAILABLE', 'UNKNOWN_AGENT'].includes(code)
-    ? usable.find((one) => one !== agent && !one.demo)
-    : undefined;
-  const folder = code === 'INVALID_DIRECTORY';
-  const away = code === 'OFFLINE' || code === 'DEVICE_OFFLINE';
-  const again = h(
-    'button',
-    { type: 'button', class: `btn ${folder ? 'line' : 'pri'}`, onclick: does.retry },
-    icon('refresh', 14),
-    'Try again',
-  );
-  return h(
-    'section',
-    { class: 'card steps failc', role: 'alert', 'data-key': 'failed' },
-    h('header', null, icon('alert', 18), h('div', null, h('h2', null, title), h('p', null, visible(text)))),
-    h(
-      'ol',
-      { class: 'steplist' },
-      going.id && h('li', { class: 'd' }, icon('check'), h('span', null, `Reached ${where}`)),
-      going.id &&
-        h(
-          'li',
-          { class: 'f' },
-          icon('x'),
-          h('span', null, `Start ${agent?.title ?? 'the agent'}${agent?.version ? ` ${agent.version}` : ''}`),
-          h('small', null, how),
-        ),
-    ),
-    away &&
-      h(
-        'p',
-        { class: 'cmdline' },
-        h('code', null, 'bascule doctor'),
-        h('span', null, 'run there, says what is wrong'),
-        iconButton('copy', 'Copy bascule doctor', { onclick: () => app.copy('bascule doctor') }),
-      ),
-    said &&
-      h(
-        'details',
-        { class: 'stderr', open: true },
-        h('summary', null, h('span', { class: 'car' }, icon('right', 12)), 'What it said'),
-        h('pre', { tabindex: 0 }, visible(said).slice(-4000)),
-      ),
-    h(
-      'footer',
-      null,
-      folder &&
-        h(
-          'button',
-          { type: 'button', class: 'btn pri', onclick: does.typePath },
-          icon('folder', 14),
-          'Change the folder',
-        ),
-      code === 'LIMIT_REACHED'
-        ? [
-            again,
-            h(
-              'button',
-              { type: 'button', class: 'btn line', onclick: () => app.go({ name: 'settings', part: 'limits' }) },
-              icon('gear', 14),
-              'Settings',
-            ),
-          ]
-        : again,
-      code === 'START_TIMEOUT' &&
-        h('button', { type: 'button', class: 'btn line', onclick: does.wait }, 'Keep waiting'),
-      other &&
-        h(
-          'button',
-          { type: 'button', class: 'btn quiet', onclick: () => does.use(other.name) },
-          `Use ${other.title} instead`,
-        ),
-      h('button', { type: 'button', class: 'btn quiet', onclick: does.giveUp }, 'Cancel'),
-      h('span', { class: 'sp' }),
-      iconButton('copy', 'Copy details', { onclick: () => app.copy([title, text, said].filter(Boolean).join('\n')) }),
     ),
   );
 }

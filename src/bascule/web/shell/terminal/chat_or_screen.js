@@ -1,7 +1,8 @@
 /** A conversation as a chat or on the agent's own screen: one click apart, and never both at once. */
 
 import { iconButton } from '../../js/dom.js';
-import { agentTitle, mayStart } from '../state.js';
+import { agentTitle } from '../sessions.js';
+import { mayStart } from '../state.js';
 import { isTerminal, openHere, openTerminal } from './terminals.js';
 
 /** @typedef {import('../app.js').App} App */

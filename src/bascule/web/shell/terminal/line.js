@@ -6,7 +6,7 @@
 import { ReconnectingSocket } from '../../js/reconnecting_socket.js';
 
 const LADDER = { first: 500, longest: 10_000 };
-const MOST_KEYS = 1024 * 1024 + 64; // in one message; a paste is taken whole or not at all
+const MAX_KEYS = 1024 * 1024 + 64; // in one message; a paste is taken whole or not at all
 const ACK_EVERY = 128 * 1024;
 const TAIL = 256 * 1024;
 // How much of the tape, and how many lines of it, each "earlier" shows.
@@ -111,7 +111,7 @@ export class TerminalLine {
    */
   keys(bytes) {
     if (!this.connection.isOpen) return false;
-    for (let at = 0; at < bytes.length; at += MOST_KEYS) this.connection.send(bytes.slice(at, at + MOST_KEYS));
+    for (let at = 0; at < bytes.length; at += MAX_KEYS) this.connection.send(bytes.slice(at, at + MAX_KEYS));
     return true;
   }
 

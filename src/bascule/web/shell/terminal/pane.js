@@ -7,17 +7,15 @@ import { h, iconButton, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { textOf } from '../../terminal/pasted.js';
 import { menu } from '../parts.js';
-import { agentTitle, deviceName, titleOf } from '../state.js';
+import { paneBar, paneFoot } from './around.js';
 import { findBar } from './find.js';
+import { fontSize, setFontSize } from './font.js';
 import { keyBar } from './keybar.js';
 import { TerminalLine } from './line.js';
 import { pasting } from './paste.js';
-import { skippedWords, whoTypes, whoseSize } from './format.js';
 
 /** @typedef {import('../app.js').App} App */
 
-const FONT = 'bascule.terminal.font';
-const FONTS = [10, 11, 12, 13, 14, 15, 16, 18, 20, 24];
 const TYPING_SECONDS = 3;
 const BELL_SECONDS = 4;
 const LONGEST_KEY = 32; // bytes; more at once is a paste
@@ -117,7 +115,7 @@ export class TerminalPane {
       return;
     this.port = event.ports[0];
     this.port.onmessage = (message) => this.#asked(message.data);
-    this.#tell({ type: 'font', size: this.#font() });
+    this.#tell({ type: 'font', size: fontSize() });
     this.#tell({ type: 'theme', theme: this.app.store.get().theme });
     void this.line.connect();
     // Whoever opened it wants to type; whoever is in a field does not lose it.
@@ -278,18 +276,9 @@ export class TerminalPane {
     this.#later('bell', BELL_SECONDS, () => label.remove());
   }
 
-  // Around it
-
-  #font() {
-    const kept = Number(localStorage.getItem(FONT));
-    return FONTS.includes(kept) ? kept : matchMedia('(max-width: 720px)').matches ? 12 : 13;
-  }
-
   /** @param {number} step */
   #setFont(step) {
-    const size = FONTS[Math.max(0, Math.min(FONTS.length - 1, FONTS.indexOf(this.#font()) + step))];
-    localStorage.setItem(FONT, String(size));
-    this.#tell({ type: 'font', size });
+    this.#tell({ type: 'font', size: setFontSize(step) });
     this.#draw();
   }
 
@@ -309,7 +298,7 @@ export class TerminalPane {
     const others = this.foot.size && !this.foot.size.owner && !this.foot.readOnly && !this.foot.ended;
     menu(anchor, [
       { label: 'Paste', icon: 'inbox', run: () => void this.pasting.fromClipboard() },
-      { label: 'Larger text', note: `${this.#font()} px`, icon: 'plus', run: () => this.#setFont(1) },
+      { label: 'Larger text', note: `${fontSize()} px`, icon: 'plus', run: () => this.#setFont(1) },
       { label: 'Smaller text', icon: 'diff', run: () => this.#setFont(-1) },
       ...(others ? [{ label: 'Fit it to my window', icon: 'panel', run: () => this.line.claim() }] : []),
       { label: this.way.beside ? 'Show it alone' : 'Show it beside a chat', icon: 'columns', run: this.way.move },
@@ -319,53 +308,12 @@ export class TerminalPane {
   #draw() {
     const state = this.app.store.get();
     const session = state.sessions[this.id];
-    const { foot } = this;
+    const { foot, way } = this;
     this.keybar.bar.hidden = foot.readOnly || Boolean(foot.ended);
-    update(
-      this.bar,
-      this.way.beside && session
-        ? [
-            iconButton('back', 'Back to the chat', { class: 'back', onclick: this.way.close }),
-            icon('terminal'),
-            h('b', null, titleOf(session)),
-            h(
-              'small',
-              null,
-              [agentTitle(state, session.agent), deviceName(state, session)].filter(Boolean).join(' · '),
-            ),
-            h('span', { class: 'sp' }),
-            ...this.#tools(),
-            iconButton('x', 'Close', { class: 'shut', onclick: this.way.close }),
-          ]
-        : [],
-    );
+    update(this.bar, way.beside && session ? paneBar(state, session, this.#tools(), way.close) : []);
     const rang = this.footer.querySelector('.rang');
-    const who = whoTypes(foot);
-    const over = Boolean(foot.ended);
-    update(this.footer, [
-      who &&
-        h(
-          'span',
-          { class: `who-types ${foot.line === 'lost' ? 'warn' : ''}` },
-          icon(over ? 'stop' : foot.line === 'lost' ? 'off' : foot.readOnly ? 'eye' : 'user', 14),
-          who,
-        ),
-      foot.skipped > 0 && h('span', { class: 'skipped' }, icon('info', 14), skippedWords(foot.skipped)),
-      over &&
-        !foot.readOnly &&
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'btn sm line',
-            onclick: () => void this.app.api.resume(this.id).catch(this.app.trouble),
-          },
-          'Start it again',
-        ),
-      h('span', { class: 'sp' }),
-      h('span', { class: 'whose' }, whoseSize(foot)),
-      ...(this.way.beside ? [] : this.#tools()),
-    ]);
+    const resume = () => void this.app.api.resume(this.id).catch(this.app.trouble);
+    update(this.footer, paneFoot(foot, way.beside ? [] : this.#tools(), resume));
     if (rang) this.footer.prepend(rang);
   }
 }

@@ -4,11 +4,49 @@
 
 import { h } from '../../js/dom.js';
 import { visible } from '../../js/visible.js';
-import { MOST_PASTED, byteLength, linesOf, needsAsking } from '../../terminal/pasted.js';
+import { MAX_PASTED, byteLength, linesOf, needsAsking } from '../../terminal/pasted.js';
 import { shown } from '../requests/plan.js';
 import { pasteWords } from './format.js';
 
-const MOST_MARKED = 64 * 1024; // characters; a longer text is written out without marks
+const MAX_MARKED = 64 * 1024; // characters; a longer text is written out without marks
+
+/** @typedef {{label: string, run: () => void}} PasteChoice */
+
+/**
+ * The whole text with a question; the first choice is the safe one. Escape closes it, as every choice does.
+ * @param {{title: string, notes: string[], text: string, choices: PasteChoice[]}} about
+ * @param {() => void} close
+ */
+function pasteCard({ title, notes, text, choices }, close) {
+  const whole = linesOf(text).join('\n');
+  const onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    close();
+  };
+  return h(
+    'div',
+    { class: 'confirm paste', role: 'alertdialog', 'aria-label': title, onkeydown },
+    h(
+      'div',
+      null,
+      h('b', null, title),
+      notes.map((note) => h('p', null, note)),
+      h(
+        'pre',
+        { tabindex: 0, role: 'group', 'aria-label': 'The whole text' },
+        whole.length > MAX_MARKED ? visible(whole) : shown(whole),
+      ),
+    ),
+    choices.map(({ label, run }, n) => {
+      const onclick = () => {
+        close();
+        run();
+      };
+      return h('button', { type: 'button', class: `btn ${n ? 'line' : 'quiet'}`, onclick }, label);
+    }),
+  );
+}
 
 /**
  * @param {HTMLElement} place where the question is asked
@@ -21,61 +59,20 @@ export function pasting(place, app, paste, back) {
    * @param {string} title
    * @param {string[]} notes
    * @param {string} text
-   * @param {{label: string, run: () => void}[]} choices the first is the safe one
+   * @param {PasteChoice[]} choices
    */
   function card(title, notes, text, choices) {
     const close = () => {
       place.replaceChildren();
       back();
     };
-    const whole = linesOf(text).join('\n');
-    place.replaceChildren(
-      h(
-        'div',
-        {
-          class: 'confirm paste',
-          role: 'alertdialog',
-          'aria-label': title,
-          onkeydown: (/** @type {KeyboardEvent} */ event) => {
-            if (event.key === 'Escape') {
-              event.stopPropagation();
-              close();
-            }
-          },
-        },
-        h(
-          'div',
-          null,
-          h('b', null, title),
-          notes.map((note) => h('p', null, note)),
-          h(
-            'pre',
-            { tabindex: 0, role: 'group', 'aria-label': 'The whole text' },
-            whole.length > MOST_MARKED ? visible(whole) : shown(whole),
-          ),
-        ),
-        choices.map(({ label, run }, n) =>
-          h(
-            'button',
-            {
-              type: 'button',
-              class: `btn ${n ? 'line' : 'quiet'}`,
-              onclick: () => {
-                close();
-                run();
-              },
-            },
-            label,
-          ),
-        ),
-      ),
-    );
+    place.replaceChildren(pasteCard({ title, notes, text, choices }, close));
     /** @type {HTMLElement | null} */ (place.querySelector('.btn'))?.focus();
   }
 
   /** @param {string} text */
   function ask(text) {
-    if (byteLength(text) > MOST_PASTED) {
+    if (byteLength(text) > MAX_PASTED) {
       app.note('That is more than 1 MB, too much to paste. Put it into a file.', { tone: 'bad' });
       return;
     }

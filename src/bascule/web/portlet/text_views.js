@@ -1,0 +1,93 @@
+/** Text of a tool call: prose, a command, what it printed, code. */
+
+import { ansiPieces } from '../js/ansi.js';
+import { h, iconButton } from '../js/dom.js';
+import { count } from '../js/format.js';
+import { highlighted } from '../js/highlight.js';
+import { hasHidden, tame } from '../js/visible.js';
+import { markdown } from './markdown.js';
+import { exact } from './shown.js';
+
+/** @typedef {import('./view.js').View} View */
+
+const MAX_LINES = 400;
+
+/**
+ * @param {string} text
+ * @param {View} view
+ * @returns {Node[]}
+ */
+export const prose = (text, view) => (text.trim() ? [h('div', { class: 'ma small' }, markdown(text, view.ask))] : []);
+
+/**
+ * @param {string} command
+ * @param {unknown} note
+ * @param {View} view
+ */
+export function commandView(command, note, view) {
+  return h(
+    'div',
+    { class: 'cmdl' },
+    h(
+      'pre',
+      null,
+      h('span', { class: 'pr', 'aria-hidden': 'true' }, '$ '),
+      h('code', null, hasHidden(command) ? exact(command) : highlighted(command, 'bash')),
+    ),
+    typeof note === 'string' && note && h('p', { class: 'says' }, tame(note)),
+    iconButton('copy', 'Copy command', { onclick: () => view.ask.copy(command) }),
+  );
+}
+
+/**
+ * @param {string} text
+ * @param {View} view
+ */
+export function outputView(text, view) {
+  const rows = text.replace(/\s+$/, '').split('\n');
+  const pre = h('pre', { class: 'out', tabindex: 0 }, coloured(rows.slice(-MAX_LINES).join('\n')));
+  const rest = rows.length - MAX_LINES;
+  const more =
+    rest > 0 &&
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'lnk',
+        onclick: () => {
+          pre.replaceChildren(...coloured(rows.join('\n')));
+          more.remove();
+        },
+      },
+      `Show ${count(rest, 'earlier line')}`,
+    );
+  return h(
+    'div',
+    { class: 'outw' },
+    more,
+    pre,
+    iconButton('copy', 'Copy output', { onclick: () => view.ask.copy(text) }),
+  );
+}
+
+/**
+ * @param {string} text
+ * @returns {(Node | string)[]}
+ */
+const coloured = (text) =>
+  ansiPieces(text).map((piece) =>
+    piece.classes.length ? h('span', { class: piece.classes.join(' ') }, tame(piece.text)) : tame(piece.text),
+  );
+
+/**
+ * @param {string} text
+ * @param {string} language
+ * @param {View} view
+ */
+export const codeView = (text, language, view) =>
+  h(
+    'div',
+    { class: 'outw' },
+    h('pre', { class: 'out code', tabindex: 0 }, highlighted(tame(text), language)),
+    iconButton('copy', 'Copy', { onclick: () => view.ask.copy(text) }),
+  );

@@ -1,0 +1,213 @@
+/** The comparison in view and what a person does with it: read it, keep one agent's work, remove the work trees. */
+
+import { count, duration } from '../../js/format.js';
+import { put, table } from '../../js/tables.js';
+import { visible } from '../../js/visible.js';
+import { statusOf } from '../sessions.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/**
+ * @typedef {{
+ *   sessionId: string,
+ *   agent: string,
+ *   model?: string,
+ *   tree: string,
+ *   branch: string,
+ *   state?: string,
+ *   problem?: string,
+ * }} Contestant
+ */
+/**
+ * @typedef {{
+ *   id: string,
+ *   title: string,
+ *   prompt: string,
+ *   folder: string,
+ *   top: string,
+ *   baseBranch?: string,
+ *   dirty?: number,
+ *   createdAt: string,
+ *   createdBy: string,
+ *   contestants: Contestant[],
+ *   kept?: string,
+ * }} Comparison
+ */
+/**
+ * A question about one column, or about the trees that are left.
+ * @typedef {{keep?: string, remove?: string[], busy?: boolean, problem?: string}} Asking
+ */
+
+export const MAX_AGENTS = 4;
+const BUSY = ['starting', 'running', 'interrupted'];
+const OVER = ['ended', 'failed', 'ending'];
+
+/** @param {any} session */
+export const isWorking = (session) => BUSY.includes(session?.phase);
+
+/**
+ * @param {State} state
+ * @param {Contestant} one
+ */
+export function contestantStatus(state, one) {
+  if (one.problem) return { dot: 'failed', word: 'Not started' };
+  const session = state.sessions[one.sessionId];
+  return session ? statusOf(state, session) : { dot: 'ended', word: 'Gone' };
+}
+
+/**
+ * Those who can still be sent a message.
+ * @param {State} state
+ * @param {Comparison | null} one
+ */
+export const liveContestants = (state, one) =>
+  (one?.contestants ?? []).filter(({ sessionId }) => {
+    const session = state.sessions[sessionId];
+    return session && !OVER.includes(session.phase);
+  });
+
+/**
+ * How long a session has worked.
+ * @param {any} session
+ * @param {number} now
+ */
+export function timeWords(session, now) {
+  if (!session?.created_at) return '–';
+  const ms = (isWorking(session) ? now : Date.parse(session.updated_at)) - Date.parse(session.created_at);
+  return `${duration(Math.max(0, ms))}${isWorking(session) ? ' so far' : ''}`;
+}
+
+/**
+ * Why the work of this one can't be kept just now.
+ * @param {Contestant} one
+ * @param {any} session
+ * @param {any} changes
+ */
+export function whyNotKept(one, session, changes) {
+  if (one.state === 'removed') return `Removed. The work is on ${visible(one.branch)}.`;
+  if (isWorking(session)) return 'It is still working';
+  return changes && !changes.files.length ? 'It changed no file' : null;
+}
+
+export class ComparisonView {
+  /**
+   * @param {App} app
+   * @param {() => void} changed
+   */
+  constructor(app, changed) {
+    this.app = app;
+    this.changed = changed;
+    /** @type {Comparison | null} */
+    this.shown = null;
+    /** @type {Comparison[] | null} */
+    this.all = null;
+    this.problem = '';
+    /** What each session changed, by its id. @type {Record<string, any>} */
+    this.changes = table();
+    /** How often each was looked at. @type {Record<string, number>} */
+    this.looks = table();
+    /** Which sessions show their diff instead of the transcript. @type {Record<string, boolean>} */
+    this.diffs = table();
+    /** @type {Asking | null} */
+    this.asking = null;
+  }
+
+  /** @param {Asking | null} question */
+  ask(question) {
+    this.asking = question;
+    this.changed();
+  }
+
+  /** @param {string | undefined} id */
+  async load(id) {
+    try {
+      if (id) await this.#loadOne(id);
+      else {
+        this.shown = null;
+        this.all = (await this.app.feed.call('compare:list')).comparisons;
+      }
+      this.problem = '';
+    } catch (error) {
+      this.shown = null;
+      this.problem = /** @type {Error} */ (error).message;
+    }
+    this.changed();
+  }
+
+  /** @param {string} id */
+  async #loadOne(id) {
+    const fresh = /** @type {Comparison} */ (await this.app.feed.call('compare:show', { comparisonId: id }));
+    if (this.app.store.get().route.id !== id) return;
+    if (this.shown?.id !== id) {
+      this.changes = table();
+      this.diffs = table();
+      this.asking = null;
+    }
+    this.shown = fresh;
+    // The first look is when its transcript is open.
+    for (const one of fresh.contestants) if (this.changes[one.sessionId]) void this.look(one.sessionId);
+  }
+
+  /**
+   * Ask what one agent changed so far.
+   * @param {string} sessionId
+   */
+  async look(sessionId) {
+    if (!this.shown?.contestants.some((one) => one.sessionId === sessionId)) return;
+    const { id } = this.shown;
+    const mine = (this.looks[sessionId] = (this.looks[sessionId] ?? 0) + 1);
+    // No answer: asked again after the next turn. A later look may have answered first.
+    const found = await this.app.feed.call('compare:changes', { comparisonId: id, sessionId }).catch(() => null);
+    if (!found || this.shown?.id !== id || this.looks[sessionId] !== mine) return;
+    this.changes = put(this.changes, sessionId, found);
+    this.changed();
+  }
+
+  /** @param {string} sessionId */
+  toggleDiff(sessionId) {
+    const diff = !this.diffs[sessionId];
+    this.diffs = put(this.diffs, sessionId, diff);
+    if (diff) void this.look(sessionId);
+    this.changed();
+  }
+
+  /**
+   * @param {Comparison} one
+   * @param {string[]} sessionIds
+   */
+  async removeTrees(one, sessionIds) {
+    this.ask({ ...this.asking, busy: true });
+    try {
+      const fields = { comparisonId: one.id, sessionIds, confirm: true };
+      const answer = await this.app.feed.call('compare:remove', fields);
+      this.shown = answer.comparison;
+      this.#noteRemoved(answer.trees);
+      this.ask(null);
+    } catch (error) {
+      this.ask({ ...this.asking, busy: false, problem: /** @type {Error} */ (error).message });
+    }
+  }
+
+  /** @param {{removed: boolean, words: string}[]} trees */
+  #noteRemoved(trees) {
+    const stay = trees.filter((tree) => !tree.removed);
+    if (stay.length) this.app.note(stay.map((tree) => visible(tree.words)).join(' '), { tone: 'bad', stay: true });
+    else this.app.note(`${count(trees.length, 'work tree')} removed. The work is on the branches.`);
+  }
+
+  /**
+   * @param {Comparison} one
+   * @param {string} sessionId
+   */
+  async keep(one, sessionId) {
+    this.ask({ keep: sessionId, busy: true });
+    try {
+      const answer = await this.app.feed.call('compare:keep', { comparisonId: one.id, sessionId });
+      this.asking = null;
+      this.app.note(visible(answer.words));
+      await this.load(one.id);
+    } catch (error) {
+      this.ask({ keep: sessionId, problem: /** @type {Error} */ (error).message });
+    }
+  }
+}

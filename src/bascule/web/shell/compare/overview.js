@@ -1,0 +1,73 @@
+/** The comparisons so far, as a list. */
+
+import { h } from '../../js/dom.js';
+import { age, count, folderName } from '../../js/format.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { agentLetter } from '../parts.js';
+import { agentTitle } from '../sessions.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('./comparison.js').Comparison} Comparison */
+
+/**
+ * @param {App} app
+ * @param {State} state
+ * @param {Comparison[] | null} all
+ */
+export function overview(app, state, all) {
+  if (!all) return null;
+  if (!all.length) return nothingYet(app);
+  return h(
+    'ul',
+    { class: 'cover' },
+    all.map((one) => row(app, state, one)),
+  );
+}
+
+/** @param {App} app */
+const nothingYet = (app) =>
+  h(
+    'div',
+    { class: 'center' },
+    h(
+      'div',
+      { class: 'emptyt' },
+      icon('columns', 24),
+      h('h2', null, 'Nothing to compare yet'),
+      h('p', null, 'Start one task with several agents, and their work will be side by side here.'),
+      h('button', { type: 'button', class: 'btn line', onclick: () => app.go({ name: 'start' }) }, 'New session'),
+    ),
+  );
+
+/**
+ * @param {App} app
+ * @param {State} state
+ * @param {Comparison} one
+ */
+const row = (app, state, one) =>
+  h(
+    'li',
+    { 'data-key': one.id },
+    h(
+      'button',
+      { type: 'button', onclick: () => app.go({ name: 'compare', id: one.id }) },
+      h(
+        'span',
+        { class: 'cletters' },
+        one.contestants.map((each) => agentLetter(each.agent)),
+      ),
+      h('span', { class: 'ctitle' }, visible(one.title)),
+      h('small', null, `${visible(folderName(one.top))} · ${outcome(state, one)} · ${age(one.createdAt, Date.now())}`),
+    ),
+  );
+
+/**
+ * @param {State} state
+ * @param {Comparison} one
+ */
+function outcome(state, one) {
+  const kept = one.contestants.find((each) => each.sessionId === one.kept);
+  return one.kept ? `kept ${agentTitle(state, kept?.agent ?? '')}` : count(one.contestants.length, 'agent');
+}

@@ -1,0 +1,35 @@
+/** What the composer says in words, from the state alone. Pure. */
+
+import { foundPlaceholder } from '../sidebar/found_session.js';
+import { agentTitle, isReconnecting } from '../sessions.js';
+
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../state.js').SessionRecord} SessionRecord */
+
+/** @param {SessionRecord} session */
+export const isWorking = (session) => session.phase === 'running' || session.phase === 'interrupted';
+
+/**
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
+export function placeholder(state, session) {
+  const agent = agentTitle(state, session.agent);
+  if (session.found) return foundPlaceholder(state, session);
+  if (isReconnecting(session)) return `Message ${agent}. It is sent when the agent is back.`;
+  if (session.phase === 'starting') return `${agent} is starting`;
+  if (session.phase === 'ending') return 'Ending this session';
+  if (isWorking(session)) return `Message ${agent}. It is sent when the turn ends.`;
+  return `Message ${agent}. @ file, / command`;
+}
+
+/**
+ * Who else is writing to a session just now; empty when nobody is.
+ * @param {State} state
+ * @param {string} id
+ */
+export function typingWords(state, id) {
+  const names = (state.company[id]?.typing ?? []).filter((name) => name !== state.me?.name);
+  if (!names.length) return '';
+  return names.length === 1 ? `${names[0]} is typing` : `${names.slice(0, 3).join(', ')} are typing`;
+}

@@ -1,0 +1,87 @@
+/** The rows of the composer: chips and buttons inside the box, where the session runs and which keys work below it. */
+
+import { h, iconButton } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { agentLetter } from '../parts.js';
+import { confirmInterrupt } from '../session/confirm.js';
+import { agentTitle, deviceName } from '../sessions.js';
+import { modeChip, modelChip } from './chips.js';
+import { isWorking, typingWords } from './format.js';
+import { usageRing } from './usage.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../state.js').SessionRecord} SessionRecord */
+
+/**
+ * @param {App} app
+ * @param {State} state
+ * @param {SessionRecord} session
+ * @param {boolean} empty
+ * @param {() => void} send
+ */
+export const buttonRow = (app, state, session, empty, send) => [
+  h('span', { 'data-island': '', 'data-key': 'clip' }),
+  h(
+    'span',
+    { class: 'chip k-agent', title: 'The agent of this session' },
+    agentLetter(session.agent),
+    agentTitle(state, session.agent),
+  ),
+  modelChip(app, state, session),
+  modeChip(app, state, session),
+  h('span', { class: 'sp' }),
+  state.line.phase === 'lost' && h('span', { class: 'hold' }, icon('clock', 14), 'sent when the connection is back'),
+  usageRing(state, session),
+  isWorking(session) && stopButton(app, session),
+  h(
+    'button',
+    {
+      type: 'button',
+      class: 'send',
+      title: empty ? 'Write something first' : isWorking(session) ? 'Queue it: it is sent when the turn ends' : 'Send',
+      'aria-label': 'Send',
+      disabled: empty,
+      onclick: send,
+    },
+    icon('send'),
+  ),
+];
+
+/**
+ * @param {App} app
+ * @param {SessionRecord} session
+ */
+function stopButton(app, session) {
+  const stopping = session.phase === 'interrupted';
+  return iconButton('stop', stopping ? 'Stopping' : 'Stop this turn (Esc Esc)', {
+    class: 'stop',
+    'data-key': 'stop',
+    disabled: stopping,
+    onclick: () => confirmInterrupt(app, session.session_id),
+  });
+}
+
+/**
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
+export function placeRow(state, session) {
+  const typing = typingWords(state, session.session_id);
+  return [
+    h('span', null, icon('device', 14), deviceName(state, session)),
+    h('span', { title: session.cwd }, icon('folder', 14), session.cwd),
+    typing && h('span', { class: 'types', role: 'status' }, icon('edit', 14), typing),
+    h('span', { class: 'sp' }),
+    h(
+      'span',
+      { class: 'keys' },
+      h('kbd', null, 'Enter'),
+      'send',
+      h('kbd', null, '⇧ Enter'),
+      'new line',
+      h('kbd', null, 'Esc Esc'),
+      'interrupt',
+    ),
+  ];
+}

@@ -1,0 +1,91 @@
+/** The pieces of the Changes tab that are drawn from a file alone: its row, and what stands there without lines. */
+
+import { h } from '../../js/dom.js';
+import { nearPath } from '../../js/format.js';
+import { icon } from '../../js/icons.js';
+import { plusMinus } from '../../js/lines.js';
+import { table } from '../../js/tables.js';
+import { visible } from '../../js/visible.js';
+
+/** @typedef {import('../../js/turns.js').FileRow} FileRow */
+
+/** @type {Record<string, [string, string]>} */
+const BADGES = table({
+  modified: ['M', 'changed'],
+  edited: ['M', 'changed'],
+  added: ['A', 'new'],
+  untracked: ['A', 'new'],
+  deleted: ['D', 'deleted'],
+  conflict: ['!', 'in conflict'],
+});
+
+/**
+ * @param {FileRow} one
+ * @param {boolean} selected
+ * @param {string} cwd
+ * @param {() => void} pick
+ */
+export function fileRow(one, selected, cwd, pick) {
+  const [letter, word] = BADGES[one.status] ?? BADGES.modified;
+  const path = visible(nearPath(one.path, cwd));
+  const cut = path.lastIndexOf('/') + 1;
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: `prow ${selected ? 'sel' : ''}`,
+      'data-key': one.path,
+      'aria-pressed': String(selected),
+      onclick: pick,
+    },
+    h(
+      'span',
+      { class: `mb mb-${letter === '!' ? 'D' : letter}`, title: word, 'aria-label': word, role: 'img' },
+      letter,
+    ),
+    h('span', { class: 'pth', title: path }, h('bdi', null, path.slice(0, cut)), h('b', null, path.slice(cut))),
+    plusMinus(one.added, one.removed),
+  );
+}
+
+/** In the list's place until it is read. */
+export const waitingShapes = () =>
+  h(
+    'div',
+    { class: 'shapes', 'aria-hidden': 'true' },
+    [70, 90, 50].map((width) => h('span', { class: `sk w${width}` })),
+  );
+
+/**
+ * @param {string} text
+ * @param {string} [kind]
+ */
+export const tip = (text, kind = '') =>
+  h('p', { class: `ptip ${kind}`.trim() }, icon('info', 14), h('span', null, text));
+
+/** @param {FileRow} file */
+export function noLines(file) {
+  if (file.binary) return tip('This file is not text, so there are no lines to show.');
+  return tip(
+    file.cut ? 'This change is too large to show here. Its file is in the Files tab.' : 'There are no lines to show.',
+  );
+}
+
+/**
+ * @param {boolean} git whether what git sees is in view
+ * @param {string | null} gitProblem
+ */
+export function noChanges(git, gitProblem) {
+  const committed = gitProblem ? visible(gitProblem) : 'Everything here is as it was committed.';
+  return h(
+    'div',
+    { class: 'center' },
+    h(
+      'div',
+      { class: 'emptyt' },
+      icon('diff', 24),
+      h('h2', null, 'No files changed yet.'),
+      h('p', null, git ? committed : 'Edits of this session will be listed here.'),
+    ),
+  );
+}

@@ -1,0 +1,122 @@
+/** What an agent wants to do, drawn whole and exactly: a command, a plan, an edit, or any tool with its input. */
+
+import { counts, editsIn } from '../../js/diff.js';
+import { h } from '../../js/dom.js';
+import { nearPath } from '../../js/format.js';
+import { highlighted, languageOf } from '../../js/highlight.js';
+import { icon } from '../../js/icons.js';
+import { diffView, plusMinus } from '../../js/lines.js';
+import { hasHidden, visible } from '../../js/visible.js';
+import { planView, shown } from './plan.js';
+
+/**
+ * In colour when nothing in it hides; otherwise what hides is all that counts.
+ * @param {string} text
+ * @param {string} language
+ */
+const coloured = (text, language) => h('span', null, hasHidden(text) ? shown(text) : highlighted(text, language));
+
+/** @param {unknown} value */
+function textOf(value) {
+  if (typeof value === 'string') return value;
+  const short = JSON.stringify(value) ?? '';
+  return short.length < 80 ? short : JSON.stringify(value, null, 1);
+}
+
+/**
+ * The exact thing that would happen, whole.
+ * @param {any} asked
+ * @param {string} cwd
+ * @returns {any[]}
+ */
+export function exactly(asked, cwd) {
+  const input = asked.input && typeof asked.input === 'object' ? asked.input : {};
+  if (asked.kind === 'execute' && typeof input.command === 'string')
+    return [h('pre', { class: 'cmd' }, h('span', { class: 'pr' }, '$ '), coloured(input.command, 'bash'))];
+  if (asked.kind === 'plan' && typeof input.plan === 'string')
+    return [h('div', { class: 'cmd md' }, planView(input.plan))];
+  const edits = asked.kind === 'edit' ? editsIn(input) : [];
+  if (edits.length) return edits.flatMap((edit) => editView(edit, cwd));
+  if (asked.kind === 'read' || (asked.kind === 'fetch' && typeof input.url === 'string'))
+    return [h('pre', { class: 'cmd' }, shown(String(input.file_path ?? input.path ?? input.url ?? textOf(input))))];
+  return anyTool(asked.tool, input);
+}
+
+/**
+ * @param {ReturnType<typeof editsIn>[number]} edit
+ * @param {string} cwd
+ */
+function editView({ path, lines }, cwd) {
+  const { added, removed } = counts(lines);
+  return [
+    h(
+      'p',
+      { class: 'meta2 top' },
+      h('span', { title: visible(path) }, icon('edit', 14), shown(nearPath(path, cwd))),
+      plusMinus(added, removed),
+    ),
+    h(
+      'div',
+      { class: 'inask' },
+      diffView(lines, (text) => coloured(text, languageOf(path))),
+    ),
+  ];
+}
+
+/**
+ * @param {unknown} tool
+ * @param {object} input
+ */
+const anyTool = (tool, input) => [
+  h('p', { class: 'meta2 top' }, h('span', null, icon('code', 14), shown(String(tool)))),
+  h(
+    'dl',
+    { class: 'params cmd' },
+    Object.entries(input).flatMap(([name, value]) => [h('dt', null, shown(name)), h('dd', null, shown(textOf(value)))]),
+  ),
+];
+
+/**
+ * Does anything in it not show? Every field a person judges by is looked at.
+ * @param {any} asked
+ */
+export function hides(asked) {
+  const parts = [asked.tool, asked.title, asked.note ?? '', asked.blocked_path ?? ''];
+  const walk = (/** @type {unknown} */ value) => {
+    if (typeof value === 'string') parts.push(value);
+    else if (value && typeof value === 'object')
+      Object.entries(value).forEach(([name, one]) => {
+        parts.push(name);
+        walk(one);
+      });
+  };
+  walk(asked.input);
+  return parts.some((part) => hasHidden(part));
+}
+
+/**
+ * Why a person is asked.
+ * @param {any} asked
+ */
+export function reasonWords(asked) {
+  if (asked.blocked_path)
+    return ['You are asked because ', h('code', null, shown(asked.blocked_path)), ' is outside what it may touch.'];
+  const input = asked.input ?? {};
+  if (asked.kind === 'execute')
+    return [
+      'You are asked because no rule covers ',
+      h(
+        'code',
+        null,
+        visible(
+          String(input.command ?? asked.tool)
+            .trim()
+            .split(/\s+/)[0],
+        ).slice(0, 60),
+      ),
+      '.',
+    ];
+  if (asked.kind === 'edit') return ['You are asked because edits need a person.'];
+  if (asked.kind === 'plan') return ['It will begin once you agree. Each action is still asked about.'];
+  return ['You are asked because no rule covers ', h('code', null, visible(asked.tool)), '.'];
+}

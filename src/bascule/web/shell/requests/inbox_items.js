@@ -1,0 +1,119 @@
+/** What the inbox lists, in order, and what each row says. Pure but for the code of a command. */
+
+import { h } from '../../js/dom.js';
+import { folderName, nearPath, waited } from '../../js/format.js';
+import { visible } from '../../js/visible.js';
+import { isOver, sessionsInOrder, titleOf } from '../sessions.js';
+import { openRequests, requestKey } from '../state.js';
+import { requestWords } from './rule_scope.js';
+
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../state.js').OpenRequest} OpenRequest */
+/** @typedef {import('../state.js').SessionRecord} SessionRecord */
+/** @typedef {{key: string, tone: string, agent: string, first: string, at: string, second: any, third: string}} Row */
+
+/** @param {State} state */
+export function inboxItems(state) {
+  const open = openRequests(state);
+  const rest = sessionsInOrder(state).filter(
+    (one) => one.open_requests === 0 && one.seq > (state.seen[one.session_id] ?? 0),
+  );
+  return {
+    open,
+    stopped: rest.filter((one) => isOver(one) && (one.phase === 'failed' || one.end_reason !== 'closed')),
+    finished: rest.filter((one) => one.phase === 'waiting' && one.turns > 0),
+  };
+}
+
+/** @param {ReturnType<typeof inboxItems>} items */
+export const keysOf = ({ open, stopped, finished }) => [
+  ...open.map(requestKey),
+  ...[...stopped, ...finished].map((one) => one.session_id),
+];
+
+/**
+ * @param {State} state
+ * @param {OpenRequest} ask
+ * @returns {Row}
+ */
+export function requestRow(state, ask) {
+  const session = state.sessions[ask.session_id];
+  const [first, second] = wordsOf(ask, session?.cwd ?? '');
+  return {
+    key: requestKey(ask),
+    tone: 'blocked',
+    agent: session?.agent ?? '',
+    first,
+    at: ask.opened_at,
+    second,
+    third: session ? `${folderName(session.cwd)} · ${titleOf(session)}` : '',
+  };
+}
+
+/**
+ * @param {SessionRecord} one
+ * @returns {Row}
+ */
+export const stoppedRow = (one) => ({
+  key: one.session_id,
+  tone: 'failed',
+  agent: one.agent,
+  first: one.phase !== 'failed' ? 'Stopped by itself' : one.turns > 0 ? 'Did not come back' : 'Did not start',
+  at: one.updated_at,
+  second: visible(one.end_message ?? one.end_reason ?? ''),
+  third: `${folderName(one.cwd)} · ${titleOf(one)}`,
+});
+
+/**
+ * @param {SessionRecord} one
+ * @returns {Row}
+ */
+export const finishedRow = (one) => ({
+  key: one.session_id,
+  tone: '',
+  agent: one.agent,
+  first: titleOf(one),
+  at: one.updated_at,
+  second: '',
+  third: `${folderName(one.cwd)}${one.cost_usd ? ` · $${one.cost_usd.toFixed(2)}` : ''}`,
+});
+
+/**
+ * @param {Row} row
+ * @param {number} now
+ */
+export const ageOf = (row, now) => waited(now - Date.parse(row.at));
+
+/**
+ * What a row says of a request; one that can't be told of keeps its row.
+ * @param {OpenRequest} ask
+ * @param {string} cwd
+ * @returns {[string, any]}
+ */
+function wordsOf(ask, cwd) {
+  try {
+    return [whatOf(ask), subject(ask, cwd)];
+  } catch (error) {
+    console.error(error);
+    return ['A request that can’t be shown', ''];
+  }
+}
+
+/** @param {OpenRequest} ask */
+function whatOf(ask) {
+  if (ask.kind !== 'question') return requestWords(ask.asked);
+  const { length } = ask.asked.questions;
+  return length === 1 ? 'A question' : `${length} questions`;
+}
+
+/**
+ * @param {OpenRequest} ask
+ * @param {string} cwd
+ */
+function subject(ask, cwd) {
+  if (ask.kind === 'question') return visible(ask.asked.questions[0]?.question ?? '');
+  const input = ask.asked.input ?? {};
+  if (typeof input.command === 'string') return h('code', null, visible(input.command));
+  const path = input.file_path ?? input.path;
+  return h('code', null, visible(typeof path === 'string' ? nearPath(path, cwd) : ask.asked.title));
+}

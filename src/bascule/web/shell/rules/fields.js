@@ -1,0 +1,64 @@
+/** Fields of the forms about rules: a label, a choice, and the folders and agents to choose from. */
+
+import { h } from '../../js/dom.js';
+import { folderName } from '../../js/format.js';
+import { homeOf } from '../sessions.js';
+
+/** @typedef {import('../state.js').State} State */
+
+/** @param {State} state */
+export function foldersOf(state) {
+  return [
+    ...new Set(
+      [...state.projects.map((one) => one.path), ...Object.values(state.sessions).map(homeOf)].filter(Boolean),
+    ),
+  ].sort();
+}
+
+/**
+ * @param {string} label
+ * @param {any} field
+ */
+export const labelled = (label, field) => h('label', null, h('span', null, label), field);
+
+/**
+ * @param {string} name
+ * @param {readonly (readonly [any, string])[]} options
+ * @param {any} value
+ * @param {(value: string) => void} set
+ * @param {string | null} [label] when none stands beside it
+ */
+export const select = (name, options, value, set, label = null) =>
+  h(
+    'select',
+    {
+      class: 'inp',
+      name,
+      'aria-label': label,
+      value: String(value),
+      onchange: (/** @type {any} */ event) => set(event.currentTarget.value),
+    },
+    options.map(([one, text]) =>
+      h('option', { value: String(one), ...(String(one) === String(value) ? { selected: true } : {}) }, text),
+    ),
+  );
+
+/**
+ * @param {State} state
+ * @param {string} folder
+ */
+export const places = (state, folder) =>
+  /** @type {[string, string][]} */ ([
+    ['', 'Every project'],
+    ...[...new Set([...foldersOf(state), ...(folder ? [folder] : [])])].map((one) => [
+      one,
+      `${folderName(one)} (${one})`,
+    ]),
+  ]);
+
+/**
+ * @param {State} state
+ * @param {string} any what no choice means
+ */
+export const agentOptions = (state, any) =>
+  /** @type {[string, string][]} */ ([['', any], ...state.agents.map((one) => [one.name, one.title])]);

@@ -1,0 +1,119 @@
+/** The rules that are kept, as a table. */
+
+import { h, iconButton } from '../../js/dom.js';
+import { folderName } from '../../js/format.js';
+import { own } from '../../js/tables.js';
+import { visible } from '../../js/visible.js';
+import { agentTitle } from '../sessions.js';
+import { answerBadge } from './format.js';
+
+/** @typedef {import('../state.js').State} State */
+
+const EVERY = {
+  command: 'Run any command',
+  edit: 'Edit files',
+  read: 'Read files',
+  fetch: 'Open any page',
+  mcp: 'Use any MCP tool',
+};
+
+/** @param {any} rule */
+function whatOf(rule) {
+  if (rule.argv) return ['Run ', h('code', null, visible(`${rule.argv.join(' ')}${rule.more ? ' …' : ''}`))];
+  if (rule.path) return [rule.toolClass === 'read' ? 'Read ' : 'Edit ', h('code', null, visible(rule.path))];
+  if (rule.host) return ['Open ', h('code', null, visible(rule.host))];
+  if (rule.tool) return ['Use ', h('code', null, visible(rule.tool))];
+  return [own(EVERY, rule.toolClass) ?? 'Use any other tool'];
+}
+
+/**
+ * @param {State} state
+ * @param {any} rule
+ */
+function whereOf(state, rule) {
+  const where = rule.sessionId
+    ? 'in one session'
+    : rule.folder
+      ? ['in ', h('b', { title: visible(rule.folder) }, visible(folderName(rule.folder)))]
+      : ['in ', h('b', null, 'every project')];
+  return [where, rule.agent ? `, ${visible(agentTitle(state, rule.agent))}` : ''].flat();
+}
+
+/** @param {any} rule */
+export function howLong(rule) {
+  if (rule.expired) return 'over';
+  if (rule.expiresAt) return `until ${new Date(rule.expiresAt).toLocaleDateString(undefined, { dateStyle: 'medium' })}`;
+  return rule.sessionId ? 'this session' : 'always';
+}
+
+/**
+ * @param {State} state
+ * @param {any[]} rules
+ * @param {{change: (rule: any) => void, remove: (rule: any) => void} | null} does null for who may only look
+ */
+export const rulesTable = (state, rules, does) =>
+  h(
+    'div',
+    { class: 'tw' },
+    h(
+      'table',
+      { class: 'tbl rules' },
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          ['Answer', 'What', 'Where', 'How long', 'Used', ''].map((one) =>
+            h('th', null, one || h('span', { class: 'spoken' }, 'Action')),
+          ),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        rules.map((rule) => ruleRow(state, rule, does)),
+        restRow(rules.length > 0),
+      ),
+    ),
+  );
+
+/**
+ * @param {State} state
+ * @param {any} rule
+ * @param {{change: (rule: any) => void, remove: (rule: any) => void} | null} does
+ */
+const ruleRow = (state, rule, does) =>
+  h(
+    'tr',
+    { 'data-key': rule.id, class: rule.expired ? 'over' : '', title: visible(rule.words) },
+    h('td', null, answerBadge(rule.answer)),
+    h('td', null, whatOf(rule)),
+    h('td', null, whereOf(state, rule)),
+    h('td', null, howLong(rule)),
+    h('td', null, `${rule.used ?? 0}×`),
+    h(
+      'td',
+      null,
+      does &&
+        h(
+          'span',
+          { class: 'ract' },
+          !rule.sessionId && iconButton('edit', 'Change this rule', { onclick: () => does.change(rule) }),
+          iconButton('trash', 'Remove this rule', { class: 'rdel', onclick: () => does.remove(rule) }),
+        ),
+    ),
+  );
+
+/** @param {boolean} others whether there are rules */
+const restRow = (others) =>
+  h(
+    'tr',
+    { 'data-key': 'rest' },
+    h('td', null, answerBadge('ask')),
+    h('td', null, others ? 'Everything else' : 'Everything, or as the session’s mode says'),
+    h('td'),
+    h('td'),
+    h('td'),
+    h('td'),
+  );

@@ -1,0 +1,123 @@
+/** What narrows the results of a search: project, agent, time and who said it. */
+
+import { h } from '../../js/dom.js';
+import { folderName } from '../../js/format.js';
+import { icon } from '../../js/icons.js';
+import { menu } from '../parts.js';
+import { agentTitle, groupOf } from '../sessions.js';
+import { filledRecord } from '../state.js';
+
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('./hits.js').Hit} Hit */
+/** @typedef {{project: string, agent: string, days: number, kind: string}} Filters */
+
+const DAY = 86_400_000;
+const TIMES = /** @type {const} */ ([
+  [0, 'Any time'],
+  [1, 'Last day'],
+  [7, 'Last 7 days'],
+  [30, 'Last 30 days'],
+]);
+const KINDS = /** @type {const} */ ([
+  ['', 'Everything said'],
+  ['prompt', 'Your messages'],
+  ['text', 'Agents’ words'],
+  ['tool', 'Tools'],
+]);
+/** @type {Filters} */
+export const NO_FILTERS = { project: '', agent: '', days: 0, kind: '' };
+
+/**
+ * The record of a session that has hits; those in the archive are not in the list.
+ * @param {State} state
+ * @param {string} id
+ */
+export const recordOf = (state, id) =>
+  state.sessions[id] ?? state.archived?.find((one) => one.session_id === id) ?? filledRecord({ session_id: id });
+
+/**
+ * @param {State} state
+ * @param {Hit[]} hits
+ * @param {Filters} only
+ * @param {number} now
+ */
+export function filteredHits(state, hits, only, now) {
+  const since = only.days ? now - only.days * DAY : 0;
+  return hits.filter((hit) => {
+    const session = recordOf(state, hit.sessionId);
+    return (
+      (!only.project || (groupOf(state, session)?.path ?? session.cwd) === only.project) &&
+      (!only.agent || session.agent === only.agent) &&
+      Date.parse(hit.at) >= since &&
+      (!only.kind || hit.kind === only.kind || hit.firstSeq === 0)
+    );
+  });
+}
+
+/**
+ * @param {State} state
+ * @param {Hit[]} hits
+ * @param {Filters} only
+ * @param {(some: Partial<Filters>) => void} set
+ */
+export function filterChips(state, hits, only, set) {
+  const sessions = [...new Set(hits.map((hit) => hit.sessionId))].map((id) => recordOf(state, id));
+  const agents = [...new Set(sessions.map((one) => one.agent).filter(Boolean))];
+  return [
+    chip('folder', [['', 'All projects'], ...projectsOf(state, sessions)], only.project, (project) => set({ project })),
+    chip('user', [['', 'Any agent'], ...agents.map((one) => [one, agentTitle(state, one)])], only.agent, (agent) =>
+      set({ agent }),
+    ),
+    chip(
+      'clock',
+      TIMES.map(([days, label]) => [String(days), label]),
+      String(only.days),
+      (days) => set({ days: Number(days) }),
+    ),
+    chip(
+      'list',
+      KINDS.map(([kind, label]) => [kind, label]),
+      only.kind,
+      (kind) => set({ kind }),
+    ),
+  ];
+}
+
+/**
+ * Path and name of each project the sessions belong to, once.
+ * @param {State} state
+ * @param {import('../state.js').SessionRecord[]} sessions
+ */
+function projectsOf(state, sessions) {
+  const named = sessions
+    .filter((one) => one.cwd)
+    .map((one) => {
+      const group = groupOf(state, one);
+      return /** @type {const} */ ([group?.path ?? one.cwd, group?.name ?? folderName(one.cwd)]);
+    });
+  return [...new Map(named)];
+}
+
+/**
+ * @param {string} mark
+ * @param {string[][]} choices
+ * @param {string} now
+ * @param {(value: string) => void} set
+ */
+const chip = (mark, choices, now, set) =>
+  h(
+    'button',
+    {
+      type: 'button',
+      class: `chip ${now && now !== '0' ? 'set' : ''}`,
+      'aria-haspopup': 'menu',
+      onclick: (/** @type {any} */ event) =>
+        menu(
+          event.currentTarget,
+          choices.map(([value, label]) => ({ label, on: value === now, run: () => set(value) })),
+        ),
+    },
+    icon(mark, 14),
+    choices.find(([value]) => value === now)?.[1] ?? choices[0][1],
+    h('span', { class: 'dd' }, icon('down', 12)),
+  );

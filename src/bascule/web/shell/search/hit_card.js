@@ -1,0 +1,69 @@
+/** One session among the results of a search, with what was said in it. */
+
+import { h } from '../../js/dom.js';
+import { folderName, moment } from '../../js/format.js';
+import { agentLetter } from '../parts.js';
+import { statusOf, titleOf } from '../sessions.js';
+import { recordOf } from './filters.js';
+import { marked } from './hits.js';
+
+/** @typedef {import('../state.js').State} State */
+/** @typedef {ReturnType<typeof import('./hits.js').bySession>[number]} Group */
+/** @typedef {{goTo: (id: string, seq: number) => void, open: () => void}} Does */
+
+/**
+ * @param {State} state
+ * @param {Group} group
+ * @param {boolean} opened whether all its hits are shown
+ * @param {Does} does
+ */
+export function hitCard(state, group, opened, does) {
+  const session = recordOf(state, group.sessionId);
+  const titled = group.hits.find((hit) => hit.firstSeq === 0);
+  const said = group.hits.filter((hit) => hit.firstSeq > 0);
+  const shown = opened ? said : said.slice(0, 1);
+  const goTo = (/** @type {number} */ seq) => () => does.goTo(group.sessionId, seq);
+  return h(
+    'article',
+    { class: 'hit', 'data-key': group.sessionId },
+    agentLetter(session.agent || group.title, true),
+    h(
+      'div',
+      null,
+      h(
+        'button',
+        { type: 'button', class: 'hl', onclick: goTo(shown[0]?.firstSeq ?? 0) },
+        h('b', null, titled ? marked(titled.snippet) : titleOf({ ...session, title: session.title || group.title })),
+      ),
+      h('small', null, factsOf(state, group)),
+      shown.map((hit) =>
+        h(
+          'button',
+          { type: 'button', class: 'hq', 'data-key': String(hit.firstSeq), onclick: goTo(hit.firstSeq) },
+          h('q', null, marked(hit.snippet)),
+        ),
+      ),
+      said.length > shown.length &&
+        h(
+          'button',
+          { type: 'button', class: 'hm', onclick: does.open },
+          `and ${said.length - shown.length} more in this session`,
+        ),
+    ),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {Group} group
+ */
+function factsOf(state, group) {
+  const session = recordOf(state, group.sessionId);
+  return [
+    session.cwd && folderName(session.cwd),
+    moment(group.hits[0].at, Date.now()),
+    group.archived ? 'archived' : state.sessions[group.sessionId] && statusOf(state, session).word.toLowerCase(),
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}

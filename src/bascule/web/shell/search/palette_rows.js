@@ -1,0 +1,114 @@
+/** What the palette lists for some words: sessions by name, what was said in them, what can be done. */
+
+import { h } from '../../js/dom.js';
+import { age, folderName } from '../../js/format.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { agentLetter, dot, keyName } from '../parts.js';
+import { sessionsInOrder, statusOf, titleOf } from '../sessions.js';
+import { marked } from './hits.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../app.js').Command} Command */
+/** @typedef {{key: string, mark: any, label: any, note: string, run: () => void}} Row */
+/** @typedef {{title: string, rows: Row[]}} Section */
+
+const MAX_SESSIONS = 6;
+const MAX_SAID = 4;
+const MAX_COMMANDS = 6; // while nothing is typed
+
+/**
+ * The pieces of a label before, in and after the first place that holds what is wanted.
+ * @param {string} label
+ * @param {string} wanted in lower case
+ * @returns {[string, string, string] | null}
+ */
+export function pieces(label, wanted) {
+  const at = wanted ? label.toLowerCase().indexOf(wanted) : -1;
+  if (at < 0) return null;
+  return [label.slice(0, at), label.slice(at, at + wanted.length), label.slice(at + wanted.length)];
+}
+
+/**
+ * @param {string} label
+ * @param {string} wanted
+ */
+function underlined(label, wanted) {
+  const found = pieces(label, wanted);
+  return found ? [found[0], h('mark', null, found[1]), found[2]] : [label];
+}
+
+/**
+ * @param {App} app
+ * @param {string} text
+ * @param {import('./hits.js').Found} found
+ * @param {Command[]} commands
+ * @returns {Section[]}
+ */
+export function paletteSections(app, text, found, commands) {
+  const wanted = text.trim().toLowerCase();
+  const listed = commandRows(commands, wanted);
+  return [
+    { title: 'Sessions', rows: sessionRows(app, wanted) },
+    { title: 'Said in sessions', rows: saidRows(app, wanted, found) },
+    { title: 'Commands', rows: wanted ? listed : listed.slice(0, MAX_COMMANDS) },
+  ].filter((one) => one.rows.length);
+}
+
+/**
+ * @param {App} app
+ * @param {string} wanted
+ * @returns {Row[]}
+ */
+function sessionRows(app, wanted) {
+  const state = app.store.get();
+  return sessionsInOrder(state)
+    .filter((one) => [titleOf(one), folderName(one.cwd)].some((name) => name.toLowerCase().includes(wanted)))
+    .slice(0, MAX_SESSIONS)
+    .map((one) => {
+      const status = statusOf(state, one);
+      return {
+        key: one.session_id,
+        mark: dot(status.dot, status.word),
+        label: underlined(titleOf(one), wanted),
+        note: `${folderName(one.cwd)} · ${status.word.toLowerCase()}`,
+        run: () => app.go({ name: 'session', id: one.session_id }),
+      };
+    });
+}
+
+/**
+ * @param {App} app
+ * @param {string} wanted
+ * @param {import('./hits.js').Found} found
+ * @returns {Row[]}
+ */
+function saidRows(app, wanted, found) {
+  const { sessions } = app.store.get();
+  return (wanted && found.q.toLowerCase().startsWith(wanted.slice(0, 1)) ? found.hits : [])
+    .filter((hit) => hit.firstSeq > 0)
+    .slice(0, MAX_SAID)
+    .map((hit) => ({
+      key: `${hit.sessionId}/${hit.firstSeq}`,
+      mark: agentLetter(sessions[hit.sessionId]?.agent || hit.title),
+      label: marked(hit.snippet),
+      note: `${visible(hit.title ?? '') || 'New session'} · ${age(hit.at, Date.now())}`,
+      run: () => app.goTo(hit.sessionId, hit.firstSeq),
+    }));
+}
+
+/**
+ * @param {Command[]} commands
+ * @param {string} wanted
+ * @returns {Row[]}
+ */
+const commandRows = (commands, wanted) =>
+  commands
+    .filter((one) => one.label.toLowerCase().includes(wanted) && (one.when?.() ?? true))
+    .map((one) => ({
+      key: one.label,
+      mark: icon(one.icon),
+      label: underlined(one.label, wanted),
+      note: keyName(one.keys ?? ''),
+      run: one.run,
+    }));

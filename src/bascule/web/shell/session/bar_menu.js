@@ -1,0 +1,80 @@
+/** What can be done with a session as a whole, as a menu of its bar. */
+
+import { h } from '../../js/dom.js';
+import { clockTime } from '../../js/format.js';
+import { menu } from '../parts.js';
+import { isOver } from '../sessions.js';
+import { mayAct } from '../state.js';
+import { terminalChoices } from '../terminal/chat_or_screen.js';
+import { confirmEnd } from './confirm.js';
+import { FORMATS, exportSession } from './exporting.js';
+import { shareSession } from './sharing.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../parts.js').Choice} Choice */
+/** @typedef {import('../state.js').SessionRecord} SessionRecord */
+
+/**
+ * @param {App} app
+ * @param {string} id
+ * @returns {Choice[]}
+ */
+export const exportChoices = (app, id) =>
+  FORMATS.map(([format, label, note]) => ({
+    label,
+    note,
+    icon: 'export',
+    run: () => void exportSession(app, id, format),
+  }));
+
+/**
+ * @param {App} app
+ * @param {HTMLElement} anchor
+ * @param {string} id
+ * @param {() => void} find
+ */
+export function openSessionMenu(app, anchor, id, find) {
+  const state = app.store.get();
+  const session = state.sessions[id];
+  // A phone's bar has no room for the button.
+  const shares = state.me?.role === 'owner' && matchMedia('(max-width: 720px)').matches;
+  menu(
+    anchor,
+    [
+      ...(shares ? [{ label: 'Share', icon: 'share', run: () => shareSession(app, anchor, id) }] : []),
+      ...terminalChoices(app, state, session),
+      { label: 'Find in this conversation', note: 'Ctrl F', icon: 'search', run: find },
+      'line',
+      ...exportChoices(app, id),
+      ...(mayAct(state, id) ? actChoices(app, session) : []),
+    ],
+    h(
+      'p',
+      { class: 'cap' },
+      `Begun ${clockTime(session.created_at)}${session.created_by ? ` by ${session.created_by}` : ''}`,
+    ),
+  );
+}
+
+/**
+ * @param {App} app
+ * @param {SessionRecord} session
+ * @returns {Choice[]}
+ */
+function actChoices(app, session) {
+  const id = session.session_id;
+  const archive = () =>
+    void app.api
+      .archive(id, { archived: !session.archived })
+      .then(
+        () => app.note(session.archived ? 'It is back in the list.' : 'Archived. Everything is kept.'),
+        app.trouble,
+      );
+  return [
+    'line',
+    { label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'inbox', run: archive },
+    isOver(session)
+      ? { label: 'Resume', icon: 'play', run: () => void app.api.resume(id).catch(app.trouble) }
+      : { label: 'End session', icon: 'stop', danger: true, run: () => confirmEnd(app, id) },
+  ];
+}

@@ -1,0 +1,59 @@
+/** Sessions to pick up again, below the composer of a new one. */
+
+import { h } from '../../js/dom.js';
+import { age, folderName } from '../../js/format.js';
+import { dot } from '../parts.js';
+import { workOf } from '../sidebar/rows.js';
+import { agentTitle, marksOf, sessionsInOrder, statusOf, titleOf } from '../sessions.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../state.js').SessionRecord} SessionRecord */
+
+const SHOWN = 4;
+
+/**
+ * @param {App} app
+ * @param {State} state
+ */
+export function recentSessions(app, state) {
+  const some = sessionsInOrder(state).slice(0, SHOWN);
+  if (!some.length) return null;
+  return h(
+    'section',
+    { class: 'recent' },
+    h('p', { class: 'cap' }, 'Pick up again'),
+    some.map((session) => row(app, state, session)),
+  );
+}
+
+/**
+ * @param {App} app
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
+function row(app, state, session) {
+  const status = statusOf(state, session);
+  return h(
+    'button',
+    {
+      type: 'button',
+      'data-key': session.session_id,
+      onclick: () => app.go({ name: 'session', id: session.session_id }),
+    },
+    dot(status.dot, status.word),
+    h('span', { class: 'rt' }, titleOf(session)),
+    h(
+      'span',
+      { class: 'marks' },
+      marksOf(session).map((one) => h('span', { class: 'mk', title: one.title }, one.word)),
+    ),
+    h(
+      'small',
+      null,
+      `${folderName(session.cwd)} · ${agentTitle(state, session.agent)} · ` +
+        `${status.word.toLowerCase()} · ${age(session.updated_at, Date.now())}`,
+      session.added + session.removed > 0 && [' ', workOf(session)[0]],
+    ),
+  );
+}

@@ -1,0 +1,197 @@
+// Run by test_pure_modules.py: what the parts of the page show, as functions of what the page knows.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { count, folderName, moment, money, ordinal, tokens } from '../../src/bascule/web/js/format.js';
+import { contestantStatus, timeWords, whyNotKept } from '../../src/bascule/web/shell/compare/comparison.js';
+import { placeholder, typingWords } from '../../src/bascule/web/shell/composer/format.js';
+import { queueInView } from '../../src/bascule/web/shell/composer/queue.js';
+import { orderAfterMove } from '../../src/bascule/web/shell/composer/queue_row.js';
+import { linesOfText } from '../../src/bascule/web/shell/panel/file_tree.js';
+import { filesIn, linesOf, scopeWords } from '../../src/bascule/web/shell/panel/known_changes.js';
+import { draftOf, FIRST_DRAFT, specOf } from '../../src/bascule/web/shell/rules/draft.js';
+import { NO_FILTERS, filteredHits } from '../../src/bascule/web/shell/search/filters.js';
+import { pieces } from '../../src/bascule/web/shell/search/palette_rows.js';
+import { movedTabs } from '../../src/bascule/web/shell/session/tabs.js';
+import { exitWords, failureWords } from '../../src/bascule/web/shell/start/failed.js';
+import { START_SECONDS, goingAfter } from '../../src/bascule/web/shell/start/starting.js';
+import { isTooLong, taskProblem } from '../../src/bascule/web/shell/start/task.js';
+import { FIRST, filledRecord } from '../../src/bascule/web/shell/state.js';
+
+const session = (more = {}) => filledRecord({ session_id: 's1', agent: 'demo', cwd: '/code/api', ...more });
+const viewing = (more = {}) => ({
+  ...FIRST,
+  me: { name: 'ben', role: 'owner' },
+  sessions: { s1: session() },
+  route: { name: 'session', id: 's1' },
+  ...more,
+});
+
+test('numbers are said as people say them', () => {
+  assert.deepEqual([count(1, 'file'), count(2, 'file'), ordinal(3), ordinal(9)], ['1 file', '2 files', 'third', '9th']);
+  assert.deepEqual(
+    [money(0.001), money(1.5), folderName('/code/api/'), folderName('')],
+    ['< $0.01', '$1.50', 'api', 'this machine'],
+  );
+  assert.equal(tokens(900), '900 tokens');
+});
+
+test('a moment is a time today, and a day with it before', () => {
+  const now = Date.parse('2026-11-12T14:00:00Z');
+  const today = moment('2026-11-12T13:59:00Z', now);
+  assert.match(today, /\d/);
+  assert.ok(moment('2026-11-02T13:59:00Z', now).length > today.length);
+});
+
+test('a start goes on until its agent speaks, fails, or was silent too long', () => {
+  const going = { id: 's1', began: 0, error: null };
+  const late = START_SECONDS * 1000 + 1;
+  assert.equal(goingAfter(going, undefined, 10), going);
+  assert.equal(goingAfter(going, session({ phase: 'starting' }), 10), going);
+  assert.equal(goingAfter(going, session({ phase: 'waiting' }), 10), null);
+  assert.equal(goingAfter(going, session({ phase: 'starting' }), late).error.code, 'START_TIMEOUT');
+  const failed = goingAfter(going, session({ phase: 'failed', end_message: 'no such file' }), 10);
+  assert.deepEqual(failed.error, { code: 'FAILED', message: 'no such file' });
+  assert.equal(goingAfter(failed, session({ phase: 'failed' }), late), failed, 'the first reason stays');
+  const slow = { ...going, error: { code: 'START_TIMEOUT' } };
+  assert.equal(goingAfter(slow, session({ phase: 'running' }), late), null, 'it came after all');
+});
+
+test('a failed start says what happened and how its process ended', () => {
+  assert.deepEqual(failureWords({ code: 'LIMIT_REACHED', message: 'Too many.' }, 'Demo', 'tower'), [
+    'No more sessions right now',
+    'Too many.',
+  ]);
+  assert.equal(failureWords({ code: 'FAILED', message: '' }, 'Demo', 'tower')[0], 'Demo did not start');
+  const failure = { code: 0, at: '2026-11-12T14:00:02Z' };
+  assert.equal(exitWords('FAILED', failure, '2026-11-12T14:00:00Z'), 'ended with code 0 after 2 s');
+  assert.equal(exitWords('FAILED', failure, undefined), 'ended with code 0');
+  assert.equal(exitWords('START_TIMEOUT', null, undefined), `no word for ${START_SECONDS} s`);
+});
+
+test('a task is neither too short nor too long', () => {
+  assert.deepEqual(
+    ['', '  hello ', 'Fix the failing test', 'x'.repeat(10_001)].map((text) => [
+      Boolean(taskProblem(text)),
+      isTooLong(text),
+    ]),
+    [
+      [true, false],
+      [true, false],
+      [false, false],
+      [true, true],
+    ],
+  );
+});
+
+test('the composer says when a message will be sent, and who else types', () => {
+  const say = (more) => placeholder(viewing(), session(more));
+  assert.equal(say({ phase: 'waiting' }), 'Message Demo. @ file, / command');
+  assert.equal(say({ phase: 'running' }), 'Message Demo. It is sent when the turn ends.');
+  assert.equal(say({ phase: 'ended', end_reason: 'disconnected' }), 'Message Demo. It is sent when the agent is back.');
+  const typing = (...names) => typingWords(viewing({ company: { s1: { viewers: [], typing: names } } }), 's1');
+  assert.deepEqual(
+    [typing('ben'), typing('ben', 'ana'), typing('ana', 'cem')],
+    ['', 'ana is typing', 'ana, cem are typing'],
+  );
+});
+
+test('the queue holds what waits with the server, and here only while the line is down', () => {
+  const state = viewing({
+    live: { s1: { queue: [{ prompt_id: 'p1' }] } },
+    held: [
+      { sessionId: 's1', key: 'k1' },
+      { sessionId: 's2', key: 'k2' },
+    ],
+  });
+  const lengths = ({ queue, held }) => [queue.length, held.length];
+  assert.deepEqual(lengths(queueInView({ ...state, line: { phase: 'live' } })), [1, 0]);
+  assert.deepEqual(lengths(queueInView({ ...state, line: { phase: 'lost' } })), [1, 1]);
+  assert.deepEqual(lengths(queueInView({ ...state, route: { name: 'inbox' } })), [0, 0]);
+  const queue = ['a', 'b', 'c'].map((prompt_id) => ({ prompt_id }));
+  assert.deepEqual(orderAfterMove(queue, 'c', 0), ['c', 'a', 'b']);
+  assert.deepEqual(orderAfterMove(queue, 'a', 1), ['b', 'a', 'c']);
+});
+
+test('a tab is put before or behind another', () => {
+  assert.deepEqual(movedTabs(['a', 'b', 'c'], 'a', 'c', true), ['b', 'c', 'a']);
+  assert.deepEqual(movedTabs(['a', 'b', 'c'], 'c', 'a', false), ['c', 'a', 'b']);
+});
+
+test('a draft of a rule and the rule it stands for are each other', () => {
+  const spec = (more) => specOf({ ...FIRST_DRAFT, ...more });
+  assert.deepEqual(spec({ text: 'pytest -q …' }), {
+    answer: 'allow',
+    toolClass: 'command',
+    argv: ['pytest', '-q'],
+    more: true,
+  });
+  assert.deepEqual(spec({ toolClass: 'edit', text: ' src/** ', folder: '/code' }), {
+    answer: 'allow',
+    toolClass: 'edit',
+    path: 'src/**',
+    folder: '/code',
+  });
+  assert.deepEqual(spec({ toolClass: 'mcp', text: '' }), { answer: 'allow', toolClass: 'mcp' });
+  const rule = { id: 'r1', answer: 'deny', toolClass: 'command', argv: ['rm', '-rf'], more: true, agent: 'demo' };
+  assert.deepEqual([draftOf(rule).text, draftOf(rule).replaces], ['rm -rf …', 'r1']);
+  assert.deepEqual(specOf(draftOf(rule)), {
+    answer: 'deny',
+    toolClass: 'command',
+    argv: ['rm', '-rf'],
+    more: true,
+    agent: 'demo',
+  });
+});
+
+test('changed files are those of the session, of git, or of one turn', () => {
+  const file = (path, source, patches = []) => ({ path, source, patches });
+  const known = {
+    branch: 'main',
+    files: [file('a', 'session'), file('b', 'git'), file('c', 'both')],
+    turns: [{ seq: 4, text: 'Fix it', files: [file('a', 'session', ['@@ -1 +1 @@\n-x\n+y\n', '@@ -9 +9 @@\n+z\n'])] }],
+  };
+  const paths = (scope) => filesIn(known, scope).map((one) => one.path);
+  assert.deepEqual([paths('session'), paths('git'), paths(4), paths(5)], [['a', 'c'], ['b', 'c'], ['a'], []]);
+  assert.deepEqual(
+    ['session', 'git', 4].map((scope) => scopeWords(known, scope)),
+    ['This session', 'Since the last commit, main', 'Turn: Fix it'],
+  );
+  const kinds = linesOf(known.turns[0].files[0]).map((one) => one.text);
+  assert.equal(kinds.filter((text) => text === '⋯').length, 1, 'one mark between two edits');
+  assert.deepEqual(linesOfText('a\r\nb\n'), ['a', 'b']);
+  assert.deepEqual(linesOfText(''), ['']);
+});
+
+test('hits are narrowed by project, agent, time and kind; a title fits every kind', () => {
+  const now = Date.parse('2026-11-12T14:00:00Z');
+  const hit = (sessionId, firstSeq, kind, at = '2026-11-12T13:00:00Z') => ({ sessionId, firstSeq, kind, at });
+  const state = viewing({
+    sessions: { s1: session(), s2: session({ session_id: 's2', agent: 'other', cwd: '/else' }) },
+  });
+  const hits = [hit('s1', 1, 'prompt'), hit('s1', 0, 'title'), hit('s2', 5, 'tool', '2026-11-01T13:00:00Z')];
+  const left = (only) => filteredHits(state, hits, { ...NO_FILTERS, ...only }, now).map((one) => one.firstSeq);
+  assert.deepEqual(left({}), [1, 0, 5]);
+  assert.deepEqual(left({ project: '/else' }), [5]);
+  assert.deepEqual(left({ agent: 'demo' }), [1, 0]);
+  assert.deepEqual(left({ days: 7 }), [1, 0]);
+  assert.deepEqual(left({ kind: 'tool' }), [0, 5]);
+  assert.deepEqual(pieces('New Session', 'ses'), ['New ', 'Ses', 'sion']);
+  assert.equal(pieces('New session', ''), null);
+});
+
+test('the work of a contestant is kept when it is done, there, and changed something', () => {
+  const one = { sessionId: 's1', agent: 'demo', branch: 'try/demo' };
+  const done = session({ phase: 'waiting' });
+  assert.equal(whyNotKept(one, done, { files: [{}] }), null);
+  assert.equal(whyNotKept(one, session({ phase: 'running' }), null), 'It is still working');
+  assert.equal(whyNotKept(one, done, { files: [] }), 'It changed no file');
+  assert.equal(whyNotKept({ ...one, state: 'removed' }, done, null), 'Removed. The work is on try/demo.');
+  assert.equal(contestantStatus(viewing(), { ...one, problem: 'no such agent' }).word, 'Not started');
+  assert.equal(contestantStatus(viewing(), { ...one, sessionId: 'gone' }).word, 'Gone');
+  const times = { created_at: '2026-11-12T14:00:00Z', updated_at: '2026-11-12T14:00:05Z' };
+  const now = Date.parse('2026-11-12T14:01:00Z');
+  assert.deepEqual(
+    ['waiting', 'running'].map((phase) => timeWords(session({ ...times, phase }), now)),
+    ['5 s', '1 min so far'],
+  );
+});
