@@ -201,11 +201,7 @@ export function rangesOf(root, text) {
   }
   const ranges = [];
   let n = 0;
-  for (
-    let at = joined.indexOf(low);
-    at >= 0 && ranges.length < MAX_RANGES;
-    at = joined.indexOf(low, at + low.length)
-  ) {
+  for (let at = joined.indexOf(low); at >= 0 && ranges.length < MAX_RANGES; at = joined.indexOf(low, at + low.length)) {
     while (nodes[n + 1] && nodes[n + 1].from <= at) n++;
     let last = n;
     while (nodes[last + 1] && nodes[last + 1].from < at + low.length) last++;
