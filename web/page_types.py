@@ -11,12 +11,31 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import Raw
 
+from bascule.api.answers import AuditPage, EntriesPage, EventsPage, SessionOpened
+from bascule.hub.api.operation import Operation
+from bascule.hub.app import operation_table
 from bascule.link.machine import AgentInfo
 from bascule.model import entries, events, records
+from bascule.model.commands import Done
+from bascule.store.base import AuditRecord
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "bascule" / "web" / "js" / "types.d.ts"
 PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Raw: "any"}
-HEAD = "// Made by web/page_types.py from the model's structs. Do not edit.\n"
+HEAD = "// Made by web/page_types.py from the model's structs and the operations. Do not edit.\n"
+# A call for one session: its id, then the other parameters, which may be left out when none is required.
+CALLS = """export type Rest<Name extends keyof Operations> = Omit<Operations[Name]['body'], 'sessionId'> & { key?: string };
+
+export type InSession<Name extends keyof Operations> = (
+  sessionId: string,
+  ...fields: {} extends Rest<Name> ? [fields?: Rest<Name>] : [fields: Rest<Name>]
+) => Promise<Operations[Name]['answer']>;"""
+# Rows that the hub passes on as the bytes they are stored as.
+PASSED_ON = {
+    (EntriesPage, "entries"): "Entry[]",
+    (SessionOpened, "entries"): "Entry[]",
+    (EventsPage, "events"): "Logged[]",
+    (AuditPage, "records"): "AuditRow[]",
+}
 
 
 def type_of(hint: Any, found: dict[str, type]) -> str:
@@ -46,14 +65,42 @@ def type_of(hint: Any, found: dict[str, type]) -> str:
 def interface(struct: type, found: dict[str, type]) -> str:
     config = struct.__struct_config__  # type: ignore[attr-defined]
     lines = [f"export interface {struct.__name__} {{"]
-    if config.tag is not None:
+    if config.tag is not None and not config.forbid_unknown_fields:  # a command's tag is its message type
         lines.append(f"  {config.tag_field}: '{config.tag}';")
-    # Entries and records are filled with their defaults before the page uses them; events come as they are.
-    optional = not issubclass(struct, entries.Entry | records.SessionRecord)
     for field in msgspec.structs.fields(struct):
-        mark = "?" if optional and not field.required else ""
-        lines.append(f"  {field.encode_name}{mark}: {type_of(field.type, found)};")
+        mark = "?" if may_be_missing(struct, field) else ""
+        shape = PASSED_ON.get((struct, field.name)) or type_of(field.type, found)
+        lines.append(f"  {field.encode_name}{mark}: {shape};")
     return "\n".join([*lines, "}"])
+
+
+def may_be_missing(struct: type, field: msgspec.structs.FieldInfo) -> bool:
+    """What the page sends may leave out a default; so do structs that omit theirs on the wire.
+
+    Entries and records are filled with their defaults before the page uses them.
+    """
+    if field.required or issubclass(struct, entries.Entry | records.SessionRecord):
+        return False
+    config = struct.__struct_config__  # type: ignore[attr-defined]
+    return config.forbid_unknown_fields or config.omit_defaults
+
+
+def operations(found: dict[str, type]) -> str:
+    """Each message over the socket: what is sent with it, and what is answered."""
+    lines = ["export interface Operations {"]
+    for one in sorted(operation_table().all, key=lambda operation: operation.name):
+        if one.name:
+            body, answer = type_of(one.body, found), answer_of(one, found)
+            lines += [f"  '{name}': {{ body: {body}; answer: {answer} }};" for name in one.names]
+    return "\n".join([*lines, "}"])
+
+
+def answer_of(operation: Operation, found: dict[str, type]) -> str:
+    if operation.answer is None:
+        return "unknown"
+    shape = type_of(operation.answer, found)
+    is_done = isinstance(operation.answer, type) and issubclass(operation.answer, Done)
+    return f"{{ {operation.answer_key}: {shape} }}" if operation.answer_key and not is_done else shape
 
 
 def union(name: str, members: Any) -> str:
@@ -69,14 +116,16 @@ def generate() -> str:
         records.RequestRecord,
     ]
     done: dict[str, str] = {}
-    waiting: list[type] = [*roots, AgentInfo]
+    table = operations(found)
+    waiting: list[type] = [*roots, AgentInfo, AuditRecord, *found.values()]
     while waiting:
         for struct in waiting:
             done[struct.__name__] = interface(struct, found)
         waiting = [struct for name, struct in found.items() if name not in done]
+    audit = "export interface AuditRow {\n  entry: { n: number; at: string; record: AuditRecord };\n}"
     log = "export interface Logged {\n  seq: number;\n  at: string;\n  event: Event;\n}"
     unions = [union("Event", events.AnyEvent), union("Entry", entries.AnyEntry)]
-    return "\n\n".join([HEAD.strip(), *done.values(), *unions, log]) + "\n"
+    return "\n\n".join([HEAD.strip(), *done.values(), *unions, log, audit, table, CALLS]) + "\n"
 
 
 def main() -> None:

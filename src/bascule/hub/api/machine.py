@@ -129,6 +129,7 @@ OPERATIONS = (
         summary="Which devices are connected",
     ),
     Operation(
+        name="directories:find",
         method="GET",
         path="/api/directories",
         need="operator",

@@ -132,6 +132,7 @@ OPERATIONS = (
         summary="Remove a folder from the sidebar; its sessions stay",
     ),
     Operation(
+        name="directories:recent",
         method="GET",
         path="/api/directories/recent",
         need="operator",

@@ -1,58 +1,67 @@
-/** Every command the page can send, by name. What changes on the page changes because of the event that follows. */
+/**
+ * The operations the page asks for, by short names; `feed.call` knows all of them by their message types.
+ * What changes on the page changes because of the event that follows.
+ */
 
 /** A name for one command, so that sending it twice does it once. */
 export const newKey = () => crypto.randomUUID();
 
+/** @typedef {import('./types.js').Operations} Operations */
+
 /** @param {import('./feed.js').Feed} feed */
 export function createApi(feed) {
-  /** @param {string} type */
+  /**
+   * @template {keyof Operations & `session:${string}`} Name
+   * @param {Name} type
+   * @returns {import('./types.js').InSession<Name>}
+   */
   const inSession =
     (type) =>
-    (/** @type {string} */ sessionId, /** @type {Record<string, any>} */ fields = {}) =>
-      feed.call(`session:${type}`, { sessionId, ...fields });
+    (sessionId, ...fields) =>
+      feed.call(type, /** @type {Operations[Name]['body']} */ ({ ...fields[0], sessionId }));
   return {
     found: () => feed.call('found:list', { limit: 1000 }),
     sessions: (archived = false) => feed.call('session:list', { archived }).then((answer) => answer.sessions),
-    damaged: () => feed.call('session:list').then((answer) => answer.damaged ?? []),
-    unlogged: () => feed.call('unlogged:list').then((answer) => answer.processes),
+    damaged: () => feed.call('session:list', {}).then((answer) => answer.damaged ?? []),
+    unlogged: () => feed.call('unlogged:list', {}).then((answer) => answer.processes),
     /** @param {string} name */
     takeUp: (name) => feed.call('unlogged:take-up', { name }),
     /** @param {string} name */
     endProcess: (name) => feed.call('unlogged:end', { name }),
-    requests: () => feed.call('requests:list').then((answer) => answer.requests),
-    devices: () => feed.call('device:list').then((answer) => answer.devices),
+    requests: () => feed.call('requests:list', {}).then((answer) => answer.requests),
+    devices: () => feed.call('device:list', {}).then((answer) => answer.devices),
     // An agent that has only its own screen can't be talked to: it is offered among the terminals.
     agents: (refresh = false) => feed.call('agents:list', { refresh }).then((answer) => answer.agents.filter(talks)),
     screens: () => feed.call('agents:list', { refresh: false }).then((answer) => answer.agents.filter(hasScreen)),
-    /** @param {Record<string, any>} command */
+    /** @param {Operations['session:create']['body'] & {key?: string, device?: string}} command */
     create: (command) => feed.call('session:create', command),
-    open: inSession('open'),
-    show: inSession('show'),
-    entries: inSession('entries'),
-    events: inSession('events'),
-    follow: inSession('follow'),
-    subscribe: inSession('subscribe'),
-    unsubscribe: inSession('unsubscribe'),
-    send: inSession('send'),
-    queue: inSession('queue'),
-    interrupt: inSession('interrupt'),
-    end: inSession('end'),
-    resume: inSession('resume'),
-    reconnect: inSession('reconnect'),
-    title: inSession('title'),
-    archive: inSession('archive'),
-    model: inSession('model'),
-    mode: inSession('mode'),
-    permissionMode: inSession('permission-mode'),
-    permission: inSession('permission'),
-    question: inSession('question'),
-    typing: inSession('typing'),
-    files: inSession('files'),
-    file: inSession('file'),
-    changes: inSession('changes'),
-    share: inSession('share'),
-    grants: () => feed.call('grants:list').then((answer) => answer.grants),
-    /** @param {Record<string, any>} command */
+    open: inSession('session:open'),
+    show: inSession('session:show'),
+    entries: inSession('session:entries'),
+    events: inSession('session:events'),
+    follow: inSession('session:follow'),
+    subscribe: inSession('session:subscribe'),
+    unsubscribe: inSession('session:unsubscribe'),
+    send: inSession('session:send'),
+    queue: inSession('session:queue'),
+    interrupt: inSession('session:interrupt'),
+    end: inSession('session:end'),
+    resume: inSession('session:resume'),
+    reconnect: inSession('session:reconnect'),
+    title: inSession('session:title'),
+    archive: inSession('session:archive'),
+    model: inSession('session:model'),
+    mode: inSession('session:mode'),
+    permissionMode: inSession('session:permission-mode'),
+    permission: inSession('session:permission'),
+    question: inSession('session:question'),
+    typing: inSession('session:typing'),
+    files: inSession('session:files'),
+    file: inSession('session:file'),
+    changes: inSession('session:changes'),
+    share: inSession('session:share'),
+    grants: () => feed.call('grants:list', {}).then((answer) => answer.grants),
+    /** @param {Operations['grants:create']['body']} command */
     makeGrant: (command) => feed.call('grants:create', command),
     /** @param {string} grantId */
     revokeGrant: (grantId) => feed.call('grants:revoke', { grantId }),
@@ -66,20 +75,20 @@ export function createApi(feed) {
      * @param {number} limit
      */
     audit: (after, limit) => feed.call('audit:list', { after, limit }),
-    verifyAudit: () => feed.call('audit:verify'),
-    settings: () => feed.call('settings:show'),
+    verifyAudit: () => feed.call('audit:verify', {}),
+    settings: () => feed.call('settings:show', {}),
     /**
      * @param {string} text
      * @returns {Promise<string[]>} rows of dots
      */
     qr: (text) => feed.call('qr', { text }).then((answer) => answer.rows),
-    stopEverything: () => feed.call('kill-all'),
+    stopEverything: () => feed.call('kill-all', {}),
     /**
      * @param {string} q
      * @param {number} limit
      */
     search: (q, limit) => feed.call('search', { q, limit }),
-    projects: () => feed.call('project:list').then((answer) => answer.projects),
+    projects: () => feed.call('project:list', {}).then((answer) => answer.projects),
     /** @param {string} path */
     addProject: (path) => feed.call('project:add', { path }).then((answer) => answer.project),
     /**
@@ -90,7 +99,7 @@ export function createApi(feed) {
     /** @param {string} projectId */
     removeProject: (projectId) => feed.call('project:remove', { projectId }),
     /** @param {string} path */
-    directory: (path) => get(feed, `/api/directories?path=${encodeURIComponent(path)}`),
+    directory: (path) => feed.call('directories:find', { path }).then((answer) => answer.path ?? path),
     /**
      * The transcript as a file, with the name the server gives it.
      * @param {string} id
@@ -103,19 +112,12 @@ export function createApi(feed) {
       return { name, blob: await answer.blob() };
     },
     /** @param {string} prefix */
-    folders: (prefix) =>
-      get(feed, `/api/directories?prefix=${encodeURIComponent(prefix)}&limit=8`).then((answer) => answer.directories),
-    recentFolders: () => get(feed, '/api/directories/recent').then((answer) => answer.directories),
+    folders: (prefix) => feed.call('directories:find', { prefix, limit: 8 }).then((answer) => answer.directories ?? []),
+    recentFolders: () => feed.call('directories:recent', {}).then((answer) => answer.directories),
   };
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */
-
-/**
- * @param {import('./feed.js').Feed} feed
- * @param {string} path
- */
-const get = async (feed, path) => (await got(feed, path)).json();
 
 /**
  * @param {import('./feed.js').Feed} feed

@@ -132,11 +132,13 @@ export class Feed {
   }
 
   /**
-   * @param {string} type
-   * @param {Record<string, any>} [fields]
-   * @returns {Promise<any>}
+   * Ask for an operation by its message type. `key` makes it safe to send twice; `device` names a machine.
+   * @template {keyof import('./types.js').Operations} Name
+   * @param {Name} type
+   * @param {import('./types.js').Operations[Name]['body'] & {key?: string, device?: string}} fields
+   * @returns {Promise<import('./types.js').Operations[Name]['answer']>}
    */
-  call(type, fields = {}) {
+  call(type, fields) {
     if (!this.connection.isOpen) return Promise.reject(offline());
     const id = ++this.number;
     return new Promise((resolve, reject) => {

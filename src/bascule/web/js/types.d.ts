@@ -1,4 +1,4 @@
-// Made by web/page_types.py from the model's structs. Do not edit.
+// Made by web/page_types.py from the model's structs and the operations. Do not edit.
 
 export interface SessionStarted {
   type: 'session_started';
@@ -7,18 +7,18 @@ export interface SessionStarted {
   cwd: string;
   by: string;
   device?: string;
-  model?: string | null;
-  permission_mode?: string;
-  mode?: string | null;
   resumed_from?: string | null;
   forked?: boolean;
   demo?: boolean;
-  cols?: number | null;
-  rows?: number | null;
-  skip_permissions?: boolean;
   process?: string;
   worktree_of?: string | null;
   found?: boolean;
+  model?: string | null;
+  permission_mode?: 'relay' | 'auto_read' | 'auto' | 'deny';
+  mode?: string | null;
+  cols?: number | null;
+  rows?: number | null;
+  skip_permissions?: boolean;
 }
 
 export interface AgentSpawned {
@@ -408,7 +408,7 @@ export interface SessionRecord {
   phase: 'starting' | 'running' | 'waiting' | 'interrupted' | 'ending' | 'ended' | 'failed';
   model: string | null;
   mode: string | null;
-  permission_mode: string;
+  permission_mode: 'relay' | 'auto_read' | 'auto' | 'deny';
   agent_session_id: string | null;
   agent_version: string | null;
   created_at: string;
@@ -478,6 +478,633 @@ export interface AgentInfo {
   forks?: boolean;
 }
 
+export interface AuditRecord {
+  action: 'session_started' | 'session_ended' | 'input' | 'permission' | 'question' | 'rule' | 'mode' | 'interrupt' | 'grant' | 'worktree' | 'refused';
+  actor: string;
+  session_id?: string | null;
+  grant_id?: string;
+  address?: string;
+  user_agent?: string;
+  request_id?: string | null;
+  decision?: string | null;
+  input_sha256?: string | null;
+  detail?: string;
+}
+
+export interface ListConversations {
+  agent: string;
+}
+
+export interface Conversations {
+  conversations: Conversation[];
+  more: boolean;
+}
+
+export interface ListAgents {
+  refresh?: boolean;
+}
+
+export interface AgentList {
+  agents: AgentInfo[];
+}
+
+export interface AuditQuery {
+  after?: number;
+  limit?: number;
+}
+
+export interface AuditPage {
+  records: AuditRow[];
+  last: number;
+}
+
+export interface Empty {
+}
+
+export interface AuditVerdict {
+  ok: boolean;
+  count: number;
+  problem: string | null;
+}
+
+export interface ReadContestant {
+  comparisonId: string;
+  sessionId: string;
+}
+
+export interface ContestantChanges {
+  branch: string | null;
+  files: FileChange[];
+  cut: boolean;
+  problem: string | null;
+  ignored: number;
+}
+
+export interface KeepContestant {
+  comparisonId: string;
+  sessionId: string;
+}
+
+export interface Kept {
+  files: number;
+  words: string;
+}
+
+export interface ListComparisons {
+}
+
+export interface Comparisons {
+  comparisons: Comparison[];
+}
+
+export interface RemoveTrees {
+  comparisonId: string;
+  sessionIds: string[];
+  confirm?: boolean;
+}
+
+export interface TreesRemoved {
+  trees: TreeRemoval[];
+  comparison: Comparison;
+}
+
+export interface ReadComparison {
+  comparisonId: string;
+}
+
+export interface Comparison {
+  id: string;
+  title: string;
+  prompt: string;
+  folder: string;
+  top: string;
+  base: string;
+  baseBranch?: string | null;
+  dirty?: number;
+  createdAt: string;
+  createdBy: string;
+  contestants: Contestant[];
+  kept?: string | null;
+  keptAt?: string | null;
+}
+
+export interface CompareBody {
+  prompt: string;
+  agents: EntrantBody[];
+  cwd?: string | null;
+  projectId?: string | null;
+  images?: SentImage[];
+  permissionMode?: 'relay' | 'auto_read' | 'auto' | 'deny';
+  title?: string | null;
+}
+
+export interface Done {
+}
+
+export interface DeviceList {
+  devices: DeviceStatus[];
+}
+
+export interface DirectoryQuery {
+  path?: string | null;
+  prefix?: string | null;
+  limit?: number;
+}
+
+export interface Directories {
+  path?: string | null;
+  directories?: string[] | null;
+  cut?: boolean;
+}
+
+export interface RecentDirectories {
+  directories: string[];
+}
+
+export interface ListFound {
+  limit?: number;
+  wait?: boolean;
+}
+
+export interface FoundList {
+  sessions: FoundItem[];
+  total: number;
+  looking: Looking;
+}
+
+export interface GrantBody {
+  name: string;
+  role: 'owner' | 'operator' | 'viewer' | 'session' | 'daemon';
+  sessionId?: string | null;
+  expiresIn?: number | null;
+}
+
+export interface GrantMade {
+  grant: GrantView;
+  token: string;
+  link: string;
+}
+
+export interface GrantList {
+  grants: GrantView[];
+}
+
+export interface GrantNamed {
+  grantId: string;
+}
+
+export interface Hello {
+  name: string;
+  role: string;
+  sessionId: string | null;
+  grantId: string;
+  madeBy: string;
+  expiresAt: string | null;
+  version: string;
+  waits: Waits;
+  boot: string;
+  epoch: string;
+}
+
+export interface Ended {
+  ended: number;
+}
+
+export interface ProjectAdd {
+  path: string;
+  name?: string | null;
+}
+
+export interface Project {
+  id: string;
+  device: string;
+  path: string;
+  name: string;
+  collapsed: boolean;
+  addedAt: string;
+  addedBy: string;
+}
+
+export interface ProjectChange {
+  projectId: string;
+  name?: string | null;
+  collapsed?: boolean | null;
+}
+
+export interface ProjectList {
+  projects: Project[];
+}
+
+export interface ProjectNamed {
+  projectId: string;
+}
+
+export interface TrustFolder {
+  path: string;
+  trusted?: boolean;
+}
+
+export interface Directory {
+  path: string;
+}
+
+export interface ListTrusted {
+}
+
+export interface TrustedFolders {
+  folders: string[];
+}
+
+export interface QrBody {
+  text: string;
+}
+
+export interface QrCode {
+  rows: string[];
+}
+
+export interface RequestList {
+  requests: RequestView[];
+}
+
+export interface AddRule {
+  rule: RuleSpec;
+  replaces?: string | null;
+}
+
+export interface RuleView {
+  answer: 'allow' | 'deny' | 'ask';
+  toolClass: 'read' | 'edit' | 'command' | 'fetch' | 'mcp' | 'other';
+  argv?: string[] | null;
+  more?: boolean;
+  path?: string | null;
+  tool?: string | null;
+  host?: string | null;
+  folder?: string | null;
+  sessionId?: string | null;
+  agent?: string | null;
+  expiresAt?: string | null;
+  id: string;
+  createdAt: string;
+  createdBy: string;
+  used?: number;
+  usedAt?: string | null;
+  words: string;
+  expired?: boolean;
+}
+
+export interface ProposeRules {
+  folder?: string | null;
+}
+
+export interface Proposals {
+  proposals: Proposal[];
+  read: string[];
+  problems: string[];
+}
+
+export interface ListRules {
+}
+
+export interface RuleViews {
+  rules: RuleView[];
+  problem: string | null;
+}
+
+export interface RemoveRule {
+  ruleId: string;
+}
+
+export interface TryBody {
+  rule?: RuleSpec | null;
+  request?: TryRequest | null;
+}
+
+export interface RuleTrial {
+  dryRun?: DryRun | null;
+  tried?: Tried | null;
+}
+
+export interface SearchQuery {
+  q: string;
+  session?: string | null;
+  limit?: number;
+}
+
+export interface SearchAnswer {
+  hits: SearchHitView[];
+  owed: number;
+}
+
+export interface ArchiveSession {
+  sessionId: string;
+  archived?: boolean;
+}
+
+export interface SessionBody {
+  sessionId: string;
+}
+
+export interface Changes {
+  branch: string | null;
+  files: ChangedFile[];
+  cut: boolean;
+  gitProblem: string | null;
+}
+
+export interface CreateBody {
+  model?: string | null;
+  agent?: string | null;
+  cwd?: string | null;
+  projectId?: string | null;
+  prompt?: string | null;
+  images?: SentImage[];
+  clientMessageId?: string | null;
+  permissionMode?: 'relay' | 'auto_read' | 'auto' | 'deny';
+  mode?: string | null;
+  resume?: string | null;
+  fork?: boolean;
+  title?: string | null;
+  driver?: 'stream_json' | 'acp' | 'codex' | 'plain' | 'terminal' | null;
+  cols?: number | null;
+  rows?: number | null;
+  skipPermissions?: boolean;
+  worktree?: boolean;
+}
+
+export interface Created {
+  id: string;
+  token: string;
+  sessionId: string;
+  seq: number;
+  model: string | null;
+  createdAt: string;
+}
+
+export interface EndSession {
+  sessionId: string;
+}
+
+export interface PageQuery {
+  sessionId: string;
+  before?: number | null;
+  after?: number | null;
+  around?: number | null;
+  limit?: number;
+}
+
+export interface EntriesPage {
+  seq: number;
+  entries: Entry[];
+  before: number | null;
+  after: number | null;
+  epoch: string;
+}
+
+export interface EventsQuery {
+  sessionId: string;
+  after?: number;
+  limit?: number;
+}
+
+export interface EventsPage {
+  events: Logged[];
+  last: number;
+}
+
+export interface ReadFile {
+  sessionId: string;
+  path?: string;
+  max?: number;
+}
+
+export interface FileContent {
+  path: string;
+  size: number;
+  modifiedAt: string;
+  binary: boolean;
+  cut: boolean;
+  text: string;
+}
+
+export interface ListFiles {
+  sessionId: string;
+  path?: string;
+}
+
+export interface FileList {
+  path: string;
+  items: FileItem[];
+  cut: boolean;
+}
+
+export interface FollowFound {
+  sessionId: string;
+}
+
+export interface Followed {
+  sessionId: string;
+  terminal: OpenTerminal | null;
+  command: string;
+}
+
+export interface Interrupt {
+  sessionId: string;
+}
+
+export interface ListQuery {
+  archived?: boolean;
+  projectId?: string | null;
+}
+
+export interface SessionList {
+  sessions: SessionView[];
+  damaged: DamagedSession[];
+}
+
+export interface SetMode {
+  sessionId: string;
+  mode: string;
+}
+
+export interface SetModel {
+  sessionId: string;
+  model: string;
+}
+
+export interface SessionOpened {
+  session: SessionView;
+  seq: number;
+  epoch: string;
+  entries: Entry[];
+  before: number | null;
+  after: number | null;
+  queue: PromptQueued[];
+}
+
+export interface AnswerPermission {
+  sessionId: string;
+  requestId: string;
+  decision: 'allow' | 'deny';
+  message?: string | null;
+  inputSha256?: string | null;
+  option?: string | null;
+  remember?: boolean;
+}
+
+export interface SetPermissionMode {
+  sessionId: string;
+  mode: 'relay' | 'auto_read' | 'auto' | 'deny';
+}
+
+export interface AnswerQuestion {
+  sessionId: string;
+  requestId: string;
+  answers?: Record<string, string>;
+  notes?: Record<string, string>;
+  message?: string | null;
+  inputSha256?: string | null;
+}
+
+export interface QueueBody {
+  sessionId: string;
+  op: 'edit' | 'reorder' | 'withdraw';
+  promptId?: string | null;
+  text?: string | null;
+  order?: string[];
+}
+
+export interface ReconnectBody {
+  sessionId?: string | null;
+  cliType?: string | null;
+}
+
+export interface Reconnected {
+  status: 'idle' | 'starting' | 'connected' | 'disconnected' | 'reconnecting';
+}
+
+export interface ResumeSession {
+  sessionId: string;
+}
+
+export interface SendPrompt {
+  sessionId: string;
+  text: string;
+  clientMessageId?: string | null;
+  images?: SentImage[];
+}
+
+export interface PromptPlaced {
+  promptId: string;
+  state: 'sent' | 'queued';
+}
+
+export interface ShareBody {
+  sessionId: string;
+  name?: string | null;
+  expiresIn?: number;
+}
+
+export interface SessionView {
+  session_id: string;
+  agent: string;
+  driver: string;
+  cwd: string;
+  device: string;
+  title: string;
+  titled: boolean;
+  phase: 'starting' | 'running' | 'waiting' | 'interrupted' | 'ending' | 'ended' | 'failed';
+  model: string | null;
+  mode: string | null;
+  permission_mode: 'relay' | 'auto_read' | 'auto' | 'deny';
+  agent_session_id: string | null;
+  agent_version: string | null;
+  created_at: string;
+  updated_at: string;
+  created_by: string;
+  seq: number;
+  started_at: string;
+  started_seq: number;
+  spawned: boolean;
+  open_requests: number;
+  queued: number;
+  turns: number;
+  cost_usd: number | null;
+  context_used: number | null;
+  context_size: number | null;
+  end_reason: string | null;
+  end_message: string | null;
+  code: number | null;
+  signal: number | null;
+  attempt: number;
+  attempts: number;
+  archived: boolean;
+  demo: boolean;
+  cols: number | null;
+  rows: number | null;
+  skip_permissions: boolean;
+  process: string;
+  worktree_of: string | null;
+  added: number;
+  removed: number;
+  pull_request: string | null;
+  found: boolean;
+  id: string;
+  status: string;
+  createdAt: string;
+}
+
+export interface Subscribe {
+  sessionId: string;
+  after?: number | string;
+  epoch?: string | null;
+}
+
+export interface Subscribed {
+  seq: number;
+  epoch: string;
+}
+
+export interface RenameSession {
+  sessionId: string;
+  title: string;
+}
+
+export interface TypingBody {
+  sessionId: string;
+  typing?: boolean;
+}
+
+export interface SettingsView {
+  limits: Limits;
+  terminal: TerminalSettings;
+  roots: string[];
+  configFile: string;
+}
+
+export interface EndProcess {
+  name: string;
+}
+
+export interface PutAside {
+  folder: string;
+}
+
+export interface ListUnlogged {
+}
+
+export interface UnloggedList {
+  processes: UnloggedProcess[];
+}
+
+export interface TakeUpProcess {
+  name: string;
+}
+
+export interface TakenUp {
+  sessionIds: string[];
+}
+
 export interface Image {
   media_type: string;
   data: string;
@@ -534,10 +1161,268 @@ export interface ModelChoice {
   description?: string;
 }
 
+export interface Conversation {
+  id: string;
+  title?: string;
+  cwd?: string;
+  updatedAt?: string;
+  session?: string | null;
+}
+
+export interface FileChange {
+  path: string;
+  status: 'modified' | 'added' | 'deleted' | 'untracked' | 'conflict';
+  added: number;
+  removed: number;
+  patch: string;
+  cut: boolean;
+  binary: boolean;
+}
+
+export interface TreeRemoval {
+  sessionId: string;
+  removed: boolean;
+  branch: string | null;
+  words: string;
+}
+
+export interface Contestant {
+  sessionId: string;
+  agent: string;
+  model?: string | null;
+  tree: string;
+  cwd: string;
+  branch: string;
+  gitDir?: string;
+  state?: 'planned' | 'there' | 'removed';
+  problem?: string | null;
+}
+
+export interface EntrantBody {
+  agent: string;
+  model?: string | null;
+}
+
+export interface SentImage {
+  mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  data: string;
+}
+
+export interface DeviceStatus {
+  device: string;
+  name: string;
+  version: string;
+  online: boolean;
+  epoch: number;
+  agents: AgentInfo[];
+}
+
+export interface FoundItem {
+  sessionId: string;
+  agent: string;
+  title: string;
+  cwd: string;
+  createdAt: string;
+  updatedAt: string;
+  messages: number;
+  costUsd: number | null;
+  model: string | null;
+  phase: string;
+  queued: number;
+  archived: boolean;
+  terminal: OpenTerminal | null;
+  command: string;
+}
+
+export interface Looking {
+  running: boolean;
+  done: number;
+  total: number;
+  problems: number;
+}
+
+export interface GrantView {
+  id: string;
+  name: string;
+  role: string;
+  sessionId: string | null;
+  kind: string;
+  createdAt: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+}
+
+export interface Waits {
+  permission: number;
+  question: number;
+}
+
+export interface RequestView {
+  session_id: string;
+  request_id: string;
+  kind: 'permission' | 'question';
+  state: 'open' | 'answered' | 'delivered' | 'confirmed' | 'withdrawn';
+  input_sha256: string;
+  asked: any;
+  opened_at: string;
+  seq: number;
+  tool_id?: string | null;
+  answer?: PermissionAnswered | QuestionAnswered | null;
+  answered_at?: string | null;
+  answered_by?: string | null;
+  reason?: string | null;
+  session_title?: string;
+}
+
+export interface RuleSpec {
+  answer: 'allow' | 'deny' | 'ask';
+  toolClass: 'read' | 'edit' | 'command' | 'fetch' | 'mcp' | 'other';
+  argv?: string[] | null;
+  more?: boolean;
+  path?: string | null;
+  tool?: string | null;
+  host?: string | null;
+  folder?: string | null;
+  sessionId?: string | null;
+  agent?: string | null;
+  expiresAt?: string | null;
+}
+
+export interface Proposal {
+  source: string;
+  text: string;
+  answer: 'allow' | 'deny' | 'ask';
+  rule: RuleSpec | null;
+  words: string;
+  problem: string | null;
+  known: boolean;
+}
+
+export interface TryRequest {
+  toolClass?: 'read' | 'edit' | 'command' | 'fetch' | 'mcp' | 'other';
+  text: string;
+  folder?: string | null;
+  agent?: string | null;
+}
+
+export interface DryRun {
+  words: string;
+  looked: number;
+  fits: number;
+  differs: number;
+  requests: PastAnswer[];
+  cut: boolean;
+}
+
+export interface Tried {
+  answer: 'allow' | 'deny' | 'ask';
+  why: string;
+  parts: TriedPart[];
+}
+
+export interface SearchHitView {
+  sessionId: string;
+  title: string;
+  firstSeq: number;
+  snippet: string[];
+  at: string;
+  kind: string;
+  archived: boolean;
+  found: boolean;
+}
+
+export interface ChangedFile {
+  path: string;
+  status: 'modified' | 'added' | 'deleted' | 'untracked' | 'conflict' | 'edited';
+  added: number;
+  removed: number;
+  patch: string;
+  cut: boolean;
+  binary: boolean;
+  source: 'session' | 'git' | 'both';
+  edits: number[];
+}
+
+export interface FileItem {
+  name: string;
+  kind: 'folder' | 'file' | 'link' | 'other';
+  size: number;
+  modifiedAt: string;
+}
+
+export interface OpenTerminal {
+  pid: number;
+  status: 'idle' | 'waiting' | 'working';
+  waitingFor?: string;
+  listens?: boolean;
+}
+
+export interface DamagedSession {
+  sessionId: string;
+  message: string;
+}
+
+export interface Limits {
+  spawns_per_minute?: number;
+  inputs_per_minute?: number;
+  sessions?: number;
+  session_seconds?: number;
+  idle_seconds?: number;
+  output_bytes?: number;
+  permission_seconds?: number;
+  question_seconds?: number;
+  prompt_chars?: number;
+  start_seconds?: number;
+  quiet_seconds?: number;
+}
+
+export interface TerminalSettings {
+  tape_bytes?: number;
+  shelf_bytes?: number;
+  size_owner?: 'smallest' | 'typing';
+  silent_seconds?: number;
+  session_seconds?: number;
+  idle_seconds?: number;
+}
+
+export interface UnloggedProcess {
+  name: string;
+  running: boolean;
+  pid: number | null;
+  argv: string[];
+  cwd: string;
+  startedAt: string;
+  keptBytes: number;
+  sessionIds: string[];
+  agent: string;
+  title: string;
+  canTakeUp: boolean;
+  problem: string;
+}
+
 export interface QuestionOption {
   label: string;
   description?: string;
   preview?: string | null;
+}
+
+export interface PastAnswer {
+  sessionId: string;
+  sessionTitle: string;
+  requestId: string;
+  agent: string;
+  text: string;
+  at: string;
+  then: 'allow' | 'deny' | 'withdrawn' | 'open';
+  by: string;
+  now: 'allow' | 'deny' | 'ask';
+}
+
+export interface TriedPart {
+  text: string;
+  answer: 'allow' | 'deny' | 'ask' | null;
+  ruleId: string | null;
+  words: string;
 }
 
 export type Event = SessionStarted | AgentSpawned | SessionReady | SessionEnding | SessionEnded | ReconnectScheduled | SessionFailed | PromptQueued | PromptEdited | PromptsReordered | PromptWithdrawn | PromptSent | TurnEnded | Interrupted | EntryOpened | TextAppended | EntryClosed | ToolStarted | ToolChanged | PlanChanged | PermissionRequested | PermissionAnswered | PermissionWithdrawn | QuestionAsked | QuestionAnswered | QuestionWithdrawn | AnswerDelivered | RuleAdded | TitleChanged | ArchivedChanged | ModeChanged | PermissionModeChanged | ModelChanged | CommandsChanged | ModelsChanged | UsageChanged | StderrWritten | Note | Unrecognised | TerminalResized | Bell;
@@ -549,3 +1434,85 @@ export interface Logged {
   at: string;
   event: Event;
 }
+
+export interface AuditRow {
+  entry: { n: number; at: string; record: AuditRecord };
+}
+
+export interface Operations {
+  'agents:conversations': { body: ListConversations; answer: Conversations };
+  'agents:list': { body: ListAgents; answer: AgentList };
+  'audit:list': { body: AuditQuery; answer: AuditPage };
+  'audit:verify': { body: Empty; answer: AuditVerdict };
+  'compare:changes': { body: ReadContestant; answer: ContestantChanges };
+  'compare:keep': { body: KeepContestant; answer: Kept };
+  'compare:list': { body: ListComparisons; answer: Comparisons };
+  'compare:remove': { body: RemoveTrees; answer: TreesRemoved };
+  'compare:show': { body: ReadComparison; answer: Comparison };
+  'compare:start': { body: CompareBody; answer: Comparison };
+  'daemon:pause': { body: Empty; answer: Done };
+  'daemon:resume': { body: Empty; answer: Done };
+  'device:list': { body: Empty; answer: DeviceList };
+  'directories:find': { body: DirectoryQuery; answer: Directories };
+  'directories:recent': { body: Empty; answer: RecentDirectories };
+  'found:list': { body: ListFound; answer: FoundList };
+  'grants:create': { body: GrantBody; answer: GrantMade };
+  'grants:list': { body: Empty; answer: GrantList };
+  'grants:revoke': { body: GrantNamed; answer: Done };
+  'hello': { body: Empty; answer: Hello };
+  'kill-all': { body: Empty; answer: Ended };
+  'ping': { body: Empty; answer: Done };
+  'project:add': { body: ProjectAdd; answer: { project: Project } };
+  'project:change': { body: ProjectChange; answer: { project: Project } };
+  'project:list': { body: Empty; answer: ProjectList };
+  'project:remove': { body: ProjectNamed; answer: Done };
+  'projects:trust': { body: TrustFolder; answer: Directory };
+  'projects:trusted': { body: ListTrusted; answer: TrustedFolders };
+  'qr': { body: QrBody; answer: QrCode };
+  'requests:list': { body: Empty; answer: RequestList };
+  'rules:add': { body: AddRule; answer: { rule: RuleView } };
+  'rules:import': { body: ProposeRules; answer: Proposals };
+  'rules:list': { body: ListRules; answer: RuleViews };
+  'rules:remove': { body: RemoveRule; answer: Done };
+  'rules:try': { body: TryBody; answer: RuleTrial };
+  'search': { body: SearchQuery; answer: SearchAnswer };
+  'session:archive': { body: ArchiveSession; answer: Done };
+  'session:changes': { body: SessionBody; answer: Changes };
+  'session:create': { body: CreateBody; answer: Created };
+  'session:end': { body: EndSession; answer: Done };
+  'session:entries': { body: PageQuery; answer: EntriesPage };
+  'session:events': { body: EventsQuery; answer: EventsPage };
+  'session:file': { body: ReadFile; answer: FileContent };
+  'session:files': { body: ListFiles; answer: FileList };
+  'session:follow': { body: FollowFound; answer: Followed };
+  'session:interrupt': { body: Interrupt; answer: Done };
+  'session:cancel': { body: Interrupt; answer: Done };
+  'session:list': { body: ListQuery; answer: SessionList };
+  'session:mode': { body: SetMode; answer: Done };
+  'session:model': { body: SetModel; answer: Done };
+  'session:open': { body: PageQuery; answer: SessionOpened };
+  'session:permission': { body: AnswerPermission; answer: Done };
+  'session:permission-mode': { body: SetPermissionMode; answer: Done };
+  'session:question': { body: AnswerQuestion; answer: Done };
+  'session:queue': { body: QueueBody; answer: Done };
+  'session:reconnect': { body: ReconnectBody; answer: Reconnected | Done };
+  'session:resume': { body: ResumeSession; answer: Done };
+  'session:send': { body: SendPrompt; answer: PromptPlaced };
+  'session:share': { body: ShareBody; answer: GrantMade };
+  'session:show': { body: SessionBody; answer: { session: SessionView } };
+  'session:subscribe': { body: Subscribe; answer: Subscribed };
+  'session:title': { body: RenameSession; answer: Done };
+  'session:typing': { body: TypingBody; answer: Done };
+  'session:unsubscribe': { body: SessionBody; answer: Done };
+  'settings:show': { body: Empty; answer: SettingsView };
+  'unlogged:end': { body: EndProcess; answer: PutAside };
+  'unlogged:list': { body: ListUnlogged; answer: UnloggedList };
+  'unlogged:take-up': { body: TakeUpProcess; answer: TakenUp };
+}
+
+export type Rest<Name extends keyof Operations> = Omit<Operations[Name]['body'], 'sessionId'> & { key?: string };
+
+export type InSession<Name extends keyof Operations> = (
+  sessionId: string,
+  ...fields: {} extends Rest<Name> ? [fields?: Rest<Name>] : [fields: Rest<Name>]
+) => Promise<Operations[Name]['answer']>;

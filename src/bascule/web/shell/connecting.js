@@ -21,7 +21,7 @@ export function createConnecting(context) {
   const { store, feed, api, live, frames, go, sendHeld } = context;
   let restarted = false; // and nobody was told yet: a line may break again before it is live
   async function refresh() {
-    const me = await feed.call('hello');
+    const me = await feed.call('hello', {});
     const before = store.get().me;
     restarted ||= Boolean(before && before.boot !== me.boot);
     if (before && before.epoch !== me.epoch) {

@@ -5,7 +5,7 @@ import { table } from '../js/tables.js';
 /**
  * @typedef {import('../js/types.d.ts').SessionRecord} SessionRecord
  * @typedef {import('../js/types.d.ts').AgentInfo} AgentInfo
- * @typedef {{device: string, name: string, version: string, online: boolean, agents: AgentInfo[]}} Device
+ * @typedef {import('../js/types.d.ts').DeviceStatus} Device
  * @typedef {{
  *   session_id: string,
  *   request_id: string,
@@ -32,7 +32,7 @@ import { table } from '../js/tables.js';
  *   opened: boolean,
  *   error: string,
  * }} LiveSession
- * @typedef {{id: string, device: string, path: string, name: string, addedAt: string, addedBy: string}} Project
+ * @typedef {import('../js/types.d.ts').Project} Project
  * @typedef {{
  *   name: keyof typeof import('./routes.js').SCREENS | 'settings' | 'session' | 'compare',
  *   id?: string,
@@ -40,58 +40,17 @@ import { table } from '../js/tables.js';
  *   q?: string,
  * }} Route
  * @typedef {{sessionId: string, text: string, images: any[], key: string}} Held
- * @typedef {{pid: number, status: string, waitingFor?: string, listens?: boolean}} OpenTerminal
- * @typedef {{
- *   sessionId: string,
- *   agent: string,
- *   title: string,
- *   cwd: string,
- *   createdAt: string,
- *   updatedAt: string,
- *   messages: number,
- *   costUsd: number | null,
- *   model: string | null,
- *   phase: string,
- *   queued: number,
- *   archived: boolean,
- *   terminal: OpenTerminal | null,
- *   command: string,
- * }} FoundItem
- * @typedef {{
- *   name: string,
- *   running: boolean,
- *   pid: number | null,
- *   argv: string[],
- *   cwd: string,
- *   startedAt: string,
- *   keptBytes: number,
- *   sessionIds: string[],
- *   agent: string,
- *   title: string,
- *   canTakeUp: boolean,
- *   problem: string,
- * }} Unlogged
+ * @typedef {import('../js/types.d.ts').OpenTerminal} OpenTerminal
+ * @typedef {import('../js/types.d.ts').FoundItem} FoundItem
+ * @typedef {import('../js/types.d.ts').UnloggedProcess} Unlogged
  * @typedef {typeof FIRST} State
  */
 
 /**
  * Who this browser is to the server, and which server answers.
- * @typedef {{
- *   name: string,
- *   role: string,
- *   sessionId: string | null,
- *   grantId: string,
- *   version: string,
- *   boot: string,
- *   epoch: string,
- *   madeBy?: string,
- *   expiresAt?: string | null,
- *   waits?: {permission: number, question: number},
- * }} Me
+ * @typedef {import('../js/types.d.ts').Hello} Me
  */
-/**
- * @typedef {{sessions: FoundItem[], total: number, looking: {running: boolean, done: number, total: number}}} FoundList
- */
+/** @typedef {import('../js/types.d.ts').FoundList} FoundList */
 /**
  * @typedef {{sessionId: string, title: string, text: string, yes: string, no: string, run: () => void}} Confirmation
  */

@@ -7,32 +7,8 @@ import { statusOf } from '../sessions.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
-/**
- * @typedef {{
- *   sessionId: string,
- *   agent: string,
- *   model?: string,
- *   tree: string,
- *   branch: string,
- *   state?: string,
- *   problem?: string,
- * }} Contestant
- */
-/**
- * @typedef {{
- *   id: string,
- *   title: string,
- *   prompt: string,
- *   folder: string,
- *   top: string,
- *   baseBranch?: string,
- *   dirty?: number,
- *   createdAt: string,
- *   createdBy: string,
- *   contestants: Contestant[],
- *   kept?: string,
- * }} Comparison
- */
+/** @typedef {import('../../js/types.d.ts').Contestant} Contestant */
+/** @typedef {import('../../js/types.d.ts').Comparison} Comparison */
 /**
  * A question about one column, or about the trees that are left.
  * @typedef {{keep?: string, remove?: string[], busy?: boolean, problem?: string}} Asking
@@ -124,7 +100,7 @@ export class ComparisonView {
       if (id) await this.#loadOne(id);
       else {
         this.shown = null;
-        this.all = (await this.app.feed.call('compare:list')).comparisons;
+        this.all = (await this.app.feed.call('compare:list', {})).comparisons;
       }
       this.problem = '';
     } catch (error) {
@@ -136,7 +112,7 @@ export class ComparisonView {
 
   /** @param {string} id */
   async #loadOne(id) {
-    const fresh = /** @type {Comparison} */ (await this.app.feed.call('compare:show', { comparisonId: id }));
+    const fresh = await this.app.feed.call('compare:show', { comparisonId: id });
     if (this.app.store.get().route.id !== id) return;
     if (this.shown?.id !== id) {
       this.changes = table();

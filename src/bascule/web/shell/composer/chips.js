@@ -10,6 +10,7 @@ import { unaskedLines, unaskedOf } from '../start/unasked.js';
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').SessionRecord} SessionRecord */
+/** @typedef {SessionRecord['permission_mode']} PermissionMode */
 
 /** @type {Record<string, string>} */
 export const MODE_NOTES = table({
@@ -32,8 +33,8 @@ const caret = () => h('span', { class: 'dd' }, icon('down', 12));
 
 /**
  * `said`: what the agent runs without asking, whatever is chosen here.
- * @param {string} mode
- * @param {(mode: string) => void} choose
+ * @param {PermissionMode} mode
+ * @param {(mode: PermissionMode) => void} choose
  * @param {import('../parts.js').Choice[]} [more]
  * @param {string[]} [said]
  */
@@ -49,7 +50,7 @@ export function permissionChip(mode, choose, more = [], said = []) {
       onclick: (/** @type {any} */ event) =>
         menu(
           event.currentTarget,
-          Object.entries(MODE_WORDS)
+          /** @type {[PermissionMode, string][]} */ (Object.entries(MODE_WORDS))
             .map(([value, label]) => ({ label, note: MODE_NOTES[value], on: value === mode, run: () => choose(value) }))
             .concat(/** @type {any} */ (more)),
           said.length ? unaskedLines(said) || undefined : undefined,

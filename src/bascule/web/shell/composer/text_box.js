@@ -6,7 +6,7 @@ const MAX_HEIGHT = 232; // pixels: ten lines
 const MAX_IMAGE = 5 * 1024 * 1024;
 const KINDS = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
-/** @typedef {{mediaType: string, data: string}} Picture */
+/** @typedef {import('../../js/types.d.ts').SentImage} Picture */
 
 /**
  * @param {Record<string, any>} attributes
@@ -56,7 +56,7 @@ export function takePictures(box, area, add, refuse) {
       if (!KINDS.includes(file.type))
         refuse('Only pictures can be attached (PNG, JPEG, GIF, WebP). Mention a file with @ instead.');
       else if (file.size > MAX_IMAGE) refuse('That picture is larger than 5 MB.');
-      else add({ mediaType: file.type, data: await base64(file) });
+      else add({ mediaType: /** @type {Picture['mediaType']} */ (file.type), data: await base64(file) });
     }
   };
   area.addEventListener('paste', (event) => {

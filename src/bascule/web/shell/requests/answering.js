@@ -75,13 +75,10 @@ export class Answering {
    */
   async #send(ask, kind, command) {
     const fields = Object.fromEntries(Object.entries(command).filter(([, value]) => value !== null));
+    const about = { requestId: ask.request_id, inputSha256: ask.input_sha256, key: newKey() };
     try {
-      await this.app.api[kind](ask.session_id, {
-        requestId: ask.request_id,
-        inputSha256: ask.input_sha256,
-        key: newKey(),
-        ...fields,
-      });
+      if (kind === 'question') await this.app.api.question(ask.session_id, { ...about, ...fields });
+      else await this.app.api.permission(ask.session_id, { decision: 'deny', ...about, ...fields });
       // The event settles it. Should none come, the request can be answered again after a while.
       await new Promise((resolve) => setTimeout(resolve, PATIENCE));
     } catch (error) {

@@ -27,8 +27,9 @@ function commandIn(input) {
 
 /**
  * What a rule for exactly this would be about, or null when there is no exact one.
- * @param {any} asked
+ * @param {any} asked the event as it was logged
  * @param {string} cwd
+ * @returns {{spec: Omit<import('../../js/types.d.ts').RuleSpec, 'answer'>, verb: string, what: string} | null}
  */
 export function aboutOf(asked, cwd) {
   const input = asked.input && typeof asked.input === 'object' ? asked.input : {};
@@ -64,7 +65,7 @@ export function alwaysHere(app, state, ask, turn, blocked) {
   const about = session && state.me?.role === 'owner' ? aboutOf(ask.asked, session.cwd) : null;
   if (!about) return null;
   const once = (ask.asked.options ?? []).find((/** @type {any} */ one) => one.kind === 'allow_once');
-  const make = async (/** @type {Record<string, any>} */ scope) => {
+  const make = async (/** @type {{folder?: string, sessionId?: string, agent?: string}} */ scope) => {
     try {
       const { rule } = await app.feed.call('rules:add', { rule: { answer: 'allow', ...about.spec, ...scope } });
       app.note(`${rule.words}. You find it in Settings, Rules.`);

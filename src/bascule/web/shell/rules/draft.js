@@ -2,10 +2,11 @@
 
 import { own } from '../../js/tables.js';
 
+/** @typedef {import('../../js/types.d.ts').RuleSpec} RuleSpec */
 /**
  * @typedef {{
- *   answer: string,
- *   toolClass: string,
+ *   answer: RuleSpec['answer'],
+ *   toolClass: RuleSpec['toolClass'],
  *   text: string,
  *   folder: string,
  *   agent: string,
@@ -29,6 +30,7 @@ export const FIRST_DRAFT = {
 /**
  * The rule a draft stands for.
  * @param {Draft} draft
+ * @returns {RuleSpec}
  */
 export function specOf(draft) {
   const text = draft.text.trim();
@@ -48,7 +50,7 @@ export function specOf(draft) {
 
 /**
  * To change a rule that is kept.
- * @param {any} rule
+ * @param {import('../../js/types.d.ts').RuleView} rule
  * @returns {Draft}
  */
 export const draftOf = (rule) => ({

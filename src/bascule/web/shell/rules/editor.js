@@ -179,7 +179,7 @@ async function save({ app, loaded, again }) {
       rule: specOf(draft),
       ...(draft.replaces ? { replaces: draft.replaces } : {}),
     });
-    loaded.rules = await app.feed.call('rules:list');
+    loaded.rules = await app.feed.call('rules:list', {});
     loaded.draft = null;
     app.note(`${rule.words}.`);
   } catch (error) {

@@ -22,10 +22,11 @@ export function foldersOf(state) {
 export const labelled = (label, field) => h('label', null, h('span', null, label), field);
 
 /**
+ * @template {string | number} Value
  * @param {string} name
- * @param {readonly (readonly [any, string])[]} options
- * @param {any} value
- * @param {(value: string) => void} set
+ * @param {readonly (readonly [Value, string])[]} options
+ * @param {Value} value
+ * @param {(value: Value) => void} set
  * @param {string | null} [label] when none stands beside it
  */
 export const select = (name, options, value, set, label = null) =>
@@ -36,7 +37,7 @@ export const select = (name, options, value, set, label = null) =>
       name,
       'aria-label': label,
       value: String(value),
-      onchange: (/** @type {any} */ event) => set(event.currentTarget.value),
+      onchange: (/** @type {any} */ event) => set(/** @type {Value} */ (event.currentTarget.value)),
     },
     options.map(([one, text]) =>
       h('option', { value: String(one), ...(String(one) === String(value) ? { selected: true } : {}) }, text),

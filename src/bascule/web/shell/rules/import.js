@@ -15,7 +15,7 @@ export function importCard({ app, loaded, again }) {
     try {
       await app.feed.call('rules:add', { rule: one.rule });
       one.known = true;
-      loaded.rules = await app.feed.call('rules:list');
+      loaded.rules = await app.feed.call('rules:list', {});
     } catch (error) {
       app.trouble(error);
     }

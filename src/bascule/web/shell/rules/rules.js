@@ -16,7 +16,7 @@ import { tryRequest } from './try_request.js';
 
 /** @param {Context} context */
 export async function loadRules({ app, loaded }) {
-  loaded.rules = await app.feed.call('rules:list');
+  loaded.rules = await app.feed.call('rules:list', {});
 }
 
 /**
@@ -71,7 +71,7 @@ const partHead = (does) =>
 async function remove({ app, loaded, again }, ruleId) {
   try {
     await app.feed.call('rules:remove', { ruleId });
-    loaded.rules = await app.feed.call('rules:list');
+    loaded.rules = await app.feed.call('rules:list', {});
     app.note('The rule is gone. What it answered asks again.');
   } catch (error) {
     app.trouble(error);

@@ -8,7 +8,15 @@ import { answerBadge, coded } from './format.js';
 
 /** @typedef {import('../settings/parts.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {{folder: string, agent: string, text: string, result: any, problem: string}} Tried */
+/**
+ * @typedef {{
+ *   folder: string,
+ *   agent: string,
+ *   text: string,
+ *   result?: import('../../js/types.d.ts').Tried | null,
+ *   problem: string,
+ * }} Tried
+ */
 
 /**
  * @param {Context} context
@@ -94,6 +102,7 @@ function whoAndWhere({ again }, state, tried, folder) {
  * @param {string} folder
  */
 async function ask({ app, again }, tried, folder) {
+  /** @type {import('../../js/types.d.ts').TryRequest} */
   const request = {
     toolClass: 'command',
     text: tried.text,

@@ -84,7 +84,7 @@ async function add({ app, loaded, again }, form) {
   try {
     const made = await app.api.makeGrant({
       name: String(form.get('name')).trim() || 'A browser',
-      role: String(form.get('role')),
+      role: /** @type {import('../../js/types.d.ts').GrantBody['role']} */ (form.get('role')),
       ...(days ? { expiresIn: days * DAY } : {}),
     });
     // The address this page itself was reached by is the one that works from elsewhere, too.

@@ -8,7 +8,8 @@ import { agentTitle, homeOf } from '../sessions.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {{device: string, agent: string, model: string, mode: string, cwd: string}} DeviceCommand */
+/** @typedef {import('../composer/chips.js').PermissionMode} PermissionMode */
+/** @typedef {{device: string, agent: string, model: string, mode: PermissionMode, cwd: string}} Wanted */
 /** @typedef {ReturnType<typeof choices>} Choices */
 
 const caret = () => h('span', { class: 'dd' }, icon('down', 12));
@@ -16,7 +17,7 @@ const caret = () => h('span', { class: 'dd' }, icon('down', 12));
 /**
  * What the command comes to, with what nobody chose filled in.
  * @param {State} state
- * @param {DeviceCommand} command
+ * @param {Wanted} command
  */
 export function choices(state, command) {
   const usable = state.agents.filter((one) => one.available);

@@ -185,7 +185,7 @@ class FolderField {
     this.#offer([]);
     if (!typed) return this.#say('Type the path of a folder, such as ~/code/project.');
     try {
-      await this.options.take((await this.app.api.directory(typed)).path);
+      await this.options.take(await this.app.api.directory(typed));
       this.input.value = '';
       this.#say('');
     } catch (error) {

@@ -51,7 +51,7 @@ class StartScreen {
   constructor(app) {
     this.app = app;
     this.again = () => {};
-    /** @type {import('./chips.js').DeviceCommand} */
+    /** @type {import('./chips.js').Wanted} */
     this.command = { device: '', agent: '', model: '', mode: 'relay', cwd: sessionStorage.getItem(FOLDER) ?? '' };
     /** @type {import('../composer/text_box.js').Picture[]} */
     this.pictures = [];
@@ -147,7 +147,7 @@ class StartScreen {
     this.folder.focus();
   }
 
-  /** @param {Partial<import('./chips.js').DeviceCommand>} some */
+  /** @param {Partial<import('./chips.js').Wanted>} some */
   #choose(some) {
     Object.assign(this.command, some);
     this.again();

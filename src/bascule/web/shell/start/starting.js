@@ -32,7 +32,7 @@ export function goingAfter(going, session, now) {
 export class Starting {
   /**
    * @param {App} app
-   * @param {import('./chips.js').DeviceCommand} command
+   * @param {import('./chips.js').Wanted} command
    * @param {ReturnType<typeof import('../compare/start.js').severalAgents>} several
    * @param {{task: () => Task, changed: () => void, begun: () => void}} on
    */
