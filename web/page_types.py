@@ -23,7 +23,8 @@ TARGET = Path(__file__).resolve().parent.parent / "src" / "bascule" / "web" / "j
 PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Raw: "any"}
 HEAD = "// Made by web/page_types.py from the model's structs and the operations. Do not edit.\n"
 # A call for one session: its id, then the other parameters, which may be left out when none is required.
-CALLS = """export type Rest<Name extends keyof Operations> = Omit<Operations[Name]['body'], 'sessionId'> & { key?: string };
+CALLS = """export type Rest<Name extends keyof Operations> =
+  Omit<Operations[Name]['body'], 'sessionId'> & { key?: string };
 
 export type InSession<Name extends keyof Operations> = (
   sessionId: string,

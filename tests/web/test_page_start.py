@@ -74,7 +74,7 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         await expect(steps.nth(0)).to_contain_text("Reached tower")
         await expect(steps.nth(1)).to_have_attribute("aria-current", "step")
         command = next(one for one in world.device.commands if isinstance(one, StartSession))
-        assert (command.agent, command.cwd, command.model, command.permission_mode) == (
+        assert (command.agent, command.cwd, command.options.model, command.options.permission_mode) == (
             "claude-code",
             "/code/dotfiles",
             "sonnet",

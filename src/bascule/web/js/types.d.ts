@@ -1510,7 +1510,8 @@ export interface Operations {
   'unlogged:take-up': { body: TakeUpProcess; answer: TakenUp };
 }
 
-export type Rest<Name extends keyof Operations> = Omit<Operations[Name]['body'], 'sessionId'> & { key?: string };
+export type Rest<Name extends keyof Operations> =
+  Omit<Operations[Name]['body'], 'sessionId'> & { key?: string };
 
 export type InSession<Name extends keyof Operations> = (
   sessionId: string,
