@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.hub.stage import until
+from tests.hub.running_hub import until
 from tests.live import LiveServer
 from tests.terminal.viewing import grant, terminal, viewing
 from tests.waiting import PATIENCE, within

@@ -256,12 +256,12 @@ async def append(store: SqliteStore, session_id: str, *events: AnyEvent) -> None
     await store.append(Batch(session_id, first, timestamp(time.time()), list(events)))
 
 
-class Stage:
+class RunningHub:
     """What a test holds in its hands."""
 
     def __init__(self, store: SqliteStore, grants: GrantBook, server: HubServer, port: int, app: Any) -> None:
         self.store, self.grants, self.server, self.port, self.app = store, grants, server, port, app
-        self.hub = app.state.hub
+        self.services = app.state.hub
         self.tokens: dict[str, str] = {}
         self.grant: dict[str, Grant] = {}
         self.device: ScriptedDevice
@@ -311,13 +311,13 @@ class Stage:
 
 
 @contextlib.asynccontextmanager
-async def stage(
+async def running_hub(
     folder: Path,
     *,
     limits: WireLimits | None = None,
     steady: Callable[[], float] = time.monotonic,
     **settings: Any,
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[RunningHub]:
     chosen = Settings(data_dir=str(folder), config_dir=str(folder), port=0, **settings)
     store = SqliteStore.open(folder / "bascule.db", clock=time.time, loop=asyncio.get_running_loop())
     grants = await GrantBook.open(store)
@@ -333,7 +333,7 @@ async def stage(
     )
     server = HubServer(app, chosen, limits)
     listening = bind(chosen)
-    made = Stage(store, grants, server, listening.getsockname()[1], app)
+    made = RunningHub(store, grants, server, listening.getsockname()[1], app)
     made.device = ScriptedDevice(store, switchboard)
     for role in ("owner", "operator", "viewer"):
         await made.trust(role, role)
