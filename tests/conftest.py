@@ -104,6 +104,14 @@ def short_dir() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="module")
+def module_dir() -> Iterator[Path]:
+    """The same for all tests of a module, which share one server: starting it costs more than a second."""
+    folder = _make_short_dir()
+    yield folder
+    shutil.rmtree(folder)
+
+
 @pytest.fixture
 async def hub(tmp_path: Path) -> "AsyncIterator[RunningHub]":
     """A hub on a real port, with a scripted device behind it."""
