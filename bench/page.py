@@ -17,7 +17,8 @@ from typing import Any
 import httpx
 import uvloop
 from playwright.async_api import Browser, BrowserContext, Frame
-from tests.hub.running_hub import RunningHub, append
+from tests.hub.running_hub import RunningHub
+from tests.hub.scripted_device import append
 from tests.web.chrome import DESKTOP, Tab, chromium, open_tab
 from tests.web.lantern import begin, lantern
 

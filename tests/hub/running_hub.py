@@ -1,4 +1,4 @@
-"""A whole hub on a real port: real store, real grants, real server, and a device that plays a script."""
+"""A running hub: real store, real grants, real server on a real port, and a scripted device behind it."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import msgspec
-from tests.hub.found_items import found_item
+from tests.hub.scripted_device import ScriptedDevice, append
 from tests.waiting import MUCH_PATIENCE, PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -18,242 +18,16 @@ from bascule.hub.app import build_app
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.wire.connections import WireLimits
 from bascule.hub.wire.server import HubServer, bind
-from bascule.link.comparisons import (
-    Comparisons,
-    ContestantChanges,
-    KeepContestant,
-    Kept,
-    ListComparisons,
-    ReadComparison,
-    ReadContestant,
-    RemoveTrees,
-    StartComparison,
-    TreesRemoved,
-)
-from bascule.link.files import (
-    FileChange,
-    FileContent,
-    FileItem,
-    FileList,
-    Folders,
-    GitChanges,
-    ListFiles,
-    ListFolders,
-    ReadChanges,
-    ReadFile,
-)
-from bascule.link.found import (
-    AwaitFeedback,
-    FeedbackNews,
-    Followed,
-    FollowFound,
-    FoundList,
-    ListFound,
-    Looking,
-    OpenTerminal,
-    TakeFeedback,
-    TakenFeedback,
-)
-from bascule.link.frames import (
-    AgentInfo,
-    AnyFrame,
-    Ask,
-    CheckDirectory,
-    DaemonConnected,
-    EndAll,
-    ListAgents,
-    ListTrusted,
-    Reply,
-    TrustFolder,
-)
-from bascule.link.rules import (
-    AddRule,
-    DryRun,
-    ListRules,
-    Proposal,
-    Proposals,
-    ProposeRules,
-    RuleView,
-    RuleViews,
-    TryRequest,
-    TryRule,
-)
-from bascule.link.unlogged import EndProcess, ListUnlogged, PutAside, TakenUp, TakeUpProcess, UnloggedList
-from bascule.model.codec import encode, timestamp
-from bascule.model.commands import (
-    AnswerPermission,
-    EndSession,
-    SendPrompt,
-    StartSession,
-)
-from bascule.model.comparisons import Comparison
-from bascule.model.errors import AlreadyAnswered, BasculeError, RequestNotFound
 from bascule.model.events import (
-    AnyEvent,
-    PermissionAnswered,
     PermissionOption,
     PermissionRequested,
-    PromptSent,
-    SessionEnded,
     SessionStarted,
     TextAppended,
 )
 from bascule.model.settings import Settings
-from bascule.policy.trying import Tried
-from bascule.store.base import Batch
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.projects import ProjectBook
 from bascule.store.sqlite import SqliteStore
-
-AGENTS = (AgentInfo("scripted", "Scripted", True, "1.0"),)
-
-COMPARISON = Comparison(
-    id="c1",
-    title="t",
-    prompt="p",
-    folder="/tmp",
-    top="/tmp",
-    base="0" * 40,
-    created_at=timestamp(0),
-    created_by="ana",
-    contestants=(),
-)
-RULE = RuleView(
-    answer="allow",
-    tool_class="command",
-    argv=("ls",),
-    id="rule1",
-    created_at=timestamp(0),
-    created_by="ana",
-    words="Allow `ls` everywhere",
-)
-
-
-class ScriptedDevice:
-    """Answers every command as a daemon would, as far as the hub can tell, and keeps what it was asked."""
-
-    def __init__(self, store: SqliteStore, switchboard: Switchboard) -> None:
-        self.commands: list[Any] = []
-        self.mute = False  # takes commands and never answers
-        self._store = store
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.line = switchboard.attach(self._receive)
-        self.line.receive(DaemonConnected("device-1", "laptop", "1.0", 1, AGENTS))
-
-    def _receive(self, frame: AnyFrame) -> None:
-        assert isinstance(frame, Ask)
-        self.commands.append(frame.command)
-        if not self.mute:
-            task = asyncio.create_task(self._reply(frame), name="scripted device")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _reply(self, ask: Ask) -> None:
-        try:
-            result = await self._carry_out(ask.command)
-        except BasculeError as error:
-            self.line.receive(Reply(ask.ask, refusal=error.refusal()))
-        else:
-            self.line.receive(Reply(ask.ask, msgspec.Raw(encode(result))))
-
-    async def _carry_out(self, command: Any) -> object:
-        match command:
-            case StartSession():
-                begun = SessionStarted(
-                    agent=command.agent,
-                    driver="stream_json",
-                    cwd=command.cwd,
-                    by=command.by.name,
-                    model=command.model,
-                    permission_mode=command.permission_mode,
-                )
-                await append(self._store, command.session_id, begun)
-                return {"session_id": command.session_id, "seq": 1}
-            case SendPrompt():
-                sent = PromptSent(
-                    f"p{len(self.commands)}", command.text, command.by.name, command.client_message_id
-                )
-                await append(self._store, command.session_id, sent)
-                return {"prompt_id": sent.prompt_id, "state": "sent"}
-            case AnswerPermission():
-                await self._answer(command)
-            case EndSession():
-                await append(self._store, command.session_id, SessionEnded("closed", code=0))
-            case ListAgents():
-                return {"agents": AGENTS}
-            case CheckDirectory() | TrustFolder():
-                return {"path": command.path}
-            case ListFolders():
-                return Folders([command.prefix + "x"], False)
-            case ListFiles():
-                return FileList(command.path, [FileItem("a.py", "file", 3, timestamp(0))], False)
-            case ReadFile():
-                return FileContent(command.path, 3, timestamp(0), False, False, "<b>")
-            case ReadChanges():
-                change = FileChange("a.py", "modified", 1, 0, "@@ -0,0 +1 @@\n+x")
-                return GitChanges("trunk", [change])
-            case ListFound():
-                item = found_item()
-                return FoundList([item][: command.limit], 1, Looking(False, 1, 1))
-            case FollowFound():
-                return Followed(command.session_id, OpenTerminal(4242, "idle"))
-            case AwaitFeedback():
-                return FeedbackNews("ready")
-            case TakeFeedback():
-                return TakenFeedback("p1", "Message from Bascule")
-            case ListTrusted():
-                return {"folders": []}
-            case ListRules():
-                return RuleViews([RULE])
-            case AddRule():
-                return RULE
-            case TryRule():
-                return DryRun(RULE.words, 0, 0, 0, [])
-            case TryRequest():
-                return Tried("ask", "You would be asked: no rule covers it.")
-            case ListComparisons():
-                return Comparisons([COMPARISON])
-            case StartComparison() | ReadComparison():
-                return COMPARISON
-            case ReadContestant():
-                return ContestantChanges(branch="bascule/x-1", files=[])
-            case KeepContestant():
-                return Kept(1, "1 file changed.")
-            case RemoveTrees():
-                return TreesRemoved([], COMPARISON)
-            case ProposeRules():
-                return Proposals([Proposal("~/list", "Bash(ls)", "allow")], ["~/list"], [])
-            case EndAll():
-                return {"ended": 2}
-            case ListUnlogged():
-                return UnloggedList(())
-            case TakeUpProcess():
-                return TakenUp(())
-            case EndProcess():
-                return PutAside("/data/kept/1")
-            case _:
-                pass
-        return {}
-
-    async def _answer(self, command: AnswerPermission) -> None:
-        request = await self._store.request(command.session_id, command.request_id)
-        if request is None:
-            raise RequestNotFound(command.request_id)
-        if request.state != "open":
-            raise AlreadyAnswered(
-                command.request_id,
-                by=request.answered_by or "",
-                at=request.answered_at or "",
-                decision="allow",
-            )
-        answered = PermissionAnswered(command.request_id, command.decision, command.by.name)
-        await append(self._store, command.session_id, answered)
-
-
-async def append(store: SqliteStore, session_id: str, *events: AnyEvent) -> None:
-    record = await store.session(session_id)
-    first = (record.seq if record else 0) + 1
-    await store.append(Batch(session_id, first, timestamp(time.time()), list(events)))
 
 
 class RunningHub:

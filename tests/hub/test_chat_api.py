@@ -2,7 +2,8 @@
 
 import msgspec
 import pytest
-from tests.hub.running_hub import RunningHub, append
+from tests.hub.running_hub import RunningHub
+from tests.hub.scripted_device import append
 
 from bascule.hub.page.web_files import version
 from bascule.model.commands import Interrupt, SendPrompt, StartSession

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.hub.running_hub import RunningHub, append, ask, entries, rest_of, until
+from tests.hub.running_hub import RunningHub, ask, entries, rest_of, until
+from tests.hub.scripted_device import append
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 

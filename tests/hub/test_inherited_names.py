@@ -4,7 +4,8 @@ import json
 
 import pytest
 from msgspec import Raw
-from tests.hub.running_hub import RunningHub, append, ask
+from tests.hub.running_hub import RunningHub, ask
+from tests.hub.scripted_device import append
 
 from bascule.model.commands import AnswerQuestion, SetMode, SetModel
 from bascule.model.events import (

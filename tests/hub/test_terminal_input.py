@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.hub.running_hub import RunningHub, append, until
+from tests.hub.running_hub import RunningHub, until
+from tests.hub.scripted_device import append
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
 

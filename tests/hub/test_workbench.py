@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import Raw
-from tests.hub.running_hub import RunningHub, append, ask, rest_of
+from tests.hub.running_hub import RunningHub, ask, rest_of
+from tests.hub.scripted_device import append
 from tests.parts import Part
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection

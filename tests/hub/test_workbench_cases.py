@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.hub.running_hub import RunningHub, ScriptedDevice, ask, running_hub
+from tests.hub.running_hub import RunningHub, ask, running_hub
+from tests.hub.scripted_device import ScriptedDevice
 from tests.live import LiveServer
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection

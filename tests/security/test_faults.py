@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.hub.running_hub import RunningHub, append, ask, raw_exchange, status_of
+from tests.hub.running_hub import RunningHub, ask, raw_exchange, status_of
+from tests.hub.scripted_device import append
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus

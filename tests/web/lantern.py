@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Raw
-from tests.hub.running_hub import RunningHub, ScriptedDevice, append, running_hub
+from tests.hub.running_hub import RunningHub, running_hub
+from tests.hub.scripted_device import ScriptedDevice, append
 from tests.web import lantern_files, lantern_machine
 
 from bascule.hub.switchboard import Switchboard

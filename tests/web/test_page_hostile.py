@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.running_hub import RunningHub, append
+from tests.hub.running_hub import RunningHub
+from tests.hub.scripted_device import append
 from tests.waiting import within
 from tests.web.chrome import Tab, needs_chromium, open_tab
 from tests.web.xss_corpus import DEEP, PAYLOADS, WRAPPED

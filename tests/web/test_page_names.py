@@ -5,7 +5,8 @@ import json
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.running_hub import RunningHub, append, until
+from tests.hub.running_hub import RunningHub, until
+from tests.hub.scripted_device import append
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 
 from bascule.model.commands import AnswerPermission, AnswerQuestion

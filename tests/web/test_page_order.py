@@ -3,7 +3,8 @@
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.running_hub import RunningHub, append
+from tests.hub.running_hub import RunningHub
+from tests.hub.scripted_device import append
 from tests.web.chrome import needs_chromium, open_tab
 from tests.web.test_page_names import OPTIONS, SHA, raw, wants
 

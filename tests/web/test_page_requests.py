@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.running_hub import RunningHub, append, until
+from tests.hub.running_hub import RunningHub, until
+from tests.hub.scripted_device import append
 from tests.web.axe import serious
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 from tests.web.lantern import SHA, lantern, tell, wants_command, wants_edit

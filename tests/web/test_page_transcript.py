@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.running_hub import RunningHub, append
+from tests.hub.running_hub import RunningHub
+from tests.hub.scripted_device import append
 from tests.web.chrome import Tab, needs_chromium, open_tab
 
 from bascule.link.frames import AgentInfo
@@ -111,7 +112,7 @@ async def test_text_grows_piece_by_piece_and_ends_as_markdown(hub: RunningHub, b
 async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     hub: RunningHub, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.hub.running_hub.AGENTS", FORKS)
+    monkeypatch.setattr("tests.hub.scripted_device.AGENTS", FORKS)
     tab = await begun(hub, browser, PromptSent("p1", "Go", "ana"))
     well = tab.well
     line = well.locator(".tool")
