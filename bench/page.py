@@ -17,7 +17,8 @@ from typing import Any
 import httpx
 import uvloop
 from playwright.async_api import Browser, BrowserContext, Frame
-from tests.hub.stage import Stage, append
+from tests.hub.running_hub import RunningHub
+from tests.hub.scripted_device import append
 from tests.web.chrome import DESKTOP, Tab, chromium, open_tab
 from tests.web.lantern import begin, lantern
 
@@ -89,21 +90,21 @@ def entry(n: int) -> list[AnyEvent]:
     return [EntryOpened(name, "assistant"), text, TextAppended(name, "assistant", "more"), EntryClosed(name)]
 
 
-async def fill(world: Stage, size: int) -> None:
+async def fill(hub: RunningHub, size: int) -> None:
     start = [*begin("/code/long", f"{size} events"), PromptSent("p", "go", "Mira")]
-    await append(world.store, f"s{size}", *start)
+    await append(hub.store, f"s{size}", *start)
     for first in range(0, size, 2_000):
         rows = [one for n in range(first, min(size, first + 2_000), 4) for one in entry(n)]
-        await append(world.store, f"s{size}", *rows)
+        await append(hub.store, f"s{size}", *rows)
 
 
 def frame_of(tab: Tab) -> Frame:
     return next(one for one in tab.page.frames if "/portlet" in one.url)
 
 
-async def opening(browser: Browser, world: Stage, size: int) -> float:
+async def opening(browser: Browser, hub: RunningHub, size: int) -> float:
     """Milliseconds from the click to the last answer painted, in a page that is already there."""
-    tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/settings/general")
+    tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/settings/general")
     await tab.page.wait_for_selector(".seg")
     await tab.page.wait_for_selector("#well iframe", state="attached")
     await tab.page.wait_for_timeout(600)  # a person needs longer to choose
@@ -128,14 +129,14 @@ def stream_step(number: int) -> list[AnyEvent]:
     ]
 
 
-async def streaming(tab: Tab, world: Stage) -> None:
+async def streaming(tab: Tab, hub: RunningHub) -> None:
     frame = frame_of(tab)
     for place in (frame, tab.page):
         await place.evaluate(WATCH_FRAMES)
     heap: list[float] = []
     began, sent = time.perf_counter(), 0
     while (gone := time.perf_counter() - began) < STREAM_SECONDS:
-        await append(world.store, "s400", *stream_step(sent))
+        await append(hub.store, "s400", *stream_step(sent))
         sent += STREAM_STEP
         if sent % (STREAM_RATE * 4) == 0:
             heap.append(await frame.evaluate("performance.memory.usedJSHeapSize / 1e6"))
@@ -211,16 +212,16 @@ def said(name: str, times: list[float]) -> None:
 async def main() -> None:
     print(f"load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
-        async with lantern(Path(folder)) as world, chromium() as browser, cloudcli(Path(other)) as beside:
+        async with lantern(Path(folder)) as hub, chromium() as browser, cloudcli(Path(other)) as beside:
             for size in SIZES:
-                await fill(world, size)
+                await fill(hub, size)
             times: dict[Any, list[float]] = {size: [] for size in SIZES}
             ours: list[tuple[float, float]] = []
             theirs: list[tuple[float, float]] = []
             for _ in range(ROUNDS):  # interleaved, so that a busy moment hits all alike
                 for size in SIZES:
-                    times[size].append(await opening(browser, world, size))
-                ours.append(await usable(browser, f"{world.url}/#token={world.tokens['Mira']}"))
+                    times[size].append(await opening(browser, hub, size))
+                ours.append(await usable(browser, f"{hub.url}/#token={hub.tokens['Mira']}"))
                 if beside:
                     theirs.append(await usable(browser, beside))
             for size in SIZES:
@@ -229,9 +230,9 @@ async def main() -> None:
                 said(f"empty page usable {when}", [one[n] for one in ours])
                 if beside:
                     said(f"CloudCLI's page usable {when}", [one[n] for one in theirs])
-            tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/s400")
+            tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/s400")
             await tab.says("answer 396:")
-            await streaming(tab, world)
+            await streaming(tab, hub)
             await tab.page.evaluate(GO, "/sessions/uploads")
             await tab.says("Parts are only")
             said("switch tabs", [await tab.page.evaluate(SWITCH, n % 2) for n in range(20)])

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from tests.hub.stage import Stage
+from tests.hub.running_hub import RunningHub
 from tests.web.chrome import PHONE, Tab
 from tests.web.lantern import LANTERN, TIDE, begin, raw, said, tell, tool
 from tests.web.lantern_machine import ALICE, BOB, COMMAND, FLAKY, FOUND, RETRY_PATCH, WAIT_PATCH
@@ -26,13 +26,13 @@ DEV = "dev-server"
 WATCH = "lantern/sync/watch.py"
 
 
-async def first(world: Stage, session: str, events: list[AnyEvent], ago: float, each: float = 0.4) -> None:
+async def first(hub: RunningHub, session: str, events: list[AnyEvent], ago: float, each: float = 0.4) -> None:
     """Tell a session, unless another screen has told it already."""
-    if await world.store.session(session) is None:
-        await tell(world.store, session, events, ago, each)
+    if await hub.store.session(session) is None:
+        await tell(hub.store, session, events, ago, each)
 
 
-async def dev_server(world: Stage) -> None:
+async def dev_server(hub: RunningHub) -> None:
     started = SessionStarted("shell", "terminal", LANTERN, "Mira", "device-1", cols=96, rows=34)
     running: list[AnyEvent] = [
         started,
@@ -40,18 +40,18 @@ async def dev_server(world: Stage) -> None:
         SessionReady("s-1"),
         TitleChanged("dev server", "Mira"),
     ]
-    await first(world, DEV, running, 3600)
+    await first(hub, DEV, running, 3600)
 
 
-async def terminal(tab: Tab, world: Stage) -> None:
-    await dev_server(world)
+async def terminal(tab: Tab, hub: RunningHub) -> None:
+    await dev_server(hub)
     await tab.go(f"/sessions/{DEV}")
     await tab.page.frame_locator("#terminal iframe").get_by_text("409").first.wait_for()
 
 
-async def split(tab: Tab, world: Stage) -> None:
+async def split(tab: Tab, hub: RunningHub) -> None:
     await tab.says("Parts are only")
-    await terminal(tab, world)
+    await terminal(tab, hub)
     # A phone has no room beside; there the terminal stays where it is.
     if tab.page.viewport_size != PHONE:
         await tab.page.locator("#terminal").get_by_role("button", name="More").click()
@@ -66,7 +66,7 @@ def edited(patch: str, added: int, removed: int) -> list[AnyEvent]:
     ]
 
 
-async def compared(world: Stage) -> None:
+async def compared(hub: RunningHub) -> None:
     reads = [one for n in range(4) for one in tool("Read", "read", n, "…", file_path=f"{LANTERN}/f{n}.py")]
     for session, agent, model, events in (
         (
@@ -93,29 +93,29 @@ async def compared(world: Stage) -> None:
         ),
     ):
         begun = begin(LANTERN, "Find the flaky sync test", agent, model)
-        await first(world, session, [*begun, PromptSent("p1", FLAKY, "Mira"), *reads, *events], 5, 7)
+        await first(hub, session, [*begun, PromptSent("p1", FLAKY, "Mira"), *reads, *events], 5, 7)
 
 
-async def compare(tab: Tab, world: Stage) -> None:
-    await compared(world)
+async def compare(tab: Tab, hub: RunningHub) -> None:
+    await compared(hub)
     await tab.go("/compare/c1")
     await tab.page.frame_locator(".ccol iframe:not(.away)").first.get_by_text("All 200 runs").wait_for()
 
 
-async def compare_diff(tab: Tab, world: Stage) -> None:
-    await compare(tab, world)
+async def compare_diff(tab: Tab, hub: RunningHub) -> None:
+    await compare(tab, hub)
     for n in (0, 1):
         await tab.page.locator(".ccol").nth(n).get_by_role("button", name="Diff").click()
     await tab.page.locator(".cfiles details").nth(1).wait_for()
 
 
-async def rules(tab: Tab, world: Stage) -> None:
+async def rules(tab: Tab, hub: RunningHub) -> None:
     await tab.page.get_by_label("Command", exact=True).fill("pytest -q && git push origin")
     await tab.page.get_by_role("button", name="Try", exact=True).click()
     await tab.page.locator(".verdict").wait_for()
 
 
-async def new_rule(tab: Tab, world: Stage) -> None:
+async def new_rule(tab: Tab, hub: RunningHub) -> None:
     await tab.page.get_by_role("button", name="New rule").click()
     form = tab.page.locator(".ruleform")
     await form.locator("[name=about]").fill("pytest …")
@@ -123,12 +123,12 @@ async def new_rule(tab: Tab, world: Stage) -> None:
     await form.locator(".dryrun").wait_for()
 
 
-async def imported(tab: Tab, world: Stage) -> None:
+async def imported(tab: Tab, hub: RunningHub) -> None:
     await tab.page.get_by_role("button", name="Import").click()
     await tab.page.locator(".imports li").first.wait_for()
 
 
-async def found(tab: Tab, world: Stage) -> None:
+async def found(tab: Tab, hub: RunningHub) -> None:
     older: list[AnyEvent] = [
         SessionStarted("claude-code", "stream_json", TIDE, "", "device-1", "opus", found=True),
         TitleChanged("Mend the tide chart", ""),
@@ -138,13 +138,13 @@ async def found(tab: Tab, world: Stage) -> None:
         TurnEnded("end_turn", Usage(9_000, 900), 0.25, 40_000),
         SessionEnded("closed", 0),
     ]
-    await first(world, FOUND, older, 180_000)
+    await first(hub, FOUND, older, 180_000)
     await tab.go(f"/sessions/{FOUND}")
     await tab.says("Times are read as local")
     await tab.page.get_by_text(COMMAND).wait_for()
 
 
-MACHINE: dict[str, tuple[str, str, Callable[[Tab, Stage], Awaitable[None]]]] = {
+MACHINE: dict[str, tuple[str, str, Callable[[Tab, RunningHub], Awaitable[None]]]] = {
     "terminal": ("Mira", "/", terminal),
     "terminal-split": ("Mira", "/sessions/uploads", split),
     "compare": ("Mira", "/", compare),

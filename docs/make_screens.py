@@ -1,6 +1,6 @@
 """Takes pictures of every screen, in both themes and both sizes, into docs/screens (`make screens`).
 
-The world in them is told by tests/web/lantern.py; the page, the hub and the browser are the real ones.
+The sessions in them are told by tests/web/lantern.py; the page, the hub and the browser are the real ones.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from docs.panel_scenes import MORE
 from docs.small_pictures import small
 from playwright.async_api import Browser, Page
 from playwright.async_api import Error as PlaywrightError
-from tests.hub.stage import Stage
+from tests.hub.running_hub import RunningHub
 from tests.web.chrome import DESKTOP, PHONE, Tab, chromium, open_tab
 from tests.web.lantern import finished_turn, lantern, once, tell, wants_command, wants_edit
 
 FOLDER = Path(__file__).parent / "screens"
-Act = Callable[[Tab, Stage], Awaitable[None]]
+Act = Callable[[Tab, RunningHub], Awaitable[None]]
 
 
 async def settled(tab: Tab, milliseconds: int = 700) -> None:
@@ -31,41 +31,41 @@ async def settled(tab: Tab, milliseconds: int = 700) -> None:
 # How to get from a path to a screen
 
 
-async def nothing(tab: Tab, world: Stage) -> None:
+async def nothing(tab: Tab, hub: RunningHub) -> None:
     pass
 
 
-async def command(tab: Tab, world: Stage) -> None:
+async def command(tab: Tab, hub: RunningHub) -> None:
     """The whole of it: several sessions open, the changes beside, a request in front."""
     if tab.page.viewport_size == DESKTOP:
         for session in ("flaky", "rates", "uploads"):
             await tab.page.locator(f".srow[data-key={session}]").click()
         await tab.page.keyboard.press("Control+j")
-    await once(world.store, "uploads", wants_command(), "r1")
+    await once(hub.store, "uploads", wants_command(), "r1")
     await tab.ask.wait_for()
 
 
-async def diff(tab: Tab, world: Stage) -> None:
-    await once(world.store, "uploads", wants_edit(), "r2")
+async def diff(tab: Tab, hub: RunningHub) -> None:
+    await once(hub.store, "uploads", wants_edit(), "r2")
     await tab.ask.wait_for()
 
 
-async def calm(tab: Tab, world: Stage) -> None:
-    await tell(world.store, "uploads", finished_turn())
+async def calm(tab: Tab, hub: RunningHub) -> None:
+    await tell(hub.store, "uploads", finished_turn())
     if not await tab.page.locator("#panel:visible").count() and tab.page.viewport_size == DESKTOP:
         await tab.page.keyboard.press("Control+j")
 
 
-async def answers(tab: Tab, world: Stage) -> None:
+async def answers(tab: Tab, hub: RunningHub) -> None:
     await tab.ask.wait_for()
     await tab.ask.get_by_text("Carry the last rate").click()
     for name in ("Overview", "Pair page"):
         await tab.ask.get_by_text(name, exact=True).click()
 
 
-async def inbox(tab: Tab, world: Stage) -> None:
-    await once(world.store, "uploads", wants_command(), "r1")
-    await once(world.store, "uploads", wants_edit(), "r2")
+async def inbox(tab: Tab, hub: RunningHub) -> None:
+    await once(hub.store, "uploads", wants_command(), "r1")
+    await once(hub.store, "uploads", wants_edit(), "r2")
     await settled(tab, 400)
 
 
@@ -75,57 +75,57 @@ async def start(tab: Tab, task: str, then: str) -> None:
     await tab.page.locator(then).first.wait_for()
 
 
-async def starting(tab: Tab, world: Stage) -> None:
+async def starting(tab: Tab, hub: RunningHub) -> None:
     await start(tab, "Uploads that lose their connection start from zero. Make them resume.", ".going")
     await tab.page.get_by_text("Waiting for its first word").wait_for()
 
 
-async def failing(tab: Tab, world: Stage) -> None:
+async def failing(tab: Tab, hub: RunningHub) -> None:
     await start(tab, "Summarise last night's backup logs.", ".failc pre")
 
 
-async def folder(tab: Tab, world: Stage) -> None:
+async def folder(tab: Tab, hub: RunningHub) -> None:
     await tab.page.locator(".k-folder").click()
     await tab.page.get_by_role("menuitem", name="Another folder…").click()
     await tab.page.get_by_label("Folder", exact=True).press_sequentially("/code/la")
     await tab.page.get_by_role("option").first.wait_for()
 
 
-async def project(tab: Tab, world: Stage) -> None:
+async def project(tab: Tab, hub: RunningHub) -> None:
     await tab.page.get_by_role("button", name="Add a project").click()
     await tab.page.get_by_label("Folder of the project").press_sequentially("/code/")
     await tab.page.get_by_role("option").first.wait_for()
 
 
-async def palette(tab: Tab, world: Stage) -> None:
-    await world.store.searchable()
+async def palette(tab: Tab, hub: RunningHub) -> None:
+    await hub.store.searchable()
     await tab.page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))")
     await tab.page.keyboard.type("re")
     await tab.page.get_by_role("group", name="Said in sessions").wait_for()
 
 
-async def search(tab: Tab, world: Stage) -> None:
-    await world.store.searchable()
+async def search(tab: Tab, hub: RunningHub) -> None:
+    await hub.store.searchable()
     await tab.page.get_by_label("Search in all sessions").fill("re")
     await tab.page.locator(".hit").first.wait_for()
 
 
-async def keys(tab: Tab, world: Stage) -> None:
+async def keys(tab: Tab, hub: RunningHub) -> None:
     await settled(tab, 300)
     await tab.page.evaluate("document.activeElement?.blur()")
     await tab.page.keyboard.press("?")
 
 
-async def lost(tab: Tab, world: Stage) -> None:
+async def lost(tab: Tab, hub: RunningHub) -> None:
     await tab.says("Parts are only")
     await tab.page.route("**/api/tickets", lambda route: route.abort())
-    world.hub.open_streams.shut_down()
+    hub.services.open_streams.shut_down()
     await tab.page.locator(".banner.warn").wait_for()
     await tab.page.locator("#message").fill("Then add a line to CHANGELOG under 2.5")
 
 
-async def long_lost(tab: Tab, world: Stage) -> None:
-    await lost(tab, world)
+async def long_lost(tab: Tab, hub: RunningHub) -> None:
+    await lost(tab, hub)
     later = datetime.datetime.now() + datetime.timedelta(seconds=122)
     await tab.page.clock.set_system_time(later)
     await tab.page.locator(".away.card").wait_for()
@@ -170,15 +170,15 @@ LANES = 3
 
 
 async def pictures(browser: Browser, packer: Page, name: str, size: dict[str, int]) -> None:
-    """One screen at one size, in both themes: a world of its own, reached once."""
+    """One screen at one size, in both themes: a hub of its own, reached once."""
     who, path, act = SCREENS[name]
     folder = Path(tempfile.mkdtemp())
     try:
-        async with lantern(folder, empty=name in EMPTY) as world:
-            token = world.tokens.get(who)
-            tab = await open_tab(browser, world.url, token, path=path, size=size, color_scheme="dark")
+        async with lantern(folder, empty=name in EMPTY) as hub:
+            token = hub.tokens.get(who)
+            tab = await open_tab(browser, hub.url, token, path=path, size=size, color_scheme="dark")
             await settled(tab, 900)
-            await act(tab, world)
+            await act(tab, hub)
             await tab.page.mouse.move(0, 0)  # where it lights nothing up
             for theme in ("dark", "light"):
                 await tab.page.emulate_media(color_scheme=theme)

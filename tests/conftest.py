@@ -8,14 +8,17 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.parts import Part, parts
 from tests.waiting import TEST_SECONDS
+
+if TYPE_CHECKING:
+    from tests.hub.running_hub import RunningHub
 
 # A busy machine is no defect: what an example finds counts, not how long it took.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -99,6 +102,25 @@ def short_dir() -> Iterator[Path]:
     folder = _make_short_dir()
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def module_dir() -> Iterator[Path]:
+    """The same for all tests of a module, which share one server: starting it costs more than a second."""
+    folder = _make_short_dir()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+async def hub(tmp_path: Path) -> "AsyncIterator[RunningHub]":
+    """A hub on a real port, with a scripted device behind it."""
+    from tests.hub.running_hub import (
+        running_hub,  # only where it is wanted: the keeper's tests need none of it
+    )
+
+    async with running_hub(tmp_path) as running:
+        yield running
 
 
 def _make_short_dir() -> Path:

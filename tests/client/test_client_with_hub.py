@@ -5,7 +5,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-from tests.hub.stage import Stage, stage
+from tests.hub.running_hub import RunningHub, running_hub
 from tests.waiting import PATIENCE
 
 from bascule.client import Client
@@ -16,13 +16,13 @@ from bascule.model.events import PermissionRequested, PromptSent, SessionStarted
 pytestmark = pytest.mark.anyio
 
 
-async def owner_of(world: Stage) -> Client:
-    return await Client.connect(world.url, world.tokens["owner"])
+async def owner_of(hub: RunningHub) -> Client:
+    return await Client.connect(hub.url, hub.tokens["owner"])
 
 
 @pytest.mark.row("X12")
 async def test_a_session_is_started_followed_spoken_to_and_ended(tmp_path: Path):
-    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(PATIENCE):
+    async with running_hub(tmp_path) as hub, await owner_of(hub) as client, asyncio.timeout(PATIENCE):
         created = await client.start(
             agent="scripted", cwd=str(tmp_path), model="opus", mode="plan", title="T"
         )
@@ -35,7 +35,7 @@ async def test_a_session_is_started_followed_spoken_to_and_ended(tmp_path: Path)
             prompt = (await anext(events)).event
             assert isinstance(prompt, PromptSent)
             assert prompt.text == "hello"
-            await world.say(created.id, "a", "b")
+            await hub.say(created.id, "a", "b")
             texts = [(await anext(events)).event for _ in range(2)]
             assert [one.text for one in texts if isinstance(one, TextAppended)] == ["a", "b"]
         assert [one.session_id for one in await client.sessions()] == [created.id]
@@ -52,9 +52,9 @@ async def test_a_session_is_started_followed_spoken_to_and_ended(tmp_path: Path)
 
 
 async def test_a_permission_is_listed_answered_and_refused_the_second_time(tmp_path: Path):
-    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(PATIENCE):
-        session_id = await world.session()
-        await world.ask_permission(session_id)
+    async with running_hub(tmp_path) as hub, await owner_of(hub) as client, asyncio.timeout(PATIENCE):
+        session_id = await hub.session()
+        await hub.ask_permission(session_id)
         assert (await client.session(session_id)).open_requests == 1
         (request,) = await client.requests()
         assert isinstance(decode_event(bytes(request.asked)), PermissionRequested)
@@ -66,7 +66,7 @@ async def test_a_permission_is_listed_answered_and_refused_the_second_time(tmp_p
 
 
 async def test_grants_audit_agents_and_the_panic_button(tmp_path: Path):
-    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(PATIENCE):
+    async with running_hub(tmp_path) as hub, await owner_of(hub) as client, asyncio.timeout(PATIENCE):
         made = await client.create_grant("phone", "viewer", days=1)
         assert made.link.endswith(f"/#token={made.token}")
         assert "phone" in [one.name for one in await client.grants()]
@@ -86,9 +86,9 @@ async def test_grants_audit_agents_and_the_panic_button(tmp_path: Path):
 
 
 async def test_a_feed_goes_on_after_the_hub_cut_its_connection(tmp_path: Path):
-    async with stage(tmp_path) as world, await owner_of(world) as client, asyncio.timeout(PATIENCE):
-        session_id = await world.session()
-        await world.say(session_id, *(str(n) for n in range(50)))
+    async with running_hub(tmp_path) as hub, await owner_of(hub) as client, asyncio.timeout(PATIENCE):
+        session_id = await hub.session()
+        await hub.say(session_id, *(str(n) for n in range(50)))
         seen: list[int] = []
         async with aclosing(client.events(session_id)) as events:
             async for logged in events:
@@ -96,7 +96,7 @@ async def test_a_feed_goes_on_after_the_hub_cut_its_connection(tmp_path: Path):
                 if logged.seq == 20:
                     assert client._connection is not None
                     client._connection._socket.transport.abort()
-                    await world.say(session_id, "while away")
+                    await hub.say(session_id, "while away")
                 if logged.seq == 52:
                     break
         assert seen == list(range(1, 53))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.daemon.bench import World
 from tests.daemon.homes import CLAUDE, CLAUDE_ID, furnish, write
+from tests.daemon.running_daemon import RunningDaemon
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
 from tests.daemon.test_found_sessions import listed, machine
 
@@ -39,29 +39,29 @@ def terminal(home: Path) -> Iterator[Sleeper]:
     sleeper.end()
 
 
-async def first(made: World) -> str:
+async def first(made: RunningDaemon) -> str:
     [one] = await listed(made)
     return one["sessionId"]
 
 
-async def say(made: World, session: str, text: str, **more: Any) -> str:
+async def say(made: RunningDaemon, session: str, text: str, **more: Any) -> str:
     return (await made.ask(SendPrompt(session_id=session, text=text, **more)))["promptId"]
 
 
-async def news(made: World, pid: int = 0) -> str:
+async def news(made: RunningDaemon, pid: int = 0) -> str:
     return (await made.ask(AwaitFeedback(agent="claude-code", conversation=CLAUDE_ID, pid=pid)))["state"]
 
 
-async def take(made: World, pid: int = 0, key: str | None = None, **more: Any) -> dict[str, Any]:
+async def take(made: RunningDaemon, pid: int = 0, key: str | None = None, **more: Any) -> dict[str, Any]:
     command = TakeFeedback(agent="claude-code", conversation=CLAUDE_ID, pid=pid, **more)
     return await made.ask(command, by=HOOK, key=key)
 
 
-def asking(made: World) -> asyncio.Task[str]:
+def asking(made: RunningDaemon) -> asyncio.Task[str]:
     return asyncio.create_task(news(made))
 
 
-async def sent(made: World, session: str) -> list[str]:
+async def sent(made: RunningDaemon, session: str) -> list[str]:
     return [event.text for event in await made.events(PromptSent, session)]
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.daemon.bench import World, world
 from tests.daemon.homes import (
     CANARY,
     CLAUDE,
@@ -28,6 +27,7 @@ from tests.daemon.homes import (
     shipped_places,
     write,
 )
+from tests.daemon.running_daemon import RunningDaemon, running_daemon
 from tests.daemon.scripted import MINI
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
 from tests.parts import Part
@@ -73,13 +73,13 @@ def home(short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @asynccontextmanager
-async def machine(folder: Path) -> AsyncIterator[World]:
+async def machine(folder: Path) -> AsyncIterator[RunningDaemon]:
     scripts = {name: [sys.executable, str(MINI)] for name in AGENTS}
-    async with world(folder, scripts=scripts, histories=shipped_places()) as made:
+    async with running_daemon(folder, scripts=scripts, histories=shipped_places()) as made:
         yield made
 
 
-async def listed(made: World) -> list[dict[str, Any]]:
+async def listed(made: RunningDaemon) -> list[dict[str, Any]]:
     """The list after a whole look, whatever was looked at before."""
     made.host._found._looked_at = float("-inf")
     answer = await made.ask(ListFound(wait=True))
@@ -87,7 +87,7 @@ async def listed(made: World) -> list[dict[str, Any]]:
     return answer["sessions"]
 
 
-async def by_agent(made: World) -> dict[str, dict[str, Any]]:
+async def by_agent(made: RunningDaemon) -> dict[str, dict[str, Any]]:
     return {one["agent"]: one for one in await listed(made)}
 
 
@@ -203,7 +203,7 @@ async def test_sessions_that_bascule_began_are_not_listed_twice(short_dir: Path,
     work = furnish(home, "claude")
     async with machine(short_dir) as made:
         [one] = await listed(made)
-        # The same conversation is one of ours now (begun here, and its file appeared a moment too early).
+        # The same conversation is one of ours now (begun daemon, and its file appeared a moment too early).
         await made.start("ours", agent="claude-code", cwd=str(work), resume=CLAUDE_ID, prompt="say: hi")
         await made.until(TurnEnded, "ours")
         record = await made.store.session("ours")
@@ -369,7 +369,7 @@ async def test_a_growing_file_is_followed_while_somebody_looks(
         assert numbers == list(range(1, len(numbers) + 1))
 
 
-async def _until_status(made: World, session_id: str, status: str) -> dict[str, Any]:
+async def _until_status(made: RunningDaemon, session_id: str, status: str) -> dict[str, Any]:
     async with asyncio.timeout(PATIENCE):
         while True:
             followed = await made.ask(FollowFound(session_id=session_id))

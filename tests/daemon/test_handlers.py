@@ -4,7 +4,7 @@ import typing
 from pathlib import Path
 
 import pytest
-from tests.daemon.bench import world
+from tests.daemon.running_daemon import running_daemon
 
 from bascule.daemon.handlers import Handlers
 from bascule.link.frames import DeviceCommand
@@ -20,8 +20,8 @@ def test_commands_have_names_of_their_own_on_the_link() -> None:
 
 @pytest.mark.anyio
 async def test_every_command_has_a_handler_that_gives_the_declared_answer(short_dir: Path) -> None:
-    async with world(short_dir) as here:
-        handlers: Handlers = here.host._handlers
+    async with running_daemon(short_dir) as daemon:
+        handlers: Handlers = daemon.host._handlers
         for command in COMMANDS:
             assert command in handlers, f"nobody carries out {command.__name__}"
             run = handlers.of_type(command).run

@@ -6,7 +6,7 @@ import socket
 from typing import Any
 
 import pytest
-from tests.hub.stage import until
+from tests.hub.running_hub import until
 from tests.waiting import PATIENCE
 
 from bascule.hub.wire.connections import Connections, WireLimits

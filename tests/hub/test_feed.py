@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.hub.stage import Stage, append, ask, entries, rest_of, until
+from tests.hub.running_hub import RunningHub, ask, entries, rest_of, until
+from tests.hub.scripted_device import append
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
 
@@ -42,14 +43,14 @@ async def listen(feed: Feed, after: int = 0) -> tuple[Ear, Subscription]:
 
 
 @pytest.mark.row("REL-06")
-async def test_500_viewers_who_join_during_a_burst_miss_and_repeat_nothing(world: Stage) -> None:
-    await world.session("s1")
-    feed: Feed = world.hub.feed
+async def test_500_viewers_who_join_during_a_burst_miss_and_repeat_nothing(hub: RunningHub) -> None:
+    await hub.session("s1")
+    feed: Feed = hub.services.feed
     total = 5000
 
     async def burst() -> None:
         for n in range(0, total, 10):
-            await world.say("s1", *(str(n + k) for k in range(10)))
+            await hub.say("s1", *(str(n + k) for k in range(10)))
 
     bursting = asyncio.create_task(burst())
     joining = []
@@ -66,28 +67,28 @@ async def test_500_viewers_who_join_during_a_burst_miss_and_repeat_nothing(world
 
 
 @pytest.mark.row("REL-07")
-async def test_a_slow_and_a_fast_viewer_both_get_every_event(world: Stage) -> None:
-    await world.session("s1")
-    feed: Feed = world.hub.feed
+async def test_a_slow_and_a_fast_viewer_both_get_every_event(hub: RunningHub) -> None:
+    await hub.session("s1")
+    feed: Feed = hub.services.feed
     quick, _ = await listen(feed)
     slow = Ear()
     slow.open.clear()
     subscription = feed.subscribe("s1", 0, slow)
     reading = asyncio.create_task(subscription.catch_up())
     for n in range(50):
-        await world.say("s1", str(n))
+        await hub.say("s1", str(n))
     await until(lambda: quick.heard == list(range(1, 52)))
     assert slow.heard == []
     slow.open.set()
     await reading
-    await world.say("s1", "last")
+    await hub.say("s1", "last")
     await until(lambda: slow.heard == quick.heard == list(range(1, 53)))
 
 
-async def test_one_tick_makes_one_frame_and_all_share_it(world: Stage) -> None:
-    await world.session("s1")
-    ears = [(await listen(world.hub.feed, 1))[0] for _ in range(3)]
-    await world.say("s1", *"abcdef")
+async def test_one_tick_makes_one_frame_and_all_share_it(hub: RunningHub) -> None:
+    await hub.session("s1")
+    ears = [(await listen(hub.services.feed, 1))[0] for _ in range(3)]
+    await hub.say("s1", *"abcdef")
     await until(lambda: all(len(ear.heard) == 6 for ear in ears))
     assert [ear.frames for ear in ears] == [1, 1, 1]
 
@@ -106,55 +107,55 @@ def test_a_wire_form_is_made_once_for_everybody() -> None:
 
 @pytest.mark.row("REL-09")
 async def test_a_socket_that_never_reads_is_dropped_with_a_hint_and_others_get_every_event(
-    world: Stage,
+    hub: RunningHub,
 ) -> None:
-    await world.session("s1")
-    async with world.socket(max_queue=1) as deaf, world.socket() as quick:
+    await hub.session("s1")
+    async with hub.socket(max_queue=1) as deaf, hub.socket() as quick:
         for socket in (deaf, quick):
             await socket.send('{"id":1,"type":"session:subscribe","sessionId":"s1","after":1}')
-        await until(lambda: sum(len(c.viewers) for c in world.hub.feed._channels.values()) == 2)
+        await until(lambda: sum(len(c.viewers) for c in hub.services.feed._channels.values()) == 2)
         deaf.transport.pause_reading()  # type: ignore[attr-defined]
         listening = asyncio.create_task(entries(quick, 401))
         for _ in range(400):
-            await world.say("s1", "x" * 50_000)
+            await hub.say("s1", "x" * 50_000)
         rows = await listening
         assert [row["seq"] for row in rows] == list(range(2, 402))
-        await until(lambda: len(world.hub.feed.listeners) == 1)
-        unsent = [c.transport.get_write_buffer_size() for c in world.server.server_state.connections]
+        await until(lambda: len(hub.services.feed.listeners) == 1)
+        unsent = [c.transport.get_write_buffer_size() for c in hub.server.server_state.connections]
         assert sum(unsent) < 3 * 1024 * 1024
         deaf.transport.resume_reading()  # type: ignore[attr-defined]
         messages = await rest_of(deaf)
         hint = msgspec.json.decode(messages[-1])
         assert deaf.close_code == 4008
         told = [row["seq"] for m in map(msgspec.json.decode, messages) for row in m.get("entries", [])]
-        place = {"after": told[-1], "epoch": world.store.epoch, "reason": "slow"}
+        place = {"after": told[-1], "epoch": hub.store.epoch, "reason": "slow"}
         assert hint == {"type": "resync", "sessionId": "s1", **place}
         assert told == list(range(2, told[-1] + 1))
 
 
-async def test_fan_out_reaches_each_of_200_sockets_whole_and_in_order(world: Stage) -> None:
-    await world.session("s1")
+async def test_fan_out_reaches_each_of_200_sockets_whole_and_in_order(hub: RunningHub) -> None:
+    await hub.session("s1")
     sockets = []
     async with contextlib.AsyncExitStack() as stack:
         for _ in range(200):
-            socket = await stack.enter_async_context(world.socket(world.tokens["viewer"]))
+            socket = await stack.enter_async_context(hub.socket(hub.tokens["viewer"]))
             await ask(socket, "session:subscribe", sessionId="s1", after=1)
             sockets.append(socket)
         listening = [asyncio.create_task(entries(socket, 501)) for socket in sockets]
         for n in range(100):
-            await world.say("s1", *(f"{n} {k}" for k in range(5)))
+            await hub.say("s1", *(f"{n} {k}" for k in range(5)))
         for rows in await asyncio.gather(*listening):
             assert [row["seq"] for row in rows] == list(range(2, 502))
 
 
-async def test_the_lobby_hears_of_new_renamed_archived_and_blocked_sessions(world: Stage) -> None:
-    async with world.socket(world.tokens["viewer"]) as socket:
+async def test_the_lobby_hears_of_new_renamed_archived_and_blocked_sessions(hub: RunningHub) -> None:
+    async with hub.socket(hub.tokens["viewer"]) as socket:
         await ask(socket, "ping")
-        await world.session("s1")
-        await append(world.store, "s1", TitleChanged("A name", "ana"))
-        await world.say("s1", "only words: nothing to tell")
-        await append(world.store, "s1", ArchivedChanged(True, "ana"))
-        await world.ask_permission("s1")
+        await hub.session("s1")
+        await append(hub.store, "s1", TitleChanged("A name", "ana"))
+        await hub.say("s1", "only words: nothing to tell")
+        await append(hub.store, "s1", ArchivedChanged(True, "ana"))
+        await hub.ask_permission("s1")
         heard: list[str] = []
         while "requests:changed" not in heard:
             heard.append(msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))["type"])
@@ -169,17 +170,17 @@ async def test_the_lobby_hears_of_new_renamed_archived_and_blocked_sessions(worl
     ]
 
 
-async def test_a_changed_request_is_pushed_whole_with_the_shape_the_list_has(world: Stage) -> None:
-    async with world.socket(world.tokens["viewer"]) as socket:
+async def test_a_changed_request_is_pushed_whole_with_the_shape_the_list_has(hub: RunningHub) -> None:
+    async with hub.socket(hub.tokens["viewer"]) as socket:
         await ask(socket, "ping")
-        await world.session("s1")
-        await world.ask_permission("s1")
+        await hub.session("s1")
+        await hub.ask_permission("s1")
         opened = await pushed(socket, "requests:changed")
         listed = (await ask(socket, "requests:list"))["ok"]["requests"]
         assert opened["request"] == listed[0]
         assert (opened["sessionId"], opened["open"], opened["gone"]) == ("s1", 1, False)
         assert opened["requestId"] == listed[0]["request_id"]
-        await append(world.store, "s1", PermissionAnswered(opened["requestId"], "deny", "ana"))
+        await append(hub.store, "s1", PermissionAnswered(opened["requestId"], "deny", "ana"))
         answered = await pushed(socket, "requests:changed")
         assert (answered["requestId"], answered["open"], answered["gone"]) == (opened["requestId"], 0, True)
         assert answered["request"]["state"] == "answered"

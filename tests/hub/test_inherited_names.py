@@ -4,7 +4,8 @@ import json
 
 import pytest
 from msgspec import Raw
-from tests.hub.stage import Stage, append, ask
+from tests.hub.running_hub import RunningHub, ask
+from tests.hub.scripted_device import append
 
 from bascule.model.commands import AnswerQuestion, SetMode, SetModel
 from bascule.model.events import (
@@ -24,14 +25,14 @@ SHA = "c" * 64
 
 
 @pytest.mark.row("S36")
-async def test_inherited_names_are_ids_questions_tools_and_modes_like_any_other(world: Stage) -> None:
+async def test_inherited_names_are_ids_questions_tools_and_modes_like_any_other(hub: RunningHub) -> None:
     option = PermissionOption("once", "allow_once", "Allow once")
-    async with world.client(world.tokens["owner"]) as client, world.socket() as socket:
+    async with hub.client(hub.tokens["owner"]) as client, hub.socket() as socket:
         for number, name in enumerate(NAMES):
             value = Raw(json.dumps({name: {name: name}}).encode())
-            await world.session(name)
+            await hub.session(name)
             await append(
-                world.store,
+                hub.store,
                 name,
                 PromptSent(name, name, name),
                 ToolStarted(name, name, name, "other", value),
@@ -47,7 +48,7 @@ async def test_inherited_names_are_ids_questions_tools_and_modes_like_any_other(
                 socket, "session:question", 3 * number + 1, sessionId=name, requestId=name, answers=answers
             )
             assert "ok" in told, told
-            command = world.device.commands[-1]
+            command = hub.device.commands[-1]
             assert isinstance(command, AnswerQuestion)
             assert (command.session_id, command.request_id, command.answers) == (name, name, answers)
             for kind, field, made in (("mode", "mode", SetMode), ("model", "model", SetModel)):
@@ -59,8 +60,8 @@ async def test_inherited_names_are_ids_questions_tools_and_modes_like_any_other(
                     **{field: name},
                 )
                 assert "ok" in told, told
-                assert isinstance(world.device.commands[-1], made)
-                assert getattr(world.device.commands[-1], field) == name
+                assert isinstance(hub.device.commands[-1], made)
+                assert getattr(hub.device.commands[-1], field) == name
             exported = await client.get(f"/api/sessions/{name}/export?format=json")
             assert name in exported.text
         listed = (await client.get("/api/requests")).json()["requests"]

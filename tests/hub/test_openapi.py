@@ -10,7 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance
-from tests.hub.stage import Stage, stage
+from tests.hub.running_hub import RunningHub, running_hub
 from tests.waiting import PATIENCE
 
 from bascule.hub.api.openapi import describe
@@ -20,17 +20,17 @@ DESCRIPTION = describe(operation_table())
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
     """A hub on a loop of its own, because schemathesis calls from plain functions."""
     folder: Path = tmp_path_factory.mktemp("served")
     ready, done = threading.Event(), threading.Event()
-    worlds: list[Stage] = []
+    worlds: list[RunningHub] = []
 
     async def serve() -> None:
-        async with stage(folder) as world:
-            await world.session("s1")
-            await world.ask_permission("s1")
-            worlds.append(world)
+        async with running_hub(folder) as hub:
+            await hub.session("s1")
+            await hub.ask_permission("s1")
+            worlds.append(hub)
             ready.set()
             await asyncio.to_thread(done.wait)
 
@@ -55,7 +55,7 @@ EXAMPLES = settings(
 @pytest.mark.row("X12")
 @schema.exclude(path_regex="/stream$|^/$|style.css").parametrize()
 @EXAMPLES
-def test_every_route_answers_as_described(case: schemathesis.Case, served: Stage) -> None:
+def test_every_route_answers_as_described(case: schemathesis.Case, served: RunningHub) -> None:
     if "id" in case.path_parameters and "sessions" in case.path:
         case.path_parameters["id"] = "s1"
     headers = {"authorization": f"Bearer {served.tokens['owner']}"}

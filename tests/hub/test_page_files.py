@@ -5,7 +5,7 @@ import re
 from posixpath import normpath
 
 import pytest
-from tests.hub.stage import Stage
+from tests.hub.running_hub import RunningHub
 
 from bascule.hub.api.intake import takes_gzip
 from bascule.hub.page.page_links import closure, imports, linked
@@ -72,9 +72,9 @@ def test_every_module_that_is_named_exists() -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-async def test_all_a_page_names_is_there_and_is_kept_for_good(world: Stage, name: str) -> None:
+async def test_all_a_page_names_is_there_and_is_kept_for_good(hub: RunningHub, name: str) -> None:
     path = "/" if name == "index.html" else "/" + name.removesuffix(".html")
-    async with world.client() as client:
+    async with hub.client() as client:
         page = (await client.get(path)).text
         named = re.findall(r'="(/assets/[^"]+)"', page)
         assert len(named) == len(set(named))
@@ -85,24 +85,24 @@ async def test_all_a_page_names_is_there_and_is_kept_for_good(world: Stage, name
 
 
 @pytest.mark.parametrize("wrong", ["0" * 16, "shell", "..", "x"])
-async def test_a_file_of_another_version_is_not_there(world: Stage, wrong: str) -> None:
-    async with world.client(world.tokens["owner"]) as client:
+async def test_a_file_of_another_version_is_not_there(hub: RunningHub, wrong: str) -> None:
+    async with hub.client(hub.tokens["owner"]) as client:
         answer = await client.get(f"/assets/{wrong}/shell/main.js")
     assert answer.status_code == 404
     assert answer.headers["cache-control"] == "no-store"
 
 
-async def test_a_plain_address_is_asked_about_each_time(world: Stage) -> None:
-    async with world.client() as client:
+async def test_a_plain_address_is_asked_about_each_time(hub: RunningHub) -> None:
+    async with hub.client() as client:
         first = await client.get("/assets/shell/main.js")
         assert first.headers["cache-control"] == "no-cache"
         again = await client.get("/assets/shell/main.js", headers={"if-none-match": first.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
 
 
-async def test_text_is_packed_only_for_those_who_take_it(world: Stage) -> None:
+async def test_text_is_packed_only_for_those_who_take_it(hub: RunningHub) -> None:
     file = assets()["shell/main.js"]
-    async with world.client() as client:
+    async with hub.client() as client:
         address = f"/assets/{version()}/shell/main.js"
         plain = await client.get(address, headers={"accept-encoding": "identity"})
         packed = await client.get(address, headers={"accept-encoding": "br, gzip"})

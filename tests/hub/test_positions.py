@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import httpx
 import msgspec
 import pytest
-from tests.hub.stage import Stage, answer, ask, until
+from tests.hub.running_hub import RunningHub, answer, ask, until
 
 from bascule.hub.live.positions import Position, position_of
 from bascule.model.errors import InvalidInput
@@ -32,12 +32,12 @@ OTHER = "0123456789abcdef"
 
 @contextlib.asynccontextmanager
 async def reading(
-    world: Stage, *, last: str | None = None, after: str | None = None
+    hub: RunningHub, *, last: str | None = None, after: str | None = None
 ) -> AsyncIterator[httpx.Response]:
     headers = {} if last is None else {b"last-event-id": last.encode("latin-1")}
     query = {} if after is None else {"after": after}
     async with (
-        world.client(world.tokens["viewer"]) as client,
+        hub.client(hub.tokens["viewer"]) as client,
         client.stream("GET", "/api/sessions/s1/stream", headers=headers, params=query) as stream,
     ):
         yield stream
@@ -60,10 +60,10 @@ PLACES += [("after", text) for text in GARBAGE]
 @pytest.mark.row("REL-05")
 @pytest.mark.parametrize(("where", "text"), PLACES)
 async def test_a_position_that_is_garbage_is_refused_with_an_explanation(
-    world: Stage, where: str, text: str
+    hub: RunningHub, where: str, text: str
 ) -> None:
-    await world.session("s1")
-    async with reading(world, **{where: text}) as stream:
+    await hub.session("s1")
+    async with reading(hub, **{where: text}) as stream:
         await stream.aread()
         if where == "after" and len(text) > 1000:  # no address is so long
             assert stream.status_code == 431
@@ -87,50 +87,52 @@ async def test_a_position_that_is_garbage_is_refused_with_an_explanation(
 )
 @pytest.mark.parametrize("where", ["last", "after"])
 async def test_a_position_that_is_not_in_the_log_gets_one_resync_and_then_the_log(
-    world: Stage, place: str, reason: str, where: str
+    hub: RunningHub, place: str, reason: str, where: str
 ) -> None:
-    await world.session("s1")
-    await world.say("s1", "one", "two")
-    async with reading(world, **{where: place}) as stream:
+    await hub.session("s1")
+    await hub.say("s1", "one", "two")
+    async with reading(hub, **{where: place}) as stream:
         assert stream.status_code == 200
         lines = await lines_until(stream, "two")
     assert [line for line in lines if line.startswith("event: resync")] == ["event: resync"]
     at = lines.index("event: resync")
-    assert lines[at - 1] == f"id: 0-{world.store.epoch}"
+    assert lines[at - 1] == f"id: 0-{hub.store.epoch}"
     told = msgspec.json.decode(lines[at + 1].removeprefix("data: "))
-    assert (told["reason"], told["after"], told["epoch"]) == (reason, 0, world.store.epoch)
+    assert (told["reason"], told["after"], told["epoch"]) == (reason, 0, hub.store.epoch)
     numbers = [line for line in lines if line.startswith("id:")][1:]
-    assert numbers == [f"id: {n}-{world.store.epoch}" for n in (1, 2, 3)]
+    assert numbers == [f"id: {n}-{hub.store.epoch}" for n in (1, 2, 3)]
 
 
 @pytest.mark.row("REL-05")
-async def test_what_a_browser_sends_after_a_resync_is_not_answered_by_another(world: Stage) -> None:
-    await world.session("s1")
-    await world.say("s1", "one")
-    async with reading(world, last=f"0-{world.store.epoch}") as stream:
+async def test_what_a_browser_sends_after_a_resync_is_not_answered_by_another(hub: RunningHub) -> None:
+    await hub.session("s1")
+    await hub.say("s1", "one")
+    async with reading(hub, last=f"0-{hub.store.epoch}") as stream:
         lines = await lines_until(stream, "one")
     assert not [line for line in lines if "resync" in line]
 
 
 @pytest.mark.row("REL-05")
 @pytest.mark.parametrize("place", ["2", "2-EPOCH", None])
-async def test_a_valid_position_or_none_is_served_without_a_resync(world: Stage, place: str | None) -> None:
-    await world.session("s1")
-    await world.say("s1", "one", "two")
-    last = place.replace("EPOCH", world.store.epoch) if place else None
-    async with reading(world, last=last) as stream:
+async def test_a_valid_position_or_none_is_served_without_a_resync(
+    hub: RunningHub, place: str | None
+) -> None:
+    await hub.session("s1")
+    await hub.say("s1", "one", "two")
+    last = place.replace("EPOCH", hub.store.epoch) if place else None
+    async with reading(hub, last=last) as stream:
         lines = await lines_until(stream, "two")
     numbers = [int(line[4:].partition("-")[0]) for line in lines if line.startswith("id: ")]
     assert numbers == ([3] if place else [1, 2, 3])
 
 
 @pytest.mark.row("REL-05")
-async def test_the_socket_applies_the_same_rules_to_positions(world: Stage) -> None:
-    await world.session("s1")
-    await world.say("s1", "one")
-    async with world.socket() as socket:
+async def test_the_socket_applies_the_same_rules_to_positions(hub: RunningHub) -> None:
+    await hub.session("s1")
+    await hub.say("s1", "one")
+    async with hub.socket() as socket:
         told = await ask(socket, "hello", 1)
-        assert told["ok"]["epoch"] == world.store.epoch
+        assert told["ok"]["epoch"] == hub.store.epoch
         for number, bad in enumerate([-5, "abc", "0x10", "3.5", "-5", 3.5, "9" * 10_000], 2):
             refused = await ask(socket, "session:subscribe", number, sessionId="s1", after=bad)
             assert "error" in refused, bad
@@ -146,11 +148,11 @@ async def test_the_socket_applies_the_same_rules_to_positions(world: Stage) -> N
             assert (push["type"], push["sessionId"], push["after"]) == ("resync", "s1", 0)
             assert push["reason"] == ("ahead" if place == {"after": 99} else "replaced")
             assert "load this view again" in push["message"]
-            assert (await answer(socket, number))["ok"]["epoch"] == world.store.epoch
-        assert not world.hub.feed._channels  # nothing is watched until it starts over
-        good = {"after": 1, "epoch": world.store.epoch}
+            assert (await answer(socket, number))["ok"]["epoch"] == hub.store.epoch
+        assert not hub.services.feed._channels  # nothing is watched until it starts over
+        good = {"after": 1, "epoch": hub.store.epoch}
         await ask(socket, "session:subscribe", 99, sessionId="s1", **good)
-        await until(lambda: bool(world.hub.feed._channels))
+        await until(lambda: bool(hub.services.feed._channels))
 
 
 def test_positions_are_read_strictly() -> None:

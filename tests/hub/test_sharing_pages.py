@@ -1,17 +1,17 @@
 """What the page needs to show a link and what bounds an agent: codes, settings, who a key belongs to."""
 
 import pytest
-from tests.hub.stage import Stage, ask
+from tests.hub.running_hub import RunningHub, ask
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.row("R12")
 async def test_a_link_becomes_a_qr_code_that_cameras_can_read(
-    world: Stage,
+    hub: RunningHub,
 ) -> None:
-    link = f"{world.url}/s#token={'A1b-' * 10}xyz"
-    async with world.client(world.tokens["owner"]) as owner:
+    link = f"{hub.url}/s#token={'A1b-' * 10}xyz"
+    async with hub.client(hub.tokens["owner"]) as owner:
         rows = (await owner.post("/api/qr", json={"text": link})).json()["rows"]
         other = (await owner.post("/api/qr", json={"text": f"{link}0"})).json()["rows"]
         assert (await owner.post("/api/qr", json={"text": "\U0001f309" * 500})).status_code == 200
@@ -25,28 +25,28 @@ async def test_a_link_becomes_a_qr_code_that_cameras_can_read(
         assert [row[left : left + 7] for row in rows[top : top + 7]] == corner
     assert rows != other
     for role in ("operator", "viewer"):
-        async with world.client(world.tokens[role]) as client:
+        async with hub.client(hub.tokens[role]) as client:
             assert (await client.post("/api/qr", json={"text": link})).status_code == 403
 
 
-async def test_settings_say_the_limits_to_those_who_start_sessions(world: Stage) -> None:
-    async with world.client(world.tokens["operator"]) as client:
+async def test_settings_say_the_limits_to_those_who_start_sessions(hub: RunningHub) -> None:
+    async with hub.client(hub.tokens["operator"]) as client:
         shown = (await client.get("/api/settings")).json()
-    assert shown["limits"]["sessions"] == world.hub.settings.limits.sessions
+    assert shown["limits"]["sessions"] == hub.services.settings.limits.sessions
     assert shown["configFile"].endswith("/config.toml")
     assert shown["roots"]
-    async with world.socket(world.tokens["operator"]) as socket:
+    async with hub.socket(hub.tokens["operator"]) as socket:
         assert (await ask(socket, "settings:show"))["ok"] == shown
-    async with world.client(world.tokens["viewer"]) as client:
+    async with hub.client(hub.tokens["viewer"]) as client:
         assert (await client.get("/api/settings")).status_code == 403
 
 
 @pytest.mark.row("R12")
-async def test_a_guest_learns_who_shared_the_session_and_until_when(world: Stage) -> None:
-    await world.session("s1")
-    async with world.client(world.tokens["owner"]) as owner:
+async def test_a_guest_learns_who_shared_the_session_and_until_when(hub: RunningHub) -> None:
+    await hub.session("s1")
+    async with hub.client(hub.tokens["owner"]) as owner:
         made = (await owner.post("/api/sessions/s1/share", json={"expiresIn": 3600})).json()
-    async with world.socket(made["token"]) as socket:
+    async with hub.socket(made["token"]) as socket:
         hello = (await ask(socket, "hello"))["ok"]
     assert (hello["role"], hello["sessionId"], hello["madeBy"]) == ("viewer", "s1", "owner")
     assert hello["expiresAt"] == made["grant"]["expiresAt"]

@@ -5,7 +5,7 @@ import socket
 
 import msgspec
 import pytest
-from tests.hub.stage import Stage, answer, ask, entries, rest_of, until
+from tests.hub.running_hub import RunningHub, answer, ask, entries, rest_of, until
 from tests.waiting import PATIENCE
 
 from bascule.hub.app import operation_table
@@ -24,8 +24,8 @@ def test_no_two_operations_have_one_route_or_one_message_type() -> None:
 
 
 @pytest.mark.row("A5", "R5")
-async def test_a_session_is_created_opened_prompted_and_watched_over_the_socket(world: Stage) -> None:
-    async with world.socket(world.tokens["operator"]) as socket:
+async def test_a_session_is_created_opened_prompted_and_watched_over_the_socket(hub: RunningHub) -> None:
+    async with hub.socket(hub.tokens["operator"]) as socket:
         made = (await ask(socket, "session:create", 1, agent="scripted", cwd="/tmp"))["ok"]
         session = made["sessionId"]
         opened = (await ask(socket, "session:open", 2, sessionId=session))["ok"]
@@ -37,17 +37,17 @@ async def test_a_session_is_created_opened_prompted_and_watched_over_the_socket(
         sent = (await ask(socket, "session:send", 4, sessionId=session, text="again"))["ok"]
         assert sent["state"] == "sent"
         assert sent["promptId"]
-    command = world.device.commands[-1]
+    command = hub.device.commands[-1]
     assert isinstance(command, SendPrompt)
-    by = world.device.asks[-1].by
+    by = hub.device.asks[-1].by
     assert (by.name, by.address) == ("operator", "127.0.0.1")
 
 
 @pytest.mark.row("R5")
-async def test_every_list_message_on_the_socket_is_answered(world: Stage) -> None:
-    await world.session("s1")
-    await world.ask_permission("s1")
-    async with world.socket() as socket:
+async def test_every_list_message_on_the_socket_is_answered(hub: RunningHub) -> None:
+    await hub.session("s1")
+    await hub.ask_permission("s1")
+    async with hub.socket() as socket:
         assert [one["session_id"] for one in (await ask(socket, "session:list"))["ok"]["sessions"]] == ["s1"]
         assert [one["name"] for one in (await ask(socket, "agents:list"))["ok"]["agents"]] == ["scripted"]
         assert [one["request_id"] for one in (await ask(socket, "requests:list"))["ok"]["requests"]] == ["r1"]
@@ -62,10 +62,10 @@ async def test_every_list_message_on_the_socket_is_answered(world: Stage) -> Non
         assert [one["seq"] for one in page["events"]] == [2]
 
 
-async def test_a_permission_is_answered_by_the_socket_as_by_http(world: Stage) -> None:
-    await world.session("s1")
-    await world.ask_permission("s1")
-    async with world.socket(world.tokens["operator"]) as socket:
+async def test_a_permission_is_answered_by_the_socket_as_by_http(hub: RunningHub) -> None:
+    await hub.session("s1")
+    await hub.ask_permission("s1")
+    async with hub.socket(hub.tokens["operator"]) as socket:
         fields = {"sessionId": "s1", "requestId": "r1", "decision": "deny", "inputSha256": "0" * 64}
         forged = await ask(socket, "session:permission", 1, **fields, updatedInput={"command": "rm"})
         assert forged["error"]["code"] == "INVALID_MESSAGE"
@@ -76,13 +76,13 @@ async def test_a_permission_is_answered_by_the_socket_as_by_http(world: Stage) -
         assert missing["error"]["code"] == "REQUEST_NOT_FOUND"
         elsewhere = await ask(socket, "session:permission", 5, **{**fields, "sessionId": "nope"})
         assert elsewhere["error"]["code"] == "SESSION_NOT_FOUND"
-    assert [type(command) for command in world.device.commands] == [AnswerPermission] * 3
+    assert [type(command) for command in hub.device.commands] == [AnswerPermission] * 3
 
 
-async def test_wishes_leave_in_the_order_they_came_though_answers_do_not_wait(world: Stage) -> None:
-    await world.session("s1")
-    world.device.mute = True
-    async with world.socket() as socket:
+async def test_wishes_leave_in_the_order_they_came_though_answers_do_not_wait(hub: RunningHub) -> None:
+    await hub.session("s1")
+    hub.device.mute = True
+    async with hub.socket() as socket:
         for n in range(20):
             await socket.send(
                 msgspec.json.encode(
@@ -90,11 +90,11 @@ async def test_wishes_leave_in_the_order_they_came_though_answers_do_not_wait(wo
                 ).decode()
             )
         await socket.send('{"id":99,"type":"session:interrupt","sessionId":"s1"}')
-        await until(lambda: len(world.device.commands) == 21)
-        assert [command.text for command in world.device.commands[:20]] == [str(n) for n in range(20)]
-        assert isinstance(world.device.commands[20], Interrupt)
+        await until(lambda: len(hub.device.commands) == 21)
+        assert [command.text for command in hub.device.commands[:20]] == [str(n) for n in range(20)]
+        assert isinstance(hub.device.commands[20], Interrupt)
         assert "ok" in await ask(socket, "ping", 100)
-        world.device.line.closed()
+        hub.device.line.closed()
         assert (await answer(socket, 99))["error"]["code"] == "DEVICE_OFFLINE"
 
 
@@ -121,9 +121,9 @@ BAD = [
 
 
 @pytest.mark.row("A8")
-async def test_malformed_messages_are_answered_and_never_fatal(world: Stage) -> None:
-    await world.session("s1")
-    async with world.socket() as socket:
+async def test_malformed_messages_are_answered_and_never_fatal(hub: RunningHub) -> None:
+    await hub.session("s1")
+    async with hub.socket() as socket:
         for text in BAD:
             await socket.send(text)
             said = msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))
@@ -133,8 +133,8 @@ async def test_malformed_messages_are_answered_and_never_fatal(world: Stage) -> 
         assert "ok" in await ask(socket, "ping", 2)
 
 
-async def test_a_flood_of_malformed_messages_is_closed(world: Stage) -> None:
-    async with world.socket() as socket:
+async def test_a_flood_of_malformed_messages_is_closed(hub: RunningHub) -> None:
+    async with hub.socket() as socket:
         for _ in range(200):
             await socket.send("{")
         said = await rest_of(socket)
@@ -142,18 +142,18 @@ async def test_a_flood_of_malformed_messages_is_closed(world: Stage) -> None:
     assert len(said) <= 32
 
 
-async def test_agent_status_is_pushed_when_a_device_goes(world: Stage) -> None:
-    async with world.socket() as socket:
+async def test_agent_status_is_pushed_when_a_device_goes(hub: RunningHub) -> None:
+    async with hub.socket() as socket:
         await ask(socket, "ping")
-        world.device.line.closed()
+        hub.device.line.closed()
         pushed = msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))
     assert pushed["type"] == "agent:status"
     assert pushed["devices"][0]["online"] is False
 
 
-async def test_a_place_beyond_the_log_is_answered_by_a_resync_rather_than_silence(world: Stage) -> None:
-    await world.session("s1")
-    async with world.socket() as socket:
+async def test_a_place_beyond_the_log_is_answered_by_a_resync_rather_than_silence(hub: RunningHub) -> None:
+    await hub.session("s1")
+    async with hub.socket() as socket:
         await socket.send('{"id":1,"type":"session:subscribe","sessionId":"s1","after":2}')
         told = msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))
         assert (told["type"], told["reason"], told["after"]) == ("resync", "ahead", 0)
@@ -161,36 +161,36 @@ async def test_a_place_beyond_the_log_is_answered_by_a_resync_rather_than_silenc
         assert (await ask(socket, "session:subscribe", 2, sessionId="s1", after=1))["ok"]["seq"] == 1
 
 
-async def test_a_large_answer_is_no_sign_of_a_slow_reader(world: Stage) -> None:
-    await world.session("s1")
+async def test_a_large_answer_is_no_sign_of_a_slow_reader(hub: RunningHub) -> None:
+    await hub.session("s1")
     for _ in range(60):
-        await world.say("s1", "x" * 100_000)
+        await hub.say("s1", "x" * 100_000)
     # With small buffers of the system's, most of the answer waits in the server, on any machine.
     narrow = socket.socket()
     narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
     narrow.setblocking(False)
-    await asyncio.get_running_loop().sock_connect(narrow, ("127.0.0.1", world.port))
-    async with world.socket(max_size=None, max_queue=1, sock=narrow) as reader:
+    await asyncio.get_running_loop().sock_connect(narrow, ("127.0.0.1", hub.port))
+    async with hub.socket(max_size=None, max_queue=1, sock=narrow) as reader:
         await ask(reader, "session:subscribe", 1, sessionId="s1", after=61)
         reader.transport.pause_reading()  # type: ignore[attr-defined]
-        connection = next(iter(world.server.server_state.connections))
+        connection = next(iter(hub.server.server_state.connections))
         sending = connection.transport.get_extra_info("socket")
         sending.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
         await reader.send('{"id":2,"type":"session:events","sessionId":"s1","limit":1000}')
         await until(lambda: connection.transport.get_write_buffer_size() > 2_000_000)
-        await world.say("s1", "meanwhile")
-        await until(lambda: world.hub.feed.head("s1") == 62)
+        await hub.say("s1", "meanwhile")
+        await until(lambda: hub.services.feed.head("s1") == 62)
         reader.transport.resume_reading()  # type: ignore[attr-defined]
         assert len((await answer(reader, 2))["ok"]["events"]) == 61
         assert [row["seq"] for row in await entries(reader, 62)] == [62]
 
 
-async def test_unsubscribe_stops_the_pushes(world: Stage) -> None:
-    await world.session("s1")
-    async with world.socket() as socket:
+async def test_unsubscribe_stops_the_pushes(hub: RunningHub) -> None:
+    await hub.session("s1")
+    async with hub.socket() as socket:
         await ask(socket, "session:subscribe", 1, sessionId="s1", after=1)
         await ask(socket, "session:unsubscribe", 2, sessionId="s1")
-        await world.say("s1", "unheard")
+        await hub.say("s1", "unheard")
         pushed = msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))
         assert pushed["type"] == "session:changed"
-        assert world.hub.feed.head("s1") == 0
+        assert hub.services.feed.head("s1") == 0

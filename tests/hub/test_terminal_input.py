@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.hub.stage import Stage, append, until
+from tests.hub.running_hub import RunningHub, until
+from tests.hub.scripted_device import append
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
 
@@ -65,18 +66,18 @@ class ScriptedTapes:
 
 
 @pytest.fixture
-async def tapes(world: Stage) -> ScriptedTapes:
+async def tapes(hub: RunningHub) -> ScriptedTapes:
     begun = SessionStarted(agent="shell", driver="terminal", cwd="/tmp", by="ana", cols=80, rows=24)
-    await append(world.store, "t1", begun)
+    await append(hub.store, "t1", begun)
     made = ScriptedTapes()
-    world.device.line.tapes = made
+    hub.device.line.tapes = made
     return made
 
 
 @contextlib.asynccontextmanager
-async def terminal(world: Stage, role: str = "owner") -> AsyncIterator[ClientConnection]:
-    headers = {"authorization": f"Bearer {world.tokens[role]}"}
-    url = f"ws://127.0.0.1:{world.port}/ws/terminal/t1?after=tail"
+async def terminal(hub: RunningHub, role: str = "owner") -> AsyncIterator[ClientConnection]:
+    headers = {"authorization": f"Bearer {hub.tokens[role]}"}
+    url = f"ws://127.0.0.1:{hub.port}/ws/terminal/t1?after=tail"
     async with connect(url, additional_headers=headers, compression=None, proxy=None) as socket:
         await said(socket, "size")
         yield socket
@@ -91,7 +92,7 @@ async def said(socket: ClientConnection, kind: str) -> dict[str, Any]:
 
 
 async def test_a_hundred_keys_arrive_in_order_and_cost_no_task_and_no_timer_each(
-    world: Stage, tapes: ScriptedTapes, monkeypatch: pytest.MonkeyPatch
+    hub: RunningHub, tapes: ScriptedTapes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loop = asyncio.get_running_loop()
     tasks: list[object] = []
@@ -107,7 +108,7 @@ async def test_a_hundred_keys_arrive_in_order_and_cost_no_task_and_no_timer_each
             timers.append(action)
         return call_later(seconds, action, *args, **more)
 
-    async with terminal(world) as socket:
+    async with terminal(hub) as socket:
         monkeypatch.setattr(loop, "create_task", noted_task)
         monkeypatch.setattr(loop, "call_later", noted_timer)
         for number in range(100):
@@ -119,21 +120,21 @@ async def test_a_hundred_keys_arrive_in_order_and_cost_no_task_and_no_timer_each
     assert (tasks, len(timers) <= 3) == ([], True), timers
 
 
-async def test_no_command_is_sent_for_keys_and_sizes(world: Stage, tapes: ScriptedTapes) -> None:
-    async with terminal(world) as socket:
+async def test_no_command_is_sent_for_keys_and_sizes(hub: RunningHub, tapes: ScriptedTapes) -> None:
+    async with terminal(hub) as socket:
         await socket.send(b"x")
         await socket.send('{"type":"resize","cols":100,"rows":5000}')
         size = await said(socket, "size")
         assert (size["cols"], size["rows"], size["owner"], size["rule"]) == (100, 1000, True, "smallest")
     assert tapes.opened[0].asked == [("type", "owner", False), ("resize", 100, 1000, "owner")]
-    assert world.device.commands == []
+    assert hub.device.commands == []
     await until(lambda: tapes.opened[0].closed)
 
 
 async def test_whoever_typed_is_told_why_the_program_did_not_get_it(
-    world: Stage, tapes: ScriptedTapes
+    hub: RunningHub, tapes: ScriptedTapes
 ) -> None:
-    async with terminal(world) as socket, terminal(world, "operator") as other:
+    async with terminal(hub) as socket, terminal(hub, "operator") as other:
         tapes.opened[0].refuses = "That line is too long."
         await socket.send(b"x")
         told = await said(socket, "error")
@@ -145,9 +146,9 @@ async def test_whoever_typed_is_told_why_the_program_did_not_get_it(
 
 
 async def test_refusals_of_the_program_are_no_reason_to_close_the_socket(
-    world: Stage, tapes: ScriptedTapes
+    hub: RunningHub, tapes: ScriptedTapes
 ) -> None:
-    async with terminal(world) as socket:
+    async with terminal(hub) as socket:
         tapes.opened[0].refuses = "The keeper went away."
         for _ in range(200):
             await socket.send(b"x")

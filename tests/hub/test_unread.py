@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from tests.hub.stage import until
+from tests.hub.running_hub import until
 
 from bascule.hub.terminal import unread
 from bascule.hub.terminal.unread import Unread

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import Raw
-from tests.hub.stage import Stage, append, ask, rest_of
+from tests.hub.running_hub import RunningHub, ask, rest_of
+from tests.hub.scripted_device import append
 from tests.parts import Part
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
@@ -28,10 +29,10 @@ pytestmark = pytest.mark.anyio
 EVIL = "<script>alert(1)</script>\u202e & ``` <img src=x onerror=alert(1)>"
 
 
-async def talk(world: Stage, words: str, session_id: str = "s1") -> None:
-    await world.session(session_id)
+async def talk(hub: RunningHub, words: str, session_id: str = "s1") -> None:
+    await hub.session(session_id)
     await append(
-        world.store,
+        hub.store,
         session_id,
         PromptSent("p1", f"Tell me: {words}", "ana"),
         EntryOpened("e1", "assistant"),
@@ -41,7 +42,7 @@ async def talk(world: Stage, words: str, session_id: str = "s1") -> None:
         ToolChanged("t1", "done", words, (Diff("/tmp/b.py", "@@ -1 +1 @@\n-a\n+b", 1, 1),)),
         TurnEnded("end_turn"),
     )
-    await world.store.searchable()
+    await hub.store.searchable()
 
 
 async def push(socket: ClientConnection, kind: str, seconds: float = PATIENCE) -> dict[str, Any]:
@@ -56,9 +57,9 @@ async def push(socket: ClientConnection, kind: str, seconds: float = PATIENCE) -
 
 
 @pytest.mark.row("X4")
-async def test_a_search_finds_a_message_and_its_page(world: Stage) -> None:
-    await talk(world, "a heron in the reeds")
-    async with world.client(world.tokens["viewer"]) as client:
+async def test_a_search_finds_a_message_and_its_page(hub: RunningHub) -> None:
+    await talk(hub, "a heron in the reeds")
+    async with hub.client(hub.tokens["viewer"]) as client:
         found = (await client.get("/api/search", params={"q": "heron ree"})).json()
         assert found["owed"] == 0
         kinds = [(hit["kind"], hit["firstSeq"]) for hit in found["hits"]]
@@ -74,7 +75,7 @@ async def test_a_search_finds_a_message_and_its_page(world: Stage) -> None:
         assert [entry["first_seq"] for entry in down["entries"]] == [6, 8]
         both = await client.get("/api/sessions/s1/entries", params={"after": 3, "before": 4})
         assert both.status_code == 400
-    async with world.socket() as socket:
+    async with hub.socket() as socket:
         answer = await ask(socket, "search", q="heron")
         assert len(answer["ok"]["hits"]) == 4
         page = await ask(socket, "session:entries", sessionId="s1", around=3, limit=2)
@@ -83,9 +84,9 @@ async def test_a_search_finds_a_message_and_its_page(world: Stage) -> None:
 
 @pytest.mark.row("S37")
 @pytest.mark.parametrize("q", ['"', "*", "heron OR x", "NEAR(", "a:b", "'", "%00"])
-async def test_no_typed_punctuation_in_a_search_is_a_server_error(world: Stage, q: str) -> None:
-    await talk(world, "a heron")
-    async with world.client(world.tokens["owner"]) as client:
+async def test_no_typed_punctuation_in_a_search_is_a_server_error(hub: RunningHub, q: str) -> None:
+    await talk(hub, "a heron")
+    async with hub.client(hub.tokens["owner"]) as client:
         assert (await client.get("/api/search", params={"q": q})).status_code in (200, 400)
 
 
@@ -94,10 +95,10 @@ async def test_no_typed_punctuation_in_a_search_is_a_server_error(world: Stage, 
 
 @pytest.mark.row("A4")
 async def test_projects_are_added_once_kept_in_order_and_removed_without_their_sessions(
-    world: Stage,
+    hub: RunningHub,
 ) -> None:
-    await world.session("s1")
-    async with world.client(world.tokens["operator"]) as client, world.socket() as socket:
+    await hub.session("s1")
+    async with hub.client(hub.tokens["operator"]) as client, hub.socket() as socket:
         first = (await client.post("/api/projects", json={"path": "/tmp/zebra"})).json()
         assert (first["name"], first["path"], first["collapsed"]) == ("zebra", "/tmp/zebra", False)
         assert (await push(socket, "project:added"))["project"] == first
@@ -119,9 +120,9 @@ async def test_projects_are_added_once_kept_in_order_and_removed_without_their_s
 
 
 @pytest.mark.row("A4")
-async def test_recent_directories_and_completions_are_listed(world: Stage) -> None:
-    await world.session("s1")
-    async with world.client(world.tokens["operator"]) as client:
+async def test_recent_directories_and_completions_are_listed(hub: RunningHub) -> None:
+    await hub.session("s1")
+    async with hub.client(hub.tokens["operator"]) as client:
         assert (await client.get("/api/directories/recent")).json() == {"directories": ["/tmp"]}
         found = (await client.get("/api/directories", params={"prefix": "/tm"})).json()
         assert found == {"directories": ["/tmx"]}
@@ -132,9 +133,9 @@ async def test_recent_directories_and_completions_are_listed(world: Stage) -> No
 # Files and changes
 
 
-async def test_files_are_json_whatever_they_hold(world: Stage) -> None:
-    await world.session("s1")
-    async with world.client(world.tokens["viewer"]) as client:
+async def test_files_are_json_whatever_they_hold(hub: RunningHub) -> None:
+    await hub.session("s1")
+    async with hub.client(hub.tokens["viewer"]) as client:
         for path in ("/api/sessions/s1/files?path=src", "/api/sessions/s1/files/content?path=a.html"):
             answer = await client.get(path)
             assert answer.headers["content-type"] == "application/json"
@@ -142,9 +143,9 @@ async def test_files_are_json_whatever_they_hold(world: Stage) -> None:
 
 
 @pytest.mark.row("X9")
-async def test_changes_join_the_sessions_own_edits_with_gits(world: Stage) -> None:
-    await talk(world, "words")
-    async with world.client(world.tokens["viewer"]) as client:
+async def test_changes_join_the_sessions_own_edits_with_gits(hub: RunningHub) -> None:
+    await talk(hub, "words")
+    async with hub.client(hub.tokens["viewer"]) as client:
         found = (await client.get("/api/sessions/s1/changes")).json()
     assert (found["branch"], found["gitProblem"]) == ("trunk", None)
     files = {file["path"]: file for file in found["files"]}
@@ -158,16 +159,16 @@ async def test_changes_join_the_sessions_own_edits_with_gits(world: Stage) -> No
 
 
 @pytest.mark.row("R12")
-async def test_a_shared_link_reads_one_session_and_can_do_nothing_else(world: Stage) -> None:
-    await talk(world, "words")
-    await world.session("s2")
-    async with world.client(world.tokens["owner"]) as owner:
+async def test_a_shared_link_reads_one_session_and_can_do_nothing_else(hub: RunningHub) -> None:
+    await talk(hub, "words")
+    await hub.session("s2")
+    async with hub.client(hub.tokens["owner"]) as owner:
         made = (await owner.post("/api/sessions/s1/share", json={"expiresIn": 3600})).json()
-    assert made["link"] == f"{world.url}/s#token={made['token']}"
+    assert made["link"] == f"{hub.url}/s#token={made['token']}"
     assert (made["grant"]["role"], made["grant"]["sessionId"]) == ("viewer", "s1")
     assert made["grant"]["expiresAt"] is not None
     readable: set[str] = set()
-    async with world.client(made["token"]) as guest:
+    async with hub.client(made["token"]) as guest:
         for row in operation_table().routes:
             if row.method == "WS" or row.need == "public" or row.path.endswith("/stream"):
                 continue
@@ -186,15 +187,15 @@ async def test_a_shared_link_reads_one_session_and_can_do_nothing_else(world: St
         "POST /api/tickets",
         "GET /openapi.json",
     }
-    assert world.device.commands == []
+    assert hub.device.commands == []
 
 
 @pytest.mark.row("R12")
-async def test_a_shared_link_watches_over_the_socket_and_ends_when_revoked(world: Stage) -> None:
-    await talk(world, "words")
-    await world.session("s2")
-    token = await world.trust("guest", "viewer", session_id="s1")
-    async with world.socket(token) as socket:
+async def test_a_shared_link_watches_over_the_socket_and_ends_when_revoked(hub: RunningHub) -> None:
+    await talk(hub, "words")
+    await hub.session("s2")
+    token = await hub.trust("guest", "viewer", session_id="s1")
+    async with hub.socket(token) as socket:
         assert "ok" in await ask(socket, "session:subscribe", sessionId="s1", after=0)
         assert "ok" in await ask(socket, "session:open", sessionId="s1")
         refused = [
@@ -210,11 +211,11 @@ async def test_a_shared_link_watches_over_the_socket_and_ends_when_revoked(world
             await ask(socket, "requests:list"),
         ]
         assert {answer["error"]["code"] for answer in refused} == {"FORBIDDEN"}
-        await world.session("s3")
-        await world.grants.revoke(world.grant["guest"].id)
+        await hub.session("s3")
+        await hub.grants.revoke(hub.grant["guest"].id)
         said = await rest_of(socket)
         assert not any('"s3"' in message for message in said)
-    async with world.client(token) as client:
+    async with hub.client(token) as client:
         assert (await client.get("/api/sessions/s1/entries")).status_code == 401
 
 
@@ -224,11 +225,11 @@ async def test_a_shared_link_watches_over_the_socket_and_ends_when_revoked(world
 @pytest.mark.row("S61")
 @pytest.mark.parametrize("form", ["markdown", "html", "json"])
 async def test_an_export_holds_the_transcript_without_secrets_or_script(
-    world: Stage, form: str, part: Part
+    hub: RunningHub, form: str, part: Part
 ) -> None:
     secret = "sk-ant-0123456789abcdefghijklmnop"
-    await talk(world, f"{EVIL} the key {secret} ends")
-    async with world.client(world.tokens["viewer"]) as client:
+    await talk(hub, f"{EVIL} the key {secret} ends")
+    async with hub.client(hub.tokens["viewer"]) as client:
         answer = await client.get("/api/sessions/s1/export", params={"format": form})
     assert answer.status_code == 200
     with part("it is a download with a safe name and policy"):
@@ -262,11 +263,11 @@ async def test_an_export_holds_the_transcript_without_secrets_or_script(
             ]
 
 
-async def test_an_export_of_many_entries_comes_whole(world: Stage) -> None:
-    await world.session("s1")
+async def test_an_export_of_many_entries_comes_whole(hub: RunningHub) -> None:
+    await hub.session("s1")
     prompts = [PromptSent(f"p{n}", f"prompt number {n}", "ana") for n in range(1050)]
-    await append(world.store, "s1", *prompts)
-    async with world.client(world.tokens["viewer"]) as client:
+    await append(hub.store, "s1", *prompts)
+    async with hub.client(hub.tokens["viewer"]) as client:
         whole = (await client.get("/api/sessions/s1/export", params={"format": "json"})).json()
         page = (await client.get("/api/sessions/s1/export", params={"format": "html"})).text
     assert [entry["first_seq"] for entry in whole["entries"]] == list(range(1, 1052))
@@ -278,9 +279,9 @@ async def test_an_export_of_many_entries_comes_whole(world: Stage) -> None:
 
 
 @pytest.mark.row("R12")
-async def test_viewers_see_who_else_is_viewing_and_typing(world: Stage) -> None:
-    await world.session("s1")
-    async with world.socket() as ana, world.socket(world.tokens["operator"]) as ben:
+async def test_viewers_see_who_else_is_viewing_and_typing(hub: RunningHub) -> None:
+    await hub.session("s1")
+    async with hub.socket() as ana, hub.socket(hub.tokens["operator"]) as ben:
         await ask(ana, "session:subscribe", sessionId="s1")
         assert (await push(ana, "session:presence"))["viewers"] == ["owner"]
         await ask(ben, "session:subscribe", sessionId="s1")

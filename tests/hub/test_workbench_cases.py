@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.hub.stage import ScriptedDevice, Stage, ask, stage
+from tests.hub.running_hub import RunningHub, ask, running_hub
+from tests.hub.scripted_device import ScriptedDevice
 from tests.live import LiveServer
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection
@@ -42,10 +43,10 @@ class Particular(ScriptedDevice):
                 return await super()._carry_out(command, by)
 
 
-def particular(world: Stage) -> None:
-    world.device.line.closed()
-    world.device = Particular(world.store, world.hub.switchboard)
-    world.device.line.receive(DaemonConnected("device-1", "laptop", "1.0", 2, ()))
+def particular(hub: RunningHub) -> None:
+    hub.device.line.closed()
+    hub.device = Particular(hub.store, hub.services.switchboard)
+    hub.device.line.receive(DaemonConnected("device-1", "laptop", "1.0", 2, ()))
 
 
 async def push(socket: ClientConnection, kind: str) -> dict[str, Any]:
@@ -57,9 +58,9 @@ async def push(socket: ClientConnection, kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.row("TC-1.1a", "TC-1.2a", "TC-1.2b", "TC-1.2d", "TC-1.3a", "TC-1.3b", "A4", "A11")
-async def test_projects_are_added_listed_and_removed_over_the_socket(world: Stage) -> None:
-    particular(world)
-    async with world.socket() as socket, world.socket() as other:
+async def test_projects_are_added_listed_and_removed_over_the_socket(hub: RunningHub) -> None:
+    particular(hub)
+    async with hub.socket() as socket, hub.socket() as other:
         assert (await ask(socket, "project:list"))["ok"]["projects"] == []
         # TC-1.2a: a folder that is there is added, and everybody hears of it
         first = (await ask(socket, "project:add", path="/code/b"))["ok"]["project"]
@@ -90,9 +91,9 @@ async def test_projects_are_added_listed_and_removed_over_the_socket(world: Stag
 @pytest.mark.row(
     "TC-2.1a", "TC-2.1b", "TC-2.1c", "TC-2.2a", "TC-2.2f", "TC-2.3a", "TC-2.4a", "TC-2.4c", "A5", "A11"
 )
-async def test_sessions_are_created_listed_opened_and_archived_over_the_socket(world: Stage) -> None:
-    particular(world)
-    async with world.socket() as socket:
+async def test_sessions_are_created_listed_opened_and_archived_over_the_socket(hub: RunningHub) -> None:
+    particular(hub)
+    async with hub.socket() as socket:
         # TC-2.1c: nothing yet
         assert (await ask(socket, "session:list"))["ok"]["sessions"] == []
         # TC-2.2a: each made session is on record with its agent and its folder
@@ -103,7 +104,7 @@ async def test_sessions_are_created_listed_opened_and_archived_over_the_socket(w
         names = [one["ok"]["sessionId"] for one in ids]
         for name, at in zip(names, ("2026-01-01", "2026-01-03", "2026-01-02"), strict=True):
             said = PromptSent("p1", f"Task for {at}", "ana")
-            await world.store.append(Batch(name, 2, f"{at}T00:00:00.000Z", [said, TurnEnded("end_turn")]))
+            await hub.store.append(Batch(name, 2, f"{at}T00:00:00.000Z", [said, TurnEnded("end_turn")]))
         # TC-2.1a, TC-2.1b: listed with title, time and agent, the latest first
         listed = (await ask(socket, "session:list"))["ok"]["sessions"]
         assert [(one["title"], one["agent"], one["updated_at"][:10]) for one in listed] == [
@@ -147,10 +148,10 @@ async def test_sessions_and_what_they_said_survive_a_restart(short_dir: Path) ->
 
 
 async def test_a_session_starts_on_the_device_it_names(tmp_path: Path) -> None:
-    async with stage(tmp_path) as world:
-        other = ScriptedDevice(world.store, world.hub.switchboard)
+    async with running_hub(tmp_path) as hub:
+        other = ScriptedDevice(hub.store, hub.services.switchboard)
         other.line.receive(DaemonConnected("device-2", "attic", "1.0", 1, ()))
-        async with world.socket() as socket:
+        async with hub.socket() as socket:
             await ask(socket, "session:create", agent="scripted", cwd="/code", device="device-2")
             gone = await ask(socket, "session:create", agent="scripted", cwd="/code", device="device-9")
         assert [type(command) for command in other.commands] == [StartSession]

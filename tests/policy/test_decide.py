@@ -1,4 +1,4 @@
-"""Who answers: the mode that allows reading, searches near hidden and denied files, and old session rules."""
+"""Who answers a request: which rule wins, what a mode allows, and searches near hidden or denied files."""
 
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,13 @@ from bascule.daemon.files.hidden_names import hidden_in
 from bascule.daemon.rules import real_path
 from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionRequested
-from bascule.policy.decide import decide
+from bascule.model.records import SessionRecord
+from bascule.model.rules import StandingRule
+from bascule.policy.decide import MODE_WORDS, Verdict, by_mode, decide, judged
 from bascule.policy.disk import UNSEEN, Disk
-from bascule.policy.session_rules import decode_rule, rule_for
+from bascule.policy.fitting import Place
+from bascule.policy.session_rules import SessionRule, decode_rule, rule_for
+from bascule.policy.subject import subject_of
 
 
 @pytest.fixture
@@ -38,6 +42,138 @@ def project(tmp_path: Path) -> Path:
     (made / "out").symlink_to(tmp_path)
     (made / "src" / "inside.py").symlink_to(made / "src" / "b.py")
     return made
+
+
+MAKE = bash("make test")
+CHAIN = bash("make test && git push")
+SESSION_ALLOWS = SessionRule("Bash", LANTERN, argv=("make", "test"))
+SESSION_DENIES = SessionRule("Bash", LANTERN, "deny", argv=("make", "test"))
+ALLOWS = command("allow", "make test", id="a")
+ASKS = command("ask", "make test", id="q")
+DENIES = command("deny", "make test", id="d")
+PUSHES = command("allow", "git push", id="p")
+DENIES_PUSH = command("deny", "git push", id="n")
+
+BY_SESSION = Verdict("allow", "Allow `make test` in /home/dev/lantern, in this session")
+NOT_BY_SESSION = Verdict(
+    "deny", "Deny `make test` in /home/dev/lantern, in this session", "A rule of this session denies it."
+)
+BY_RULE = Verdict("allow", "Allow `make test` everywhere", None, ("a",))
+NOT_BY_RULE = Verdict(
+    "deny", "Deny `make test` everywhere", "A rule denies this: Deny `make test` everywhere.", ("d",)
+)
+BY_MODE = Verdict("allow", MODE_WORDS["auto"])
+NOT_BY_MODE = Verdict("deny", MODE_WORDS["deny"], "This session denies every request.")
+PLAN = asked("ExitPlanMode", "plan", plan="Do it")
+
+
+@pytest.mark.parametrize(
+    ("request_", "mode", "session_rules", "lasting", "verdict"),
+    [
+        # The mode alone.
+        (MAKE, "relay", (), (), None),
+        (MAKE, "auto_read", (), (), None),
+        (MAKE, "auto", (), (), BY_MODE),
+        (MAKE, "deny", (), (), NOT_BY_MODE),
+        # A rule of the session: its deny beats everything, its allow all but a deny and an ask.
+        (MAKE, "relay", (SESSION_ALLOWS,), (), BY_SESSION),
+        (MAKE, "auto", (SESSION_DENIES,), (), NOT_BY_SESSION),
+        (MAKE, "relay", (SESSION_ALLOWS, SESSION_DENIES), (ALLOWS,), NOT_BY_SESSION),
+        (MAKE, "relay", (SESSION_DENIES,), (DENIES,), NOT_BY_SESSION),
+        (MAKE, "deny", (SESSION_ALLOWS,), (), NOT_BY_MODE),
+        (MAKE, "auto", (SESSION_ALLOWS,), (ASKS,), None),
+        (MAKE, "auto", (SESSION_ALLOWS,), (DENIES,), NOT_BY_RULE),
+        (MAKE, "auto", (SESSION_ALLOWS,), (ALLOWS,), BY_SESSION),
+        # A lasting rule: deny beats ask, ask beats allow, and the mode only answers what no rule does.
+        (MAKE, "relay", (), (ALLOWS,), BY_RULE),
+        (MAKE, "auto", (), (ALLOWS,), BY_RULE),
+        (MAKE, "deny", (), (ALLOWS,), NOT_BY_MODE),
+        (MAKE, "auto", (), (ALLOWS, ASKS), None),
+        (MAKE, "deny", (), (ASKS,), NOT_BY_MODE),
+        (MAKE, "auto", (), (ALLOWS, ASKS, DENIES), NOT_BY_RULE),
+        (MAKE, "deny", (), (DENIES,), NOT_BY_RULE),
+        (MAKE, "auto", (), (PUSHES,), BY_MODE),
+        # A chain: each part is judged by itself.
+        (CHAIN, "relay", (), (ALLOWS,), None),
+        (CHAIN, "auto", (), (ALLOWS,), BY_MODE),
+        (
+            CHAIN,
+            "relay",
+            (),
+            (ALLOWS, PUSHES),
+            Verdict("allow", "Allow `make test` everywhere; Allow `git push` everywhere", None, ("a", "p")),
+        ),
+        (
+            CHAIN,
+            "relay",
+            (),
+            (ALLOWS, DENIES_PUSH),
+            Verdict(
+                "deny",
+                "Deny `git push` everywhere",
+                "A rule denies this: Deny `git push` everywhere.",
+                ("n",),
+            ),
+        ),
+        (CHAIN, "auto", (), (ASKS, PUSHES), None),
+        # The same rule for both parts is named once.
+        (bash("make test && make test"), "relay", (), (ALLOWS,), BY_RULE),
+        # A plan is for a person to read, unless everything is denied.
+        (PLAN, "auto", (), (rule("allow", "other", tool="ExitPlanMode"),), None),
+        (PLAN, "deny", (), (), NOT_BY_MODE),
+    ],
+)
+def test_deny_beats_ask_beats_allow_and_the_mode_answers_last(
+    request_: PermissionRequested,
+    mode: str,
+    session_rules: tuple[SessionRule, ...],
+    lasting: tuple[StandingRule, ...],
+    verdict: Verdict | None,
+):
+    place = Place("s1", LANTERN, "claude-code")
+    assert decide(request_, mode, session_rules, LANTERN, lasting, place, DISK) == verdict
+
+
+def test_by_mode_goes_by_the_sessions_own_mode_folder_and_rules():
+    record = SessionRecord("s1", cwd=LANTERN, permission_mode="relay")
+    assert by_mode(MAKE, record, []) is None
+    assert by_mode(MAKE, record, [SESSION_ALLOWS]) == BY_SESSION
+    assert by_mode(MAKE, SessionRecord("s1", cwd="/elsewhere"), [SESSION_ALLOWS]) is None
+    assert by_mode(MAKE, SessionRecord("s1", permission_mode="deny"), []) == NOT_BY_MODE
+
+
+@pytest.mark.parametrize(
+    ("rules", "answer_", "named", "unsure"),
+    [
+        ((), None, None, False),
+        ((ALLOWS,), "allow", "a", False),
+        ((ALLOWS, ASKS), "ask", "q", False),
+        ((ASKS, DENIES), "deny", "d", False),
+        ((command("deny", "rm", id="r"),), None, None, False),
+        # Of rules that answer alike, the most specific is named.
+        ((rule("allow", "command", id="any"), ALLOWS), "allow", "a", False),
+        ((ALLOWS, command("allow", "make test", id="here", folder=LANTERN)), "allow", "here", False),
+    ],
+)
+def test_one_part_is_judged_by_its_strongest_and_most_specific_rule(
+    rules: tuple[StandingRule, ...], answer_: str | None, named: str | None, unsure: bool
+):
+    subject = subject_of(MAKE)
+    assert subject is not None
+    (part,) = judged(subject, rules, Place("s1", LANTERN, "claude-code"), DISK)
+    assert (part.argv, part.answer, part.rule and part.rule.id, part.unsure) == (
+        ("make", "test"),
+        answer_,
+        named,
+        unsure,
+    )
+
+
+def test_a_command_that_cannot_be_read_is_one_part_that_a_deny_rule_asks_about():
+    subject = subject_of(bash("make $TARGET"))
+    assert subject is not None
+    (part,) = judged(subject, [ALLOWS, DENIES], Place("s1", LANTERN, "claude-code"), DISK)
+    assert (part.argv, part.answer, part.rule, part.unsure) == (None, "ask", DENIES, True)
 
 
 def allowed(request: PermissionRequested, folder: Path, *rules: Any, mode: str = "auto_read") -> bool:

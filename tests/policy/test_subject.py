@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from msgspec import Raw
+from msgspec import Raw, structs
 from tests.policy.asking import RECORDINGS, asked, bash, recorded
 
 from bascule.model.events import PermissionRequested
-from bascule.policy.subject import Subject, subject_of
+from bascule.policy.subject import MAX_SAID, Subject, subject_of
 
 FOLDER = "/home/dev/lantern"
 
@@ -16,6 +16,163 @@ def read(request: PermissionRequested) -> Subject:
     found = subject_of(request)
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize(
+    ("request_", "subject"),
+    [
+        (
+            bash("make && git push"),
+            Subject(
+                "command",
+                "Bash",
+                exact=True,
+                parts=(("make",), ("git", "push")),
+                text="make && git push",
+                said="make && git push",
+            ),
+        ),
+        (
+            asked("Bash", "execute", command="ls $HOME", cwd="/etc"),
+            Subject("command", "Bash", cwd="/etc", text="ls $HOME", said="ls $HOME"),
+        ),
+        (
+            asked("shell", "execute", cmd=["git", "push"], workdir="/x"),
+            Subject(
+                "command",
+                "shell",
+                exact=True,
+                parts=(("git", "push"),),
+                cwd="/x",
+                text="git push",
+                said="git push",
+            ),
+        ),
+        (
+            asked("shell", "execute", command=["bash", "-lc", "a && b"]),
+            Subject("command", "shell", exact=True, parts=(("a",), ("b",)), text="a && b", said="a && b"),
+        ),
+        (
+            asked("shell", "execute", command="bash -lc 'make test'", commandActions=[]),
+            Subject(
+                "command", "shell", exact=True, parts=(("make", "test"),), text="make test", said="make test"
+            ),
+        ),
+        (
+            # Without the agent's own word for it, the shell around a command is part of the command.
+            asked("shell", "execute", command="bash -lc 'make test'"),
+            Subject("command", "shell", text="bash -lc 'make test'", said="bash -lc 'make test'"),
+        ),
+        (
+            asked("Bash", "execute", command="ls", cmd="rm"),
+            Subject("command", "Bash", text="ls", said="ls\nrm\nls"),
+        ),
+        (asked("Bash", "execute", command=["ls", 7]), Subject("command", "Bash", text="Bash", said="Bash")),
+        (asked("Bash", "execute", command=[]), Subject("command", "Bash", text="Bash", said="Bash")),
+        (
+            asked("Read", "read", file_path="/p/a", limit=3),
+            Subject("read", "Read", exact=True, paths=("/p/a",), text="/p/a"),
+        ),
+        (
+            asked("Read", "read", file_path="/p/a", command="rm"),
+            Subject("read", "Read", paths=("/p/a",), text="/p/a", runs=True),
+        ),
+        (
+            asked("Edit", "edit", file_path="/p/a", url="https://a.example"),
+            Subject("edit", "Edit", paths=("/p/a",), text="/p/a", sends=True),
+        ),
+        (
+            asked("MultiEdit", "edit", file_path="/p/a", edits=[{"path": "/p/b"}, {"path": "/p/a"}]),
+            Subject("edit", "MultiEdit", exact=True, paths=("/p/a", "/p/b"), text="/p/a, /p/b"),
+        ),
+        (
+            asked("Grep", "search", pattern="x"),
+            Subject("read", "Grep", exact=True, paths=(".",), searches=(), text="."),
+        ),
+        (
+            asked("Glob", "search", pattern="*.py", path="/p"),
+            Subject("read", "Glob", exact=True, paths=("/p",), searches=("*.py",), text="/p"),
+        ),
+        (
+            asked("WebSearch", "search", query="KEY"),
+            Subject("fetch", "WebSearch", text="WebSearch", said="KEY"),
+        ),
+        (
+            asked("search", "search", query="KEY", path="/p"),
+            Subject("read", "search", paths=("/p",), searches=(), text="/p", sends=True),
+        ),
+        (
+            asked("WebFetch", "fetch", url="https://a.example/x", prompt="what"),
+            Subject(
+                "fetch",
+                "WebFetch",
+                exact=True,
+                host="a.example",
+                text="WebFetch",
+                said="what\nhttps://a.example/x",
+            ),
+        ),
+        (
+            asked("mcp__lamp__switch", "other", on=True, path="/p/a"),
+            Subject(
+                "mcp", "mcp__lamp__switch", exact=True, paths=("/p/a",), text="mcp__lamp__switch", said="/p/a"
+            ),
+        ),
+        (
+            structs.replace(asked("mcp__lamp__switch", "other"), title="Harmless"),
+            Subject("mcp", "mcp__lamp__switch", exact=True, text="mcp__lamp__switch"),
+        ),
+        (
+            structs.replace(asked("Task", "agent"), title="Explore"),
+            Subject("other", "Task", exact=True, text="Explore"),
+        ),
+        (
+            # A tool from outside is not read by the label it gives itself.
+            asked("mcp__evil__read", "read", path="/p/a"),
+            Subject("read", "mcp__evil__read", paths=("/p/a",), text="/p/a"),
+        ),
+        (
+            asked("Task", "agent", prompt="look", command="rm"),
+            Subject("other", "Task", exact=True, text="Task", runs=True, said="rm\nlook"),
+        ),
+        (asked("other", "other"), Subject("other", "other", text="other")),
+        (asked("ExitPlanMode", "plan", plan="x"), None),
+        (asked("AskUserQuestion", "question"), None),
+    ],
+)
+def test_a_request_is_read_as_this_and_nothing_more(request_: PermissionRequested, subject: Subject | None):
+    assert subject_of(request_) == subject
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://docs.example/a?b#c", "docs.example"),
+        ("http://DOCS.example:80/", "docs.example"),
+        ("https://docs.example:443", "docs.example"),
+        ("https://docs.example:8443/", None),
+        ("https://docs.example:99999999/", None),
+        ("https://ana@docs.example/", None),
+        ("ftp://docs.example/", None),
+        ("docs.example", None),
+        ("https://docs.example\\@evil.example/", None),
+        ("https://dócs.example/", None),
+        ("https://docs.example/a b", None),
+        ("https://docs.example/\n", None),
+        ("https://[::1/", None),
+        (7, None),
+    ],
+)
+def test_a_host_is_read_only_from_an_address_that_reads_one_way(url: object, host: str | None):
+    assert read(asked("WebFetch", "fetch", url=url)).host == host
+
+
+def test_words_beyond_measure_are_not_kept_to_be_searched():
+    assert read(asked("mcp__lamp__say", "other", text="x" * MAX_SAID)).said == "x" * MAX_SAID
+    assert read(asked("mcp__lamp__say", "other", text="x" * (MAX_SAID + 1))).said is None
+    assert read(asked("mcp__lamp__say", "other", words=["a", {"b": "c"}])).said == "c\na"
+    assert read(asked("mcp__lamp__say", "other", many=[1] * (MAX_SAID + 1))).said is None
+    assert read(bash("y" * 2 * MAX_SAID)).said == "y" * MAX_SAID
 
 
 @pytest.mark.row("F4")

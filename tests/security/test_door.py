@@ -4,7 +4,7 @@ import contextlib
 
 import httpx
 import pytest
-from tests.hub.stage import Stage, raw_exchange, stage, status_of
+from tests.hub.running_hub import RunningHub, raw_exchange, running_hub, status_of
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
@@ -31,8 +31,8 @@ async def call(client: httpx.AsyncClient, row, **headers: str) -> httpx.Response
     return await client.request(row.method, path_of(row), content=body, headers=headers)
 
 
-async def upgrade_status(world: Stage, path: str = "/ws", **headers: str) -> int:
-    url = f"ws://127.0.0.1:{world.port}{path}"
+async def upgrade_status(hub: RunningHub, path: str = "/ws", **headers: str) -> int:
+    url = f"ws://127.0.0.1:{hub.port}{path}"
     try:
         async with connect(url, additional_headers=headers, proxy=None, compression=None):
             return 101
@@ -40,35 +40,35 @@ async def upgrade_status(world: Stage, path: str = "/ws", **headers: str) -> int
         return error.response.status_code
 
 
-async def bad_tokens(world: Stage) -> dict[str, str | None]:
-    await world.session("s1")
-    await world.session("s2")
-    expired = await world.trust("expired", "owner", expires_in=0.000001)
-    revoked = await world.trust("revoked", "owner")
-    await world.grants.revoke(world.grant["revoked"].id)
-    other = await world.trust("other", "session", session_id="s2")
+async def bad_tokens(hub: RunningHub) -> dict[str, str | None]:
+    await hub.session("s1")
+    await hub.session("s2")
+    expired = await hub.trust("expired", "owner", expires_in=0.000001)
+    revoked = await hub.trust("revoked", "owner")
+    await hub.grants.revoke(hub.grant["revoked"].id)
+    other = await hub.trust("other", "session", session_id="s2")
     return {"none": None, "garbage": "x" * 43, "expired": expired, "revoked": revoked, "other session": other}
 
 
 @pytest.mark.row("S01")
-async def test_every_route_refuses_every_wrong_token_and_does_nothing(world: Stage) -> None:
-    for kind, token in (await bad_tokens(world)).items():
-        async with world.client(token) as client:
+async def test_every_route_refuses_every_wrong_token_and_does_nothing(hub: RunningHub) -> None:
+    for kind, token in (await bad_tokens(hub)).items():
+        async with hub.client(token) as client:
             for row in CLOSED:
                 if kind == "other session" and row.need == "any":
                     continue  # it is a valid grant there, for its own session
                 if row.method == "WS":
                     headers = {"authorization": f"Bearer {token}"} if token else {}
-                    status = await upgrade_status(world, path_of(row), **headers)
+                    status = await upgrade_status(hub, path_of(row), **headers)
                 else:
                     status = (await call(client, row)).status_code
                 # Wrong tokens are throttled after a while: that is a refusal too.
                 assert status in (401, 403, 429), (kind, row.method, row.path, status)
-    assert world.device.commands == []
+    assert hub.device.commands == []
 
 
 @pytest.mark.row("S01")
-async def test_public_routes_reveal_next_to_nothing(world: Stage) -> None:
+async def test_public_routes_reveal_next_to_nothing(hub: RunningHub) -> None:
     assert sorted(row.path for row in ROWS if row.need == "public") == [
         "/",
         "/assets/{folder}/{name}",
@@ -91,20 +91,20 @@ async def test_public_routes_reveal_next_to_nothing(world: Stage) -> None:
         "/terminal",
         "/worker.js",
     ]
-    async with world.client() as client:
+    async with hub.client() as client:
         assert (await client.get("/healthz")).content == b"ok"
         assert (await client.get("/nothing-here")).status_code == 401
 
 
 @pytest.mark.row("S02")
-async def test_a_foreign_origin_gets_403_without_body_or_cors(world: Stage) -> None:
-    async with world.client(world.tokens["owner"]) as client:
+async def test_a_foreign_origin_gets_403_without_body_or_cors(hub: RunningHub) -> None:
+    async with hub.client(hub.tokens["owner"]) as client:
         for row in HTTP:
             answer = await call(client, row, origin="https://evil.example")
             assert answer.status_code == 403, row.path
             assert answer.content == b""
             assert "access-control-allow-origin" not in answer.headers
-    assert world.device.commands == []
+    assert hub.device.commands == []
 
 
 HOSTS = [
@@ -120,10 +120,10 @@ HOSTS = [
 
 @pytest.mark.row("S03")
 @pytest.mark.parametrize("host", HOSTS)
-async def test_a_foreign_host_is_refused_before_routing(world: Stage, host: str) -> None:
-    host = host.format(port=world.port)
-    for token in (None, world.tokens["owner"]):
-        async with world.client(token) as client:
+async def test_a_foreign_host_is_refused_before_routing(hub: RunningHub, host: str) -> None:
+    host = host.format(port=hub.port)
+    for token in (None, hub.tokens["owner"]):
+        async with hub.client(token) as client:
             for path in ("/", "/api/sessions", "/api/sessions/s1/stream"):
                 assert (await client.get(path, headers={"host": host})).status_code in (403, 421)
         bearer = f"Authorization: Bearer {token}\r\n" if token else ""
@@ -131,16 +131,16 @@ async def test_a_foreign_host_is_refused_before_routing(world: Stage, host: str)
             f"GET /ws HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{bearer}"
             "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
         )
-        assert status_of(await raw_exchange(world.port, handshake.encode())) in (403, 421)
+        assert status_of(await raw_exchange(hub.port, handshake.encode())) in (403, 421)
 
 
 @pytest.mark.row("S04")
-async def test_hosts_are_matched_exactly(world: Stage) -> None:
+async def test_hosts_are_matched_exactly(hub: RunningHub) -> None:
     async def status(*lines: str, target: str = "/healthz") -> int:
         request = "\r\n".join((f"GET {target} HTTP/1.1", *lines, "Connection: close", "", ""))
-        return status_of(await raw_exchange(world.port, request.encode()))
+        return status_of(await raw_exchange(hub.port, request.encode()))
 
-    port = world.port
+    port = hub.port
     for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"):
         assert await status(f"Host: {host}") == 200
     refused = (f"127.0.0.1:{port + 1}", f"LOCALHOST:{port}", f"localhost.:{port}", f"127.1:{port}")
@@ -154,38 +154,38 @@ async def test_hosts_are_matched_exactly(world: Stage) -> None:
 
 
 @pytest.mark.row("S05")
-async def test_sockets_open_for_our_page_with_a_ticket_or_a_program_with_a_bearer(world: Stage) -> None:
-    token = world.tokens["owner"]
+async def test_sockets_open_for_our_page_with_a_ticket_or_a_program_with_a_bearer(hub: RunningHub) -> None:
+    token = hub.tokens["owner"]
     bearer = {"authorization": f"Bearer {token}"}
-    own = f"http://127.0.0.1:{world.port}"
+    own = f"http://127.0.0.1:{hub.port}"
     origins = [
         "https://evil.example",
         "null",
-        f"http://127.0.0.1:{world.port + 1}",
-        f"http://localhost:{world.port + 1}",
-        f"http://localhost:{world.port}",
-        f"https://127.0.0.1:{world.port}",
+        f"http://127.0.0.1:{hub.port + 1}",
+        f"http://localhost:{hub.port + 1}",
+        f"http://localhost:{hub.port}",
+        f"https://127.0.0.1:{hub.port}",
         "file://",
         "chrome-extension://x",
     ]
     for origin in origins:
-        assert await upgrade_status(world, origin=origin, **bearer) == 403, origin
-        assert await upgrade_status(world, origin=origin) == 403, origin
-    assert await upgrade_status(world) == 403
-    assert await upgrade_status(world, origin=own) == 403
-    assert await upgrade_status(world, origin=own, **bearer) == 403
-    assert await upgrade_status(world, **bearer) == 101
-    assert await opened(world, await ticket(world), own)
+        assert await upgrade_status(hub, origin=origin, **bearer) == 403, origin
+        assert await upgrade_status(hub, origin=origin) == 403, origin
+    assert await upgrade_status(hub) == 403
+    assert await upgrade_status(hub, origin=own) == 403
+    assert await upgrade_status(hub, origin=own, **bearer) == 403
+    assert await upgrade_status(hub, **bearer) == 101
+    assert await opened(hub, await ticket(hub), own)
 
 
-async def ticket(world: Stage, **body: str) -> str:
-    async with world.client(world.tokens["owner"]) as client:
+async def ticket(hub: RunningHub, **body: str) -> str:
+    async with hub.client(hub.tokens["owner"]) as client:
         return (await client.post("/api/tickets", json=body)).json()["ticket"]
 
 
-async def opened(world: Stage, ticket: str, origin: str | None = None) -> bool:
-    url = f"ws://127.0.0.1:{world.port}/ws?ticket={ticket}"
-    headers = {"origin": origin or f"http://127.0.0.1:{world.port}"}
+async def opened(hub: RunningHub, ticket: str, origin: str | None = None) -> bool:
+    url = f"ws://127.0.0.1:{hub.port}/ws?ticket={ticket}"
+    headers = {"origin": origin or f"http://127.0.0.1:{hub.port}"}
     with contextlib.suppress(InvalidStatus):
         async with connect(url, additional_headers=headers, proxy=None):
             return True
@@ -195,23 +195,23 @@ async def opened(world: Stage, ticket: str, origin: str | None = None) -> bool:
 @pytest.mark.row("S17")
 async def test_a_ticket_opens_its_own_path_once_and_not_after_30_seconds(tmp_path) -> None:  # type: ignore[no-untyped-def]
     now = [0.0]
-    async with stage(tmp_path, steady=lambda: now[0]) as world:
-        await world.session("s1")
-        first = await ticket(world)
-        assert await opened(world, first)
-        assert not await opened(world, first)
-        assert not await opened(world, await ticket(world, purpose="stream", sessionId="s1"))
-        late = await ticket(world)
+    async with running_hub(tmp_path, steady=lambda: now[0]) as hub:
+        await hub.session("s1")
+        first = await ticket(hub)
+        assert await opened(hub, first)
+        assert not await opened(hub, first)
+        assert not await opened(hub, await ticket(hub, purpose="stream", sessionId="s1"))
+        late = await ticket(hub)
         now[0] += 31
-        assert not await opened(world, late)
-        revoked = await ticket(world)
-        await world.grants.revoke(world.grant["owner"].id)
-        assert not await opened(world, revoked)
+        assert not await opened(hub, late)
+        revoked = await ticket(hub)
+        await hub.grants.revoke(hub.grant["owner"].id)
+        assert not await opened(hub, revoked)
 
 
 @pytest.mark.row("S06")
-async def test_no_cookie_is_ever_set_and_a_rogue_port_is_refused(world: Stage) -> None:
-    async with world.client(world.tokens["owner"]) as client:
+async def test_no_cookie_is_ever_set_and_a_rogue_port_is_refused(hub: RunningHub) -> None:
+    async with hub.client(hub.tokens["owner"]) as client:
         for row in HTTP:
             if row.path.endswith("/stream"):
                 continue
@@ -241,17 +241,17 @@ NEARLY = [
 @pytest.mark.row("S07")
 async def test_only_the_exact_listed_origin_passes(tmp_path) -> None:  # type: ignore[no-untyped-def]
     async with (
-        stage(tmp_path, allowed_origins=(LISTED,)) as world,
-        world.client(world.tokens["owner"]) as client,
+        running_hub(tmp_path, allowed_origins=(LISTED,)) as hub,
+        hub.client(hub.tokens["owner"]) as client,
     ):
         assert (await client.get("/api/sessions", headers={"origin": LISTED})).status_code == 200
         for origin in NEARLY:
             assert (await client.get("/api/sessions", headers={"origin": origin})).status_code == 403, origin
         twice = (
-            f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{world.port}\r\n"
+            f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\n"
             f"Origin: {LISTED}\r\nOrigin: {LISTED}\r\nConnection: close\r\n\r\n"
         )
-        assert status_of(await raw_exchange(world.port, twice.encode())) == 403
+        assert status_of(await raw_exchange(hub.port, twice.encode())) == 403
 
 
 @pytest.mark.row("S07")
@@ -264,15 +264,15 @@ def test_a_pattern_is_refused_at_the_start(pattern: str) -> None:
 
 
 @pytest.mark.row("S08")
-async def test_simple_requests_of_another_site_are_refused(world: Stage) -> None:
-    await world.session("s1")
+async def test_simple_requests_of_another_site_are_refused(hub: RunningHub) -> None:
+    await hub.session("s1")
     kinds = [
         "text/plain",
         "application/x-www-form-urlencoded",
         "multipart/form-data; boundary=x",
         "application/jsonp",
     ]
-    async with world.client(world.tokens["owner"]) as client:
+    async with hub.client(hub.tokens["owner"]) as client:
         for row in (row for row in HTTP if row.method == "POST"):
             for kind in kinds:
                 answer = await client.post(path_of(row), content=b"{}", headers={"content-type": kind})
@@ -284,16 +284,16 @@ async def test_simple_requests_of_another_site_are_refused(world: Stage) -> None
         for row in HTTP:
             for method in ("HEAD", "OPTIONS", "TRACE", "PUT", "PATCH"):
                 assert (await client.request(method, path_of(row))).status_code == 405, (method, row.path)
-    assert world.device.commands == []
+    assert hub.device.commands == []
 
 
 @pytest.mark.row("S08")
-async def test_no_get_changes_anything(world: Stage) -> None:
-    await world.session("s1")
-    async with world.client(world.tokens["owner"]) as client:
+async def test_no_get_changes_anything(hub: RunningHub) -> None:
+    await hub.session("s1")
+    async with hub.client(hub.tokens["owner"]) as client:
         for row in (row for row in HTTP if row.method == "GET" and not row.path.endswith("/stream")):
             await client.get(path_of(row), params={"_method": "DELETE", "path": "/tmp"})
-    record = await world.store.session("s1")
+    record = await hub.store.session("s1")
     assert record is not None
     assert record.seq == 1
     # Looking is all they asked of the device.
@@ -312,12 +312,12 @@ async def test_no_get_changes_anything(world: Stage) -> None:
         "ReadContestant",
         "ListUnlogged",
     }
-    assert {type(command).__name__ for command in world.device.commands} <= looks
+    assert {type(command).__name__ for command in hub.device.commands} <= looks
 
 
 @pytest.mark.row("S18")
-async def test_there_is_no_redirect_anywhere(world: Stage) -> None:
-    async with world.client(world.tokens["owner"]) as client:
+async def test_there_is_no_redirect_anywhere(hub: RunningHub) -> None:
+    async with hub.client(hub.tokens["owner"]) as client:
         for path in (
             "/api/sessions/",
             "//evil.example",
@@ -333,8 +333,8 @@ async def test_there_is_no_redirect_anywhere(world: Stage) -> None:
 
 
 @pytest.mark.row("S51")
-async def test_every_answer_carries_the_security_headers(world: Stage) -> None:
-    async with world.client() as client:
+async def test_every_answer_carries_the_security_headers(hub: RunningHub) -> None:
+    async with hub.client() as client:
         answers = [await client.get(path) for path in ("/", "/healthz", "/api/sessions", "/nope")]
         answers.append(await client.get("/", headers={"host": "evil.example"}))
     for answer in answers:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.hub.stage import Stage, append, ask, raw_exchange, status_of
+from tests.hub.running_hub import RunningHub, ask, raw_exchange, status_of
+from tests.hub.scripted_device import append
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
@@ -34,9 +35,9 @@ async def boom(*_: object, **__: object) -> Any:
 
 
 @contextmanager
-def broken(world: Stage) -> Iterator[None]:
+def broken(hub: RunningHub) -> Iterator[None]:
     """Every handler of the running app raises."""
-    operations: list[Operation] = list(world.app.state.table.all)
+    operations: list[Operation] = list(hub.app.state.table.all)
     kept = [operation.run for operation in operations]
     for operation in operations:
         object.__setattr__(operation, "run", boom)
@@ -66,12 +67,12 @@ def fault_in(words: str) -> str:
 
 @pytest.mark.row("S62", "X6")
 async def test_every_handler_that_fails_answers_with_an_id_from_the_log(
-    world: Stage, caplog: pytest.LogCaptureFixture
+    hub: RunningHub, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await world.session("s1")
+    await hub.session("s1")
     told: set[str] = set()
-    with broken(world):
-        async with world.client(world.tokens["owner"]) as client:
+    with broken(hub):
+        async with hub.client(hub.tokens["owner"]) as client:
             for row in HTTP:
                 path = re.sub(r"\{\w+\}", "s1", row.path)
                 answer = await client.request(row.method, path, json=None if row.body else {})
@@ -83,10 +84,10 @@ async def test_every_handler_that_fails_answers_with_an_id_from_the_log(
                 assert error["code"] == "INTERNAL_ERROR"
                 told.add(fault_in(error["message"]))
         for path in ("/ws", "/ws/terminal/s1"):
-            headers = {"authorization": f"Bearer {world.tokens['owner']}"}
+            headers = {"authorization": f"Bearer {hub.tokens['owner']}"}
             with pytest.raises(InvalidStatus) as refused:
                 async with connect(
-                    f"ws://127.0.0.1:{world.port}{path}", additional_headers=headers, proxy=None
+                    f"ws://127.0.0.1:{hub.port}{path}", additional_headers=headers, proxy=None
                 ):
                     pass
             assert refused.value.response.status_code == 500
@@ -97,21 +98,21 @@ async def test_every_handler_that_fails_answers_with_an_id_from_the_log(
 
 @pytest.mark.row("S62")
 async def test_a_socket_message_that_breaks_is_answered_with_its_id_and_the_socket_goes_on(
-    world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    hub: RunningHub, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await world.session("s1")
+    await hub.session("s1")
     told: set[str] = set()
-    async with world.socket() as socket:
-        monkeypatch.setattr(world.store, "session", boom)
+    async with hub.socket() as socket:
+        monkeypatch.setattr(hub.store, "session", boom)
         shown = await ask(socket, "session:show", sessionId="s1")
         told.add(fault_in(shown["error"]["message"]))
         monkeypatch.undo()
-        monkeypatch.setattr(world.store, "sessions", boom)
+        monkeypatch.setattr(hub.store, "sessions", boom)
         listed = await ask(socket, "session:list", 2)
         assert listed["error"]["code"] == "INTERNAL_ERROR"
         told.add(fault_in(listed["error"]["message"]))
         monkeypatch.undo()
-        monkeypatch.setattr(world.store, "read", boom)
+        monkeypatch.setattr(hub.store, "read", boom)
         await socket.send('{"id":3,"type":"session:subscribe","sessionId":"s1","after":0}')
         async with asyncio.timeout(PATIENCE):
             while '"type":"error"' not in (said := str(await socket.recv())):
@@ -124,12 +125,12 @@ async def test_a_socket_message_that_breaks_is_answered_with_its_id_and_the_sock
 
 @pytest.mark.row("S62")
 async def test_a_stream_that_breaks_ends_with_an_error_and_its_id(
-    world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    hub: RunningHub, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await world.session("s1")
-    monkeypatch.setattr(world.store, "read", boom)
+    await hub.session("s1")
+    monkeypatch.setattr(hub.store, "read", boom)
     async with (
-        world.client(world.tokens["owner"]) as client,
+        hub.client(hub.tokens["owner"]) as client,
         client.stream("GET", "/api/sessions/s1/stream") as stream,
     ):
         body = (await stream.aread()).decode()
@@ -139,10 +140,10 @@ async def test_a_stream_that_breaks_ends_with_an_error_and_its_id(
 
 @pytest.mark.row("S62")
 async def test_a_terminal_that_breaks_while_it_is_shown_says_its_id_and_closes(
-    world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    hub: RunningHub, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     begun = SessionStarted(agent="shell", driver="terminal", cwd="/tmp", by="ana", cols=80, rows=24)
-    await append(world.store, "t1", begun)
+    await append(hub.store, "t1", begun)
 
     class BrokenTape:
         base = end = 0
@@ -155,9 +156,9 @@ async def test_a_terminal_that_breaks_while_it_is_shown_says_its_id_and_closes(
         async def open(self, *_: object) -> BrokenTape:
             return BrokenTape()
 
-    monkeypatch.setattr(world.hub.switchboard, "tapes", lambda _: Tapes())
-    headers = {"authorization": f"Bearer {world.tokens['owner']}"}
-    url = f"ws://127.0.0.1:{world.port}/ws/terminal/t1?after=tail"
+    monkeypatch.setattr(hub.services.switchboard, "tapes", lambda _: Tapes())
+    headers = {"authorization": f"Bearer {hub.tokens['owner']}"}
+    url = f"ws://127.0.0.1:{hub.port}/ws/terminal/t1?after=tail"
     async with connect(url, additional_headers=headers, proxy=None) as socket:
         told = fault_in(str(await asyncio.wait_for(socket.recv(), PATIENCE)))
         await asyncio.wait_for(socket.wait_closed(), PATIENCE)
@@ -165,10 +166,10 @@ async def test_a_terminal_that_breaks_while_it_is_shown_says_its_id_and_closes(
     assert {told} == logged_faults(caplog)
 
 
-async def test_a_text_that_is_too_long_is_413_with_its_length_and_what_to_do(world: Stage) -> None:
-    session = await world.session("s1")
+async def test_a_text_that_is_too_long_is_413_with_its_length_and_what_to_do(hub: RunningHub) -> None:
+    session = await hub.session("s1")
     words = "The message is 2,000,000 characters long; at most 1,048,576 fit. Attach a file or split it."
-    async with world.client(world.tokens["owner"]) as client:
+    async with hub.client(hub.tokens["owner"]) as client:
         answer = await client.post(f"/api/sessions/{session}/send", json={"text": "x" * 2_000_000})
         assert answer.status_code == 413
         assert answer.json()["error"] == {"code": "BODY_TOO_LARGE", "message": words}
@@ -176,42 +177,42 @@ async def test_a_text_that_is_too_long_is_413_with_its_length_and_what_to_do(wor
         assert (made.status_code, made.json()["error"]["message"]) == (413, words)
         named = await client.post(f"/api/sessions/{session}/title", json={"title": "x" * 501})
         assert named.json()["error"]["message"] == "`title` is 501 characters long; at most 500 fit."
-    async with world.socket() as socket:
+    async with hub.socket() as socket:
         sent = await ask(socket, "session:send", sessionId=session, text="x" * 2_000_000)
         assert sent["error"]["message"] == words
 
 
-async def test_who_may_not_is_told_who_may(world: Stage) -> None:
-    await world.session("s1")
-    own = await world.trust("own", "session", session_id="s1")
-    guest = await world.trust("guest", "viewer", session_id="s1")
+async def test_who_may_not_is_told_who_may(hub: RunningHub) -> None:
+    await hub.session("s1")
+    own = await hub.trust("own", "session", session_id="s1")
+    guest = await hub.trust("guest", "viewer", session_id="s1")
     expected = [
         (own, "/api/sessions/s1/resume", "the owner and operators", "one session's own"),
         (guest, "/api/sessions/s1/send", "the session's own token", "a link to read one session"),
-        (world.tokens["viewer"], "/api/sessions/s1/send", "operators", "a viewer's"),
-        (world.tokens["operator"], "/api/grants", "Only the owner may", "an operator's"),
+        (hub.tokens["viewer"], "/api/sessions/s1/send", "operators", "a viewer's"),
+        (hub.tokens["operator"], "/api/grants", "Only the owner may", "an operator's"),
     ]
     for token, path, who, whose in expected:
-        async with world.client(token) as client:
+        async with hub.client(token) as client:
             answer = await client.post(path, json={})
         assert answer.status_code == 403, (path, answer.text)
         said = answer.json()["error"]["message"]
         assert who in said
         assert whose in said
-    async with world.socket(world.tokens["viewer"]) as socket:
+    async with hub.socket(hub.tokens["viewer"]) as socket:
         said = (await ask(socket, "kill-all"))["error"]["message"]
         assert said.startswith("Only the owner may do this; this token is a viewer's.")
 
 
 @pytest.mark.row("S62")
 async def test_a_fault_in_the_access_check_is_answered_like_any_other(
-    world: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    hub: RunningHub, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken_door(*_: object) -> Any:
         raise Broken(INSIDE)
 
-    monkeypatch.setattr(world.grants, "authenticate", broken_door)
-    async with world.client("anything") as client:
+    monkeypatch.setattr(hub.grants, "authenticate", broken_door)
+    async with hub.client("anything") as client:
         answer = await client.get("/api/sessions")
     assert answer.status_code == 500
     assert {fault_in(answer.text)} == logged_faults(caplog)
@@ -278,10 +279,10 @@ PATHS = [
 
 @pytest.mark.row("F10", "S62", "X6")
 async def test_no_request_without_a_token_causes_a_server_fault(
-    world: Stage, caplog: pytest.LogCaptureFixture
+    hub: RunningHub, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    host = f"Host: 127.0.0.1:{world.port}"
+    host = f"Host: 127.0.0.1:{hub.port}"
     upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
     upgrade += "Sec-WebSocket-Version: 13\r\n"
     gate = asyncio.Semaphore(16)
@@ -291,7 +292,7 @@ async def test_no_request_without_a_token_causes_a_server_fault(
         length = f"Content-Length: {len(body)}\r\n" if body else ""
         request = f"{method} {target} HTTP/1.1\r\n{host}\r\n{line}\r\n{length}{close}\r\n{body}"
         async with gate:
-            got = await raw_exchange(world.port, request.encode("latin-1"))
+            got = await raw_exchange(hub.port, request.encode("latin-1"))
         assert 0 < status_of(got) < 500, (method, target[:80], line[:80], got[:300])
 
     commands = []
@@ -317,8 +318,8 @@ async def test_no_request_without_a_token_causes_a_server_fault(
 
 
 @pytest.mark.row("F10")
-async def test_a_query_of_51_parameters_is_refused_in_words(world: Stage) -> None:
-    async with world.client() as client:
+async def test_a_query_of_51_parameters_is_refused_in_words(hub: RunningHub) -> None:
+    async with hub.client() as client:
         for path in ("/health", "/"):
             answer = await client.get(f"{path}?{QUERIES[0]}")
             assert answer.status_code == 400

@@ -6,7 +6,7 @@ import logging
 import httpx
 import msgspec
 import pytest
-from tests.hub.stage import Stage, ask, rest_of, stage, until
+from tests.hub.running_hub import RunningHub, ask, rest_of, running_hub, until
 from tests.security.test_door import call, opened, ticket
 from tests.waiting import PATIENCE, within
 
@@ -39,15 +39,15 @@ def test_loopback_tls_or_insecure_bind_starts() -> None:
 
 
 @pytest.mark.row("S13")
-async def test_revoking_closes_socket_and_stream_within_two_seconds(world: Stage) -> None:
-    await world.session("s1")
-    token = await world.trust("phone", "viewer")
-    async with world.socket(token) as socket, world.client(token) as client:
+async def test_revoking_closes_socket_and_stream_within_two_seconds(hub: RunningHub) -> None:
+    await hub.session("s1")
+    token = await hub.trust("phone", "viewer")
+    async with hub.socket(token) as socket, hub.client(token) as client:
         async with client.stream("GET", "/api/sessions/s1/stream") as stream:
             lines = stream.aiter_lines()
             await anext(lines)
             with within(2):
-                await world.grants.revoke(world.grant["phone"].id)
+                await hub.grants.revoke(hub.grant["phone"].id)
                 rest = [line async for line in lines]
                 await rest_of(socket)
         assert "event: revoked" in rest
@@ -56,19 +56,19 @@ async def test_revoking_closes_socket_and_stream_within_two_seconds(world: Stage
 
 
 @pytest.mark.row("S13")
-async def test_a_grant_that_runs_out_closes_its_socket(world: Stage) -> None:
-    token = await world.trust("guest", "viewer", expires_in=2)
-    async with world.socket(token) as socket:
+async def test_a_grant_that_runs_out_closes_its_socket(hub: RunningHub) -> None:
+    token = await hub.trust("guest", "viewer", expires_in=2)
+    async with hub.socket(token) as socket:
         await rest_of(socket)
     assert socket.close_code == 1008
 
 
 @pytest.mark.row("S14")
 @pytest.mark.parametrize("role", ["viewer", "session", "daemon"])
-async def test_a_role_reaches_what_its_row_says_and_no_more(world: Stage, role: str) -> None:
-    await world.session("s1")
-    token = await world.trust("it", role, session_id="s1" if role == "session" else None)
-    async with world.client(token) as client:
+async def test_a_role_reaches_what_its_row_says_and_no_more(hub: RunningHub, role: str) -> None:
+    await hub.session("s1")
+    token = await hub.trust("it", role, session_id="s1" if role == "session" else None)
+    async with hub.client(token) as client:
         for row in operation_table().routes:
             if row.method == "WS" or row.path.endswith("/stream"):
                 continue
@@ -80,74 +80,74 @@ async def test_a_role_reaches_what_its_row_says_and_no_more(world: Stage, role: 
 
 
 @pytest.mark.row("S14")
-async def test_forged_roles_in_messages_change_nothing(world: Stage) -> None:
-    await world.session("s1")
+async def test_forged_roles_in_messages_change_nothing(hub: RunningHub) -> None:
+    await hub.session("s1")
     for kind in (one for one in MESSAGES.values() if one.need not in ALLOWED["viewer"]):
         forged = {"sessionId": "s1"} if kind.in_session else {}
         # A socket each: one that is misunderstood too often is closed.
-        async with world.socket(world.tokens["viewer"]) as socket:
+        async with hub.socket(hub.tokens["viewer"]) as socket:
             answer = await ask(socket, kind.name, 1, **forged, role="owner", scope="owner")
             assert answer["error"]["code"] in ("FORBIDDEN", "INVALID_MESSAGE"), kind.name
-    async with world.socket(world.tokens["viewer"]) as socket:
+    async with hub.socket(hub.tokens["viewer"]) as socket:
         plain = await ask(socket, "session:send", 2, sessionId="s1", text="hi")
         assert plain["error"]["code"] == "FORBIDDEN"
-    async with world.client(world.tokens["viewer"]) as client:
+    async with hub.client(hub.tokens["viewer"]) as client:
         body = {"text": "hi", "role": "owner"}
         assert (await client.post("/api/sessions/s1/send", json=body)).status_code == 403
-    assert world.device.commands == []
+    assert hub.device.commands == []
 
 
 @pytest.mark.row("S14")
-async def test_a_sessions_token_reaches_no_other_session_by_the_socket(world: Stage) -> None:
-    await world.session("s1")
-    await world.session("s2")
-    token = await world.trust("one", "session", session_id="s1")
-    async with world.socket(token) as socket:
+async def test_a_sessions_token_reaches_no_other_session_by_the_socket(hub: RunningHub) -> None:
+    await hub.session("s1")
+    await hub.session("s2")
+    token = await hub.trust("one", "session", session_id="s1")
+    async with hub.socket(token) as socket:
         for kind in ("session:subscribe", "session:open", "session:interrupt"):
             assert (await ask(socket, kind, 1, sessionId="s2"))["error"]["code"] == "FORBIDDEN"
             assert "ok" in await ask(socket, kind, 2, sessionId="s1")
         assert (await ask(socket, "session:list", 3))["error"]["code"] == "FORBIDDEN"
-        await world.session("s3")
-        await world.say("s1", "x")
+        await hub.session("s3")
+        await hub.say("s1", "x")
         pushed = msgspec.json.decode(await asyncio.wait_for(socket.recv(), PATIENCE))
         assert pushed["sessionId"] == "s1"
 
 
 @pytest.mark.row("S12")
-async def test_tokens_have_256_bits_and_are_compared_by_hash(world: Stage) -> None:
-    assert all(len(token) >= 43 for token in world.tokens.values())
-    await world.store.close()
-    stored = b"".join(path.read_bytes() for path in world.store.path.parent.iterdir() if path.is_file())
-    assert not any(token.encode() in stored for token in world.tokens.values())
+async def test_tokens_have_256_bits_and_are_compared_by_hash(hub: RunningHub) -> None:
+    assert all(len(token) >= 43 for token in hub.tokens.values())
+    await hub.store.close()
+    stored = b"".join(path.read_bytes() for path in hub.store.path.parent.iterdir() if path.is_file())
+    assert not any(token.encode() in stored for token in hub.tokens.values())
 
 
 @pytest.mark.row("S15")
 @pytest.mark.parametrize("token", ["", " ", "changeme", "null", "undefined", "Bearer"])
-async def test_an_empty_or_well_known_token_opens_nothing(world: Stage, token: str) -> None:
-    async with world.client() as client:
+async def test_an_empty_or_well_known_token_opens_nothing(hub: RunningHub, token: str) -> None:
+    async with hub.client() as client:
         headers = {"authorization": f"Bearer {token}".strip()}
         assert (await client.get("/api/sessions", headers=headers)).status_code == 401
         assert (await client.get("/api/sessions/s1", params={"token": token})).status_code == 401
 
 
 @pytest.mark.row("S17")
-async def test_no_secret_reaches_a_log(world: Stage, caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_secret_reaches_a_log(hub: RunningHub, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     for name in ("uvicorn.error", "uvicorn.access", "websockets", "bascule", "asyncio"):
         logging.getLogger(name).setLevel(logging.DEBUG)
     try:
-        await world.session("s1")
-        secret = await world.trust("canary", "session", session_id="s1")
-        one_shot = await ticket(world)
-        async with world.client() as client:
+        await hub.session("s1")
+        secret = await hub.trust("canary", "session", session_id="s1")
+        one_shot = await ticket(hub)
+        async with hub.client() as client:
             for path in ("/api/sessions/s1", "/nope", "/api/sessions/s1/send"):
                 await client.get(f"{path}?token={secret}&%74oken={secret}")
                 await client.post(path, json={"token": secret, "text": 5})
                 await client.get(path, params={"token": secret}, headers={"host": "evil.example"})
             await client.get("/api/sessions/s1/send", headers={"authorization": f"Bearer {secret}"})
-        await opened(world, one_shot)
-        await opened(world, secret)
-        async with world.socket(secret) as socket:
+        await opened(hub, one_shot)
+        await opened(hub, secret)
+        async with hub.socket(secret) as socket:
             await socket.send('{"token": "' + secret)
             await socket.recv()
         ours = [record for record in caplog.records if not record.name.startswith(CLIENTS)]
@@ -162,12 +162,12 @@ async def test_no_secret_reaches_a_log(world: Stage, caplog: pytest.LogCaptureFi
 
 @pytest.mark.row("S58")
 async def test_wrong_tokens_are_throttled_and_valid_ones_never(
-    world: Stage, caplog: pytest.LogCaptureFixture
+    hub: RunningHub, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "bascule.access")
     limits = httpx.Limits(max_connections=20)
     async with httpx.AsyncClient(
-        base_url=world.url, limits=limits, trust_env=False, timeout=PATIENCE
+        base_url=hub.url, limits=limits, trust_env=False, timeout=PATIENCE
     ) as client:
         seen: set[int] = set()
 
@@ -177,7 +177,7 @@ async def test_wrong_tokens_are_throttled_and_valid_ones_never(
                 seen.add((await client.get("/api/sessions", headers=headers)).status_code)
 
         guessing = asyncio.gather(*(guess(n) for n in range(20)))
-        valid = {"authorization": f"Bearer {world.tokens['viewer']}"}
+        valid = {"authorization": f"Bearer {hub.tokens['viewer']}"}
         while not guessing.done():
             assert (await client.get("/api/sessions", headers=valid)).status_code == 200
         await guessing
@@ -187,8 +187,8 @@ async def test_wrong_tokens_are_throttled_and_valid_ones_never(
 
 async def test_throttled_counts_are_told_once_a_minute(tmp_path, caplog: pytest.LogCaptureFixture) -> None:  # type: ignore[no-untyped-def]
     now = [1000.0]
-    async with stage(tmp_path, steady=lambda: now[0]) as world:
-        async with world.client("wrong") as client:
+    async with running_hub(tmp_path, steady=lambda: now[0]) as hub:
+        async with hub.client("wrong") as client:
             for _ in range(5):
                 await client.get("/api/sessions")
             now[0] += 61

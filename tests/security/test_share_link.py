@@ -2,7 +2,7 @@
 
 import httpx
 import pytest
-from tests.hub.stage import Stage, ask
+from tests.hub.running_hub import RunningHub, ask
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
@@ -39,9 +39,9 @@ SAYS = {
 }
 
 
-async def guest_of(world: Stage) -> str:
-    await world.session("s1")
-    return await world.trust("guest", "viewer", session_id="s1")
+async def guest_of(hub: RunningHub) -> str:
+    await hub.session("s1")
+    return await hub.trust("guest", "viewer", session_id="s1")
 
 
 async def answer(client: httpx.AsyncClient, method: str, path: str) -> int:
@@ -51,8 +51,8 @@ async def answer(client: httpx.AsyncClient, method: str, path: str) -> int:
         return got.status_code
 
 
-async def knock(world: Stage, token: str, path: str) -> int:
-    url = f"ws://127.0.0.1:{world.port}{path}"
+async def knock(hub: RunningHub, token: str, path: str) -> int:
+    url = f"ws://127.0.0.1:{hub.port}{path}"
     try:
         async with connect(url, additional_headers={"authorization": f"Bearer {token}"}, proxy=None):
             return 101
@@ -61,14 +61,14 @@ async def knock(world: Stage, token: str, path: str) -> int:
 
 
 @pytest.mark.row("F9", "S61")
-async def test_a_share_link_reaches_what_the_docs_list_and_no_other_route(world: Stage) -> None:
-    token = await guest_of(world)
+async def test_a_share_link_reaches_what_the_docs_list_and_no_other_route(hub: RunningHub) -> None:
+    token = await guest_of(hub)
     reached: set[tuple[str, str]] = set()
-    async with world.client(token) as client:
+    async with hub.client(token) as client:
         for row in ROWS:
             path = row.path.replace("{session_id}", "s1")
             known = (
-                await knock(world, token, path)
+                await knock(hub, token, path)
                 if row.method == "WS"
                 else await answer(client, row.method, path)
             )
@@ -78,13 +78,13 @@ async def test_a_share_link_reaches_what_the_docs_list_and_no_other_route(world:
 
 
 @pytest.mark.row("F9", "S61")
-async def test_a_share_link_says_over_the_socket_what_reads_and_nothing_else(world: Stage) -> None:
-    token = await guest_of(world)
-    grant = world.grant["guest"]
+async def test_a_share_link_says_over_the_socket_what_reads_and_nothing_else(hub: RunningHub) -> None:
+    token = await guest_of(hub)
+    grant = hub.grant["guest"]
     assert {name for name, kind in MESSAGES.items() if allows(grant, kind.need)} == SAYS
     said: set[str] = set()
     for name, kind in MESSAGES.items():
-        async with world.socket(token) as socket:
+        async with hub.socket(token) as socket:
             told = await ask(socket, name, 1, **({"sessionId": "s1"} if kind.in_session else {}))
             if "ok" in told:
                 said.add(name)
@@ -92,10 +92,10 @@ async def test_a_share_link_says_over_the_socket_what_reads_and_nothing_else(wor
 
 
 @pytest.mark.row("F9", "S61")
-async def test_a_share_link_opens_no_terminal_by_token_or_by_ticket(world: Stage) -> None:
-    token = await guest_of(world)
-    assert await knock(world, token, "/ws/terminal/s1") == 403
-    async with world.client(token) as client:
+async def test_a_share_link_opens_no_terminal_by_token_or_by_ticket(hub: RunningHub) -> None:
+    token = await guest_of(hub)
+    assert await knock(hub, token, "/ws/terminal/s1") == 403
+    async with hub.client(token) as client:
         told = await client.post("/api/tickets", json={"purpose": "terminal", "sessionId": "s1"})
     assert told.status_code == 403
     assert told.json()["error"]["message"] == "A share link does not open a terminal."

@@ -1,22 +1,12 @@
-"""What the system tests share: a real server per module, or a fresh one per test."""
+"""What the system tests share: servers of their own for tests that stop, kill or configure them."""
 
-import shutil
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.live import LiveServer
-
-
-@pytest.fixture(scope="module")
-def module_dir() -> Iterator[Path]:
-    """A short, private folder for all tests of a module."""
-    folder = Path(tempfile.mkdtemp(prefix="b-", dir="/tmp")).resolve()
-    yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.hub.stage import ask
+from tests.hub.running_hub import ask
 from tests.live import LiveServer
 from tests.system.test_wire_abuse import frame, open_socket, port_of, upgrade
 from tests.waiting import MUCH_PATIENCE, PATIENCE, stretched, within

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.hub.stage import raw_exchange, status_of
+from tests.hub.running_hub import raw_exchange, status_of
 from tests.live import LIMITS, LiveServer
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.hub.stage import until
+from tests.hub.running_hub import until
 from tests.live import LiveServer
 from tests.system.sse import stream
 from tests.waiting import PATIENCE, within

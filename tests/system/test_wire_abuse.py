@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.hub.stage import ask, raw_exchange, status_of
+from tests.hub.running_hub import ask, raw_exchange, status_of
 from tests.live import LiveServer
 from tests.system.pulse import Pulse
 from tests.waiting import PATIENCE, within

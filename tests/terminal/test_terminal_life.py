@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.hub.stage import until
+from tests.hub.running_hub import until
 from tests.live import LiveServer
 from tests.terminal.viewing import grant, terminal, viewing
 from tests.waiting import PATIENCE, within
@@ -30,18 +30,18 @@ pytestmark = pytest.mark.anyio
 LIMITS = "[limits]\nsessions = 0\nspawns_per_minute = 100000\n"
 
 
-@pytest.fixture
-async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
-    async with furnished(short_dir, silent_seconds=int(PATIENCE)) as live:
+@pytest.fixture(scope="module")
+async def server(module_dir: Path) -> AsyncIterator[LiveServer]:
+    async with furnished(module_dir, silent_seconds=int(PATIENCE)) as live:
         yield live
 
 
-def furnished(short_dir: Path, silent_seconds: int) -> LiveServer:
-    agents = short_dir / "config" / "agents"
+def furnished(folder: Path, silent_seconds: int) -> LiveServer:
+    agents = folder / "config" / "agents"
     agents.mkdir(parents=True, mode=0o700)
-    os.chmod(short_dir / "config", 0o700)
+    os.chmod(folder / "config", 0o700)
     for name, script in PROGRAMS.items():
-        program = short_dir / name
+        program = folder / name
         program.write_text('#!/bin/sh\n[ "$1" = version ] && exit 0\n' + textwrap.dedent(script))
         program.chmod(0o700)
         file = agents / f"{name}.toml"
@@ -51,7 +51,7 @@ def furnished(short_dir: Path, silent_seconds: int) -> LiveServer:
             'skip_permissions = ["--yes-to-all"]\n'
         )
         file.chmod(0o600)
-    return LiveServer(short_dir, config=f"{LIMITS}[terminal]\nsilent_seconds = {silent_seconds}\n")
+    return LiveServer(folder, config=f"{LIMITS}[terminal]\nsilent_seconds = {silent_seconds}\n")
 
 
 PROGRAMS = {

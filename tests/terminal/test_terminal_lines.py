@@ -15,9 +15,9 @@ pytestmark = pytest.mark.anyio
 LONG = b"0123456789" * 600 + b"!"
 
 
-@pytest.fixture
-async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
-    async with LiveServer(short_dir, env={"SHELL": "/bin/sh"}) as live:
+@pytest.fixture(scope="module")
+async def server(module_dir: Path) -> AsyncIterator[LiveServer]:
+    async with LiveServer(module_dir, env={"SHELL": "/bin/sh"}) as live:
         yield live
 
 

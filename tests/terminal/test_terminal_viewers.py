@@ -31,9 +31,9 @@ def ask(query: str, letters: str = "X") -> str:
     return f"{sys.executable} -S asker.py {letters} '{query}'\r"
 
 
-@pytest.fixture
-async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
-    async with LiveServer(short_dir, config=LIMITS, env={"SHELL": "/bin/sh"}) as live:
+@pytest.fixture(scope="module")
+async def server(module_dir: Path) -> AsyncIterator[LiveServer]:
+    async with LiveServer(module_dir, config=LIMITS, env={"SHELL": "/bin/sh"}) as live:
         (live.work / "asker.py").write_text(ASKER)
         yield live
 

@@ -1,11 +1,10 @@
-"""A hub with a scripted device, a real server, and a browser, ready for a test of the page."""
+"""A browser and a whole server, for tests of the page. `hub`, with a scripted device, is everybody's."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser
-from tests.hub.stage import Stage, stage
 from tests.live import LiveServer
 from tests.web.chrome import chromium
 
@@ -22,12 +21,6 @@ async def browser(chrome: Browser) -> AsyncIterator[Browser]:
     yield chrome
     for context in chrome.contexts:
         await context.close()
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[Stage]:
-    async with stage(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A lifelike world for pictures and audits: a few sessions in every state, told as events."""
+"""A hub with lifelike sessions in every state, told as events, for pictures, audits and tests of the page."""
 
 import contextlib
 import json
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Raw
-from tests.hub.stage import ScriptedDevice, Stage, append, stage
+from tests.hub.running_hub import RunningHub, running_hub
+from tests.hub.scripted_device import ScriptedDevice, append
 from tests.web import lantern_files, lantern_machine
 
 from bascule.hub.switchboard import Switchboard
@@ -320,11 +321,11 @@ async def once(store: Any, session: str, events: list[AnyEvent], request: str) -
 
 
 @contextlib.asynccontextmanager
-async def lantern(folder: Path, *, empty: bool = False) -> AsyncIterator[Stage]:
-    """The world, with every session told; `empty` leaves only the agents."""
-    async with stage(folder) as made:
+async def lantern(folder: Path, *, empty: bool = False) -> AsyncIterator[RunningHub]:
+    """The hub, with every session told; `empty` leaves only the agents."""
+    async with running_hub(folder) as made:
         made.device.line.closed()
-        made.device = LanternDevice(made.store, made.hub.switchboard)
+        made.device = LanternDevice(made.store, made.services.switchboard)
         made.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", 2, AGENTS))
         await made.trust("Mira", "owner")
         if not empty:
@@ -332,9 +333,9 @@ async def lantern(folder: Path, *, empty: bool = False) -> AsyncIterator[Stage]:
         yield made
 
 
-async def _tell_all(made: Stage) -> None:
+async def _tell_all(made: RunningHub) -> None:
     for path in (LANTERN, TIDE):
-        await made.hub.projects.add("device-1", path, path.rpartition("/")[2], "Mira")
+        await made.services.projects.add("device-1", path, path.rpartition("/")[2], "Mira")
     flaky = [
         *begin(LANTERN, "Find the flaky sync test", "codex", "gpt-5"),
         PromptSent("p1", "Find it", "Mira"),

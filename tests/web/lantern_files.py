@@ -1,4 +1,4 @@
-"""The files and changes of the lifelike world's main session, as its device tells them."""
+"""The files and changes of lantern's main session, as its device tells them."""
 
 from typing import Any
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from docs.make_screens import EMPTY, SCREENS
 from playwright.async_api import Browser, expect
-from tests.hub.stage import Stage
+from tests.hub.running_hub import RunningHub
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell, wants_command
 
@@ -92,11 +92,11 @@ WALKS = {
 ALONE = [name for name in SCREENS if not any(name in walk for walk in (*WALKS.values(), SETTINGS))]
 
 
-async def walk_on(tab: Tab, world: Stage, path: str) -> None:
+async def walk_on(tab: Tab, hub: RunningHub, path: str) -> None:
     """To another screen of the same page, with nothing asked, in front of it or beside it."""
-    for one in await world.store.open_requests():
+    for one in await hub.store.open_requests():
         if one.session_id == "uploads":
-            await tell(world.store, one.session_id, [PermissionWithdrawn(one.request_id, "cancelled")])
+            await tell(hub.store, one.session_id, [PermissionWithdrawn(one.request_id, "cancelled")])
             await expect(tab.page.locator(f"[data-key='uploads/{one.request_id}']")).to_have_count(0)
     await tab.page.set_viewport_size({"width": DESKTOP["width"], "height": DESKTOP["height"]})
     await tab.page.keyboard.press("Escape")
@@ -106,11 +106,11 @@ async def walk_on(tab: Tab, world: Stage, path: str) -> None:
     await tab.turn_to(path)
 
 
-async def opened(browser: Browser, world: Stage, name: str, theme: Any) -> Tab:
+async def opened(browser: Browser, hub: RunningHub, name: str, theme: Any) -> Tab:
     who, path, _ = SCREENS[name]
     # Still, so that no colour is seen on its way to another one.
     tab = await open_tab(
-        browser, world.url, world.tokens.get(who), path=path, color_scheme=theme, reduced_motion="reduce"
+        browser, hub.url, hub.tokens.get(who), path=path, color_scheme=theme, reduced_motion="reduce"
     )
     await tab.page.locator("#tabs, .locked").first.wait_for(state="attached")
     await expect(tab.page.locator(".dev, .locked").first).to_be_visible()
@@ -123,15 +123,15 @@ async def test_axe_finds_nothing_serious_in_any_part_of_the_settings(
     tmp_path: Path, browser: Browser
 ) -> None:
     found: list[str] = []
-    async with lantern(tmp_path) as world:
+    async with lantern(tmp_path) as hub:
         tab = await open_tab(
-            browser, world.url, world.tokens["Mira"], path="/settings/general", reduced_motion="reduce"
+            browser, hub.url, hub.tokens["Mira"], path="/settings/general", reduced_motion="reduce"
         )
         for number, name in enumerate(SETTINGS):
             _, path, act = SCREENS[name]
-            await walk_on(tab, world, path)
+            await walk_on(tab, hub, path)
             await tab.page.locator(f".sbody[data-key={path.rsplit('/', 1)[1]}]").wait_for()
-            await act(tab, world)
+            await act(tab, hub)
             found += await look_over(tab, name, SIDEBAR, LOOKS[number % 2])
         assert tab.errors == []
     assert found == [], "\n".join(found)
@@ -146,13 +146,13 @@ async def test_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_smal
     """Each screen is reached once, then seen both ways."""
     found: list[str] = []
     first, *others = WALKS[walk]
-    async with lantern(tmp_path) as world:
-        tab = await opened(browser, world, first, LOOKS[0][0][0])
+    async with lantern(tmp_path) as hub:
+        tab = await opened(browser, hub, first, LOOKS[0][0][0])
         for number, name in enumerate((first, *others)):
             _, path, act = SCREENS[name]
             if number > 0:
-                await walk_on(tab, world, path)
-            await act(tab, world)
+                await walk_on(tab, hub, path)
+            await act(tab, hub)
             without = [] if name in SIDEBAR_SCREENS else SIDEBAR
             found += await look_over(tab, name, without, LOOKS[number % 2])
             assert tab.errors == [], name
@@ -165,10 +165,10 @@ async def test_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_smal
 async def test_axe_finds_nothing_serious_on_a_screen_that_needs_a_page_of_its_own(
     tmp_path: Path, browser: Browser, name: str
 ) -> None:
-    async with lantern(tmp_path, empty=name in EMPTY) as world:
+    async with lantern(tmp_path, empty=name in EMPTY) as hub:
         looks = LOOKS[ALONE.index(name) % 2]
-        tab = await opened(browser, world, name, looks[0][0])
-        await SCREENS[name][2](tab, world)
+        tab = await opened(browser, hub, name, looks[0][0])
+        await SCREENS[name][2](tab, hub)
         found = await look_over(tab, name, [] if name in SIDEBAR_SCREENS else SIDEBAR, looks)
         assert tab.errors == []
     assert found == [], "\n".join(found)
@@ -184,9 +184,9 @@ def test_every_screen_is_looked_at() -> None:
 async def test_on_a_phone_there_is_one_column_and_every_target_is_44_px(
     tmp_path: Path, browser: Browser
 ) -> None:
-    async with lantern(tmp_path) as world:
-        await world.store.searchable()
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions", size=PHONE)
+    async with lantern(tmp_path) as hub:
+        await hub.store.searchable()
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions", size=PHONE)
         page = tab.page
         small: list[str] = []
 
@@ -237,13 +237,13 @@ async def test_on_a_phone_there_is_one_column_and_every_target_is_44_px(
 async def test_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_alone(
     tmp_path: Path, browser: Browser
 ) -> None:
-    async with lantern(tmp_path) as world:
+    async with lantern(tmp_path) as hub:
         # Twice the size on a 1280 px screen is half the room
         half = {"width": 640, "height": 400}
         zoomed = await open_tab(
             browser,
-            world.url,
-            world.tokens["Mira"],
+            hub.url,
+            hub.tokens["Mira"],
             path="/sessions/python310",
             size=half,
             device_scale_factor=2,
@@ -256,7 +256,7 @@ async def test_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_alon
             assert not await zoomed.page.evaluate(WIDER), path
         await zoomed.page.context.close()
         tab = await open_tab(
-            browser, world.url, world.tokens["Mira"], path="/sessions/python310", forced_colors="active"
+            browser, hub.url, hub.tokens["Mira"], path="/sessions/python310", forced_colors="active"
         )
         page, keys = tab.page, tab.page.keyboard
         await tab.says("Removed the shims")
@@ -291,8 +291,8 @@ async def test_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_alon
 
 @pytest.mark.row("A6", "X13")
 async def test_keys_reach_every_place_and_stay_out_of_text_fields(tmp_path: Path, browser: Browser) -> None:
-    async with lantern(tmp_path) as world:
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/python310")
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/python310")
         await tab.says("Removed the shims")
         keys = tab.page.keyboard
         await tab.page.locator("#message").focus()
@@ -322,9 +322,9 @@ async def test_keys_reach_every_place_and_stay_out_of_text_fields(tmp_path: Path
 
 @pytest.mark.row("X13")
 async def test_reduced_motion_keeps_the_guard_but_no_pulse(tmp_path: Path, browser: Browser) -> None:
-    async with lantern(tmp_path) as world:
+    async with lantern(tmp_path) as hub:
         tab = await open_tab(
-            browser, world.url, world.tokens["Mira"], path="/sessions/uploads", reduced_motion="reduce"
+            browser, hub.url, hub.tokens["Mira"], path="/sessions/uploads", reduced_motion="reduce"
         )
         await tab.says("Parts are only")
         pulse = "getComputedStyle(document.querySelector('.srow .dot-running'), '::after').animationName"
@@ -335,7 +335,7 @@ async def test_reduced_motion_keeps_the_guard_but_no_pulse(tmp_path: Path, brows
               if (allow && window.wasInert === undefined) window.wasInert = allow.disabled;
             }).observe(document.getElementById('requests'), { childList: true, subtree: true })"""
         )
-        await tell(world.store, "uploads", [*wants_command()])
+        await tell(hub.store, "uploads", [*wants_command()])
         await expect(tab.ask.locator(".pri")).to_be_enabled()
         assert await tab.page.evaluate("window.wasInert") is True
 
@@ -344,11 +344,11 @@ async def test_reduced_motion_keeps_the_guard_but_no_pulse(tmp_path: Path, brows
 async def test_older_messages_load_on_the_way_up_and_the_reader_keeps_their_place(
     tmp_path: Path, browser: Browser
 ) -> None:
-    async with lantern(tmp_path) as world:
+    async with lantern(tmp_path) as hub:
         for block in range(10):
             texts = [one for n in range(40) for one in _answer(block * 40 + n)]
-            await tell(world.store, "python310", texts, each=0)
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/python310")
+            await tell(hub.store, "python310", texts, each=0)
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/python310")
         await tab.says("answer number 399")
         frame = next(one for one in tab.page.frames if "/portlet" in one.url)
         assert await frame.evaluate("document.querySelectorAll('.blk').length") <= 62
@@ -356,7 +356,7 @@ async def test_older_messages_load_on_the_way_up_and_the_reader_keeps_their_plac
         await expect(tab.well.locator("#col").get_by_text("answer number 330", exact=True)).to_have_count(1)
         assert await frame.evaluate("scrollY") > 0, "the page jumped to the top when older entries came"
         await expect(tab.well.locator(".jump")).to_be_visible()
-        await tell(world.store, "python310", _answer(400), each=0)
+        await tell(hub.store, "python310", _answer(400), each=0)
         await expect(tab.well.locator("#col").get_by_text("answer number 400", exact=True)).to_have_count(1)
         assert (
             not await tab.well.locator("#col")

@@ -26,8 +26,8 @@ LOADED = """() => performance.getEntriesByType('resource')
 async def test_a_page_asks_once_for_each_module_and_announced_them_all(
     tmp_path: Path, browser: Browser, path: str
 ) -> None:
-    async with lantern(tmp_path) as world:
-        tab = await open_tab(browser, world.url, None)
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, None)
         told: list[str] = []
         tab.page.on("console", lambda message: told.append(message.text))
         await tab.go(path)
@@ -40,8 +40,8 @@ async def test_a_page_asks_once_for_each_module_and_announced_them_all(
 
 
 async def test_a_second_visit_asks_the_server_for_the_page_alone(tmp_path: Path, browser: Browser) -> None:
-    async with lantern(tmp_path) as world:
-        tab = await open_tab(browser, world.url, world.tokens["Mira"])
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
         await expect(tab.page.locator("#task")).to_be_visible()
         await tab.page.wait_for_load_state("networkidle")
         await tab.go("/inbox")

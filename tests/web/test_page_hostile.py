@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.stage import Stage, append
+from tests.hub.running_hub import RunningHub
+from tests.hub.scripted_device import append
 from tests.waiting import within
 from tests.web.chrome import Tab, needs_chromium, open_tab
 from tests.web.xss_corpus import DEEP, PAYLOADS, WRAPPED
@@ -137,14 +138,14 @@ def said(entry: str, text: str) -> list[AnyEvent]:
     return [EntryOpened(entry, "assistant"), TextAppended(entry, "assistant", text), EntryClosed(entry)]
 
 
-async def begun(world: Stage, *events: AnyEvent, session: str = "s1", cwd: str = "/code/lantern") -> str:
+async def begun(hub: RunningHub, *events: AnyEvent, session: str = "s1", cwd: str = "/code/lantern") -> str:
     start = SessionStarted("scripted", "stream_json", cwd, "ana")
-    await append(world.store, session, start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), *events)
+    await append(hub.store, session, start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), *events)
     return session
 
 
-async def tab_at(world: Stage, browser: Browser, session: str = "s1", **more: Any) -> Tab:
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path=f"/sessions/{session}", **more)
+async def tab_at(hub: RunningHub, browser: Browser, session: str = "s1", **more: Any) -> Tab:
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path=f"/sessions/{session}", **more)
     await tab.says("Hello")
     return tab
 
@@ -181,12 +182,12 @@ def test_the_corpus_has_at_least_three_hundred_payloads() -> None:
 
 
 @pytest.mark.row("S50", "A9")
-async def test_no_payload_runs_loads_or_restyles_anything(world: Stage, browser: Browser) -> None:
+async def test_no_payload_runs_loads_or_restyles_anything(hub: RunningHub, browser: Browser) -> None:
     """Every payload as prose, thought, command, file name, diff, output, plan, note, error and raw line."""
     told = [everywhere(n, payload) for n, payload in enumerate(PAYLOADS)]
     told += [said(f"w{n}", payload) for n, payload in enumerate([*WRAPPED, *DEEP])]
-    session = await begun(world)
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path=f"/sessions/{session}")
+    session = await begun(hub)
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path=f"/sessions/{session}")
     alerts: list[str] = []
     tab.page.on("dialog", lambda dialog: alerts.append(dialog.message))
     await tab.says("Hello")
@@ -196,7 +197,7 @@ async def test_no_payload_runs_loads_or_restyles_anything(world: Stage, browser:
     for start in range(0, len(told), most):
         events = [one for each in told[start : start + most] for one in each]
         marker = f"Through with {start}."
-        await append(world.store, session, *events, *said(f"mark{start}", marker))
+        await append(hub.store, session, *events, *said(f"mark{start}", marker))
         await tab.says(marker)
         await frame.evaluate(OPEN_ALL)
         assert await frame.evaluate(LOOK) == nothing, PAYLOADS[start : start + most]
@@ -207,20 +208,20 @@ async def test_no_payload_runs_loads_or_restyles_anything(world: Stage, browser:
 
 @pytest.mark.row("S50", "A9")
 async def test_no_payload_runs_loads_or_restyles_anything_in_the_shell(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     """Every payload as a session's title, folder, starter and failure, in the list and in the palette."""
     for n, payload in enumerate(PAYLOADS):
         name = payload.replace("\x00", " ")
         await append(
-            world.store,
+            hub.store,
             f"x{n}",
             SessionStarted("scripted", name[:80], f"/code/{name}", name),
             TitleChanged(name),
             SessionFailed("x", name, name),
         )
-    await begun(world)
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    await begun(hub)
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
     alerts: list[str] = []
     tab.page.on("dialog", lambda dialog: alerts.append(dialog.message))
     await tab.says("Hello")
@@ -247,13 +248,13 @@ async def test_no_payload_runs_loads_or_restyles_anything_in_the_shell(
 
 @pytest.mark.row("S50")
 async def test_payloads_in_requests_titles_and_failures_stay_words_in_the_shell(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     payload = "<img src=x onerror=alert(1)>"
     question = Question(payload, payload, (QuestionOption(payload, payload, payload),))
     edit = Raw(json.dumps({"file_path": payload, "old_string": payload, "new_string": payload * 2}).encode())
     session = await begun(
-        world,
+        hub,
         TitleChanged(payload),
         command(payload, "r1", note=payload, blocked_path=payload),
         PermissionRequested("r2", payload, payload, "edit", edit, "a" * 64, OPTIONS, note=payload),
@@ -264,12 +265,12 @@ async def test_payloads_in_requests_titles_and_failures_stay_words_in_the_shell(
         cwd=f"/code/{payload}",
     )
     await append(
-        world.store,
+        hub.store,
         "s2",
         SessionStarted("scripted", "x", payload, payload),
         SessionFailed("x", payload, payload),
     )
-    tab = await tab_at(world, browser, session)
+    tab = await tab_at(hub, browser, session)
     for n in range(4):
         await expect(tab.ask.locator(".pager")).to_contain_text(f"{n + 1} of 4")
         await expect(tab.ask).to_contain_text(payload)
@@ -284,12 +285,14 @@ async def test_payloads_in_requests_titles_and_failures_stay_words_in_the_shell(
 
 
 @pytest.mark.row("S45")
-async def test_a_request_that_appears_under_the_hand_is_not_answered(world: Stage, browser: Browser) -> None:
-    await begun(world)
-    tab = await tab_at(world, browser)
+async def test_a_request_that_appears_under_the_hand_is_not_answered(
+    hub: RunningHub, browser: Browser
+) -> None:
+    await begun(hub)
+    tab = await tab_at(hub, browser)
     await tab.page.locator("#message").focus()
     await tab.page.evaluate(PRESS_AT_ONCE, "rm -rf build")
-    await append(world.store, "s1", command("rm -rf build"))
+    await append(hub.store, "s1", command("rm -rf build"))
     await tab.ask.wait_for()
     assert await tab.page.evaluate("() => window.pressed") > 0
     focused = "document.activeElement?.id || document.activeElement?.className"
@@ -299,22 +302,22 @@ async def test_a_request_that_appears_under_the_hand_is_not_answered(world: Stag
     assert "btn" not in await tab.page.evaluate(focused)
     for key in ("Enter", "Space"):
         await tab.page.keyboard.press(key)
-    assert not [one for one in world.device.commands if isinstance(one, AnswerPermission)]
+    assert not [one for one in hub.device.commands if isinstance(one, AnswerPermission)]
     await expect(tab.ask.locator(".pri")).to_be_enabled()
     await tab.page.keyboard.press("Enter")
-    assert not [one for one in world.device.commands if isinstance(one, AnswerPermission)], "Enter allowed it"
+    assert not [one for one in hub.device.commands if isinstance(one, AnswerPermission)], "Enter allowed it"
     await tab.page.keyboard.press("d")
     await expect(tab.ask).to_have_count(0)
-    given = next(one for one in world.device.commands if isinstance(one, AnswerPermission))
+    given = next(one for one in hub.device.commands if isinstance(one, AnswerPermission))
     assert (given.decision, given.input_sha256) == ("deny", "a" * 64)
 
 
 @pytest.mark.row("S45")
 async def test_a_second_request_is_inert_again_when_it_takes_the_first_ones_place(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
-    await begun(world, command("one", "r1"), command("two", "r2"))
-    tab = await tab_at(world, browser)
+    await begun(hub, command("one", "r1"), command("two", "r2"))
+    tab = await tab_at(hub, browser)
     await tab.page.evaluate(PRESS_AT_ONCE, "two")
     await tab.allow()
     await expect(tab.ask.locator(".cmd")).to_contain_text("two")
@@ -324,14 +327,14 @@ async def test_a_second_request_is_inert_again_when_it_takes_the_first_ones_plac
     await tab.ask.focus()
     await tab.page.keyboard.press("d")
     await expect(tab.ask).to_have_count(0)
-    answered = [one for one in world.device.commands if isinstance(one, AnswerPermission)]
+    answered = [one for one in hub.device.commands if isinstance(one, AnswerPermission)]
     assert [(one.request_id, one.decision) for one in answered] == [("r1", "allow"), ("r2", "deny")]
 
 
-async def test_the_request_goes_because_of_the_event_not_the_click(world: Stage, browser: Browser) -> None:
-    await begun(world, command("make"))
-    tab = await tab_at(world, browser)
-    world.device.mute = True
+async def test_the_request_goes_because_of_the_event_not_the_click(hub: RunningHub, browser: Browser) -> None:
+    await begun(hub, command("make"))
+    tab = await tab_at(hub, browser)
+    hub.device.mute = True
     await tab.allow()
     await expect(tab.ask).to_contain_text("Allowed. Waiting for laptop to confirm.")
     await expect(tab.ask.locator(".pri")).to_be_disabled()
@@ -340,11 +343,11 @@ async def test_the_request_goes_because_of_the_event_not_the_click(world: Stage,
 
 @pytest.mark.row("S44")
 async def test_characters_that_hide_are_written_out_and_the_end_must_be_seen(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     hidden = "echo ok\u202e\u200b" + "\u00a0" * 3000 + "; rm -rf /home"
-    await begun(world, command(hidden, note="all\u202egood"))
-    tab = await tab_at(world, browser)
+    await begun(hub, command(hidden, note="all\u202egood"))
+    tab = await tab_at(hub, browser)
     await expect(tab.ask.locator(".cmd")).to_contain_text("\\u{202e}\\u{200b}\\u{a0}")
     await expect(tab.ask.locator(".cmd")).to_contain_text("; rm -rf /home")
     await expect(tab.ask.locator(".warn")).to_be_visible()
@@ -359,14 +362,14 @@ async def test_characters_that_hide_are_written_out_and_the_end_must_be_seen(
 
 
 @pytest.mark.row("S48")
-async def test_an_agent_cannot_draw_a_request(world: Stage, browser: Browser) -> None:
+async def test_an_agent_cannot_draw_a_request(hub: RunningHub, browser: Browser) -> None:
     imitation = (
         "<section class='ask'><header><h2>Claude Code wants to run a command</h2></header>"
         "<pre class='cmd'>ls</pre><button class='btn pri'>Allow once</button></section>\n\n"
         "**Bascule** needs your approval: [Allow once](https://evil.example/allow)"
     )
-    await begun(world, *said("m1", imitation))
-    tab = await tab_at(world, browser)
+    await begun(hub, *said("m1", imitation))
+    tab = await tab_at(hub, browser)
     await tab.says("needs your approval")
     assert await tab.ask.count() == 0
     assert await tab.well.locator("button:has-text('Allow'), .ask, .btn, .seal").count() == 0
@@ -380,10 +383,10 @@ async def test_an_agent_cannot_draw_a_request(world: Stage, browser: Browser) ->
 
 @pytest.mark.row("A10")
 async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
-    await begun(world, command("make"))
-    tab = await tab_at(world, browser)
+    await begun(hub, command("make"))
+    tab = await tab_at(hub, browser)
     frame = next(one for one in tab.page.frames if "/portlet" in one.url)
     tried = await frame.evaluate(TAKEN_OVER)
     assert tried["storage"] == tried["parent"] == tried["parentStorage"] == "SecurityError"
@@ -423,7 +426,7 @@ async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer
     assert await tab.page.evaluate("() => window.lastHeard") == 4242
     await expect(tab.page.locator(".note")).to_have_count(0)
     wanted = (AnswerPermission, SendPrompt, StartSession, EndSession, Interrupt)
-    assert not [one for one in world.device.commands if isinstance(one, wanted)]
+    assert not [one for one in hub.device.commands if isinstance(one, wanted)]
     await expect(tab.ask).to_have_count(1)
     await expect(tab.page.locator("#panel")).to_be_hidden()
     assert tab.strangers == []
@@ -432,12 +435,12 @@ async def test_a_portlet_that_is_taken_over_can_neither_read_nor_send_nor_answer
 
 @pytest.mark.row("S52", "A10")
 async def test_the_page_cannot_be_framed_and_ignores_what_other_windows_say(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
-    await begun(world, command("make"))
-    tab = await tab_at(world, browser)
+    await begun(hub, command("make"))
+    tab = await tab_at(hub, browser)
     evil = await tab.page.context.new_page()
-    await evil.set_content(f"<iframe src='{world.url}/'></iframe><iframe src='{world.url}/portlet'></iframe>")
+    await evil.set_content(f"<iframe src='{hub.url}/'></iframe><iframe src='{hub.url}/portlet'></iframe>")
     for frame in evil.frames[1:]:
         assert await frame.evaluate("document.querySelector('#app, #col')") is None
     await tab.page.evaluate(
@@ -450,36 +453,34 @@ async def test_the_page_cannot_be_framed_and_ignores_what_other_windows_say(
 
 @pytest.mark.row("S16", "C4")
 async def test_the_secret_leaves_the_address_bar_and_the_query_is_ignored(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
-    tab = await open_tab(
-        browser, world.url, world.tokens["owner"], path="/?hub=wss://evil.example&token=other"
-    )
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/?hub=wss://evil.example&token=other")
     await expect(tab.page.locator("#task")).to_be_visible()
-    assert world.tokens["owner"] not in tab.page.url
+    assert hub.tokens["owner"] not in tab.page.url
     assert tab.strangers == []
-    assert await tab.page.evaluate("localStorage.getItem('bascule.key')") == world.tokens["owner"]
+    assert await tab.page.evaluate("localStorage.getItem('bascule.key')") == hub.tokens["owner"]
 
 
-async def test_a_browser_without_a_key_sees_only_how_to_get_one(world: Stage, browser: Browser) -> None:
-    tab = await open_tab(browser, world.url, "wrong-key-entirely")
+async def test_a_browser_without_a_key_sees_only_how_to_get_one(hub: RunningHub, browser: Browser) -> None:
+    tab = await open_tab(browser, hub.url, "wrong-key-entirely")
     await expect(tab.page.locator("h1:visible")).to_have_text("This browser is not trusted here")
-    await tab.page.get_by_label("Link or key").fill(f"{world.url}/#token={world.tokens['owner']}")
+    await tab.page.get_by_label("Link or key").fill(f"{hub.url}/#token={hub.tokens['owner']}")
     await tab.page.get_by_role("button", name="Open").click()
     await expect(tab.page.locator("#task")).to_be_visible()
 
 
-async def test_a_revoked_browser_is_closed_within_two_seconds(world: Stage, browser: Browser) -> None:
-    tab = await open_tab(browser, world.url, world.tokens["operator"])
+async def test_a_revoked_browser_is_closed_within_two_seconds(hub: RunningHub, browser: Browser) -> None:
+    tab = await open_tab(browser, hub.url, hub.tokens["operator"])
     await expect(tab.page.locator("#task")).to_be_visible()
     with within(2):
-        await world.grants.revoke(world.grant["operator"].id)
+        await hub.grants.revoke(hub.grant["operator"].id)
         await expect(tab.page.get_by_text("This browser is not trusted here")).to_be_visible()
 
 
-async def test_a_viewer_reads_along_and_has_nothing_to_press(world: Stage, browser: Browser) -> None:
-    await begun(world, *said("m1", "Look at this."), command("make"))
-    tab = await open_tab(browser, world.url, world.tokens["viewer"], path="/sessions/s1")
+async def test_a_viewer_reads_along_and_has_nothing_to_press(hub: RunningHub, browser: Browser) -> None:
+    await begun(hub, *said("m1", "Look at this."), command("make"))
+    tab = await open_tab(browser, hub.url, hub.tokens["viewer"], path="/sessions/s1")
     await tab.says("Look at this.")
     await expect(tab.page.locator(".banner")).to_contain_text("You can’t send, type or approve.")
     assert await tab.page.locator(".ask, #message:visible").count() == 0
@@ -487,8 +488,8 @@ async def test_a_viewer_reads_along_and_has_nothing_to_press(world: Stage, brows
 
 @pytest.mark.row("S51", "X6")
 @pytest.mark.parametrize("path", ["/", "/portlet", "/terminal", "/sessions/x", "/settings/audit", "/inbox"])
-async def test_every_page_carries_the_strict_policy(world: Stage, path: str) -> None:
-    async with world.client() as client:
+async def test_every_page_carries_the_strict_policy(hub: RunningHub, path: str) -> None:
+    async with hub.client() as client:
         answer = await client.get(path)
     policy = answer.headers["content-security-policy"]
     is_frame = path in ("/portlet", "/terminal")
@@ -520,15 +521,15 @@ async def test_every_page_carries_the_strict_policy(world: Stage, path: str) -> 
         "x/y.js",
     ],
 )
-async def test_only_listed_files_are_served(world: Stage, name: str) -> None:
-    async with world.client(world.tokens["owner"]) as client:
+async def test_only_listed_files_are_served(hub: RunningHub, name: str) -> None:
+    async with hub.client(hub.tokens["owner"]) as client:
         answer = await client.get(f"/assets/{name}")
     assert answer.status_code == 404
 
 
 @pytest.mark.row("S02")
-async def test_only_the_portlets_files_are_read_from_an_opaque_origin(world: Stage) -> None:
-    async with world.client(world.tokens["owner"]) as client:
+async def test_only_the_portlets_files_are_read_from_an_opaque_origin(hub: RunningHub) -> None:
+    async with hub.client(hub.tokens["owner"]) as client:
         file = await client.get("/assets/portlet/main.js", headers={"origin": "null"})
         assert (file.status_code, file.headers["access-control-allow-origin"]) == (200, "*")
         assert (

@@ -36,9 +36,9 @@ STORED = "() => Object.entries({ ...localStorage, ...sessionStorage })"
 async def test_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
     tmp_path: Path, browser: Browser
 ) -> None:
-    async with lantern(tmp_path) as world:
-        token = world.tokens["Mira"]
-        tab = await open_tab(browser, world.url, token, path="/sessions/python310", service_workers="allow")
+    async with lantern(tmp_path) as hub:
+        token = hub.tokens["Mira"]
+        tab = await open_tab(browser, hub.url, token, path="/sessions/python310", service_workers="allow")
         page = tab.page
         await tab.says("Removed the shims")
         await page.evaluate(KEPT)
@@ -46,7 +46,7 @@ async def test_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
         await page.wait_for_function("() => navigator.serviceWorker.controller !== null")
         await tab.says("Removed the shims")
         await page.locator("#message").fill("a private draft")
-        await page.goto(f"{world.url}/inbox")
+        await page.goto(f"{hub.url}/inbox")
         await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
         # Installable, and kept: the page itself, its files; no word of anybody, no key
         manifest = await page.evaluate("() => fetch('/manifest.webmanifest').then((one) => one.json())")
@@ -67,7 +67,7 @@ async def test_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
         # The server is away: the page opens, says so, and holds its tabs
         await page.context.route("**/api/tickets", lambda route: route.abort())
         await page.context.set_offline(True)
-        await page.goto(f"{world.url}/inbox")
+        await page.goto(f"{hub.url}/inbox")
         await expect(page.locator(".banner.warn")).to_contain_text("Lost the server")
         await page.context.set_offline(False)
         await page.context.unroute("**/api/tickets")
@@ -83,7 +83,7 @@ async def test_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
         await expect(page.get_by_role("heading", name="This browser is not trusted here")).to_be_visible()
         await nothing_left(tab)
         second = await page.context.new_page()
-        await second.goto(f"{world.url}/sessions/python310#token={world.tokens['viewer']}")
+        await second.goto(f"{hub.url}/sessions/python310#token={hub.tokens['viewer']}")
         await expect(second.locator(".banner")).to_contain_text("You read along live.")
         assert "private draft" not in str(await second.evaluate(STORED))
 
@@ -101,35 +101,35 @@ async def nothing_left(tab: Tab) -> None:
 async def test_an_address_can_neither_name_another_server_nor_lock_a_browser_out(
     tmp_path: Path, browser: Browser
 ) -> None:
-    async with lantern(tmp_path) as world:
+    async with lantern(tmp_path) as hub:
         sockets: list[str] = []
-        tab = await open_tab(browser, world.url, None)
+        tab = await open_tab(browser, hub.url, None)
         tab.page.on("websocket", lambda socket: sockets.append(socket.url))
         page = tab.page
         await expect(page.get_by_role("heading", name="This browser is not trusted here")).to_be_visible()
         # Words in the address are no key and no server
-        mira = world.tokens["Mira"]
-        await page.goto(f"{world.url}/?hub=wss://evil.example&token={mira}&server=evil.example#hub=evil")
+        mira = hub.tokens["Mira"]
+        await page.goto(f"{hub.url}/?hub=wss://evil.example&token={mira}&server=evil.example#hub=evil")
         await expect(page.get_by_role("heading", name="This browser is not trusted here")).to_be_visible()
-        assert page.url == f"{world.url}/"
+        assert page.url == f"{hub.url}/"
         # A key is taken from its one place, and leaves the address bar
-        await page.goto(f"{world.url}/inbox?hub=wss://evil.example#token={mira}")
+        await page.goto(f"{hub.url}/inbox?hub=wss://evil.example#token={mira}")
         await expect(page.get_by_role("button", name="lantern 4")).to_be_visible()
-        assert page.url == f"{world.url}/inbox"
+        assert page.url == f"{hub.url}/inbox"
         assert mira not in await page.evaluate(
             "JSON.stringify(history.state) + document.referrer + location.href"
         )
         # A link that opens nothing changes nothing for one who is in
-        await page.goto(f"{world.url}/#token=not-a-key-of-ours-at-all")
+        await page.goto(f"{hub.url}/#token=not-a-key-of-ours-at-all")
         await tab.told("That link no longer works. You are in as before.")
         await expect(page.get_by_role("button", name="lantern 4")).to_be_visible()
         assert sockets
-        assert all(url.startswith(world.url.replace("http", "ws", 1) + "/ws?ticket=") for url in sockets)
+        assert all(url.startswith(hub.url.replace("http", "ws", 1) + "/ws?ticket=") for url in sockets)
         assert tab.strangers == []
         # Whoever is sent away while they look keeps nothing of it on the page
-        await page.goto(f"{world.url}/sessions/python310")
+        await page.goto(f"{hub.url}/sessions/python310")
         await tab.says("Removed the shims")
-        await world.grants.revoke(world.grant["Mira"].id, by="owner")
+        await hub.grants.revoke(hub.grant["Mira"].id, by="owner")
         await expect(page.get_by_role("heading", name="This browser is not trusted here")).to_be_visible()
         await expect(page.locator(".srow")).to_have_count(0)
         assert "Removed the shims" not in "".join([await frame.content() for frame in page.frames])

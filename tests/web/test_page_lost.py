@@ -100,26 +100,26 @@ async def test_two_tries_at_once_are_one_connection_and_the_restart_is_still_sai
 async def test_a_device_that_goes_away_and_a_server_that_was_updated_are_said(
     tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with lantern(tmp_path) as world:
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/flaky")
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/flaky")
         page, banner = tab.page, tab.page.locator(".banner")
         await tab.says("Running the sync tests")
         await expect(banner).to_have_count(0)
-        world.device.line.closed()
+        hub.device.line.closed()
         await expect(banner).to_contain_text("Lost tower. It comes back by itself.")
         await expect(page.locator(".dev")).to_contain_text("away")
         await page.clock.set_system_time(datetime.datetime.now() + datetime.timedelta(minutes=3))
         await expect(page.locator(".away.card h2")).to_have_text("tower has been away for 3 minutes")
-        world.device = LanternDevice(world.store, world.hub.switchboard)
-        world.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", 3, ()))
+        hub.device = LanternDevice(hub.store, hub.services.switchboard)
+        hub.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", 3, ()))
         await expect(page.locator(".away.card")).to_have_count(0)
-        await tell(world.store, "flaky", said("m2", "It failed at run 61."))
+        await tell(hub.store, "flaky", said("m2", "It failed at run 61."))
         await tab.says("It failed at run 61.")
         # Another version answers after a reconnect: the page offers to load itself again, and keeps the draft
         await page.locator("#message").fill("half a thought")
         monkeypatch.setattr("bascule.hub.live.subscriptions.__version__", "9.9.9")
-        world.hub.open_streams.shut_down()
-        world.hub.open_streams.closing = False
+        hub.services.open_streams.shut_down()
+        hub.services.open_streams.closing = False
         await page.evaluate("dispatchEvent(new Event('online'))")
         await expect(banner).to_contain_text("Bascule is now 9.9.9. This page is from before.")
         assert __version__ != "9.9.9"

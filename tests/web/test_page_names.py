@@ -5,7 +5,8 @@ import json
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.stage import Stage, append, until
+from tests.hub.running_hub import RunningHub, until
+from tests.hub.scripted_device import append
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 
 from bascule.model.commands import AnswerPermission, AnswerQuestion
@@ -67,18 +68,18 @@ def named(name: str) -> list[AnyEvent]:
     ]
 
 
-async def session_of(world: Stage, session: str, *events: AnyEvent, agent: str = "scripted") -> None:
+async def session_of(hub: RunningHub, session: str, *events: AnyEvent, agent: str = "scripted") -> None:
     started = SessionStarted(agent, "stream_json", "/tmp", "ana", "device-1")
-    await append(world.store, session, started, SessionReady("c1"), *events)
+    await append(hub.store, session, started, SessionReady("c1"), *events)
 
 
-def answered(world: Stage) -> list[AnswerQuestion]:
-    return [one for one in world.device.commands if isinstance(one, AnswerQuestion)]
+def answered(hub: RunningHub) -> list[AnswerQuestion]:
+    return [one for one in hub.device.commands if isinstance(one, AnswerQuestion)]
 
 
 @pytest.mark.row("S36")
 async def test_questions_with_inherited_names_are_shown_and_answered_exactly(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     asked = [
         QuestionAsked(
@@ -89,9 +90,9 @@ async def test_questions_with_inherited_names_are_shown_and_answered_exactly(
         )
         for name in NAMES
     ]
-    await session_of(world, "s1", *asked, wants("r1"))
-    await session_of(world, "s2", wants("r2", "make other"))
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    await session_of(hub, "s1", *asked, wants("r1"))
+    await session_of(hub, "s2", wants("r2", "make other"))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
     for number, name in enumerate(NAMES):
         await expect(tab.ask).to_contain_text(
             f"1 of {len(NAMES) + 1 - number}" if number < len(NAMES) else ""
@@ -102,28 +103,30 @@ async def test_questions_with_inherited_names_are_shown_and_answered_exactly(
         else:
             await tab.ask.locator(".opt", has_text=name).first.click()
         await tab.ask.locator(".pri:enabled").click()
-        await until(lambda number=number: len(answered(world)) == number + 1)
-        command = answered(world)[-1]
+        await until(lambda number=number: len(answered(hub)) == number + 1)
+        command = answered(hub)[-1]
         assert (command.request_id, command.answers) == (
             f"q-{name}",
             {name: f"my {name}" if number % 2 else name},
         )
-        await append(world.store, "s1", QuestionAnswered(command.request_id, "owner", command.answers))
+        await append(hub.store, "s1", QuestionAnswered(command.request_id, "owner", command.answers))
     await expect(tab.ask).to_contain_text("wants to run a command")
     await tab.allow()
-    await until(lambda: any(isinstance(one, AnswerPermission) for one in world.device.commands))
+    await until(lambda: any(isinstance(one, AnswerPermission) for one in hub.device.commands))
     await expect(tab.well.locator("dd", has_text="my __proto__")).to_have_count(1)
     assert tab.errors == []
 
 
 @pytest.mark.row("S36")
-async def test_the_inbox_shows_every_request_beside_such_a_question(world: Stage, browser: Browser) -> None:
+async def test_the_inbox_shows_every_request_beside_such_a_question(
+    hub: RunningHub, browser: Browser
+) -> None:
     for number, name in enumerate(NAMES):
         question = QuestionAsked(name, (Question(name),), Raw(b"{}"), SHA)
-        await session_of(world, f"s{number}", question, wants("behind"))
-    await session_of(world, "calm", wants("r1", "make calm"))
+        await session_of(hub, f"s{number}", question, wants("behind"))
+    await session_of(hub, "calm", wants("r1", "make calm"))
     for size in ({"width": 1280, "height": 720}, PHONE):
-        tab = await open_tab(browser, world.url, world.tokens["owner"], path="/inbox", size=size)
+        tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/inbox", size=size)
         await expect(tab.page.locator(".irow")).to_have_count(2 * len(NAMES) + 1)
         for name in NAMES:
             await expect(tab.page.locator(f".irow .l2:text-is({json.dumps(name)})")).to_have_count(1)
@@ -134,11 +137,11 @@ async def test_the_inbox_shows_every_request_beside_such_a_question(world: Stage
 
 @pytest.mark.row("S36")
 async def test_sessions_entries_tools_models_and_files_may_have_such_names(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     for name in NAMES:
-        await session_of(world, name, *named(name), wants(name, name), agent=name)
-    tab = await open_tab(browser, world.url, world.tokens["owner"])
+        await session_of(hub, name, *named(name), wants(name, name), agent=name)
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"])
     for name in NAMES:
         await tab.turn_to(f"/sessions/{name}")
         await tab.says(f"said by {name.upper().strip('_')}")
@@ -147,10 +150,10 @@ async def test_sessions_entries_tools_models_and_files_may_have_such_names(
         await until(
             lambda name=name: any(
                 isinstance(one, AnswerPermission) and one.session_id == one.request_id == name
-                for one in world.device.commands
+                for one in hub.device.commands
             )
         )
-        async with world.client(world.tokens["owner"]) as client:
+        async with hub.client(hub.tokens["owner"]) as client:
             page = await client.get(f"/api/sessions/{name}/entries")
         assert {name} <= {one.get("tool_id") for one in page.json()["entries"]}
     # One that is not there is said not to be, rather than found among what an object inherits.
@@ -161,12 +164,12 @@ async def test_sessions_entries_tools_models_and_files_may_have_such_names(
 
 @pytest.mark.row("S36")
 async def test_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     bad = PermissionRequested("bad", "Edit", "Edit", "edit", raw(file_path=MUTE, content="x"), SHA, OPTIONS)
-    await session_of(world, "s1", bad, wants("good", "make good"))
-    await session_of(world, "s2", wants("r2", "make other"))
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1", size=PHONE)
+    await session_of(hub, "s1", bad, wants("good", "make good"))
+    await session_of(hub, "s2", wants("r2", "make other"))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=PHONE)
     await expect(tab.ask).to_contain_text("This request can’t be shown")
     await tab.ask.get_by_text("Show it raw").click()
     await expect(tab.ask.locator("pre")).to_contain_text('"toString": 1')
@@ -179,14 +182,14 @@ async def test_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
     await tab.turn_to("/sessions/s1")
     await tab.ask.get_by_role("button", name="Deny", exact=True).click()
     await expect(tab.ask).to_contain_text("make good")
-    denied = next(one for one in world.device.commands if isinstance(one, AnswerPermission))
+    denied = next(one for one in hub.device.commands if isinstance(one, AnswerPermission))
     assert (denied.request_id, denied.decision) == ("bad", "deny")
     assert tab.errors == []
 
 
 @pytest.mark.row("S36")
 async def test_an_entry_that_cannot_be_drawn_is_shown_raw_among_the_others(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     events: list[AnyEvent] = []
     for number, path in enumerate(("/tmp/a", MUTE, "/tmp/c")):
@@ -197,8 +200,8 @@ async def test_an_entry_that_cannot_be_drawn_is_shown_raw_among_the_others(
             ToolStarted(f"t{number}", "Edit", "Edit", "edit", raw(file_path=path, content="x")),
             ToolChanged(f"t{number}", "done", "ok"),
         ]
-    await session_of(world, "s1", PromptSent("p1", "go", "ana"), *events, TurnEnded("end_turn"))
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    await session_of(hub, "s1", PromptSent("p1", "go", "ana"), *events, TurnEnded("end_turn"))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
     for number in range(3):
         await tab.says(f"before {number}")
     lost = tab.well.locator("details", has_text="This could not be drawn")

@@ -3,7 +3,8 @@
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.stage import Stage, append
+from tests.hub.running_hub import RunningHub
+from tests.hub.scripted_device import append
 from tests.web.chrome import needs_chromium, open_tab
 from tests.web.test_page_names import OPTIONS, SHA, raw, wants
 
@@ -56,7 +57,7 @@ RAW = """() => {
 
 @pytest.mark.row("S44")
 async def test_a_title_that_turns_a_line_around_is_written_out_everywhere(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     """Also models, commands, queued messages, options, names and reasons: all outside the frames."""
     command = SlashCommand(f"do{TURNED}", TURNED)
@@ -64,7 +65,7 @@ async def test_a_title_that_turns_a_line_around_is_written_out_everywhere(
     asked = PermissionRequested("r1", TURNED, TURNED, "other", raw(command=TURNED), SHA, (*OPTIONS, option))
     started = SessionStarted("scripted", "stream_json", f"/tmp/{TURNED}", TURNED, "device-1")
     await append(
-        world.store,
+        hub.store,
         "s1",
         started,
         SessionReady("c1"),
@@ -77,8 +78,8 @@ async def test_a_title_that_turns_a_line_around_is_written_out_everywhere(
         asked,
         wants("r2", TURNED),
     )
-    await append(world.store, "s2", started, TitleChanged(TURNED), SessionFailed("exited_early", TURNED))
-    tab = await open_tab(browser, world.url, world.tokens["owner"])
+    await append(hub.store, "s2", started, TitleChanged(TURNED), SessionFailed("exited_early", TURNED))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"])
     for place in PLACES:
         await tab.turn_to(place)
         await expect(tab.page.locator("#side")).to_contain_text("\\u{202e}gnp.exe")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.stage import Stage, append, until
+from tests.hub.running_hub import RunningHub, until
+from tests.hub.scripted_device import append
 from tests.web.axe import serious
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 from tests.web.lantern import SHA, lantern, tell, wants_command, wants_edit
@@ -45,34 +46,34 @@ def wants(
     return PermissionRequested(request, tool, tool, kind, raw, "a" * 64, options or (ONCE, DENY))
 
 
-async def begun(world: Stage, *events: AnyEvent, session: str = "s1") -> None:
+async def begun(hub: RunningHub, *events: AnyEvent, session: str = "s1") -> None:
     start = SessionStarted("scripted", "stream_json", "/code/lantern", "ana")
-    await append(world.store, session, start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), *events)
+    await append(hub.store, session, start, SessionReady("abc"), PromptSent("p1", "Hello", "ana"), *events)
 
 
-def answers(world: Stage) -> list[AnswerPermission]:
-    return [one for one in world.device.commands if isinstance(one, AnswerPermission)]
+def answers(hub: RunningHub) -> list[AnswerPermission]:
+    return [one for one in hub.device.commands if isinstance(one, AnswerPermission)]
 
 
-def told(world: Stage) -> list[AnswerQuestion]:
-    return [one for one in world.device.commands if isinstance(one, AnswerQuestion)]
+def told(hub: RunningHub) -> list[AnswerQuestion]:
+    return [one for one in hub.device.commands if isinstance(one, AnswerQuestion)]
 
 
 @pytest.mark.row("R9", "S44")
 async def test_each_tool_shows_exactly_what_it_would_do_and_settles_by_its_event(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     """Also two requests in turn, a denial with a reason, a withdrawal and an answer that came too late."""
     always = PermissionOption("always", "allow_always", "Always allow make", "in this project")
     await begun(
-        world,
+        hub,
         wants("r1", "Bash", "execute", ONCE, always, DENY, command="make test"),
         wants("r2", "Write", "edit", file_path="/code/lantern/new.py", content="one = 1\ntwo = 2\n"),
         wants("r3", "mcp__tracker__create", "other", title="Bug", labels=["a", "b\u202ec"]),
         wants("r4", "ExitPlanMode", "plan", plan=PLAN),
         wants("r5", "WebFetch", "fetch", url="https://example.org/a?b=c"),
     )
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
     ask = tab.ask
     await expect(ask.locator("h2")).to_have_text("Scripted wants to run a command")
     await expect(ask.locator(".pager")).to_contain_text("1 of 5")
@@ -81,7 +82,7 @@ async def test_each_tool_shows_exactly_what_it_would_do_and_settles_by_its_event
     await expect(ask.locator(".scope")).to_be_enabled()
     await ask.locator(".scope").click()
     await expect(ask.locator("h2")).to_have_text("Scripted wants to write a file")
-    assert [(one.request_id, one.remember) for one in answers(world)] == [("r1", True)]
+    assert [(one.request_id, one.remember) for one in answers(hub)] == [("r1", True)]
     await expect(ask.locator(".meta2.top")).to_contain_text("new.py")
     await expect(ask.locator(".da")).to_have_count(2)
     await expect(ask.locator(".scope")).to_contain_text("Allow edits of new.py in this session")
@@ -89,12 +90,12 @@ async def test_each_tool_shows_exactly_what_it_would_do_and_settles_by_its_event
     await ask.get_by_label("Reason").fill("Put it into old.py")
     await ask.get_by_label("Reason").press("Enter")
     await expect(ask.locator("h2")).to_have_text("Scripted wants to use an outside tool")
-    assert (answers(world)[1].decision, answers(world)[1].message) == ("deny", "Put it into old.py")
+    assert (answers(hub)[1].decision, answers(hub)[1].message) == ("deny", "Put it into old.py")
     await expect(ask.locator(".meta2.top")).to_contain_text("mcp__tracker__create")
     await expect(ask.locator("dl.params")).to_contain_text("\\u{202e}")
     await expect(ask.locator(".warn")).to_contain_text("do not show")
     # The agent takes it back: it goes, and says so.
-    await append(world.store, "s1", PermissionWithdrawn("r3", "cancelled"))
+    await append(hub.store, "s1", PermissionWithdrawn("r3", "cancelled"))
     await expect(ask.locator("h2")).to_have_text("Scripted has a plan")
     await expect(ask.locator(".md h3")).to_have_text("Resume uploads")
     await expect(ask.locator(".md .li")).to_have_count(3)
@@ -107,47 +108,47 @@ async def test_each_tool_shows_exactly_what_it_would_do_and_settles_by_its_event
     await expect(ask.locator(".cmd")).to_have_text("https://example.org/a?b=c")
     await expect(ask.locator(".pager")).to_have_count(0)
     # Somebody else was faster: the page learns it from the event, whoever pressed what.
-    await append(world.store, "s1", PermissionAnswered("r5", "allow", "Jonas"))
+    await append(hub.store, "s1", PermissionAnswered("r5", "allow", "Jonas"))
     await expect(ask).to_have_count(0)
     await tab.told(r"Jonas allowed this at \d\d:\d\d")
-    await append(world.store, "s1", wants("r6", "Bash", "execute", command="true"))
+    await append(hub.store, "s1", wants("r6", "Bash", "execute", command="true"))
     await expect(ask).to_have_count(1)
-    await append(world.store, "s1", PermissionAnswered("r6", "deny", "timeout"))
+    await append(hub.store, "s1", PermissionAnswered("r6", "deny", "timeout"))
     await tab.told(r"No answer for 24 h, so it was denied\.")
-    assert [one.request_id for one in answers(world)] == ["r1", "r2", "r4"]
+    assert [one.request_id for one in answers(hub)] == ["r1", "r2", "r4"]
     assert tab.errors == []
 
 
 @pytest.mark.row("R9", "R11")
 async def test_a_request_answered_while_the_page_was_away_is_shown_as_settled(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
-    await begun(world, wants("r1", "Bash", "execute", command="make test"))
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    await begun(hub, wants("r1", "Bash", "execute", command="make test"))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
     await expect(tab.ask).to_have_count(1)
     await tab.page.route("**/api/tickets", lambda ticket: ticket.abort())
-    world.hub.open_streams.shut_down()
-    world.hub.open_streams.closing = False
+    hub.services.open_streams.shut_down()
+    hub.services.open_streams.closing = False
     await tab.told("Trying again, second time")
-    await append(world.store, "s1", PermissionAnswered("r1", "allow", "Jonas"))
+    await append(hub.store, "s1", PermissionAnswered("r1", "allow", "Jonas"))
     await tab.page.unroute("**/api/tickets")
     await tab.page.evaluate("dispatchEvent(new Event('online'))")
     await tab.told(r"Jonas allowed this at \d\d:\d\d")
     await expect(tab.ask).to_have_count(0)
-    assert answers(world) == []
+    assert answers(hub) == []
     assert tab.errors == []
 
 
 @pytest.mark.row("S44", "S45", "R9")
 async def test_on_a_phone_a_long_request_is_read_to_its_end_before_it_is_allowed(
-    world: Stage, browser: Browser
+    hub: RunningHub, browser: Browser
 ) -> None:
     lines = "\n".join(f"echo step {n}" for n in range(200))
-    await begun(world)
+    await begun(hub)
     path = "/sessions/s1"
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path=path, size=PHONE)
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path=path, size=PHONE)
     await tab.says("Hello")
-    await append(world.store, "s1", wants("r1", "Bash", "execute", command=f"{lines}\nrm -rf /home"))
+    await append(hub.store, "s1", wants("r1", "Bash", "execute", command=f"{lines}\nrm -rf /home"))
     allow = tab.ask.locator(".pri")
     await expect(tab.ask).to_have_attribute("aria-modal", "true")
     await expect(tab.ask).to_be_focused()
@@ -168,7 +169,7 @@ async def test_on_a_phone_a_long_request_is_read_to_its_end_before_it_is_allowed
     await expect(tab.ask.locator(".cmd")).to_contain_text("rm -rf /home")
     await allow.click()
     await expect(tab.ask).to_have_count(0)
-    assert [one.decision for one in answers(world)] == ["allow"]
+    assert [one.decision for one in answers(hub)] == ["allow"]
     # The parts of a session on a phone: the panel takes the transcript's place, and gives it back.
     parts = tab.page.get_by_role("group", name="Parts of this session")
     await parts.get_by_role("button", name="Files").click()
@@ -182,8 +183,8 @@ async def test_on_a_phone_a_long_request_is_read_to_its_end_before_it_is_allowed
 async def test_questions_wait_for_every_answer_and_only_the_button_sends(
     tmp_path: Path, browser: Browser
 ) -> None:
-    async with lantern(tmp_path) as world:
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/rates")
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/rates")
         ask, send = tab.ask, tab.ask.get_by_role("button", name="Send answers")
         await expect(ask.locator("h2")).to_have_text("Claude Code asks you 2 things")
         await expect(ask.locator(".late")).to_contain_text("stands still until you answer")
@@ -204,7 +205,7 @@ async def test_questions_wait_for_every_answer_and_only_the_button_sends(
             await own.nth(1).press(key)
         await ask.focus()
         await tab.page.keyboard.press("Enter")
-        assert told(world) == []
+        assert told(hub) == []
         # What was chosen is still there after a look elsewhere.
         await tab.page.locator("[data-key=python310].srow").click()
         await tab.says("Removed the shims")
@@ -213,20 +214,20 @@ async def test_questions_wait_for_every_answer_and_only_the_button_sends(
         await expect(send).to_be_enabled()
         await send.click()
         await expect(ask).to_contain_text("Sent. Waiting for tower to confirm.")
-        await until(lambda: len(told(world)) > 0)
-        [command] = told(world)
+        await until(lambda: len(told(hub)) > 0)
+        [command] = told(hub)
         assert list(command.answers.values()) == ["Dotted", "Overview, PDF export, And the e-mail"]
         # One without options, with a preview beside it, and let alone.
         preview = QuestionOption("Table", "As rows", preview="a | b\n1 | 2")
         asked = (Question("Which look?", "Look", (preview, QuestionOption("List"))), Question("Which name?"))
-        await tell(world.store, "flaky", [QuestionAsked("q9", asked, Raw(b"{}"), SHA)])
+        await tell(hub.store, "flaky", [QuestionAsked("q9", asked, Raw(b"{}"), SHA)])
         await tab.page.locator("[data-key=flaky].srow").click()
         await expect(ask.locator(".pv")).to_have_text("a | b\n1 | 2")
         await expect(ask.locator(".late")).to_have_count(0)
         await ask.get_by_role("button", name="Skip, let it decide").click()
         await expect(ask).to_contain_text("Waiting for tower to confirm")
-        await until(lambda: len(told(world)) > 1)
-        _, skipped = told(world)
+        await until(lambda: len(told(hub)) > 1)
+        _, skipped = told(hub)
         assert (skipped.request_id, skipped.answers) == ("q9", {})
         assert "Decide yourself" in (skipped.message or "")
         assert tab.errors == []
@@ -234,10 +235,10 @@ async def test_questions_wait_for_every_answer_and_only_the_button_sends(
 
 @pytest.mark.row("X2")
 async def test_the_inbox_is_worked_through_with_keys_oldest_first(tmp_path: Path, browser: Browser) -> None:
-    async with lantern(tmp_path) as world:
-        await tell(world.store, "uploads", [*wants_command(), *wants_edit()], 60)
-        await tell(world.store, "flaky", [wants("r7", "Bash", "execute", command="git push")], 1)
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/inbox")
+    async with lantern(tmp_path) as hub:
+        await tell(hub.store, "uploads", [*wants_command(), *wants_edit()], 60)
+        await tell(hub.store, "flaky", [wants("r7", "Bash", "execute", command="git push")], 1)
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
         rows = tab.page.locator(".irow")
         group = tab.page.get_by_role("group", name="Needs your answer").locator(".irow b")
         await expect(group).to_have_text(["2 questions", "Run a command", "Edit a file", "Run a command"])
@@ -257,7 +258,7 @@ async def test_the_inbox_is_worked_through_with_keys_oldest_first(tmp_path: Path
         await expect(tab.ask.locator(".pri")).to_be_enabled()
         await keys.press("a")
         await expect(group).to_have_text(["2 questions", "Edit a file"])
-        given = [(one.session_id, one.request_id, one.decision) for one in answers(world)]
+        given = [(one.session_id, one.request_id, one.decision) for one in answers(hub)]
         assert given == [("uploads", "r1", "deny"), ("flaky", "r7", "allow")]
         await keys.press("o")
         await expect(tab.page).to_have_url(re.compile("/sessions/rates$"))
@@ -268,8 +269,8 @@ async def test_the_inbox_is_worked_through_with_keys_oldest_first(tmp_path: Path
 async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_the_audit_log(
     tmp_path: Path, browser: Browser
 ) -> None:
-    async with lantern(tmp_path) as world:
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/settings/limits")
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/settings/limits")
         idle = tab.page.locator("tr", has_text="Without a message it ends after")
         await expect(idle).to_contain_text("30 min")
         assert await serious(tab) == []
@@ -291,7 +292,7 @@ async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_th
         await nav.get_by_role("button", name="Usage").click()
         total = tab.page.locator("[data-key='In total'] b")
         await expect(total).to_have_text("$1.08")
-        await tell(world.store, "uploads", [TurnEnded("end_turn", Usage(10, 10), 0.42, 1000)])
+        await tell(hub.store, "uploads", [TurnEnded("end_turn", Usage(10, 10), 0.42, 1000)])
         await expect(total).to_have_text("$1.50")
         assert await serious(tab) == []
         await tab.page.locator(".tbl").get_by_role("button", name="Resume interrupted uploads").click()
@@ -299,7 +300,7 @@ async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_th
         await expect(ring).to_be_visible()
         # The ring turns amber, then red.
         for used, tone in ((165_000, "warm"), (192_000, "hot")):
-            await tell(world.store, "uploads", [UsageChanged(used, 200_000)])
+            await tell(hub.store, "uploads", [UsageChanged(used, 200_000)])
             await expect(tab.page.locator(f".ctx.{tone}")).to_be_visible()
         await tab.page.locator(".ctx").click()
         await expect(tab.page.locator(".used")).to_contain_text("192k tokens of 200k tokens")

@@ -99,9 +99,9 @@ async def test_projects_come_and_stay(server: LiveServer, browser: Browser) -> N
 
 @pytest.mark.row("TC-1.3a", "TC-1.3b", "TC-2.1b", "TC-2.4a", "TC-2.4b", "R13", "A11")
 async def test_projects_and_sessions_are_put_away_and_come_back(tmp_path: Path, browser: Browser) -> None:
-    async with lantern(tmp_path) as world:
-        mine = await open_tab(browser, world.url, world.tokens["Mira"], path="/sessions/python310")
-        other = await open_tab(browser, world.url, world.tokens["operator"], path="/sessions/rates")
+    async with lantern(tmp_path) as hub:
+        mine = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/python310")
+        other = await open_tab(browser, hub.url, hub.tokens["operator"], path="/sessions/rates")
         await mine.says("Removed the shims")
         rows = mine.page.get_by_role("region", name="lantern").locator(".srow .t")
         # TC-2.1b: those that work first, then the latest
@@ -148,7 +148,7 @@ async def test_projects_and_sessions_are_put_away_and_come_back(tmp_path: Path, 
         await mine.page.get_by_role("button", name="Undo").click()
         await expect(groups(other)).to_have_text(["lantern", "tidechart", "homelab"])
         await expect(other.page.get_by_role("region", name="tidechart").locator(".srow")).to_have_count(1)
-        assert [command.path for command in world.device.commands if isinstance(command, CheckDirectory)] == [
+        assert [command.path for command in hub.device.commands if isinstance(command, CheckDirectory)] == [
             "/code/tidechart"
         ]
         assert mine.errors == other.errors == []
@@ -156,7 +156,7 @@ async def test_projects_and_sessions_are_put_away_and_come_back(tmp_path: Path, 
 
 @pytest.mark.row("X4", "R13")
 async def test_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Browser) -> None:
-    async with lantern(tmp_path) as world:
+    async with lantern(tmp_path) as hub:
         started = SessionStarted("codex", "stream_json", "/code/homelab", "Mira")
         early = [said(f"a{n}", f"note {n} about the weather") for n in range(30)]
         late = [said(f"b{n}", f"note {n} about the tide") for n in range(20)]
@@ -168,9 +168,9 @@ async def test_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Brows
             *[one for part in late for one in part],
             TurnEnded("end_turn"),
         ]
-        await tell(world.store, "birds", events, each=0)
-        await world.store.searchable()
-        tab = await open_tab(browser, world.url, world.tokens["Mira"])
+        await tell(hub.store, "birds", events, each=0)
+        await hub.store.searchable()
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
         page = tab.page
         await expect(page.locator(".srow[data-key=birds]")).to_be_visible()
         await page.keyboard.press("Control+k")
@@ -179,14 +179,14 @@ async def test_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Brows
         await expect(option).to_contain_text("A heron stands in the reeds.")
         await expect(option.locator("mark")).to_have_text(["heron", "reeds"])
         await page.keyboard.press("Enter")
-        await expect(page).to_have_url(f"{world.url}/sessions/birds")
+        await expect(page).to_have_url(f"{hub.url}/sessions/birds")
         found = tab.well.get_by_text("A heron stands in the reeds.")
         await expect(found).to_be_in_viewport()
         # All results, narrowed, from the palette's Tab
         await page.keyboard.press("Control+k")
         await page.keyboard.type("shims")
         await page.keyboard.press("Tab")
-        await expect(page).to_have_url(f"{world.url}/search")
+        await expect(page).to_have_url(f"{hub.url}/search")
         hits = page.locator(".hit")
         await expect(hits).to_contain_text("Drop Python 3.10")
         await expect(page.locator(".bigs small")).to_contain_text("session")
@@ -203,5 +203,5 @@ async def test_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Brows
         await expect(hits).to_have_count(1)
         await page.get_by_label("Search in all sessions").fill("zeppelin")
         await expect(page.locator(".emptyt")).to_contain_text("Nothing was said about “zeppelin”")
-        assert page.url == f"{world.url}/search"
+        assert page.url == f"{hub.url}/search"
         assert tab.errors == []

@@ -18,12 +18,12 @@ pytestmark = [pytest.mark.anyio, needs_chromium]
 
 @pytest.mark.row("TC-2.2a", "TC-2.2b", "TC-2.2c", "TC-5.4a", "R7", "A11")
 async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Browser) -> None:
-    async with lantern(tmp_path) as world:
-        attic = LanternDevice(world.store, world.hub.switchboard)
+    async with lantern(tmp_path) as hub:
+        attic = LanternDevice(hub.store, hub.services.switchboard)
         attic.line.receive(
             DaemonConnected("device-2", "attic", "0.1.0", 1, (AgentInfo("codex", "Codex", True),))
         )
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/inbox")
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
         page = tab.page
         await expect(page.get_by_role("button", name="lantern 4")).to_be_visible()
         await page.get_by_role("button", name="New session N").click()
@@ -46,7 +46,7 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         # TC-2.2c: looked at and left alone, nothing is started
         await page.keyboard.press("Escape")
         await expect(items).to_have_count(0)
-        assert not [one for one in world.device.commands if isinstance(one, StartSession)]
+        assert not [one for one in hub.device.commands if isinstance(one, StartSession)]
         # Device, folder (recent ones first, any other by its path), model, mode
         await page.locator(".k-device").click()
         await page.get_by_role("menuitemradio", name="tower").click()
@@ -73,7 +73,7 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         steps = page.locator(".steplist li")
         await expect(steps.nth(0)).to_contain_text("Reached tower")
         await expect(steps.nth(1)).to_have_attribute("aria-current", "step")
-        command = next(one for one in world.device.commands if isinstance(one, StartSession))
+        command = next(one for one in hub.device.commands if isinstance(one, StartSession))
         assert (command.agent, command.cwd, command.options.model, command.options.permission_mode) == (
             "claude-code",
             "/code/dotfiles",
@@ -88,17 +88,17 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         await page.get_by_role("button", name="Keep waiting").click()
         await expect(page.get_by_role("heading", name="Starting on tower")).to_be_visible()
         # Its first word: the session takes over
-        await tell(world.store, command.session_id, [SessionReady("c-3", "sonnet", "2.1.4")])
-        await expect(page).to_have_url(f"{world.url}/sessions/{command.session_id}")
+        await tell(hub.store, command.session_id, [SessionReady("c-3", "sonnet", "2.1.4")])
+        await expect(page).to_have_url(f"{hub.url}/sessions/{command.session_id}")
         await expect(page.locator("#tabs [role=tab]")).to_have_count(1)
-        assert not [one for one in world.device.commands if isinstance(one, EndSession)]
+        assert not [one for one in hub.device.commands if isinstance(one, EndSession)]
         assert tab.errors == []
 
 
 @pytest.mark.row("TC-2.2f", "R7", "A11")
 async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Path, browser: Browser) -> None:
-    async with lantern(tmp_path) as world:
-        tab = await open_tab(browser, world.url, world.tokens["Mira"])
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
         page, alert = tab.page, tab.page.locator(".failc")
         task, go = page.get_by_label("Task"), page.locator(".go")
         await expect(page.locator(".s-start .k-agent")).to_contain_text("Claude Code")
@@ -141,7 +141,7 @@ async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Pat
         await expect(alert.locator("pre")).to_contain_text("ANTHROPIC_API_KEY")
         assert tab.errors == []
         # Five starts a minute are enough for one browser. In another: stuck, and given up, it is ended
-        tab = await open_tab(browser, world.url, world.tokens["operator"])
+        tab = await open_tab(browser, hub.url, hub.tokens["operator"])
         page, alert = tab.page, tab.page.locator(".failc")
         task, go = page.get_by_label("Task"), page.locator(".go")
         await expect(page.locator(".s-start .k-agent")).to_contain_text("Claude Code")
@@ -151,7 +151,7 @@ async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Pat
         await expect(page.locator(".steplist li").nth(1)).to_have_attribute("aria-current", "step")
         await page.get_by_role("button", name="Cancel").click()
         await expect(page.get_by_role("heading", name="What should we work on?")).to_be_visible()
-        stuck = [one.session_id for one in world.device.commands if isinstance(one, StartSession)][-1]
+        stuck = [one.session_id for one in hub.device.commands if isinstance(one, StartSession)][-1]
         await expect(
             page.locator(f".srow[data-key='{stuck}']").get_by_role("img", name="Ended")
         ).to_be_visible()

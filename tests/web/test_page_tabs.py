@@ -40,12 +40,12 @@ pytestmark = [pytest.mark.anyio, needs_chromium]
 async def test_tabs_open_once_keep_their_scroll_and_come_back_in_order(
     tmp_path: Path, browser: Browser
 ) -> None:
-    async with lantern(tmp_path) as world:
+    async with lantern(tmp_path) as hub:
         long = [one for n in range(50) for one in said(f"x{n}", f"paragraph number {n}")]
-        await tell(world.store, "python310", long, each=0)
+        await tell(hub.store, "python310", long, each=0)
         started = SessionStarted("claude-code", "stream_json", "/code/lantern", "Mira")
-        await tell(world.store, "fresh", [started, AgentSpawned(1, "c"), SessionReady("c")])
-        tab = await open_tab(browser, world.url, world.tokens["Mira"])
+        await tell(hub.store, "fresh", [started, AgentSpawned(1, "c"), SessionReady("c")])
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
         page = tab.page
         tabs, frames = page.locator("#tabs [role=tab]"), page.locator("#well iframe[title=Transcript]")
         row = lambda name: page.locator(f".srow[data-key={name}]")  # noqa: E731
@@ -105,5 +105,5 @@ async def test_tabs_open_once_keep_their_scroll_and_come_back_in_order(
         await page.keyboard.press("Alt+w")
         await expect(tabs).to_have_count(0)
         await expect(page.get_by_role("heading", name="What should we work on?")).to_be_visible()
-        assert page.url == f"{world.url}/"
+        assert page.url == f"{hub.url}/"
         assert tab.errors == []

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
-from tests.hub.stage import Stage, append
+from tests.hub.running_hub import RunningHub
+from tests.hub.scripted_device import append
 from tests.web.chrome import Tab, needs_chromium, open_tab
 
 from bascule.link.machine import AgentInfo
@@ -56,44 +57,40 @@ def call(tool_id: str, name: str, kind: Any, parent: str | None = None, **fields
     return ToolStarted(tool_id, name, name, kind, Raw(json.dumps(fields).encode()), parent)
 
 
-async def begun(world: Stage, browser: Browser, *events: AnyEvent) -> Tab:
+async def begun(hub: RunningHub, browser: Browser, *events: AnyEvent) -> Tab:
     start = SessionStarted("scripted", "stream_json", "/code/lantern", "ana")
-    await append(world.store, "s1", start, SessionReady("abc"), *events)
-    tab = await open_tab(browser, world.url, world.tokens["owner"], path="/sessions/s1")
+    await append(hub.store, "s1", start, SessionReady("abc"), *events)
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
     await expect(tab.page.locator("#message")).to_be_visible()
     return tab
 
 
 @pytest.mark.row("TC-3.1a", "TC-3.2a", "TC-3.2b", "TC-3.4a", "A7", "A11")
-async def test_text_grows_piece_by_piece_and_ends_as_markdown(world: Stage, browser: Browser) -> None:
-    tab = await begun(world, browser)
+async def test_text_grows_piece_by_piece_and_ends_as_markdown(hub: RunningHub, browser: Browser) -> None:
+    tab = await begun(hub, browser)
     await tab.page.locator("#message").fill("Change two things")
     await tab.page.keyboard.press("Enter")
     await expect(tab.well.locator(".mu")).to_contain_text("Change two things")
     # A thought stays one closed line; opened, it goes on growing.
-    await append(
-        world.store, "s1", EntryOpened("k", "thinking"), TextAppended("k", "thinking", "I weigh it. ")
-    )
+    await append(hub.store, "s1", EntryOpened("k", "thinking"), TextAppended("k", "thinking", "I weigh it. "))
     await expect(tab.well.locator(".think .v")).to_have_text("Thinking")
     await tab.well.locator(".think summary").click()
-    await append(world.store, "s1", TextAppended("k", "thinking", "Both ways."), EntryClosed("k"))
+    await append(hub.store, "s1", TextAppended("k", "thinking", "Both ways."), EntryClosed("k"))
     await expect(tab.well.locator(".think .ma")).to_contain_text("I weigh it. Both ways.")
     # The answer: drawn blocks stay the elements they are while the rest grows.
     text, half = tab.well.locator(".ma:not(.small)"), ANSWER.index("def greet")
-    await append(
-        world.store, "s1", EntryOpened("m", "assistant"), TextAppended("m", "assistant", ANSWER[:30])
-    )
+    await append(hub.store, "s1", EntryOpened("m", "assistant"), TextAppended("m", "assistant", ANSWER[:30]))
     await expect(text.locator(".caret")).to_be_visible()
     await expect(text).to_contain_text("Two things change.")
-    await append(world.store, "s1", TextAppended("m", "assistant", ANSWER[30:half]))
+    await append(hub.store, "s1", TextAppended("m", "assistant", ANSWER[30:half]))
     await expect(text.locator(".cb header")).to_contain_text("python")
     await text.locator("p").first.evaluate("(one) => { one.kept = true; }")
-    await append(world.store, "s1", TextAppended("m", "assistant", ANSWER[half : half + 8]))
+    await append(hub.store, "s1", TextAppended("m", "assistant", ANSWER[half : half + 8]))
     await expect(text.locator(".cb code")).to_contain_text("def gree")
     assert await text.locator("p").first.evaluate("(one) => one.kept === true"), (
         "a finished block was redrawn"
     )
-    await append(world.store, "s1", TextAppended("m", "assistant", ANSWER[half + 8 :]), EntryClosed("m"))
+    await append(hub.store, "s1", TextAppended("m", "assistant", ANSWER[half + 8 :]), EntryClosed("m"))
     await expect(text.locator(".caret")).to_have_count(0)
     await expect(text.locator("td[align=right]")).to_have_text("3")
     await expect(text.locator("li > ul > li")).to_have_text("nested")
@@ -113,16 +110,16 @@ async def test_text_grows_piece_by_piece_and_ends_as_markdown(world: Stage, brow
 
 @pytest.mark.row("TC-3.3a", "TC-3.3b", "TC-3.3c", "TC-4.2a", "A9", "S44", "A7", "A11")
 async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
-    world: Stage, browser: Browser, monkeypatch: pytest.MonkeyPatch
+    hub: RunningHub, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.hub.stage.AGENTS", FORKS)
-    tab = await begun(world, browser, PromptSent("p1", "Go", "ana"))
+    monkeypatch.setattr("tests.hub.scripted_device.AGENTS", FORKS)
+    tab = await begun(hub, browser, PromptSent("p1", "Go", "ana"))
     well = tab.well
     line = well.locator(".tool")
-    await append(world.store, "s1", call("t1", "Read", "read", file_path="/code/lantern/a.py"))
+    await append(hub.store, "s1", call("t1", "Read", "read", file_path="/code/lantern/a.py"))
     await expect(line.locator(".v")).to_have_text("Read")
     await expect(line.locator(".spin")).to_be_visible()
-    await append(world.store, "s1", ToolChanged("t1", "done", "     7\u2192import os\n     8\u2192x = 1\n"))
+    await append(hub.store, "s1", ToolChanged("t1", "done", "     7\u2192import os\n     8\u2192x = 1\n"))
     await expect(line.locator(".ok")).to_be_visible()
     assert await line.evaluate("(one) => one.open") is False
     await line.locator("summary").click()
@@ -130,14 +127,14 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     # What somebody opened stays open when its neighbour finishes and they become one line.
     found = "/code/lantern/a.py:7:import os\n"
     await append(
-        world.store, "s1", call("t2", "Grep", "search", pattern="import"), ToolChanged("t2", "done", found)
+        hub.store, "s1", call("t2", "Grep", "search", pattern="import"), ToolChanged("t2", "done", found)
     )
     await expect(well.locator(".tg > summary .v")).to_have_text("Read 1 file, searched once")
     await expect(well.locator(".tg .gut")).to_be_visible()
     # A command that failed is never folded, and what hides in it is written out.
     hidden = "make\u202e test\nrm -rf build"
     await append(
-        world.store,
+        hub.store,
         "s1",
         call("t3", "Bash", "execute", command=hidden),
         ToolChanged("t3", "running", "first"),
@@ -146,7 +143,7 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     await failed.locator("summary").click()
     await expect(failed.locator(".out")).to_have_text("first")
     printed = "Exit code 2\n\x1b[31mboom\x1b[0m\u202e"
-    await append(world.store, "s1", ToolChanged("t3", "failed", printed))
+    await append(hub.store, "s1", ToolChanged("t3", "failed", printed))
     await expect(failed.locator("summary .meta")).to_have_text("code 2")
     await expect(failed.locator("summary .hid")).to_have_text("hidden characters")
     await expect(failed.locator(".cmdl .esc")).to_have_text("\\u{202e}")
@@ -155,7 +152,7 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     await expect(failed.locator(".out")).to_contain_text("\\u{202e}")
     # A sub-agent holds what it did; pictures come from the log alone.
     await append(
-        world.store,
+        hub.store,
         "s1",
         call("t4", "Task", "agent", description="Look", prompt="Look *around*"),
         call("t5", "Read", "read", "t4", file_path="/code/lantern/b.py"),
@@ -175,7 +172,7 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     # An edit opens by itself while it is the last thing, and closes when the agent goes on.
     diff = Diff("/code/lantern/a.py", PATCH, 1, 1)
     await append(
-        world.store,
+        hub.store,
         "s1",
         call("t7", "Edit", "edit", file_path="/code/lantern/a.py"),
         ToolChanged("t7", "done", diffs=(diff,)),
@@ -184,10 +181,10 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     await expect(edit.locator(".da code")).to_have_text("new")
     await expect(edit.locator("summary .pm")).to_have_attribute("aria-label", "1 added, 1 removed")
     said = [EntryOpened("m", "assistant"), TextAppended("m", "assistant", "Done."), EntryClosed("m")]
-    await append(world.store, "s1", *said)
+    await append(hub.store, "s1", *said)
     await expect(edit.locator(".diff")).to_be_hidden()
     # The foot: what it changed and took; and, where the agent can, a second session, which a person starts.
-    await append(world.store, "s1", TurnEnded("end_turn", Usage(900, 100), 0.42, 61_000))
+    await append(hub.store, "s1", TurnEnded("end_turn", Usage(900, 100), 0.42, 61_000))
     foot = well.locator(".tf")
     await expect(foot).to_contain_text("1 file")
     await expect(foot.locator(".meta")).to_have_text("1 min 1 s · 1k tokens · $0.42")
@@ -197,16 +194,16 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     await frame.evaluate("scrollTo(0, 60)")
     kept = await frame.evaluate("scrollY")
     assert kept > 0
-    assert not [one for one in world.device.commands if isinstance(one, StartSession)], "started unasked"
+    assert not [one for one in hub.device.commands if isinstance(one, StartSession)], "started unasked"
     await tab.page.locator(".notes").get_by_role("button", name="New session").click()
     await expect(tab.page.get_by_role("tab")).to_have_count(2)
-    command = next(one for one in world.device.commands if isinstance(one, StartSession))
+    command = next(one for one in hub.device.commands if isinstance(one, StartSession))
     assert (command.resume, command.fork) == ("abc", True)
     # Broken off: in words, and with what to do.
     await tab.page.get_by_role("tab").first.click()
     await expect(foot).to_be_attached()
     assert await frame.evaluate("scrollY") == kept, "the tab lost its place"
-    await append(world.store, "s1", TurnEnded("error", message="API Error: 529 overloaded"))
+    await append(hub.store, "s1", TurnEnded("error", message="API Error: 529 overloaded"))
     await tab.says("Send your message again in a moment.")
     assert tab.errors == []
     assert tab.strangers == []

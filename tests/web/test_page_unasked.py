@@ -32,8 +32,8 @@ async def test_what_runs_unasked_is_said_at_the_choice_in_the_settings_and_on_th
     tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(world_of, "AGENTS", AGENTS)
-    async with lantern(tmp_path) as world:
-        tab = await open_tab(browser, world.url, world.tokens["Mira"], path="/inbox")
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
         page = tab.page
         await page.get_by_role("button", name="New session N").click()
         lines = page.locator(".s-start .unasked li")

@@ -2,7 +2,7 @@
 
 import pytest
 from playwright.async_api import Browser
-from tests.hub.stage import Stage
+from tests.hub.running_hub import RunningHub
 from tests.web.chrome import needs_chromium
 from tests.web.portlet import Portlet, portlet_alone, prompt, said, tool
 
@@ -62,8 +62,8 @@ async def bounded(portlet: Portlet) -> None:
 
 
 @pytest.mark.row("TC-3.6a", "TC-3.6b", "TC-3.6c", "X5", "A7", "A11")
-async def test_the_reader_follows_stays_and_comes_back(world: Stage, browser: Browser) -> None:
-    async with portlet_alone(browser, world.url, conversation(2000)) as portlet:
+async def test_the_reader_follows_stays_and_comes_back(hub: RunningHub, browser: Browser) -> None:
+    async with portlet_alone(browser, hub.url, conversation(2000)) as portlet:
         await portlet.open()
         await portlet.sees("line 2000.")
         await portlet.until(AT_END)
@@ -109,8 +109,8 @@ async def test_the_reader_follows_stays_and_comes_back(world: Stage, browser: Br
 
 
 @pytest.mark.row("X4", "A10")
-async def test_finding_going_and_jumping_reach_what_is_not_loaded(world: Stage, browser: Browser) -> None:
-    async with portlet_alone(browser, world.url, conversation(3000)) as portlet:
+async def test_finding_going_and_jumping_reach_what_is_not_loaded(hub: RunningHub, browser: Browser) -> None:
+    async with portlet_alone(browser, hub.url, conversation(3000)) as portlet:
         await portlet.open()
         await portlet.sees("line 3000.")
         # Find: the server names an entry far up; the frame asks for what is around it, and opens its line.

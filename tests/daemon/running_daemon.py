@@ -30,7 +30,7 @@ from bascule.store.sqlite import SqliteStore
 ANA = Actor("ana", "grant-1", "127.0.0.1", "test")
 
 
-class World:
+class RunningDaemon:
     """One machine: state folder, agents, a host. `crash` drops the host as kill -9 would."""
 
     def __init__(self, folder: Path, limits: Limits, launcher: Scripted) -> None:
@@ -143,16 +143,16 @@ class World:
 
 
 @asynccontextmanager
-async def world(
+async def running_daemon(
     folder: Path,
     *,
     scripts: dict[str, Sequence[str]] | None = None,
     histories: tuple[Place, ...] = (),
     pauses: tuple[float, ...] = PAUSES,
     **limits: int,
-) -> AsyncIterator[World]:
+) -> AsyncIterator[RunningDaemon]:
     bounds = {"sessions": 0, "inputs_per_minute": 100_000, **limits}
-    made = World(folder, Limits(**bounds), Scripted(folder, scripts))
+    made = RunningDaemon(folder, Limits(**bounds), Scripted(folder, scripts))
     made.histories, made.pauses = histories, pauses
     await made.open()
     try:
