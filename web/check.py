@@ -17,7 +17,7 @@ STYLELINT = MODULES / "stylelint" / "bin" / "stylelint.mjs"
 AXE = MODULES / "axe-core" / "axe.min.js"
 
 SCRIPTS = ("src/bascule/web/**/*.js", "tests/web/*.mjs", "web/*.js")
-STYLES = "src/bascule/web/css/*.css"
+STYLES = "src/bascule/web/css/**/*.css"
 NOT_OURS = "!src/bascule/web/vendor/**"
 
 

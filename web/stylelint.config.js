@@ -6,7 +6,10 @@ export default {
     'color-no-invalid-hex': true,
     'declaration-block-no-duplicate-properties': [true, { ignore: ['consecutive-duplicates-with-different-values'] }],
     'declaration-block-no-shorthand-property-overrides': true,
+    // Layers decide what wins. An exception says why, in a comment that disables this rule.
+    'declaration-no-important': true,
     'function-calc-no-unspaced-operator': true,
+    'no-duplicate-selectors': true,
     'no-invalid-position-at-import-rule': true,
     'property-no-unknown': true,
     'selector-pseudo-class-no-unknown': true,
