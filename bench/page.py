@@ -105,7 +105,7 @@ def frame_of(tab: Tab) -> Frame:
 async def opening(browser: Browser, hub: RunningHub, size: int) -> float:
     """Milliseconds from the click to the last answer painted, in a page that is already there."""
     tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/settings/general")
-    await tab.page.wait_for_selector(".seg")
+    await tab.page.wait_for_selector(".segments")
     await tab.page.wait_for_selector("#well iframe", state="attached")
     await tab.page.wait_for_timeout(600)  # a person needs longer to choose
     frame = frame_of(tab)

@@ -99,14 +99,18 @@ async def compared(hub: RunningHub) -> None:
 async def compare(tab: Tab, hub: RunningHub) -> None:
     await compared(hub)
     await tab.go("/compare/c1")
-    await tab.page.frame_locator(".ccol iframe:not(.away)").first.get_by_text("All 200 runs").wait_for()
+    await (
+        tab.page.frame_locator(".compare-column iframe:not(.away)")
+        .first.get_by_text("All 200 runs")
+        .wait_for()
+    )
 
 
 async def compare_diff(tab: Tab, hub: RunningHub) -> None:
     await compare(tab, hub)
     for n in (0, 1):
-        await tab.page.locator(".ccol").nth(n).get_by_role("button", name="Diff").click()
-    await tab.page.locator(".cfiles details").nth(1).wait_for()
+        await tab.page.locator(".compare-column").nth(n).get_by_role("button", name="Diff").click()
+    await tab.page.locator(".compare-column__files details").nth(1).wait_for()
 
 
 async def rules(tab: Tab, hub: RunningHub) -> None:
@@ -149,7 +153,7 @@ MACHINE: dict[str, tuple[str, str, Callable[[Tab, RunningHub], Awaitable[None]]]
     "terminal-split": ("Mira", "/sessions/uploads", split),
     "compare": ("Mira", "/", compare),
     "compare-diff": ("Mira", "/", compare_diff),
-    "compare-list": ("Mira", "/compare", lambda tab, _: tab.page.locator(".cover li").wait_for()),
+    "compare-list": ("Mira", "/compare", lambda tab, _: tab.page.locator(".compare-overview li").wait_for()),
     "rules": ("Mira", "/settings/rules", rules),
     "rules-new": ("Mira", "/settings/rules", new_rule),
     "rules-import": ("Mira", "/settings/rules", imported),

@@ -39,7 +39,7 @@ async def command(tab: Tab, hub: RunningHub) -> None:
     """The whole of it: several sessions open, the changes beside, a request in front."""
     if tab.page.viewport_size == DESKTOP:
         for session in ("flaky", "rates", "uploads"):
-            await tab.page.locator(f".srow[data-key={session}]").click()
+            await tab.page.locator(f".session-row[data-key={session}]").click()
         await tab.page.keyboard.press("Control+j")
     await once(hub.store, "uploads", wants_command(), "r1")
     await tab.ask.wait_for()
@@ -71,7 +71,7 @@ async def inbox(tab: Tab, hub: RunningHub) -> None:
 
 async def start(tab: Tab, task: str, then: str) -> None:
     await tab.page.locator("#task").fill(task)
-    await tab.page.locator(".go:enabled").click()
+    await tab.page.locator(".start__go:enabled").click()
     await tab.page.locator(then).first.wait_for()
 
 
@@ -81,7 +81,7 @@ async def starting(tab: Tab, hub: RunningHub) -> None:
 
 
 async def failing(tab: Tab, hub: RunningHub) -> None:
-    await start(tab, "Summarise last night's backup logs.", ".failc pre")
+    await start(tab, "Summarise last night's backup logs.", ".failure-card pre")
 
 
 async def folder(tab: Tab, hub: RunningHub) -> None:
@@ -107,7 +107,7 @@ async def palette(tab: Tab, hub: RunningHub) -> None:
 async def search(tab: Tab, hub: RunningHub) -> None:
     await hub.store.searchable()
     await tab.page.get_by_label("Search in all sessions").fill("re")
-    await tab.page.locator(".hit").first.wait_for()
+    await tab.page.locator(".search-hit").first.wait_for()
 
 
 async def keys(tab: Tab, hub: RunningHub) -> None:

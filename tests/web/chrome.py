@@ -20,7 +20,7 @@ PASSING = """() => {
   if (window !== top) return;
   const told = (window.told = new Set());
   const note = () => {
-    const places = document.querySelectorAll('.banner, .note, .tmfoot, .closed, #requests');
+    const places = document.querySelectorAll('.banner, .note, .terminal-foot, .closed, #requests');
     for (const one of places) told.add(one.textContent);
   };
   new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
@@ -64,7 +64,7 @@ class Tab:
 
     @property
     def ask(self) -> Any:
-        return self.page.locator(".ask")
+        return self.page.locator(".request")
 
     async def go(self, path: str = "/") -> None:
         await self.page.goto(self.url + path)
@@ -83,7 +83,7 @@ class Tab:
         await self.page.wait_for_function(holds, arg=pattern)
 
     async def allow(self) -> None:
-        await self.page.locator(".ask .pri:enabled").click()
+        await self.page.locator(".request .is-primary:enabled").click()
 
 
 async def open_tab(

@@ -24,7 +24,7 @@ PLAY_SHELL = """() => {
     document.body.replaceChildren(frame);
   });
 }"""
-IN_SIGHT = """(text) => [...document.querySelectorAll('.blk')].some((one) => {
+IN_SIGHT = """(text) => [...document.querySelectorAll('.block')].some((one) => {
   const { top, bottom } = one.getBoundingClientRect();
   return bottom > 0 && top < innerHeight && one.textContent.includes(text);
 })"""

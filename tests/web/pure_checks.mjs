@@ -95,7 +95,7 @@ test('terminal colours become classes and every other escape goes', () => {
     [],
   );
   assert.equal(pieces.map((one) => one.text).join(''), '100%');
-  assert.deepEqual(ansiPieces('\x1b[31;1mred\x1b[0m'), [{ text: 'red', classes: ['c-red', 'c-bold'] }]);
+  assert.deepEqual(ansiPieces('\x1b[31;1mred\x1b[0m'), [{ text: 'red', classes: ['ansi-red', 'ansi-bold'] }]);
   assert.equal(
     ansiPieces('\x1b]0;title\x07\x1bPx\x1b\\ok')
       .map((one) => one.text)

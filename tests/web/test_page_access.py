@@ -22,7 +22,7 @@ RUN = """async (without) => (await axe.run({ include: [['html']], exclude: witho
   .filter((one) => ['serious', 'critical'].includes(one.impact))
   .map((one) => one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | '))"""
 # The same on every screen: looked at on these alone.
-SIDEBAR = ["#side", ".bnav"]
+SIDEBAR = ["#side", ".bottom-bar"]
 SIDEBAR_SCREENS = ("start", "list", "project-add", "empty")
 
 
@@ -47,7 +47,7 @@ SMALL = """() => {
   const seen = { opacityProperty: true, visibilityProperty: true };
   return [...document.querySelectorAll('button, input, select, textarea, summary, a[href], [role=option]')]
     // Line numbers stand as close as the lines of code they belong to.
-    .filter((one) => one.checkVisibility(seen) && !one.closest('.skip, .ln, [inert]'))
+    .filter((one) => one.checkVisibility(seen) && !one.closest('.skip, .line-number, [inert]'))
     .map((one) => [one, one.getBoundingClientRect()])
     .filter(([one, box]) => box.width > 0 && box.height > 0 && box.right > 0)
     .filter(([one, box]) => box.height < 43.5 || box.width < 43.5)
@@ -113,7 +113,7 @@ async def opened(browser: Browser, hub: RunningHub, name: str, theme: Any) -> Ta
         browser, hub.url, hub.tokens.get(who), path=path, color_scheme=theme, reduced_motion="reduce"
     )
     await tab.page.locator("#tabs, .locked").first.wait_for(state="attached")
-    await expect(tab.page.locator(".dev, .locked").first).to_be_visible()
+    await expect(tab.page.locator(".device-row, .locked").first).to_be_visible()
     return tab
 
 
@@ -130,7 +130,7 @@ async def test_axe_finds_nothing_serious_in_any_part_of_the_settings(
         for number, name in enumerate(SETTINGS):
             _, path, act = SCREENS[name]
             await walk_on(tab, hub, path)
-            await tab.page.locator(f".sbody[data-key={path.rsplit('/', 1)[1]}]").wait_for()
+            await tab.page.locator(f".settings-body[data-key={path.rsplit('/', 1)[1]}]").wait_for()
             await act(tab, hub)
             found += await look_over(tab, name, SIDEBAR, LOOKS[number % 2])
         assert tab.errors == []
@@ -195,15 +195,17 @@ async def test_on_a_phone_there_is_one_column_and_every_target_is_44_px(
             assert not await page.evaluate(WIDER), f"{name} is wider than the phone"
 
         bar = page.get_by_role("navigation", name="Screens")
-        await expect(page.locator(".srow").first).to_be_visible()
+        await expect(page.locator(".session-row").first).to_be_visible()
         await look("list")
         await page.get_by_role("button", name="Add a project").click()
         await page.get_by_label("Folder of the project").fill("/code/")
         await expect(page.get_by_role("option").first).to_be_visible()
         await look("project")
-        await page.locator("#side .ff").get_by_role("button", name="Cancel").click()
+        await page.locator("#side .folder-field").get_by_role("button", name="Cancel").click()
         # The menu of a row, without a right button: a long press
-        await page.locator(".srow[data-key=python310]").dispatch_event("contextmenu", {"bubbles": True})
+        await page.locator(".session-row[data-key=python310]").dispatch_event(
+            "contextmenu", {"bubbles": True}
+        )
         await expect(page.get_by_role("menuitem", name="Archive")).to_be_visible()
         await look("menu")
         await page.keyboard.press("Escape")
@@ -212,19 +214,19 @@ async def test_on_a_phone_there_is_one_column_and_every_target_is_44_px(
         await expect(page.get_by_role("group", name="Said in sessions")).to_be_visible()
         await look("palette")
         await page.get_by_role("button", name="all results").click()
-        await expect(page.locator(".hit")).to_have_count(1)
+        await expect(page.locator(".search-hit")).to_have_count(1)
         await look("search")
         await bar.get_by_role("button", name="New").click()
         await expect(page.get_by_label("Task")).to_be_visible()
         await look("start")
         await page.get_by_label("Task").fill("Summarise the backup logs")
-        await page.locator(".go").click()
-        await expect(page.locator(".failc pre")).to_be_visible()
+        await page.locator(".start__go").click()
+        await expect(page.locator(".failure-card pre")).to_be_visible()
         await look("start-failed")
         await bar.get_by_role("button", name="Inbox").click()
         await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
         await bar.get_by_role("button", name="Sessions").click()
-        await page.locator(".srow[data-key=python310]").click()
+        await page.locator(".session-row[data-key=python310]").click()
         await tab.says("Removed the shims")
         # A session has no bottom bar; its field is at the bottom, and text there is never below 16 px
         await expect(bar).to_be_hidden()
@@ -266,7 +268,10 @@ async def test_it_works_at_twice_the_size_in_forced_colours_and_by_keyboard_alon
         outline = "getComputedStyle(document.activeElement).outlineStyle"
         assert await page.evaluate(outline) == "solid"
         assert (
-            await page.locator(".srow.sel").evaluate("(one) => getComputedStyle(one).outlineStyle") == "solid"
+            await page.locator(".session-row.is-selected").evaluate(
+                "(one) => getComputedStyle(one).outlineStyle"
+            )
+            == "solid"
         )
         # The first thing a keyboard meets leads to the composer
         first = "document.querySelector('a[href], button, input, textarea, [tabindex]').className"
@@ -303,18 +308,18 @@ async def test_keys_reach_every_place_and_stay_out_of_text_fields(tmp_path: Path
         await keys.press("Control+b")
         await keys.press("Control+j")
         await expect(tab.page.locator("#panel")).to_be_visible()
-        await tab.page.locator(".sbar h1").evaluate("() => document.activeElement.blur()")
+        await tab.page.locator(".session-bar h1").evaluate("() => document.activeElement.blur()")
         await keys.press("g")
         await keys.press("i")
         await expect(tab.page.get_by_role("heading", name="Inbox")).to_be_visible()
         await keys.press("o")
-        await expect(tab.page.locator(".who h1")).to_have_text("Rework the rate chart")
+        await expect(tab.page.locator(".session-bar__name h1")).to_have_text("Rework the rate chart")
         await keys.press("Alt+1")
-        await expect(tab.page.locator(".who h1")).to_have_text("Drop Python 3.10")
+        await expect(tab.page.locator(".session-bar__name h1")).to_have_text("Drop Python 3.10")
         await keys.press("Control+k")
         await keys.type("flaky")
         await keys.press("Enter")
-        await expect(tab.page.locator(".who h1")).to_have_text("Find the flaky sync test")
+        await expect(tab.page.locator(".session-bar__name h1")).to_have_text("Find the flaky sync test")
         await keys.press("Alt+w")
         await expect(tab.page.locator("#tabs [role=tab]")).to_have_count(2)
         await expect(tab.page).to_have_title("(1) Rework the rate chart · Bascule")
@@ -327,16 +332,17 @@ async def test_reduced_motion_keeps_the_guard_but_no_pulse(tmp_path: Path, brows
             browser, hub.url, hub.tokens["Mira"], path="/sessions/uploads", reduced_motion="reduce"
         )
         await tab.says("Parts are only")
-        pulse = "getComputedStyle(document.querySelector('.srow .dot-running'), '::after').animationName"
+        dot = "document.querySelector('.session-row .status-dot-running')"
+        pulse = f"getComputedStyle({dot}, '::after').animationName"
         assert await tab.page.evaluate(pulse) == "none"
         await tab.page.evaluate(
             """() => new MutationObserver(() => {
-              const allow = document.querySelector('.ask .pri');
+              const allow = document.querySelector('.request .is-primary');
               if (allow && window.wasInert === undefined) window.wasInert = allow.disabled;
             }).observe(document.getElementById('requests'), { childList: true, subtree: true })"""
         )
         await tell(hub.store, "uploads", [*wants_command()])
-        await expect(tab.ask.locator(".pri")).to_be_enabled()
+        await expect(tab.ask.locator(".is-primary")).to_be_enabled()
         assert await tab.page.evaluate("window.wasInert") is True
 
 
@@ -351,7 +357,7 @@ async def test_older_messages_load_on_the_way_up_and_the_reader_keeps_their_plac
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/python310")
         await tab.says("answer number 399")
         frame = next(one for one in tab.page.frames if "/portlet" in one.url)
-        assert await frame.evaluate("document.querySelectorAll('.blk').length") <= 62
+        assert await frame.evaluate("document.querySelectorAll('.block').length") <= 62
         await frame.evaluate("scrollTo(0, 0)")
         await expect(tab.well.locator("#col").get_by_text("answer number 330", exact=True)).to_have_count(1)
         assert await frame.evaluate("scrollY") > 0, "the page jumped to the top when older entries came"
@@ -369,7 +375,7 @@ async def test_older_messages_load_on_the_way_up_and_the_reader_keeps_their_plac
         ).to_be_in_viewport()
         await tab.page.keyboard.press("Control+f")
         await tab.page.get_by_label("Find in this conversation").fill("number 399")
-        await expect(tab.page.locator(".findbar .hint")).to_have_text("1 of 1")
+        await expect(tab.page.locator(".find-bar .hint")).to_have_text("1 of 1")
 
 
 def _answer(n: int) -> list[Any]:

@@ -34,30 +34,30 @@ async def test_two_agents_work_side_by_side_and_one_is_kept(short_dir: Path, bro
         )
         await page.keyboard.press("Escape")
         await expect(page.locator(".k-several")).to_contain_text("2 agents")
-        await page.locator(".go").click()
+        await page.locator(".start__go").click()
         await page.wait_for_url(re.compile("/compare/[0-9a-f]+$"))
 
         # Side by side, each in its own frame, with what it changed.
-        columns = page.locator(".ccol:visible")
+        columns = page.locator(".compare-column:visible")
         await expect(columns).to_have_count(2)
-        wells = [page.frame_locator(f".ccol:nth-child({n}) iframe:not(.away)") for n in (1, 2)]
+        wells = [page.frame_locator(f".compare-column:nth-child({n}) iframe:not(.away)") for n in (1, 2)]
         for well in wells:
             await well.get_by_text("wrote b.txt").first.wait_for()
         for n in (0, 1):
-            await expect(columns.nth(n).locator(".cfacts")).to_contain_text("+1")
+            await expect(columns.nth(n).locator(".compare-column__facts")).to_contain_text("+1")
         assert not (server.work / "b.txt").exists()
-        await expect(page.locator("#side .grp").first).to_contain_text("2")
+        await expect(page.locator("#side .session-group").first).to_contain_text("2")
 
         # A message to both.
-        box = page.locator(".cdock textarea")
+        box = page.locator(".compare__dock textarea")
         await expect(box).to_have_attribute("placeholder", "Message both agents")
         await box.fill("write c.txt bye")
         await box.press("Enter")
         for well in wells:
             await well.get_by_text("wrote c.txt").first.wait_for()
-        await expect(columns.nth(0).locator(".cfacts")).to_contain_text("+2")
+        await expect(columns.nth(0).locator(".compare-column__facts")).to_contain_text("+2")
         await columns.nth(0).get_by_role("button", name="Diff").click()
-        await expect(columns.nth(0).locator(".cfiles summary")).to_have_text(
+        await expect(columns.nth(0).locator(".compare-column__files summary")).to_have_text(
             [re.compile("b.txt"), re.compile("c.txt")]
         )
 
@@ -80,6 +80,6 @@ async def test_two_agents_work_side_by_side_and_one_is_kept(short_dir: Path, bro
 
         # The list remembers.
         await tab.turn_to("/compare")
-        await expect(page.locator(".cover li")).to_contain_text("kept alpha")
+        await expect(page.locator(".compare-overview li")).to_contain_text("kept alpha")
         assert tab.errors == []
         assert tab.strangers == []

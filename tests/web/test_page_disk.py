@@ -40,8 +40,8 @@ async def test_a_session_of_a_plain_terminal_is_read_followed_given_a_message_an
 ) -> None:
     tab = await open_tab(browser, furnished.url, furnished.token)
     group = tab.page.get_by_role("region", name="On this machine")
-    await expect(group.locator(".n")).to_have_text("5")
-    row = group.locator(".srow", has_text="Light the lantern")
+    await expect(group.locator(".count")).to_have_text("5")
+    row = group.locator(".session-row", has_text="Light the lantern")
     await expect(row).to_contain_text("lantern · 4 messages · $0.21")
 
     # Read only, like any transcript.
@@ -51,7 +51,7 @@ async def test_a_session_of_a_plain_terminal_is_read_followed_given_a_message_an
     await expect(closed).to_contain_text("Begun outside Bascule, read from Claude Code’s own files.")
     await expect(closed).to_contain_text(f"claude --resume={CLAUDE_ID}")
     await expect(tab.page.locator("#message")).to_be_hidden()
-    await expect(tab.page.locator(".side .grp")).not_to_have_count(0)
+    await expect(tab.page.locator(".side .session-group")).not_to_have_count(0)
 
     # Somebody opens it in a terminal and goes on there.
     terminal = Sleeper()
@@ -59,7 +59,7 @@ async def test_a_session_of_a_plain_terminal_is_read_followed_given_a_message_an
         note_terminal(furnished.home, terminal.pid, "busy")
         speak(furnished.home, claude_record("user", "g1", "d2", "Now a second wick"))
         await tab.says("Now a second wick")
-        note = tab.page.locator(".foundnote")
+        note = tab.page.locator(".found-note")
         await expect(note).to_contain_text("Open in a terminal, working.")
         speak(
             furnished.home,
@@ -90,8 +90,8 @@ async def test_a_session_of_a_plain_terminal_is_read_followed_given_a_message_an
     await tab.says("piece 2.")
     await tab.says("Goes on from an earlier conversation")
     await tab.says("Make the lantern brighter")
-    await expect(group.locator(".n")).to_have_text("4")
-    await expect(tab.page.locator(".side .srow", has_text="Light the lantern")).to_have_count(1)
+    await expect(group.locator(".count")).to_have_text("4")
+    await expect(tab.page.locator(".side .session-row", has_text="Light the lantern")).to_have_count(1)
     assert tab.errors == []
     assert tab.strangers == []
 
@@ -108,8 +108,8 @@ async def test_the_page_says_when_a_message_is_delivered_in_its_terminal_and_sho
         await claude.fire("SessionStart")
         tab = await open_tab(browser, furnished.url, furnished.token)
         group = tab.page.get_by_role("region", name="On this machine")
-        await group.locator(".srow", has_text="Light the lantern").click()
-        note = tab.page.locator(".foundnote")
+        await group.locator(".session-row", has_text="Light the lantern").click()
+        note = tab.page.locator(".found-note")
         await expect(note).to_contain_text("A message is delivered when Claude Code is idle there.")
         area = tab.page.locator("#message")
         await expect(area).to_have_attribute(
@@ -135,7 +135,7 @@ async def test_on_a_phone_a_found_session_is_continued_with_one_button(
 ) -> None:
     tab = await open_tab(browser, furnished.url, furnished.token, path="/sessions", size=PHONE)
     row = tab.page.get_by_role("region", name="On this machine").locator(
-        ".srow", has_text="Light the lantern"
+        ".session-row", has_text="Light the lantern"
     )
     await row.click()
     await tab.says("It burns steadily.")

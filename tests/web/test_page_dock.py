@@ -143,23 +143,23 @@ async def test_changes_are_remarked_on_and_files_are_read_beside_the_session(
     await tab.well.get_by_text("View changes").click()
     panel, field = tab.page.locator("#panel"), tab.page.locator("#message")
     # Its own edits, then all that git sees, then one turn.
-    await expect(panel.locator(".prow")).to_have_count(1)
-    await expect(panel.locator(".prow")).to_contain_text("greeting.py")
+    await expect(panel.locator(".changed-file")).to_have_count(1)
+    await expect(panel.locator(".changed-file")).to_contain_text("greeting.py")
     await panel.get_by_role("button", name=re.compile("This session|Turn:")).click()
     await tab.page.get_by_role("menuitemradio", name=re.compile("Since the last commit")).click()
-    await expect(panel.locator(".prow", has_text="src/main.py")).to_contain_text("+1")
-    await expect(panel.locator(".ptop")).to_contain_text("trunk")
-    await panel.locator(".prow", has_text="main.py").click()
+    await expect(panel.locator(".changed-file", has_text="src/main.py")).to_contain_text("+1")
+    await expect(panel.locator(".panel__top")).to_contain_text("trunk")
+    await panel.locator(".changed-file", has_text="main.py").click()
     await panel.get_by_role("button", name="Side by side").click()
-    await expect(panel.locator(".d2").nth(1)).to_contain_text("return 2")
+    await expect(panel.locator(".diff-columns").nth(1)).to_contain_text("return 2")
     await panel.get_by_role("button", name="One column").click()
-    await expect(panel.locator(".d2")).to_have_count(0)
+    await expect(panel.locator(".diff-columns")).to_have_count(0)
     # A remark on a line becomes a chip, outlives a reload, and goes with the next message.
-    await panel.locator(".da button.ln").first.click()
+    await panel.locator(".is-added button.line-number").first.click()
     await panel.get_by_label("Comment", exact=True).fill("Two is too many")
     await tab.page.keyboard.press("Enter")
     await expect(tab.page.locator(".remarks li")).to_contain_text("main.py:2")
-    await expect(panel.locator(".rmk")).to_have_text("Two is too many")
+    await expect(panel.locator(".line-comment")).to_have_text("Two is too many")
     assert await serious(tab) == []
     await tab.page.reload()
     await expect(tab.page.locator(".remarks li")).to_have_count(1)
@@ -170,11 +170,11 @@ async def test_changes_are_remarked_on_and_files_are_read_beside_the_session(
     await expect(panel.get_by_role("treeitem", name=re.compile("^main.py"))).to_be_visible()
     await expect(panel.get_by_role("treeitem", name="passwd")).to_be_disabled()
     await panel.get_by_role("treeitem", name=re.compile("^notes.md")).click()
-    await expect(panel.locator(".ftext")).to_contain_text("<img src=x onerror=alert(1)>")
+    await expect(panel.locator(".file-view__text")).to_contain_text("<img src=x onerror=alert(1)>")
     assert await panel.locator("img").count() == 0
     assert await serious(tab) == []
     await panel.get_by_role("treeitem", name=re.compile("^data.bin")).click()
-    await expect(panel.locator(".fview")).to_contain_text("not text")
+    await expect(panel.locator(".file-view")).to_contain_text("not text")
     # A file is mentioned by completing its path, or from the tree.
     await field.press_sequentially("See @sr")
     await expect(tab.page.get_by_role("option", name="src/")).to_be_visible()
@@ -202,7 +202,7 @@ async def test_a_shared_session_is_read_along_and_nothing_more(server: LiveServe
     share = tab.page.get_by_role("dialog", name="Share this session")
     await share.get_by_role("combobox").select_option(label="1 day")
     await share.get_by_role("button", name="Make a link").click()
-    link = await share.locator(".lk span").inner_text()
+    link = await share.locator(".copy-line span").inner_text()
     assert link.startswith(f"{server.url}/s#token=")
     await expect(share.get_by_role("img", name="The link as a code for a phone")).to_be_visible()
     await expect(share.locator(".shares li")).to_contain_text("never used · ends in 24 h")
@@ -213,7 +213,13 @@ async def test_a_shared_session_is_read_along_and_nothing_more(server: LiveServe
     await expect(guest.page.locator("#guest")).to_contain_text("shared this session with you")
     await expect(guest.page.locator("#guest")).to_contain_text("link ends in 24 h")
     await expect(guest.page.locator("#requests")).to_contain_text("wants to run a command")
-    for part in (".ask", "#message:visible", ".sbar .back:visible", "#bnav:visible", "#mswitch:visible"):
+    for part in (
+        ".request",
+        "#message:visible",
+        ".session-bar .back:visible",
+        "#bnav:visible",
+        "#mswitch:visible",
+    ):
         await expect(guest.page.locator(part)).to_have_count(0)
     assert token not in guest.page.url
     for one in (tab, guest):

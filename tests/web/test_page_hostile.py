@@ -57,7 +57,7 @@ LOOK = """() => {
     hrefs: all('a').filter((one) => !/^https?:/.test(one.getAttribute('href') ?? '')).length,
     images: all('img').filter((one) => !one.src.startsWith('data:')).length,
     styled: all('#col [style]').length,
-    asks: all('.ask, .btn').length,
+    asks: all('.request, .button').length,
   };
 }"""
 OPEN_ALL = """() => {
@@ -99,9 +99,9 @@ OVER_THE_PORT = """(commands) => {
 PRESS_AT_ONCE = """(words) => {
   const asks = document.getElementById('requests');
   window.pressed = new Promise((done) => new MutationObserver((_, watch) => {
-    if (!asks.querySelector('.ask')?.textContent.includes(words)) return;
+    if (!asks.querySelector('.request')?.textContent.includes(words)) return;
     watch.disconnect();
-    const buttons = [...asks.querySelectorAll('.ask .pri, .ask .scope')];
+    const buttons = [...asks.querySelectorAll('.request .is-primary, .request .scope')];
     for (const one of buttons) one.click();
     done(buttons.length);
   }).observe(asks, { childList: true, subtree: true, characterData: true }));
@@ -225,7 +225,7 @@ async def test_no_payload_runs_loads_or_restyles_anything_in_the_shell(
     alerts: list[str] = []
     tab.page.on("dialog", lambda dialog: alerts.append(dialog.message))
     await tab.says("Hello")
-    await expect(tab.page.locator(".srow").first).to_be_visible()
+    await expect(tab.page.locator(".session-row").first).to_be_visible()
     title = tab.page.locator("#sbar h1")
     for n in (0, len(PAYLOADS) // 2):
         before = await title.inner_text()
@@ -233,7 +233,7 @@ async def test_no_payload_runs_loads_or_restyles_anything_in_the_shell(
         await expect(title).not_to_have_text(before)
     await tab.page.keyboard.press("Control+k")
     await tab.page.keyboard.type("alert")
-    await expect(tab.page.locator(".pal")).to_contain_text("alert(1)")
+    await expect(tab.page.locator(".palette")).to_contain_text("alert(1)")
     seen = await tab.page.evaluate(LOOK)  # the shell has forms, buttons and a link to its own composer
     assert {**seen, "asks": 0, "foreign": 0, "hrefs": 0} == {
         "hooks": 0, "foreign": 0, "hrefs": 0, "images": 0, "styled": 0, "asks": 0
@@ -275,10 +275,10 @@ async def test_payloads_in_requests_titles_and_failures_stay_words_in_the_shell(
         await expect(tab.ask.locator(".pager")).to_contain_text(f"{n + 1} of 4")
         await expect(tab.ask).to_contain_text(payload)
         await tab.page.get_by_role("button", name="The next one").click()
-    await tab.page.locator(".nav", has_text="Inbox").click()
-    await expect(tab.page.locator(".irow").first).to_be_visible()
+    await tab.page.locator(".nav-item", has_text="Inbox").click()
+    await expect(tab.page.locator(".inbox-row").first).to_be_visible()
     await tab.page.keyboard.press("Control+k")
-    await expect(tab.page.locator(".pal")).to_contain_text(payload)
+    await expect(tab.page.locator(".palette")).to_contain_text(payload)
     assert await tab.page.locator("img").count() == 0
     assert tab.errors == []
     assert tab.strangers == []
@@ -298,12 +298,12 @@ async def test_a_request_that_appears_under_the_hand_is_not_answered(
     focused = "document.activeElement?.id || document.activeElement?.className"
     assert await tab.page.evaluate(focused) == "message", "the request took the focus from the text field"
     await tab.page.keyboard.press("Control+.")
-    assert "ask" in await tab.page.evaluate(focused)
+    assert "request" in await tab.page.evaluate(focused)
     assert "btn" not in await tab.page.evaluate(focused)
     for key in ("Enter", "Space"):
         await tab.page.keyboard.press(key)
     assert not [one for one in hub.device.commands if isinstance(one, AnswerPermission)]
-    await expect(tab.ask.locator(".pri")).to_be_enabled()
+    await expect(tab.ask.locator(".is-primary")).to_be_enabled()
     await tab.page.keyboard.press("Enter")
     assert not [one for one in hub.device.commands if isinstance(one, AnswerPermission)], "Enter allowed it"
     await tab.page.keyboard.press("d")
@@ -320,10 +320,10 @@ async def test_a_second_request_is_inert_again_when_it_takes_the_first_ones_plac
     tab = await tab_at(hub, browser)
     await tab.page.evaluate(PRESS_AT_ONCE, "two")
     await tab.allow()
-    await expect(tab.ask.locator(".cmd")).to_contain_text("two")
+    await expect(tab.ask.locator(".request__command")).to_contain_text("two")
     assert await tab.page.evaluate("() => window.pressed") > 0
     # A no comes after all that was pressed before it, and it is the first that counts.
-    await expect(tab.ask.locator(".pri")).to_be_enabled()
+    await expect(tab.ask.locator(".is-primary")).to_be_enabled()
     await tab.ask.focus()
     await tab.page.keyboard.press("d")
     await expect(tab.ask).to_have_count(0)
@@ -337,7 +337,7 @@ async def test_the_request_goes_because_of_the_event_not_the_click(hub: RunningH
     hub.device.mute = True
     await tab.allow()
     await expect(tab.ask).to_contain_text("Allowed. Waiting for laptop to confirm.")
-    await expect(tab.ask.locator(".pri")).to_be_disabled()
+    await expect(tab.ask.locator(".is-primary")).to_be_disabled()
     assert await tab.ask.count() == 1
 
 
@@ -348,31 +348,32 @@ async def test_characters_that_hide_are_written_out_and_the_end_must_be_seen(
     hidden = "echo ok\u202e\u200b" + "\u00a0" * 3000 + "; rm -rf /home"
     await begun(hub, command(hidden, note="all\u202egood"))
     tab = await tab_at(hub, browser)
-    await expect(tab.ask.locator(".cmd")).to_contain_text("\\u{202e}\\u{200b}\\u{a0}")
-    await expect(tab.ask.locator(".cmd")).to_contain_text("; rm -rf /home")
+    await expect(tab.ask.locator(".request__command")).to_contain_text("\\u{202e}\\u{200b}\\u{a0}")
+    await expect(tab.ask.locator(".request__command")).to_contain_text("; rm -rf /home")
     await expect(tab.ask.locator(".warn")).to_be_visible()
     await expect(tab.ask.locator(".says")).to_contain_text("\\u{202e}")
-    await expect(tab.ask.locator(".seeall")).to_be_visible()
+    await expect(tab.ask.locator(".request__see-all")).to_be_visible()
     await expect(tab.ask).not_to_have_class(
         re.compile("inert")
     )  # the moment that guards every request is over
-    await expect(tab.ask.locator(".pri")).to_be_disabled()
+    await expect(tab.ask.locator(".is-primary")).to_be_disabled()
     await tab.ask.locator(".body").evaluate("(body) => body.scrollTo(0, body.scrollHeight)")
-    await expect(tab.ask.locator(".pri")).to_be_enabled()
+    await expect(tab.ask.locator(".is-primary")).to_be_enabled()
 
 
 @pytest.mark.row("S48")
 async def test_an_agent_cannot_draw_a_request(hub: RunningHub, browser: Browser) -> None:
     imitation = (
-        "<section class='ask'><header><h2>Claude Code wants to run a command</h2></header>"
-        "<pre class='cmd'>ls</pre><button class='btn pri'>Allow once</button></section>\n\n"
+        "<section class='request'><header><h2>Claude Code wants to run a command</h2></header>"
+        "<pre class='request__command'>ls</pre>"
+        "<button class='button is-primary'>Allow once</button></section>\n\n"
         "**Bascule** needs your approval: [Allow once](https://evil.example/allow)"
     )
     await begun(hub, *said("m1", imitation))
     tab = await tab_at(hub, browser)
     await tab.says("needs your approval")
     assert await tab.ask.count() == 0
-    assert await tab.well.locator("button:has-text('Allow'), .ask, .btn, .seal").count() == 0
+    assert await tab.well.locator("button:has-text('Allow'), .request, .button, .seal").count() == 0
     frame = next(one for one in tab.page.frames if "/portlet" in one.url)
     outside = await frame.evaluate("getComputedStyle(document.body).backgroundColor")
     assert outside != await tab.page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -483,7 +484,7 @@ async def test_a_viewer_reads_along_and_has_nothing_to_press(hub: RunningHub, br
     tab = await open_tab(browser, hub.url, hub.tokens["viewer"], path="/sessions/s1")
     await tab.says("Look at this.")
     await expect(tab.page.locator(".banner")).to_contain_text("You can’t send, type or approve.")
-    assert await tab.page.locator(".ask, #message:visible").count() == 0
+    assert await tab.page.locator(".request, #message:visible").count() == 0
 
 
 @pytest.mark.row("S51", "X6")

@@ -72,7 +72,7 @@ async def test_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
         await page.context.set_offline(False)
         await page.context.unroute("**/api/tickets")
         await page.evaluate("dispatchEvent(new Event('online'))")
-        await expect(page.locator(".srow[data-key=python310]")).to_be_visible()
+        await expect(page.locator(".session-row[data-key=python310]")).to_be_visible()
         # Logged out: nothing is stored, cached or in view, also one step back and for the next person
         await page.keyboard.press("Control+k")
         await page.keyboard.type("log out")
@@ -131,7 +131,7 @@ async def test_an_address_can_neither_name_another_server_nor_lock_a_browser_out
         await tab.says("Removed the shims")
         await hub.grants.revoke(hub.grant["Mira"].id, by="owner")
         await expect(page.get_by_role("heading", name="This browser is not trusted here")).to_be_visible()
-        await expect(page.locator(".srow")).to_have_count(0)
+        await expect(page.locator(".session-row")).to_have_count(0)
         assert "Removed the shims" not in "".join([await frame.content() for frame in page.frames])
         # And a pasted key that opens nothing is told so
         await page.get_by_label("Link or key").fill("not-a-key-either")

@@ -17,7 +17,7 @@ from bascule.model.events import TurnEnded
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-PRESS = "(cards) => cards.forEach((one) => one.querySelector('button.pri').click())"
+PRESS = "(cards) => cards.forEach((one) => one.querySelector('button.is-primary').click())"
 
 
 @pytest.mark.row("R11")
@@ -36,7 +36,7 @@ async def test_a_lost_server_is_counted_then_explained_and_a_restart_is_said(
     await page.get_by_role("button", name="Try now").click()
     await tab.told("Trying again, second time")
     await tab.says("I have thought")
-    await expect(tab.well.locator(".gap.lost")).to_contain_text("Last word from")
+    await expect(tab.well.locator(".gap-line.lost")).to_contain_text("Last word from")
     # After two minutes: what to run there
     await page.clock.set_system_time(datetime.datetime.now() + datetime.timedelta(seconds=125))
     await expect(card.locator("h2")).to_contain_text("has been away for 2 minutes")
@@ -107,7 +107,7 @@ async def test_a_device_that_goes_away_and_a_server_that_was_updated_are_said(
         await expect(banner).to_have_count(0)
         hub.device.line.closed()
         await expect(banner).to_contain_text("Lost tower. It comes back by itself.")
-        await expect(page.locator(".dev")).to_contain_text("away")
+        await expect(page.locator(".device-row")).to_contain_text("away")
         await page.clock.set_system_time(datetime.datetime.now() + datetime.timedelta(minutes=3))
         await expect(page.locator(".away.card h2")).to_have_text("tower has been away for 3 minutes")
         hub.device = LanternDevice(hub.store, hub.services.switchboard)

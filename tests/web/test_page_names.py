@@ -101,8 +101,8 @@ async def test_questions_with_inherited_names_are_shown_and_answered_exactly(
         if number % 2:
             await tab.ask.get_by_label("In your own words").fill(f"my {name}")
         else:
-            await tab.ask.locator(".opt", has_text=name).first.click()
-        await tab.ask.locator(".pri:enabled").click()
+            await tab.ask.locator(".option", has_text=name).first.click()
+        await tab.ask.locator(".is-primary:enabled").click()
         await until(lambda number=number: len(answered(hub)) == number + 1)
         command = answered(hub)[-1]
         assert (command.request_id, command.answers) == (
@@ -127,10 +127,12 @@ async def test_the_inbox_shows_every_request_beside_such_a_question(
     await session_of(hub, "calm", wants("r1", "make calm"))
     for size in ({"width": 1280, "height": 720}, PHONE):
         tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/inbox", size=size)
-        await expect(tab.page.locator(".irow")).to_have_count(2 * len(NAMES) + 1)
+        await expect(tab.page.locator(".inbox-row")).to_have_count(2 * len(NAMES) + 1)
         for name in NAMES:
-            await expect(tab.page.locator(f".irow .l2:text-is({json.dumps(name)})")).to_have_count(1)
-        await tab.page.locator(".irow", has_text="make calm").click()
+            await expect(
+                tab.page.locator(f".inbox-row .inbox-row__second:text-is({json.dumps(name)})")
+            ).to_have_count(1)
+        await tab.page.locator(".inbox-row", has_text="make calm").click()
         await expect(tab.ask).to_contain_text("make calm")
         assert tab.errors == []
 
@@ -145,8 +147,8 @@ async def test_sessions_entries_tools_models_and_files_may_have_such_names(
     for name in NAMES:
         await tab.turn_to(f"/sessions/{name}")
         await tab.says(f"said by {name.upper().strip('_')}")
-        await expect(tab.ask.locator("pre.cmd")).to_contain_text(name)
-        await tab.page.locator(".ask .btn.danger").click()
+        await expect(tab.ask.locator("pre.request__command")).to_contain_text(name)
+        await tab.page.locator(".request .button.danger").click()
         await until(
             lambda name=name: any(
                 isinstance(one, AnswerPermission) and one.session_id == one.request_id == name
@@ -176,8 +178,8 @@ async def test_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
     await expect(tab.ask.locator(".allow")).to_have_count(0)
     await tab.page.set_viewport_size({"width": 1280, "height": 720})
     await tab.turn_to("/inbox")
-    await expect(tab.page.locator(".irow")).to_have_count(3)
-    await tab.page.locator(".irow", has_text="make other").click()
+    await expect(tab.page.locator(".inbox-row")).to_have_count(3)
+    await tab.page.locator(".inbox-row", has_text="make other").click()
     await expect(tab.ask).to_contain_text("make other")
     await tab.turn_to("/sessions/s1")
     await tab.ask.get_by_role("button", name="Deny", exact=True).click()

@@ -45,7 +45,7 @@ async def test_a_rule_is_made_from_a_request_answers_the_next_is_tried_changed_i
 
         # In the settings: there, used once; a second one is tried on what was asked before it is made.
         await tab.turn_to("/settings/rules")
-        rows = page.locator(".tbl.rules tbody tr")
+        rows = page.locator(".data-table.rules tbody tr")
         await expect(rows).to_have_count(2)
         await expect(rows.nth(0)).to_contain_text("Run git status")
         await expect(rows.nth(0)).to_contain_text("1×")

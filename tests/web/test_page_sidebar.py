@@ -15,7 +15,9 @@ pytestmark = [pytest.mark.anyio, needs_chromium]
 
 
 def groups(tab: Tab):
-    return tab.page.locator(".grp[data-key^='project '] .gn, .grp[data-key^='folder '] .gn")
+    return tab.page.locator(
+        ".session-group:is([data-key^='project '], [data-key^='folder ']) .session-group__name"
+    )
 
 
 @pytest.mark.row(
@@ -46,7 +48,9 @@ async def test_projects_come_and_stay(server: LiveServer, browser: Browser) -> N
     # TC-1.2b: a folder that is not there is refused beside the field
     await first.fill(str(server.work / "nothing"))
     await page.get_by_role("button", name="Add project").click()
-    await expect(page.locator(".s-start .emsg[role=alert]")).to_contain_text("There is no folder")
+    await expect(page.locator(".screen-start .error-message[role=alert]")).to_contain_text(
+        "There is no folder"
+    )
     # TC-1.2a: completed and added
     await first.fill(str(server.work / "ze"))
     await expect(page.get_by_role("option")).to_have_count(1)
@@ -59,24 +63,24 @@ async def test_projects_come_and_stay(server: LiveServer, browser: Browser) -> N
     await page.get_by_role("button", name="Add a project").click()
     field = page.get_by_label("Folder of the project")
     await field.fill(str(ant))
-    await page.locator("#side .ff").get_by_role("button", name="Cancel").click()
+    await page.locator("#side .folder-field").get_by_role("button", name="Cancel").click()
     await expect(field).to_have_count(0)
     listed = (await server.http.get("/api/projects")).json()["projects"]
     assert [one["path"] for one in listed] == [str(zebra)]
     # TC-1.2d: not twice
     await page.get_by_role("button", name="Add a project").click()
     await field.fill(str(zebra))
-    await page.locator("#side .ff").get_by_role("button", name="Add", exact=True).click()
-    await expect(page.locator("#side .emsg")).to_contain_text("is already here")
+    await page.locator("#side .folder-field").get_by_role("button", name="Add", exact=True).click()
+    await expect(page.locator("#side .error-message")).to_contain_text("is already here")
     # TC-1.1a: in the order they came, whatever their names are
     await field.fill(str(ant))
-    await page.locator("#side .ff").get_by_role("button", name="Add", exact=True).click()
+    await page.locator("#side .folder-field").get_by_role("button", name="Add", exact=True).click()
     await expect(groups(tab)).to_have_text(["zebra", "ant"])
     # TC-2.1a, TC-2.1c: a session with its title, age, state and agent; a project without one says so
     session = await server.create("think", cwd=str(zebra), title="Look at the stripes")
-    row = page.locator(f".srow[data-key='{session}']")
-    await expect(row.locator(".t")).to_have_text("Look at the stripes")
-    await expect(row.locator(".age")).to_have_text("now")
+    row = page.locator(f".session-row[data-key='{session}']")
+    await expect(row.locator(".session-row__title")).to_have_text("Look at the stripes")
+    await expect(row.locator(".session-row__age")).to_have_text("now")
     await expect(row.get_by_role("img", name="Ready")).to_be_visible()
     assert "Remote" not in (await row.get_attribute("title") or "")
     await expect(page.get_by_role("region", name="ant")).to_contain_text("No sessions here yet.")
@@ -103,39 +107,45 @@ async def test_projects_and_sessions_are_put_away_and_come_back(tmp_path: Path, 
         mine = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/sessions/python310")
         other = await open_tab(browser, hub.url, hub.tokens["operator"], path="/sessions/rates")
         await mine.says("Removed the shims")
-        rows = mine.page.get_by_role("region", name="lantern").locator(".srow .t")
+        rows = mine.page.get_by_role("region", name="lantern").locator(".session-row .session-row__title")
         # TC-2.1b: those that work first, then the latest
         order = ["Resume interrupted uploads", "Find the flaky sync test", "Drop Python 3.10"]
         await expect(rows).to_have_text([*order, "Changelog for 2.4"])
         # R13: what a row says besides its title
-        done = mine.page.locator(".srow[data-key=python310]")
+        done = mine.page.locator(".session-row[data-key=python310]")
         await expect(done.get_by_label("112 added, 340 removed")).to_be_visible()
         await expect(done.get_by_label("pull request #218")).to_be_visible()
         assert f"{PULL}" in (await done.get_attribute("title") or "")
-        await expect(mine.page.locator(".srow[data-key=rates] .sub")).to_contain_text("2 questions")
-        await expect(mine.page.locator(".srow[data-key=backup] .sub")).to_contain_text("Failed")
+        await expect(mine.page.locator(".session-row[data-key=rates] .session-row__details")).to_contain_text(
+            "2 questions"
+        )
+        await expect(
+            mine.page.locator(".session-row[data-key=backup] .session-row__details")
+        ).to_contain_text("Failed")
         # Renamed in the list, and in the other browser
         await done.hover()
         await mine.page.get_by_role("button", name="More for Drop Python 3.10").click()
         await mine.page.get_by_role("menuitem", name="Rename").click()
         await mine.page.get_by_label("Title", exact=True).fill("Drop old Pythons")
         await mine.page.keyboard.press("Enter")
-        await expect(other.page.locator(".srow[data-key=python310] .t")).to_have_text("Drop old Pythons")
+        await expect(other.page.locator(".session-row[data-key=python310] .session-row__title")).to_have_text(
+            "Drop old Pythons"
+        )
         # TC-2.4a, TC-2.4b: archived by the one, its tab closes for both
-        await other.page.locator(".srow[data-key=python310]").click()
+        await other.page.locator(".session-row[data-key=python310]").click()
         await expect(other.page.locator("#tabs [role=tab]")).to_have_count(2)
         await done.click(button="right")
         await mine.page.get_by_role("menuitem", name="Archive").click()
         for tab in (mine, other):
-            await expect(tab.page.locator(".srow[data-key=python310]")).to_have_count(0)
+            await expect(tab.page.locator(".session-row[data-key=python310]")).to_have_count(0)
         await expect(mine.page.locator("#tabs [role=tab]")).to_have_count(0)
         await expect(other.page.locator("#tabs [role=tab]")).to_have_count(1)
         await mine.page.get_by_role("button", name="Archived").click()
-        await mine.page.locator(".srow[data-key=python310]").click(button="right")
+        await mine.page.locator(".session-row[data-key=python310]").click(button="right")
         await mine.page.get_by_role("menuitem", name="Take out of the archive").click()
-        await expect(other.page.locator(".srow[data-key=python310]")).to_have_count(1)
+        await expect(other.page.locator(".session-row[data-key=python310]")).to_have_count(1)
         # TC-1.3b: a removed project's tabs close, in both
-        await mine.page.locator(".srow[data-key=rates]").click()
+        await mine.page.locator(".session-row[data-key=rates]").click()
         await expect(mine.page.locator("#tabs [role=tab]")).to_have_count(1)
         await mine.page.get_by_role("button", name="tidechart 1").click(button="right")
         await mine.page.get_by_role("menuitem", name="Remove from the list").click()
@@ -144,10 +154,12 @@ async def test_projects_and_sessions_are_put_away_and_come_back(tmp_path: Path, 
             await expect(tab.page.locator(".groups")).to_contain_text("Other folders")
         await mine.told("Its session is kept under Other folders.")
         # TC-1.3a: its sessions are there, and in it again when it comes back
-        await expect(mine.page.locator(".srow[data-key=rates]")).to_be_visible()
+        await expect(mine.page.locator(".session-row[data-key=rates]")).to_be_visible()
         await mine.page.get_by_role("button", name="Undo").click()
         await expect(groups(other)).to_have_text(["lantern", "tidechart", "homelab"])
-        await expect(other.page.get_by_role("region", name="tidechart").locator(".srow")).to_have_count(1)
+        await expect(
+            other.page.get_by_role("region", name="tidechart").locator(".session-row")
+        ).to_have_count(1)
         assert [command.path for command in hub.device.commands if isinstance(command, CheckDirectory)] == [
             "/code/tidechart"
         ]
@@ -172,7 +184,7 @@ async def test_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Brows
         await hub.store.searchable()
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
         page = tab.page
-        await expect(page.locator(".srow[data-key=birds]")).to_be_visible()
+        await expect(page.locator(".session-row[data-key=birds]")).to_be_visible()
         await page.keyboard.press("Control+k")
         await page.keyboard.type("heron ree")
         option = page.get_by_role("group", name="Said in sessions").get_by_role("option")
@@ -187,13 +199,13 @@ async def test_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Brows
         await page.keyboard.type("shims")
         await page.keyboard.press("Tab")
         await expect(page).to_have_url(f"{hub.url}/search")
-        hits = page.locator(".hit")
+        hits = page.locator(".search-hit")
         await expect(hits).to_contain_text("Drop Python 3.10")
-        await expect(page.locator(".bigs small")).to_contain_text("session")
+        await expect(page.locator(".search-field small")).to_contain_text("session")
         await page.get_by_label("Search in all sessions").fill("note about")
         await expect(hits).to_have_count(1)
         await page.get_by_role("button", name="more in this session").click()
-        await expect(hits.locator(".hq")).to_have_count(50)
+        await expect(hits.locator(".search-hit__quote")).to_have_count(50)
         await page.get_by_role("button", name="Any agent").click()
         await page.get_by_role("menuitemradio", name="Codex").click()
         await expect(hits).to_have_count(1)
@@ -202,6 +214,6 @@ async def test_a_search_jumps_to_the_very_message(tmp_path: Path, browser: Brows
         await expect(page.get_by_label("Search in all sessions")).to_have_value("note about")
         await expect(hits).to_have_count(1)
         await page.get_by_label("Search in all sessions").fill("zeppelin")
-        await expect(page.locator(".emptyt")).to_contain_text("Nothing was said about “zeppelin”")
+        await expect(page.locator(".empty-state")).to_contain_text("Nothing was said about “zeppelin”")
         assert page.url == f"{hub.url}/search"
         assert tab.errors == []

@@ -27,7 +27,7 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         page = tab.page
         await expect(page.get_by_role("button", name="lantern 4")).to_be_visible()
         await page.get_by_role("button", name="New session N").click()
-        task, go = page.get_by_label("Task"), page.locator(".go")
+        task, go = page.get_by_label("Task"), page.locator(".start__go")
         # The limits of a task
         await expect(go).to_be_disabled()
         await task.fill("Fix it")
@@ -38,7 +38,7 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         await task.fill("Fix the tide table, stuck for now")
         await expect(go).to_be_enabled()
         # TC-2.2b: the agents that are here, and no other
-        await page.locator(".s-start .k-agent").click()
+        await page.locator(".screen-start .k-agent").click()
         items = page.get_by_role("menuitemradio")
         await expect(items).to_have_text(
             ["Claude Code2.1.4", "Codex0.61.0", "Demo agentcomes with Bascule, no account"]
@@ -56,21 +56,23 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         field = page.get_by_label("Folder", exact=True)
         await field.fill("/code/nowhere")
         await page.get_by_role("button", name="Use", exact=True).click()
-        await expect(page.locator(".bl .emsg")).to_contain_text("There is no folder /code/nowhere.")
+        await expect(page.locator(".start__block .error-message")).to_contain_text(
+            "There is no folder /code/nowhere."
+        )
         await field.fill("/code/dot")
         await page.get_by_role("option").click()
         await expect(field).to_have_value("/code/dotfiles/")
         await page.get_by_role("button", name="Use", exact=True).click()
         await expect(page.locator(".k-folder")).to_contain_text("dotfiles")
-        await page.locator(".s-start .k-model").click()
+        await page.locator(".screen-start .k-model").click()
         await page.get_by_role("menuitemradio", name="sonnet").click()
-        await page.locator(".s-start .k-mode").click()
+        await page.locator(".screen-start .k-mode").click()
         await page.get_by_role("menuitemradio", name="Reads are fine").click()
-        await expect(page.locator(".s-start .k-mode.strong")).to_be_visible()
+        await expect(page.locator(".screen-start .k-mode.strong")).to_be_visible()
         await task.press("Control+Enter")
         # TC-5.4a, TC-2.2a: the steps, and what was asked for
         await expect(page.get_by_role("heading", name="Starting on tower")).to_be_visible()
-        steps = page.locator(".steplist li")
+        steps = page.locator(".step-list li")
         await expect(steps.nth(0)).to_contain_text("Reached tower")
         await expect(steps.nth(1)).to_have_attribute("aria-current", "step")
         command = next(one for one in hub.device.commands if isinstance(one, StartSession))
@@ -99,9 +101,9 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
 async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as hub:
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
-        page, alert = tab.page, tab.page.locator(".failc")
-        task, go = page.get_by_label("Task"), page.locator(".go")
-        await expect(page.locator(".s-start .k-agent")).to_contain_text("Claude Code")
+        page, alert = tab.page, tab.page.locator(".failure-card")
+        task, go = page.get_by_label("Task"), page.locator(".start__go")
+        await expect(page.locator(".screen-start .k-agent")).to_contain_text("Claude Code")
 
         async def fails(text: str, title: str, sentence: str, *actions: str) -> None:
             await task.fill(text)
@@ -142,23 +144,23 @@ async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Pat
         assert tab.errors == []
         # Five starts a minute are enough for one browser. In another: stuck, and given up, it is ended
         tab = await open_tab(browser, hub.url, hub.tokens["operator"])
-        page, alert = tab.page, tab.page.locator(".failc")
-        task, go = page.get_by_label("Task"), page.locator(".go")
-        await expect(page.locator(".s-start .k-agent")).to_contain_text("Claude Code")
+        page, alert = tab.page, tab.page.locator(".failure-card")
+        task, go = page.get_by_label("Task"), page.locator(".start__go")
+        await expect(page.locator(".screen-start .k-agent")).to_contain_text("Claude Code")
         await task.fill("This one is stuck")
         await go.click()
         await expect(page.get_by_role("heading", name="Starting on tower")).to_be_visible()
-        await expect(page.locator(".steplist li").nth(1)).to_have_attribute("aria-current", "step")
+        await expect(page.locator(".step-list li").nth(1)).to_have_attribute("aria-current", "step")
         await page.get_by_role("button", name="Cancel").click()
         await expect(page.get_by_role("heading", name="What should we work on?")).to_be_visible()
         stuck = [one.session_id for one in hub.device.commands if isinstance(one, StartSession)][-1]
         await expect(
-            page.locator(f".srow[data-key='{stuck}']").get_by_role("img", name="Ended")
+            page.locator(f".session-row[data-key='{stuck}']").get_by_role("img", name="Ended")
         ).to_be_visible()
         # And at last one that works, at the second try
         await fails("A crowded machine", "No more sessions right now", "End one", "Settings")
         await task.fill("Answer this at once")
         await alert.get_by_role("button", name="Try again").click()
         await tab.says("On it.")
-        await expect(page.locator(".who h1")).to_have_text("Answer this at once")
+        await expect(page.locator(".session-bar__name h1")).to_have_text("Answer this at once")
         assert tab.errors == []

@@ -48,13 +48,13 @@ async def test_tabs_open_once_keep_their_scroll_and_come_back_in_order(
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
         page = tab.page
         tabs, frames = page.locator("#tabs [role=tab]"), page.locator("#well iframe[title=Transcript]")
-        row = lambda name: page.locator(f".srow[data-key={name}]")  # noqa: E731
-        selected = page.locator("[role=tab][aria-selected=true] .tt")
+        row = lambda name: page.locator(f".session-row[data-key={name}]")  # noqa: E731
+        selected = page.locator("[role=tab][aria-selected=true] .session-tab__title")
         # TC-4.1a, TC-4.5a: a tab with title, state and agent, and a frame of its own
         await row("python310").click()
         await expect(tabs).to_have_count(1)
         await expect(selected).to_have_text("Drop Python 3.10")
-        await expect(tabs.first.locator(".ag")).to_have_text("C")
+        await expect(tabs.first.locator(".agent-mark")).to_have_text("C")
         await expect(page.get_by_role("tab", name="Ready Claude Code: Drop Python 3.10")).to_be_visible()
         await tab.says("paragraph number 49")
         # TC-4.2a: the place in a transcript is kept
@@ -77,10 +77,10 @@ async def test_tabs_open_once_keep_their_scroll_and_come_back_in_order(
         assert await frames.count() <= opened + 1  # one may be loading ahead
         assert await frame.evaluate("scrollY") == 400
         # TC-4.6a: the third is dragged between the first and the second
-        await page.locator(".tab[data-key=flaky]").drag_to(
-            page.locator(".tab[data-key=fresh]"), target_position={"x": 8, "y": 12}
+        await page.locator(".session-tab[data-key=flaky]").drag_to(
+            page.locator(".session-tab[data-key=fresh]"), target_position={"x": 8, "y": 12}
         )
-        titles = page.locator(".tab .tt")
+        titles = page.locator(".session-tab .session-tab__title")
         order = ["Drop Python 3.10", "Find the flaky sync test", "New session"]
         await expect(titles).to_have_text(order)
         # TC-4.6b, TC-5.6a: and that outlives a reload
@@ -90,11 +90,11 @@ async def test_tabs_open_once_keep_their_scroll_and_come_back_in_order(
         await expect(titles).to_have_text(order)
         await expect(selected).to_have_text("Drop Python 3.10")
         # Without a mouse's drag: the menu of a tab
-        await page.locator(".tab[data-key=python310]").click(button="right")
+        await page.locator(".session-tab[data-key=python310]").click(button="right")
         await page.get_by_role("menuitem", name="Move right").click()
         await expect(titles.nth(1)).to_have_text("Drop Python 3.10")
         # TC-4.4b: the one in front closes, its neighbour comes
-        await page.locator(".tab.sel .ib").click()
+        await page.locator(".session-tab.is-selected .icon-button").click()
         await expect(selected).to_have_text("New session")
         # TC-4.4a: closed, not gone
         await expect(tabs).to_have_count(2)

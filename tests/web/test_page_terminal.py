@@ -63,7 +63,7 @@ class Screen:
         self.frame: FrameLocator = tab.page.frame_locator(f"{place} .term-frame")
         self.rows: Locator = self.frame.locator(".xterm-rows")
         self.lines: Locator = self.rows.locator("> div")
-        self.foot: Locator = tab.page.locator(f"{place} .tmfoot")
+        self.foot: Locator = tab.page.locator(f"{place} .terminal-foot")
 
     async def shows(self, text: str) -> None:
         await expect(self.rows).to_contain_text(text)
@@ -194,9 +194,9 @@ async def test_links_finding_copying_pasting_bell_text_size_and_theme(
     await page.keyboard.press("Control+Shift+F")
     field = page.get_by_label("Find in this terminal")
     await field.fill("plain.example")
-    await expect(page.locator("#terminal .findbar .hint")).to_have_text("1 of 1")
+    await expect(page.locator("#terminal .find-bar .hint")).to_have_text("1 of 1")
     await field.fill("nowhere-to-be-found")
-    await expect(page.locator("#terminal .findbar .hint")).to_have_text("not found")
+    await expect(page.locator("#terminal .find-bar .hint")).to_have_text("not found")
     # The bar takes a line or two from the terminal and gives them back; a new height ends a selection.
     await expect(screen.lines).not_to_have_count(rows)
     await page.keyboard.press("Escape")
@@ -267,7 +267,7 @@ async def test_a_phone_has_the_keys_its_keyboard_lacks(shells: LiveServer, brows
     screen = await at_terminal(browser, shells, session, size=PHONE)
     page = screen.tab.page
     await screen.prompts()
-    for key in await page.locator(".keyb").all():
+    for key in await page.locator(".key-bar__key").all():
         box = await key.bounding_box()
         assert box is not None
         assert box["height"] >= 44
@@ -309,7 +309,7 @@ async def test_what_scrolled_out_of_reach_comes_from_the_tape_and_a_killed_serve
     await screen.shows("written")
     await screen.element.click()
     await page.keyboard.press("Control+Shift+F")
-    field, hint = page.get_by_label("Find in this terminal"), page.locator("#terminal .findbar .hint")
+    field, hint = page.get_by_label("Find in this terminal"), page.locator("#terminal .find-bar .hint")
     await field.fill("line-050000")
     await expect(hint).to_have_text("not found")
     await screen.element.click()

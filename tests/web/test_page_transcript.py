@@ -70,23 +70,23 @@ async def test_text_grows_piece_by_piece_and_ends_as_markdown(hub: RunningHub, b
     tab = await begun(hub, browser)
     await tab.page.locator("#message").fill("Change two things")
     await tab.page.keyboard.press("Enter")
-    await expect(tab.well.locator(".mu")).to_contain_text("Change two things")
+    await expect(tab.well.locator(".user-message")).to_contain_text("Change two things")
     # A thought stays one closed line; opened, it goes on growing.
     await append(hub.store, "s1", EntryOpened("k", "thinking"), TextAppended("k", "thinking", "I weigh it. "))
-    await expect(tab.well.locator(".think .v")).to_have_text("Thinking")
+    await expect(tab.well.locator(".think .entry-line__verb")).to_have_text("Thinking")
     await tab.well.locator(".think summary").click()
     await append(hub.store, "s1", TextAppended("k", "thinking", "Both ways."), EntryClosed("k"))
-    await expect(tab.well.locator(".think .ma")).to_contain_text("I weigh it. Both ways.")
+    await expect(tab.well.locator(".think .agent-message")).to_contain_text("I weigh it. Both ways.")
     # The answer: drawn blocks stay the elements they are while the rest grows.
-    text, half = tab.well.locator(".ma:not(.small)"), ANSWER.index("def greet")
+    text, half = tab.well.locator(".agent-message:not(.small)"), ANSWER.index("def greet")
     await append(hub.store, "s1", EntryOpened("m", "assistant"), TextAppended("m", "assistant", ANSWER[:30]))
     await expect(text.locator(".caret")).to_be_visible()
     await expect(text).to_contain_text("Two things change.")
     await append(hub.store, "s1", TextAppended("m", "assistant", ANSWER[30:half]))
-    await expect(text.locator(".cb header")).to_contain_text("python")
+    await expect(text.locator(".code-block header")).to_contain_text("python")
     await text.locator("p").first.evaluate("(one) => { one.kept = true; }")
     await append(hub.store, "s1", TextAppended("m", "assistant", ANSWER[half : half + 8]))
-    await expect(text.locator(".cb code")).to_contain_text("def gree")
+    await expect(text.locator(".code-block code")).to_contain_text("def gree")
     assert await text.locator("p").first.evaluate("(one) => one.kept === true"), (
         "a finished block was redrawn"
     )
@@ -95,14 +95,14 @@ async def test_text_grows_piece_by_piece_and_ends_as_markdown(hub: RunningHub, b
     await expect(text.locator("td[align=right]")).to_have_text("3")
     await expect(text.locator("li > ul > li")).to_have_text("nested")
     assert await text.locator("input").evaluate_all("(all) => all.map((one) => one.checked)") == [True, False]
-    await expect(text.locator(".cb .hljs-keyword")).to_have_text("def")
+    await expect(text.locator(".code-block .hljs-keyword")).to_have_text("def")
     await expect(text.locator("sup")).to_have_count(2)
-    await expect(text.locator(".far")).to_have_text("[far]")
+    await expect(text.locator(".is-far")).to_have_text("[far]")
     await expect(tab.well.locator("#announce")).to_contain_text("Two things change.")
     assert await tab.well.locator("#col").get_attribute("role") == "log"
     # Gone on: what a person pressed may be copied.
     await tab.page.context.grant_permissions(["clipboard-write", "clipboard-read"])
-    await text.locator(".cb").get_by_role("button", name="Copy code").click()
+    await text.locator(".code-block").get_by_role("button", name="Copy code").click()
     await expect(tab.page.locator(".notes")).to_contain_text("Copied.")
     assert tab.errors == []
     assert tab.strangers == []
@@ -117,20 +117,22 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     well = tab.well
     line = well.locator(".tool")
     await append(hub.store, "s1", call("t1", "Read", "read", file_path="/code/lantern/a.py"))
-    await expect(line.locator(".v")).to_have_text("Read")
+    await expect(line.locator(".entry-line__verb")).to_have_text("Read")
     await expect(line.locator(".spin")).to_be_visible()
     await append(hub.store, "s1", ToolChanged("t1", "done", "     7\u2192import os\n     8\u2192x = 1\n"))
     await expect(line.locator(".ok")).to_be_visible()
     assert await line.evaluate("(one) => one.open") is False
     await line.locator("summary").click()
-    await expect(line.locator(".gut")).to_have_text("7\n8")
+    await expect(line.locator(".line-gutter")).to_have_text("7\n8")
     # What somebody opened stays open when its neighbour finishes and they become one line.
     found = "/code/lantern/a.py:7:import os\n"
     await append(
         hub.store, "s1", call("t2", "Grep", "search", pattern="import"), ToolChanged("t2", "done", found)
     )
-    await expect(well.locator(".tg > summary .v")).to_have_text("Read 1 file, searched once")
-    await expect(well.locator(".tg .gut")).to_be_visible()
+    await expect(well.locator(".tool-group > summary .entry-line__verb")).to_have_text(
+        "Read 1 file, searched once"
+    )
+    await expect(well.locator(".tool-group .line-gutter")).to_be_visible()
     # A command that failed is never folded, and what hides in it is written out.
     hidden = "make\u202e test\nrm -rf build"
     await append(
@@ -141,15 +143,15 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     )
     failed = well.locator("[data-tool=t3]")
     await failed.locator("summary").click()
-    await expect(failed.locator(".out")).to_have_text("first")
+    await expect(failed.locator(".tool__output")).to_have_text("first")
     printed = "Exit code 2\n\x1b[31mboom\x1b[0m\u202e"
     await append(hub.store, "s1", ToolChanged("t3", "failed", printed))
     await expect(failed.locator("summary .meta")).to_have_text("code 2")
-    await expect(failed.locator("summary .hid")).to_have_text("hidden characters")
-    await expect(failed.locator(".cmdl .esc")).to_have_text("\\u{202e}")
-    await expect(failed.locator(".cmdl")).to_contain_text("rm -rf build")
-    await expect(failed.locator(".out .c-red")).to_have_text("boom")
-    await expect(failed.locator(".out")).to_contain_text("\\u{202e}")
+    await expect(failed.locator("summary .hidden-characters")).to_have_text("hidden characters")
+    await expect(failed.locator(".tool__command .escaped")).to_have_text("\\u{202e}")
+    await expect(failed.locator(".tool__command")).to_contain_text("rm -rf build")
+    await expect(failed.locator(".tool__output .ansi-red")).to_have_text("boom")
+    await expect(failed.locator(".tool__output")).to_contain_text("\\u{202e}")
     # A sub-agent holds what it did; pictures come from the log alone.
     await append(
         hub.store,
@@ -168,7 +170,7 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
     await expect(agent.locator("strong")).to_have_text("Nothing")
     await well.locator("[data-tool=t6] > summary").click()
     await expect(well.locator("[data-tool=t6] img")).to_have_count(1)
-    await expect(well.locator("[data-tool=t6] .far")).to_contain_text("image/svg+xml")
+    await expect(well.locator("[data-tool=t6] .is-far")).to_contain_text("image/svg+xml")
     # An edit opens by itself while it is the last thing, and closes when the agent goes on.
     diff = Diff("/code/lantern/a.py", PATCH, 1, 1)
     await append(
@@ -178,14 +180,14 @@ async def test_tool_calls_are_lines_that_open_fold_and_fail_in_sight(
         ToolChanged("t7", "done", diffs=(diff,)),
     )
     edit = well.locator("[data-tool=t7]")
-    await expect(edit.locator(".da code")).to_have_text("new")
-    await expect(edit.locator("summary .pm")).to_have_attribute("aria-label", "1 added, 1 removed")
+    await expect(edit.locator(".is-added code")).to_have_text("new")
+    await expect(edit.locator("summary .line-counts")).to_have_attribute("aria-label", "1 added, 1 removed")
     said = [EntryOpened("m", "assistant"), TextAppended("m", "assistant", "Done."), EntryClosed("m")]
     await append(hub.store, "s1", *said)
     await expect(edit.locator(".diff")).to_be_hidden()
     # The foot: what it changed and took; and, where the agent can, a second session, which a person starts.
     await append(hub.store, "s1", TurnEnded("end_turn", Usage(900, 100), 0.42, 61_000))
-    foot = well.locator(".tf")
+    foot = well.locator(".turn__foot")
     await expect(foot).to_contain_text("1 file")
     await expect(foot.locator(".meta")).to_have_text("1 min 1 s · 1k tokens · $0.42")
     await foot.get_by_role("button", name="Continue from here").click()

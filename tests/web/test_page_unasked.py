@@ -36,14 +36,14 @@ async def test_what_runs_unasked_is_said_at_the_choice_in_the_settings_and_on_th
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
         page = tab.page
         await page.get_by_role("button", name="New session N").click()
-        lines = page.locator(".s-start .unasked li")
+        lines = page.locator(".screen-start .unasked li")
         await expect(lines).to_have_text([MCP])  # of the way that is preferred
-        await page.locator(".s-start .k-agent").click()
+        await page.locator(".screen-start .k-agent").click()
         await page.get_by_role("menuitemradio", name="Codex").click()
         await expect(lines).to_have_count(0)
-        await page.locator(".s-start .k-agent").click()
+        await page.locator(".screen-start .k-agent").click()
         await page.get_by_role("menuitemradio", name="Demo agent").click()
-        await expect(page.locator(".s-start .k-agent")).to_contain_text("Demo agent")
+        await expect(page.locator(".screen-start .k-agent")).to_contain_text("Demo agent")
         await expect(lines).to_have_count(0)
         # The session is talked to in the other way.
         await tab.go("/sessions/uploads")
@@ -55,5 +55,5 @@ async def test_what_runs_unasked_is_said_at_the_choice_in_the_settings_and_on_th
         await expect(page.locator(".menu .unasked li")).to_have_text([PROJECT])
         await page.keyboard.press("Escape")
         await tab.go("/settings/agents")
-        await expect(page.locator(".ags .unasked li")).to_have_text([MCP])
+        await expect(page.locator(".agent-list .unasked li")).to_have_text([MCP])
         assert not tab.errors

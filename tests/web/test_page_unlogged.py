@@ -50,7 +50,7 @@ async def test_agents_without_a_log_are_offered_to_be_taken_up_or_ended(
         await expect(page.locator(".banner")).to_contain_text("2 agents run and are not in the log.")
         await picture(page, f"unlogged-banner-{width}")
         await page.locator(".banner").get_by_role("button", name="Show").click()
-    await expect(group.locator(".unl")).to_have_count(2)
+    await expect(group.locator(".unlogged__row")).to_have_count(2)
     await expect(group).to_contain_text("It runs, but the log holds no session for it.")
     await expect(group).to_contain_text(f"pid {agents[0].pid}")
     await picture(page, f"unlogged-{width}")
@@ -65,7 +65,7 @@ async def test_agents_without_a_log_are_offered_to_be_taken_up_or_ended(
     await last.get_by_role("button", name="Keep it").click()
     await last.get_by_role("button", name="End").click()
     await last.get_by_role("button", name="End it").click()
-    await expect(group.locator(".unl")).to_have_count(1)
+    await expect(group.locator(".unlogged__row")).to_have_count(1)
     assert not agents[1].is_running() or agents[1].status() == psutil.STATUS_ZOMBIE
 
     await group.get_by_role("button", name="Take up").click()

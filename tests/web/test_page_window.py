@@ -14,7 +14,7 @@ AT_END = "document.scrollingElement.scrollHeight - scrollY - innerHeight < 49"
 HERE = """async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   const here = () => {
-    const all = [...document.querySelectorAll('#col > .blk')];
+    const all = [...document.querySelectorAll('#col > .block')];
     const seen = all.find((one) => one.getBoundingClientRect().bottom > 0);
     return [Number(seen.dataset.seq), seen.getBoundingClientRect().top];
   };
@@ -58,7 +58,7 @@ def streamed(seq: int, text: str) -> list[dict[str, object]]:
 
 
 async def bounded(portlet: Portlet) -> None:
-    assert await portlet.frame.evaluate("document.querySelectorAll('#col > .blk').length") <= 451
+    assert await portlet.frame.evaluate("document.querySelectorAll('#col > .block').length") <= 451
 
 
 @pytest.mark.row("TC-3.6a", "TC-3.6b", "TC-3.6c", "X5", "A7", "A11")
@@ -83,15 +83,15 @@ async def test_the_reader_follows_stays_and_comes_back(hub: RunningHub, browser:
         await portlet.until("document.querySelector('.jump').hidden")
         # Up through the pages: the line in sight stays in sight, and old ends are forgotten.
         for _ in range(14):
-            held = await portlet.frame.evaluate("Number(document.querySelector('#col > .blk').dataset.seq)")
+            held = await portlet.frame.evaluate("Number(document.querySelector('#col > .block').dataset.seq)")
             await portlet.frame.evaluate("scrollTo(0, 300)")
-            await portlet.until(f"Number(document.querySelector('#col > .blk').dataset.seq) < {held}")
+            await portlet.until(f"Number(document.querySelector('#col > .block').dataset.seq) < {held}")
             await portlet.until(f"scrollY > 300 || {held} <= 70")
             await bounded(portlet)
         assert "fresh two" not in await portlet.frame.locator("#col").inner_text()
         await portlet.tell("events", entries=streamed(20_030, "fresh three."))
         # The live end was let go. Going down brings it back page by page; the button, at once.
-        last = "Number(document.querySelector('#col > .blk:last-child').dataset.seq)"
+        last = "Number(document.querySelector('#col > .block:last-child').dataset.seq)"
         held = await portlet.frame.evaluate(last)
         await portlet.frame.evaluate("scrollTo(0, document.scrollingElement.scrollHeight)")
         await portlet.until(f"{last} > {held}")

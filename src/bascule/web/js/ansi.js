@@ -26,11 +26,11 @@ export function ansiPieces(text) {
   const add = (part) => {
     if (!part) return;
     const classes = [
-      style.colour && `c-${style.colour}`,
-      style.bold && 'c-bold',
-      style.dim && 'c-dim',
-      style.italic && 'c-italic',
-      style.underline && 'c-under',
+      style.colour && `ansi-${style.colour}`,
+      style.bold && 'ansi-bold',
+      style.dim && 'ansi-dim',
+      style.italic && 'ansi-italic',
+      style.underline && 'ansi-under',
     ].filter((one) => typeof one === 'string' && one !== '');
     pieces.push({ text: part, classes: /** @type {string[]} */ (classes) });
   };

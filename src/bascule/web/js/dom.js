@@ -41,7 +41,7 @@ export function h(tag, props, ...children) {
 export const iconButton = (name, label, props) =>
   h(
     'button',
-    { type: 'button', title: label, 'aria-label': label, ...props, class: `ib ${props?.class ?? ''}`.trim() },
+    { type: 'button', title: label, 'aria-label': label, ...props, class: `icon-button ${props?.class ?? ''}`.trim() },
     icon(name),
   );
 

@@ -110,7 +110,7 @@ export function icon(name, size = 16) {
   svg.setAttribute('viewBox', `0 0 ${box} ${box}`);
   svg.setAttribute('width', String(size));
   svg.setAttribute('height', String(size));
-  svg.setAttribute('class', name === 'logo' ? 'logo' : 'i');
+  svg.setAttribute('class', name === 'logo' ? 'logo' : 'icon');
   svg.setAttribute('aria-hidden', 'true');
   for (const stroke of STROKES[name] ?? []) {
     const { is, ...attributes } = typeof stroke === 'string' ? { is: 'path', d: stroke } : stroke;

@@ -5,7 +5,12 @@ import { h } from './dom.js';
 /** @typedef {import('./diff.js').DiffLine} DiffLine */
 
 const SIGNS = { add: '+', del: '−', same: '', head: '' };
-const CLASSES = { add: 'dl da', del: 'dl dd_', same: 'dl', head: 'dl dh' };
+const CLASSES = {
+  add: 'diff-line is-added',
+  del: 'diff-line is-deleted',
+  same: 'diff-line',
+  head: 'diff-line is-head',
+};
 const SPOKEN = { add: 'added', del: 'removed', same: null, head: null };
 
 /**
@@ -20,8 +25,8 @@ export function diffView(lines, paint = (text) => text) {
       h(
         'div',
         { class: CLASSES[line.kind], 'aria-label': SPOKEN[line.kind] },
-        h('span', { class: 'ln' }, line.line === null ? '' : String(line.line)),
-        h('span', { class: 'sg', 'aria-hidden': 'true' }, SIGNS[line.kind]),
+        h('span', { class: 'line-number' }, line.line === null ? '' : String(line.line)),
+        h('span', { class: 'diff-line__sign', 'aria-hidden': 'true' }, SIGNS[line.kind]),
         h('code', null, line.kind === 'head' ? line.text : paint(line.text || ' ')),
       ),
     ),
@@ -35,7 +40,7 @@ export function diffView(lines, paint = (text) => text) {
 export const plusMinus = (added, removed) =>
   h(
     'span',
-    { class: 'pm', 'aria-label': `${added} added, ${removed} removed`, role: 'img' },
-    h('b', { class: 'a' }, `+${added}`),
-    h('b', { class: 'd' }, `−${removed}`),
+    { class: 'line-counts', 'aria-label': `${added} added, ${removed} removed`, role: 'img' },
+    h('b', { class: 'line-counts__added' }, `+${added}`),
+    h('b', { class: 'line-counts__removed' }, `−${removed}`),
   );

@@ -19,7 +19,7 @@ export function qrView(rows, label) {
   );
   for (const [name, value] of Object.entries({
     viewBox: `0 0 ${side} ${side}`,
-    class: 'qr',
+    class: 'qr-code',
     role: 'img',
     'aria-label': label,
     'shape-rendering': 'crispEdges',

@@ -15,7 +15,7 @@ import { own, table } from '../js/tables.js';
 export function promptBox(entry) {
   return h(
     'section',
-    { class: 'mu', 'data-prompt': entry.prompt_id, 'aria-label': `${tame(entry.by) || 'A person'} wrote` },
+    { class: 'user-message', 'data-prompt': entry.prompt_id, 'aria-label': `${tame(entry.by) || 'A person'} wrote` },
     pictures(entry.images, 'Picture you sent'),
     h('div', { class: 'said' }, tame(entry.text)),
     h('footer', null, [tame(entry.by), clockTime(entry.at)].filter(Boolean).join(' · ')),
@@ -26,14 +26,14 @@ export function promptBox(entry) {
 export class Thought {
   /** @param {View} view */
   constructor(view) {
-    this.verb = h('span', { class: 'v' });
-    this.first = h('span', { class: 'w' });
+    this.verb = h('span', { class: 'entry-line__verb' });
+    this.first = h('span', { class: 'entry-line__words' });
     this.text = new GrowingText(view.ask);
     this.text.element.classList.add('small');
     this.element = h(
       'details',
-      { class: 'ln1 think' },
-      h('summary', null, icon('think'), this.verb, this.first, h('span', { class: 'car' }, icon('right', 12))),
+      { class: 'entry-line think' },
+      h('summary', null, icon('think'), this.verb, this.first, h('span', { class: 'disclosure' }, icon('right', 12))),
     );
     this.element.ontoggle = () => this.#fill();
   }
@@ -77,9 +77,9 @@ export class Thought {
 
 const STEPS = table(
   /** @type {Record<string, [string, string]>} */ ({
-    completed: ['d', 'done'],
-    in_progress: ['r', 'in progress'],
-    pending: ['p', 'to do'],
+    completed: ['is-done', 'done'],
+    in_progress: ['is-running', 'in progress'],
+    pending: ['is-pending', 'to do'],
   }),
 );
 
@@ -180,12 +180,13 @@ function questionLine(entry, asked, answer) {
       'summary',
       null,
       icon('chat'),
-      h('span', { class: 'v' }, 'Question'),
+      h('span', { class: 'entry-line__verb' }, 'Question'),
       h('code', null, exact(count(asked.questions.length, 'question'))),
       h('span', { class: 'meta' }, state),
-      entry.state === 'open' && h('span', { class: 'dot dot-blocked', role: 'img', 'aria-label': 'waiting for you' }),
-      h('span', { class: 'car' }, icon('right', 12)),
+      entry.state === 'open' &&
+        h('span', { class: 'status-dot status-dot-blocked', role: 'img', 'aria-label': 'waiting for you' }),
+      h('span', { class: 'disclosure' }, icon('right', 12)),
     ),
-    h('div', { class: 'tb' }, h('dl', { class: 'qa' }, rows)),
+    h('div', { class: 'tool__body' }, h('dl', { class: 'question-answers' }, rows)),
   );
 }

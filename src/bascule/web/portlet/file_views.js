@@ -27,12 +27,12 @@ export function fileView(tool, input, view) {
   const text = lines.map((one) => one.text).join('\n');
   return h(
     'div',
-    { class: 'outw' },
+    { class: 'tool__output-frame' },
     h(
       'div',
-      { class: 'out code nums', tabindex: 0, role: 'group', 'aria-label': `Text of ${plain(path)}` },
+      { class: 'tool__output code nums', tabindex: 0, role: 'group', 'aria-label': `Text of ${plain(path)}` },
       lines.some((one) => one.line !== null) &&
-        h('pre', { class: 'gut', 'aria-hidden': 'true' }, lines.map((one) => one.line ?? '').join('\n')),
+        h('pre', { class: 'line-gutter', 'aria-hidden': 'true' }, lines.map((one) => one.line ?? '').join('\n')),
       h('pre', null, highlighted(tame(text), languageOf(path))),
     ),
     all.length > lines.length &&

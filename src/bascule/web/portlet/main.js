@@ -20,7 +20,7 @@ const announcer = /** @type {HTMLElement} */ (document.getElementById('announce'
 const shapes = document.getElementById('shapes');
 const { tell, listen } = shellPort();
 
-const gap = h('div', { class: 'gap lost', hidden: true });
+const gap = h('div', { class: 'gap-line lost', hidden: true });
 const loading = h('p', { class: 'more', hidden: true }, 'Loading earlier messages');
 const loadingNewer = h('p', { class: 'more', hidden: true }, 'Loading later messages');
 column.before(loading);
@@ -80,7 +80,7 @@ function goTo(seq) {
   while (place >= 0 && !element) element = view.reveal(held.entries[place--]);
   if (!element) return;
   scroll.to(element, 'center');
-  const block = element.closest('.blk') ?? element;
+  const block = element.closest('.block') ?? element;
   block.classList.add('marked');
   setTimeout(() => block.classList.remove('marked'), 4000);
 }

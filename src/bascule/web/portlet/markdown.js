@@ -128,7 +128,7 @@ export function markdown(text, ask) {
   }
   for (const pre of fragment.querySelectorAll('pre')) pre.replaceWith(codeBlock(pre, ask));
   for (const table of fragment.querySelectorAll('table')) {
-    const wrap = h('div', { class: 'tbl', tabindex: 0, role: 'group', 'aria-label': 'Table' });
+    const wrap = h('div', { class: 'data-table', tabindex: 0, role: 'group', 'aria-label': 'Table' });
     table.replaceWith(wrap);
     wrap.append(table);
   }
@@ -167,8 +167,8 @@ function picture(image) {
   const alt = image.getAttribute('alt') || 'Picture';
   const source = image.getAttribute('src') ?? '';
   const inside = /^data:(image\/[a-z]+);base64,[A-Za-z0-9+/=\s]+$/.exec(source);
-  if (inside && PICTURE.test(inside[1])) return h('img', { class: 'shot', alt, src: source });
-  return h('span', { class: 'far', title: source }, `[${alt}]`);
+  if (inside && PICTURE.test(inside[1])) return h('img', { class: 'picture', alt, src: source });
+  return h('span', { class: 'is-far', title: source }, `[${alt}]`);
 }
 
 /**
@@ -207,7 +207,7 @@ function codeBlock(pre, ask) {
 export const codeFrame = (language, content, copy) =>
   h(
     'div',
-    { class: 'cb' },
+    { class: 'code-block' },
     h('header', null, h('span', null, language || 'text'), iconButton('copy', 'Copy code', { onclick: copy })),
     h('pre', { tabindex: 0 }, h('code', null, content)),
   );

@@ -17,7 +17,7 @@ import { table } from '../js/tables.js';
 export function lineNote(mark, tone, text, more = '') {
   return h(
     'div',
-    { class: `evn ${tone}` },
+    { class: `event-note ${tone}` },
     icon(mark),
     h('span', null, text, more && h('small', null, tame(more).slice(0, 4000))),
   );
@@ -77,12 +77,12 @@ function begun(entry, event, view) {
   if (event.resumed_from)
     return h(
       'div',
-      { class: 'gap' },
+      { class: 'gap-line' },
       event.forked ? 'Goes on from another conversation, which stays as it is' : 'Goes on from an earlier conversation',
     );
   return view.state.before === null && view.state.entries[0] === entry
     ? null
-    : h('div', { class: 'gap' }, `Resumed by ${tame(event.by)} · ${clockTime(entry.at)}`);
+    : h('div', { class: 'gap-line' }, `Resumed by ${tame(event.by)} · ${clockTime(entry.at)}`);
 }
 
 /**
@@ -103,7 +103,7 @@ function ended(event) {
   const code = event.reason === 'exited' && event.code ? ` (code ${event.code})` : '';
   const line = h(
     'div',
-    { class: 'gap' },
+    { class: 'gap-line' },
     (ENDS[event.reason] ?? 'Session ended.').replace('by itself', `by itself${code}`),
   );
   return event.message ? h('div', null, line, said('What it said', event.message)) : line;
@@ -116,14 +116,14 @@ function ended(event) {
 const said = (title, text) =>
   h(
     'details',
-    { class: 'ln1 errout' },
+    { class: 'entry-line stderr-line' },
     h(
       'summary',
       null,
       icon('log'),
-      h('span', { class: 'v' }, title),
-      h('span', { class: 'w' }, tame(text.trim().split('\n').pop() ?? '')),
-      h('span', { class: 'car' }, icon('right', 12)),
+      h('span', { class: 'entry-line__verb' }, title),
+      h('span', { class: 'entry-line__words' }, tame(text.trim().split('\n').pop() ?? '')),
+      h('span', { class: 'disclosure' }, icon('right', 12)),
     ),
-    h('pre', { class: 'out', tabindex: 0 }, tame(text)),
+    h('pre', { class: 'tool__output', tabindex: 0 }, tame(text)),
   );

@@ -16,15 +16,15 @@ export function rawEntries(entries) {
   }
   return h(
     'details',
-    { class: 'ln1 errout' },
+    { class: 'entry-line stderr-line' },
     h(
       'summary',
       null,
       icon('alert'),
-      h('span', { class: 'v' }, 'This could not be drawn'),
-      h('span', { class: 'w' }, 'Open it to see it raw'),
-      h('span', { class: 'car' }, icon('right', 12)),
+      h('span', { class: 'entry-line__verb' }, 'This could not be drawn'),
+      h('span', { class: 'entry-line__words' }, 'Open it to see it raw'),
+      h('span', { class: 'disclosure' }, icon('right', 12)),
     ),
-    h('pre', { class: 'out', tabindex: 0 }, visible(text.slice(0, MAX_CHARACTERS))),
+    h('pre', { class: 'tool__output', tabindex: 0 }, visible(text.slice(0, MAX_CHARACTERS))),
   );
 }

@@ -113,7 +113,7 @@ export class Scroll {
    * @returns {boolean} whether there was one
    */
   toPrompt(step) {
-    const own = [...this.column.querySelectorAll('.mu')];
+    const own = [...this.column.querySelectorAll('.user-message')];
     const tops = own.map((one) => one.getBoundingClientRect().top);
     const next = step > 0 ? tops.findIndex((top) => top > 20) : tops.findLastIndex((top) => top < -4);
     if (next < 0) return false;

@@ -52,10 +52,10 @@ export function resultsView(tool, view) {
   return [
     h(
       'div',
-      { class: 'outw' },
+      { class: 'tool__output-frame' },
       h(
         'div',
-        { class: 'out hits', tabindex: 0, role: 'group', 'aria-label': 'Results' },
+        { class: 'tool__output search-hits', tabindex: 0, role: 'group', 'aria-label': 'Results' },
         shown.map((file) =>
           h(
             'section',
@@ -66,8 +66,8 @@ export function resultsView(tool, view) {
               .map((row) =>
                 h(
                   'div',
-                  { class: 'hit' },
-                  h('span', { class: 'ln' }, String(row.line ?? '')),
+                  { class: 'search-hit' },
+                  h('span', { class: 'line-number' }, String(row.line ?? '')),
                   h('code', null, highlighted(tame(row.text), languageOf(file.path))),
                 ),
               ),

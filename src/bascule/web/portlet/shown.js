@@ -11,7 +11,7 @@ import { PICTURE } from './markdown.js';
  */
 export function exact(text) {
   if (!hasHidden(text)) return [text];
-  return visiblePieces(text).map((piece) => (piece.escaped ? h('span', { class: 'esc' }, piece.text) : piece.text));
+  return visiblePieces(text).map((piece) => (piece.escaped ? h('span', { class: 'escaped' }, piece.text) : piece.text));
 }
 
 /**
@@ -36,7 +36,10 @@ export const warning = (...texts) =>
   texts.some(hasHidden)
     ? h(
         'span',
-        { class: 'hid', title: 'It holds characters that do not show. They are written out, like \\u{202e}.' },
+        {
+          class: 'hidden-characters',
+          title: 'It holds characters that do not show. They are written out, like \\u{202e}.',
+        },
         'hidden characters',
       )
     : null;
@@ -59,11 +62,15 @@ export const pictures = (images, alt) =>
           'button',
           {
             type: 'button',
-            class: 'shotb',
+            class: 'picture-button',
             title: 'Show it larger or smaller',
             onclick: (/** @type {any} */ event) => event.currentTarget.classList.toggle('whole'),
           },
-          h('img', { class: 'shot', alt, src: `data:${one.media_type};base64,${one.data}` }),
+          h('img', { class: 'picture', alt, src: `data:${one.media_type};base64,${one.data}` }),
         )
-      : h('p', { class: 'far' }, `[A picture of the kind ${plain(one.media_type.slice(0, 60))}, which is not shown]`),
+      : h(
+          'p',
+          { class: 'is-far' },
+          `[A picture of the kind ${plain(one.media_type.slice(0, 60))}, which is not shown]`,
+        ),
   );

@@ -19,7 +19,7 @@ export class GrowingText {
   /** @param {Ask} ask */
   constructor(ask) {
     this.ask = ask;
-    this.element = h('div', { class: 'ma' });
+    this.element = h('div', { class: 'agent-message' });
     this.tail = h('div', { class: 'tail' });
     this.drawn = 0; // characters that are in finished blocks
     /** @type {{node: Text, shown: number} | null} the text node that grows, and up to where it has come */
@@ -77,7 +77,7 @@ export class GrowingText {
     if (!this.growing) {
       const node = document.createTextNode('');
       this.growing = { node, shown: from };
-      if (language === null) this.tail.replaceChildren(h('div', { class: 'run' }, node, caret()));
+      if (language === null) this.tail.replaceChildren(h('div', { class: 'agent-message__run' }, node, caret()));
       else this.tail.replaceChildren(codeFrame(language, [node, caret()], () => this.ask.copy(node.data)));
     }
     if (text.length <= this.growing.shown) return;

@@ -17,7 +17,8 @@ const MAX_LINES = 400;
  * @param {View} view
  * @returns {Node[]}
  */
-export const prose = (text, view) => (text.trim() ? [h('div', { class: 'ma small' }, markdown(text, view.ask))] : []);
+export const prose = (text, view) =>
+  text.trim() ? [h('div', { class: 'agent-message small' }, markdown(text, view.ask))] : [];
 
 /**
  * @param {string} command
@@ -27,11 +28,11 @@ export const prose = (text, view) => (text.trim() ? [h('div', { class: 'ma small
 export function commandView(command, note, view) {
   return h(
     'div',
-    { class: 'cmdl' },
+    { class: 'tool__command' },
     h(
       'pre',
       null,
-      h('span', { class: 'pr', 'aria-hidden': 'true' }, '$ '),
+      h('span', { class: 'prompt-sign', 'aria-hidden': 'true' }, '$ '),
       h('code', null, hasHidden(command) ? exact(command) : highlighted(command, 'bash')),
     ),
     typeof note === 'string' && note && h('p', { class: 'says' }, tame(note)),
@@ -45,7 +46,7 @@ export function commandView(command, note, view) {
  */
 export function outputView(text, view) {
   const rows = text.replace(/\s+$/, '').split('\n');
-  const pre = h('pre', { class: 'out', tabindex: 0 }, coloured(rows.slice(-MAX_LINES).join('\n')));
+  const pre = h('pre', { class: 'tool__output', tabindex: 0 }, coloured(rows.slice(-MAX_LINES).join('\n')));
   const rest = rows.length - MAX_LINES;
   const more =
     rest > 0 &&
@@ -53,7 +54,7 @@ export function outputView(text, view) {
       'button',
       {
         type: 'button',
-        class: 'lnk',
+        class: 'link',
         onclick: () => {
           pre.replaceChildren(...coloured(rows.join('\n')));
           more.remove();
@@ -63,7 +64,7 @@ export function outputView(text, view) {
     );
   return h(
     'div',
-    { class: 'outw' },
+    { class: 'tool__output-frame' },
     more,
     pre,
     iconButton('copy', 'Copy output', { onclick: () => view.ask.copy(text) }),
@@ -87,7 +88,7 @@ const coloured = (text) =>
 export const codeView = (text, language, view) =>
   h(
     'div',
-    { class: 'outw' },
-    h('pre', { class: 'out code', tabindex: 0 }, highlighted(tame(text), language)),
+    { class: 'tool__output-frame' },
+    h('pre', { class: 'tool__output code', tabindex: 0 }, highlighted(tame(text), language)),
     iconButton('copy', 'Copy', { onclick: () => view.ask.copy(text) }),
   );

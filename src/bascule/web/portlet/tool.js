@@ -21,9 +21,9 @@ export class ToolLine {
     this.view = view;
     this.summary = h('summary');
     this.before = h('div'); // what it was given, or all of it
-    this.kids = h('div', { class: 'tgb' }); // what a sub-agent did
+    this.kids = h('div', { class: 'tool-group__body' }); // what a sub-agent did
     this.after = h('div'); // what a sub-agent answered
-    this.body = h('div', { class: 'tb' }, this.before, this.kids, this.after);
+    this.body = h('div', { class: 'tool__body' }, this.before, this.kids, this.after);
     this.element = h('details', { class: 'tool' }, this.summary);
     this.touched = false; // by a person: from then on it opens and closes for nobody else
     this.itself = false; // it opened itself
@@ -46,16 +46,16 @@ export class ToolLine {
     this.inside = around.inside;
     const words = toolWords(tool, this.view.cwd);
     const target = tool.tool_kind === 'execute' ? commandOf(tool.input, tool.title) : words.target;
-    this.element.className = `tool t-${tool.status} k-${tool.tool_kind}`;
+    this.element.className = `tool is-${tool.status} k-${tool.tool_kind}`;
     this.element.dataset.tool = tool.tool_id;
     this.summary.replaceChildren(
       icon(words.icon),
-      h('span', { class: 'v' }, oneLine(words.verb)),
+      h('span', { class: 'entry-line__verb' }, oneLine(words.verb)),
       h('code', null, oneLine(target)),
       warning(target, tool.name) ?? '',
       h('span', { class: 'meta' }, around.waiting ? 'waiting for you' : resultWords(tool, around.calls)),
       statusMark(tool, around.waiting),
-      h('span', { class: 'car' }, icon('right', 12)),
+      h('span', { class: 'disclosure' }, icon('right', 12)),
     );
     if (!this.touched) this.#openOrClose(around);
     this.#fill();
@@ -99,12 +99,12 @@ export class ToolLine {
  * @param {HTMLElement} body
  */
 function scrolled(body) {
-  const before = body.querySelector('.out');
+  const before = body.querySelector('.tool__output');
   if (!before) return null;
   const { scrollTop } = before;
   const atEnd = before.scrollHeight - scrollTop - before.clientHeight < 8;
   return (/** @type {HTMLElement} */ now) => {
-    const after = now.querySelector('.out');
+    const after = now.querySelector('.tool__output');
     if (after) after.scrollTop = atEnd ? after.scrollHeight : scrollTop;
   };
 }
@@ -115,8 +115,8 @@ export class GroupLine {
   constructor(lineOf) {
     this.lineOf = lineOf;
     this.summary = h('summary');
-    this.body = h('div', { class: 'tgb' });
-    this.element = h('details', { class: 'tg' }, this.summary);
+    this.body = h('div', { class: 'tool-group__body' });
+    this.element = h('details', { class: 'tool-group' }, this.summary);
     /** @type {ToolEntry[]} */
     this.tools = [];
     this.element.ontoggle = () => this.#fill();
@@ -128,8 +128,8 @@ export class GroupLine {
     this.tools = tools;
     const took = Date.parse(tools[tools.length - 1].finished_at ?? tools[0].at) - Date.parse(tools[0].at);
     this.summary.replaceChildren(
-      h('span', { class: 'car' }, icon('right', 12)),
-      h('span', { class: 'v' }, groupWords(tools)),
+      h('span', { class: 'disclosure' }, icon('right', 12)),
+      h('span', { class: 'entry-line__verb' }, groupWords(tools)),
       h('span', { class: 'meta' }, changedWords(tools), took >= 1000 ? duration(took) : ''),
     );
     // What a person holds open does not vanish because its neighbour finished.
@@ -171,7 +171,7 @@ function changedWords(tools) {
 function statusMark(tool, waiting) {
   const mark = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Node | string} */ inner = '') =>
     h('span', { class: name, role: 'img', 'aria-label': label }, inner);
-  if (waiting) return mark('dot dot-blocked', 'waiting for you');
+  if (waiting) return mark('status-dot status-dot-blocked', 'waiting for you');
   if (tool.status === 'running' && tool.open) return mark('spin', 'running');
   if (tool.status === 'done') return mark('ok', 'done', icon('check', 14));
   if (tool.status === 'running') return mark('bad', 'not finished', icon('stop', 12));

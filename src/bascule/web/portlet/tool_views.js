@@ -69,15 +69,15 @@ const asked = (input, view) =>
     ? [
         h(
           'details',
-          { class: 'ln1 told' },
+          { class: 'entry-line told' },
           h(
             'summary',
             null,
-            h('span', { class: 'v' }, 'Its task'),
-            h('span', { class: 'w' }, tame(input.prompt.trim().split('\n')[0])),
-            h('span', { class: 'car' }),
+            h('span', { class: 'entry-line__verb' }, 'Its task'),
+            h('span', { class: 'entry-line__words' }, tame(input.prompt.trim().split('\n')[0])),
+            h('span', { class: 'disclosure' }),
           ),
-          h('div', { class: 'ma small' }, markdown(input.prompt, view.ask)),
+          h('div', { class: 'agent-message small' }, markdown(input.prompt, view.ask)),
         ),
       ]
     : [];

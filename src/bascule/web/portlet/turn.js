@@ -40,7 +40,7 @@ export function turnFooter(entry, view, last) {
     (facts.files.size > 0 || meta || acts.length > 0) &&
       h(
         'footer',
-        { class: 'tf' },
+        { class: 'turn__foot' },
         facts.files.size > 0 && changes(facts, () => view.ask.changes(entry.first_seq)),
         h('span', { class: 'meta' }, meta),
         acts.length > 0 && h('span', { class: 'acts' }, acts),
@@ -58,10 +58,10 @@ function changes({ files, whole }, show) {
   const counted = whole && [h('b', null, count(files.size, 'file')), plusMinus(sum.added, sum.removed)];
   return h(
     'button',
-    { type: 'button', class: 'cf', onclick: show },
+    { type: 'button', class: 'turn__changes', onclick: show },
     icon('diff', 14),
     counted || '',
-    h('span', { class: 'lnk' }, 'View changes'),
+    h('span', { class: 'link' }, 'View changes'),
   );
 }
 

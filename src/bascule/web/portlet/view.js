@@ -118,7 +118,7 @@ export class View {
       known.block = block;
       return known.node;
     }
-    const node = known?.node ?? h('div', { class: 'blk', 'data-seq': block.entries[0].first_seq });
+    const node = known?.node ?? h('div', { class: 'block', 'data-seq': block.entries[0].first_seq });
     const content = this.#content(block, next);
     if (!content) node.replaceChildren();
     else if (content !== node.firstChild || node.childNodes.length !== 1) node.replaceChildren(content);

@@ -39,7 +39,7 @@ const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 /** @param {string} name */
 function screen(name) {
-  const element = h('div', { class: `view flat s-${name}`, hidden: true });
+  const element = h('div', { class: `view flat screen-${name}`, hidden: true });
   place('screen').append(element);
   return element;
 }

@@ -10,7 +10,10 @@ import { agentMark } from '../js/format.js';
  * @param {string} word
  */
 export const dot = (kind, word) =>
-  h('span', { class: `dot dot-${kind}`, ...(word ? { role: 'img', 'aria-label': word } : { 'aria-hidden': 'true' }) });
+  h('span', {
+    class: `status-dot status-dot-${kind}`,
+    ...(word ? { role: 'img', 'aria-label': word } : { 'aria-hidden': 'true' }),
+  });
 
 /**
  * @param {string} name
@@ -18,7 +21,11 @@ export const dot = (kind, word) =>
  */
 export function agentLetter(name, large = false) {
   const [letter, tint] = agentMark(name);
-  return h('span', { class: `ag ag-${tint}${large ? ' lg' : ''}`, 'aria-hidden': 'true' }, letter);
+  return h(
+    'span',
+    { class: `agent-mark agent-mark-${tint}${large ? ' is-large' : ''}`, 'aria-hidden': 'true' },
+    letter,
+  );
 }
 
 const isMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
@@ -67,14 +74,14 @@ export function menu(anchor, choices, extra) {
     { class: 'menu', role: 'menu' },
     choices.map((choice) => {
       if (choice === 'line') return h('hr');
-      if ('title' in choice) return h('p', { class: 'cap' }, choice.title);
+      if ('title' in choice) return h('p', { class: 'caption' }, choice.title);
       return h(
         'button',
         {
           type: 'button',
           role: choice.on === undefined ? 'menuitem' : 'menuitemradio',
           'aria-checked': choice.on === undefined ? null : String(choice.on),
-          class: `${choice.on ? 'on' : ''} ${choice.danger ? 'dng' : ''}`.trim(),
+          class: `${choice.on ? 'is-on' : ''} ${choice.danger ? 'is-dangerous' : ''}`.trim(),
           onclick: () => {
             close();
             choice.run();
@@ -132,7 +139,7 @@ export function menu(anchor, choices, extra) {
  */
 export function popover(anchor, content, label) {
   closeOpen?.();
-  const card = h('div', { class: 'menu pop', role: 'dialog', 'aria-label': label, tabindex: -1 }, content);
+  const card = h('div', { class: 'menu popover', role: 'dialog', 'aria-label': label, tabindex: -1 }, content);
   const close = () => {
     card.remove();
     watch.disconnect();

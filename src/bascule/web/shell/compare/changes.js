@@ -24,12 +24,12 @@ export const sumOf = (found) =>
 
 /** @param {any} found */
 export function changesView(found) {
-  if (!found) return h('p', { class: 'hint pad' }, 'Looking at the work tree');
+  if (!found) return h('p', { class: 'hint is-padded' }, 'Looking at the work tree');
   return h(
     'div',
-    { class: 'cfiles' },
-    found.problem && h('p', { class: 'emsg' }, icon('alert', 14), visible(found.problem)),
-    !found.files.length && !found.problem && h('p', { class: 'hint pad' }, 'Nothing is changed yet.'),
+    { class: 'compare-column__files' },
+    found.problem && h('p', { class: 'error-message' }, icon('alert', 14), visible(found.problem)),
+    !found.files.length && !found.problem && h('p', { class: 'hint is-padded' }, 'Nothing is changed yet.'),
     found.files.map((/** @type {any} */ file, /** @type {number} */ n) =>
       h(
         'details',
@@ -37,18 +37,18 @@ export function changesView(found) {
         h(
           'summary',
           null,
-          h('span', { class: `mb mb-${LETTERS[file.status] ?? 'M'}` }, LETTERS[file.status] ?? 'M'),
+          h('span', { class: `file-status file-status-${LETTERS[file.status] ?? 'M'}` }, LETTERS[file.status] ?? 'M'),
           h('code', { title: visible(file.path) }, visible(file.path)),
           plusMinus(file.added, file.removed),
         ),
         body(file),
       ),
     ),
-    found.cut && h('p', { class: 'hint pad' }, 'There are more files than are shown here.'),
+    found.cut && h('p', { class: 'hint is-padded' }, 'There are more files than are shown here.'),
     found.ignored > 0 &&
       h(
         'p',
-        { class: 'hint pad' },
+        { class: 'hint is-padded' },
         `${count(found.ignored, 'file or folder', 'files or folders')} that git ignores ` +
           `${found.ignored === 1 ? 'is' : 'are'} not part of this.`,
       ),
@@ -57,8 +57,8 @@ export function changesView(found) {
 
 /** @param {any} file */
 function body(file) {
-  if (file.binary) return h('p', { class: 'hint pad' }, 'Not text.');
-  if (file.cut) return h('p', { class: 'hint pad' }, 'Too large to show here.');
-  if (!file.patch) return h('p', { class: 'hint pad' }, 'No lines changed.');
+  if (file.binary) return h('p', { class: 'hint is-padded' }, 'Not text.');
+  if (file.cut) return h('p', { class: 'hint is-padded' }, 'Too large to show here.');
+  if (!file.patch) return h('p', { class: 'hint is-padded' }, 'No lines changed.');
   return diffView(patchLines(file.patch), (text) => highlighted(visible(text), languageOf(file.path)));
 }

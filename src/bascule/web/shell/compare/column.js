@@ -25,10 +25,10 @@ import { contestantStatus, timeWords, whyNotKept } from './comparison.js';
  */
 export function createColumn(app, view) {
   const head = h('header');
-  const well = h('div', { class: 'well cwell' });
-  const diff = h('div', { class: 'well cdiff', hidden: true });
+  const well = h('div', { class: 'well compare-column__well' });
+  const diff = h('div', { class: 'well compare-column__diff', hidden: true });
   const foot = h('footer');
-  const element = h('section', { class: 'ccol', hidden: true }, head, well, diff, foot);
+  const element = h('section', { class: 'compare-column', hidden: true }, head, well, diff, foot);
   const frames = columnFrame(app, well, (id) => void view.look(id));
   return {
     element,
@@ -67,21 +67,21 @@ function columnHead(state, view, one, each) {
   return [
     h(
       'div',
-      { class: 'chead' },
+      { class: 'compare-column__head' },
       agentLetter(each.agent, true),
       h(
         'span',
-        { class: 'cname' },
+        { class: 'compare-column__name' },
         h('b', null, agentTitle(state, each.agent)),
         h('small', null, visible((session && modelName(state, session)) || each.model || 'default model')),
       ),
-      h('span', { class: 'sp' }),
-      one.kept === each.sessionId && h('span', { class: 'rv ok' }, 'Kept'),
+      h('span', { class: 'spacer' }),
+      one.kept === each.sessionId && h('span', { class: 'verdict-mark ok' }, 'Kept'),
       h('span', { class: `pill pill-${status.dot}` }, dot(status.dot, ''), status.word),
     ),
     h(
       'dl',
-      { class: 'cfacts' },
+      { class: 'compare-column__facts' },
       fact('Time', timeWords(session, Date.now())),
       fact('Cost', typeof session?.cost_usd === 'number' ? money(session.cost_usd) : '–'),
       fact('Changed', found ? plusMinus(sum.added, sum.removed) : '–'),
@@ -104,14 +104,14 @@ const fact = (name, value) => h('div', null, h('dt', null, name), h('dd', null, 
  * @param {Contestant} each
  */
 function columnFoot(app, state, view, one, each) {
-  if (each.problem) return [h('p', { class: 'emsg' }, icon('alert', 14), visible(each.problem))];
+  if (each.problem) return [h('p', { class: 'error-message' }, icon('alert', 14), visible(each.problem))];
   if (view.asking?.keep === each.sessionId) return [keepQuestion(view, one, each, view.asking)];
   const session = state.sessions[each.sessionId];
   const why = whyNotKept(each, session, view.changes[each.sessionId]);
   return [
     diffButton(view, each),
     session && openButton(app, state, each),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     mayStart(state) && !one.kept && keepButton(view, each, why),
     each.state === 'removed' && h('span', { class: 'hint' }, why),
   ];
@@ -127,7 +127,7 @@ function diffButton(view, { sessionId }) {
     'button',
     {
       type: 'button',
-      class: 'btn line',
+      class: 'button line',
       'aria-pressed': String(diff),
       onclick: () => view.toggleDiff(sessionId),
     },
@@ -147,7 +147,7 @@ function openButton(app, state, each) {
     'button',
     {
       type: 'button',
-      class: `btn ${blocked ? 'line' : 'quiet calone'}`,
+      class: `button ${blocked ? 'line' : 'quiet compare__alone'}`,
       onclick: () => app.go({ name: 'session', id: each.sessionId }),
     },
     blocked ? 'Answer' : 'Continue alone',
@@ -164,7 +164,7 @@ const keepButton = (view, each, why) =>
     'button',
     {
       type: 'button',
-      class: 'btn line keep',
+      class: 'button line keep',
       disabled: Boolean(why),
       title: why,
       onclick: () => view.ask({ keep: each.sessionId }),
@@ -182,7 +182,7 @@ const keepButton = (view, each, why) =>
 const keepQuestion = (view, one, each, { problem, busy }) =>
   h(
     'div',
-    { class: 'csure', role: 'alertdialog', 'aria-label': 'Keep this one' },
+    { class: 'compare-column__confirm', role: 'alertdialog', 'aria-label': 'Keep this one' },
     h(
       'p',
       null,
@@ -193,18 +193,22 @@ const keepQuestion = (view, one, each, { problem, busy }) =>
     ),
     h(
       'span',
-      { class: 'cbtns' },
+      { class: 'compare-column__buttons' },
       !problem &&
         h(
           'button',
           {
             type: 'button',
-            class: 'btn pri',
+            class: 'button is-primary',
             disabled: Boolean(busy),
             onclick: () => void view.keep(one, each.sessionId),
           },
           'Keep these changes',
         ),
-      h('button', { type: 'button', class: 'btn quiet', onclick: () => view.ask(null) }, problem ? 'Close' : 'Cancel'),
+      h(
+        'button',
+        { type: 'button', class: 'button quiet', onclick: () => view.ask(null) },
+        problem ? 'Close' : 'Cancel',
+      ),
     ),
   );

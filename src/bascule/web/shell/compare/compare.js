@@ -16,13 +16,13 @@ import { overview } from './overview.js';
  */
 export function mountCompare(root, app) {
   const view = new ComparisonView(app, () => draw(app.store.get()));
-  const head = h('header', { class: 'tbar' });
-  const above = h('div', { class: 'cabove' });
-  const list = h('div', { class: 'clist' });
+  const head = h('header', { class: 'title-bar' });
+  const above = h('div', { class: 'compare__above' });
+  const list = h('div', { class: 'compare-list' });
   const columns = Array.from({ length: MAX_AGENTS }, () => createColumn(app, view));
   const beside = h(
     'div',
-    { class: 'ccols', tabindex: -1 },
+    { class: 'compare-columns', tabindex: -1 },
     columns.map((column) => column.element),
   );
   const composer = createComposer(app, view);

@@ -19,11 +19,11 @@ import { liveContestants } from './comparison.js';
  */
 export function createComposer(app, view) {
   const { area, set } = textBox(
-    { class: 'ta', 'aria-label': 'Message' },
+    { class: 'composer__text', 'aria-label': 'Message' },
     { change: () => view.changed(), sends: (event) => control(event) || !event.shiftKey, send: () => void send() },
   );
-  const row = h('div', { class: 'crow' });
-  const element = h('div', { class: 'cdock' }, h('div', { class: 'comp' }, area, row));
+  const row = h('div', { class: 'composer__row' });
+  const element = h('div', { class: 'compare__dock' }, h('div', { class: 'composer' }, area, row));
 
   async function send() {
     const text = area.value.trim();
@@ -53,7 +53,7 @@ export function createComposer(app, view) {
           live.map((each) => agentLetter(each.agent)),
           names[0].toUpperCase() + names.slice(1),
         ),
-        h('span', { class: 'sp' }),
+        h('span', { class: 'spacer' }),
         sendButton(names, !area.value.trim(), () => void send()),
       ]);
     },

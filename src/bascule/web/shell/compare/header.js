@@ -20,11 +20,11 @@ export const titleBar = (state, one) => [
   one &&
     h(
       'span',
-      { class: 'cwhere' },
+      { class: 'compare__place' },
       icon('folder', 14),
       h('span', { title: visible(one.folder) }, visible(folderName(one.top))),
-      h('span', { class: 'ctrees' }, ' · one work tree each'),
-      h('span', { class: 'cdev' }, ' · ', icon('device', 14), deviceOf(state, one)),
+      h('span', { class: 'compare__trees' }, ' · one work tree each'),
+      h('span', { class: 'compare__device' }, ' · ', icon('device', 14), deviceOf(state, one)),
     ),
 ];
 
@@ -53,7 +53,7 @@ export const aboveColumns = (state, view, one) => [
 const promptLine = (one) =>
   h(
     'p',
-    { class: 'cprompt' },
+    { class: 'compare__prompt' },
     icon('user', 14),
     h('span', null, visible(one.prompt)),
     h('small', null, `${visible(one.createdBy)} · ${clockTime(one.createdAt)}`),
@@ -95,12 +95,12 @@ function treesNote(state, view, one) {
         ? `${agentTitle(state, kept.agent)}’s changes are in ${visible(folderName(one.top))}, not committed yet.`
         : '',
     ),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     h(
       'button',
       {
         type: 'button',
-        class: 'btn line',
+        class: 'button line',
         onclick: () => view.ask({ remove: left.map((each) => each.sessionId) }),
       },
       'Remove the work trees',
@@ -126,18 +126,18 @@ function removeQuestion(view, one, going) {
       ignoredWords(view.changes, going),
       asking?.problem && h('b', { class: 'bad' }, ` ${visible(asking.problem)}`),
     ),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     h(
       'button',
       {
         type: 'button',
-        class: 'btn danger',
+        class: 'button danger',
         disabled: Boolean(asking?.busy),
         onclick: () => void view.removeTrees(one, going),
       },
       'Remove',
     ),
-    h('button', { type: 'button', class: 'btn quiet', onclick: () => view.ask(null) }, 'Later'),
+    h('button', { type: 'button', class: 'button quiet', onclick: () => view.ask(null) }, 'Later'),
   );
 }
 

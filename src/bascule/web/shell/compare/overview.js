@@ -21,7 +21,7 @@ export function overview(app, state, all) {
   if (!all.length) return nothingYet(app);
   return h(
     'ul',
-    { class: 'cover' },
+    { class: 'compare-overview' },
     all.map((one) => row(app, state, one)),
   );
 }
@@ -33,11 +33,11 @@ const nothingYet = (app) =>
     { class: 'center' },
     h(
       'div',
-      { class: 'emptyt' },
+      { class: 'empty-state' },
       icon('columns', 24),
       h('h2', null, 'Nothing to compare yet'),
       h('p', null, 'Start one task with several agents, and their work will be side by side here.'),
-      h('button', { type: 'button', class: 'btn line', onclick: () => app.go({ name: 'start' }) }, 'New session'),
+      h('button', { type: 'button', class: 'button line', onclick: () => app.go({ name: 'start' }) }, 'New session'),
     ),
   );
 
@@ -55,10 +55,10 @@ const row = (app, state, one) =>
       { type: 'button', onclick: () => app.go({ name: 'compare', id: one.id }) },
       h(
         'span',
-        { class: 'cletters' },
+        { class: 'compare-overview__agents' },
         one.contestants.map((each) => agentLetter(each.agent)),
       ),
-      h('span', { class: 'ctitle' }, visible(one.title)),
+      h('span', { class: 'compare-overview__title' }, visible(one.title)),
       h('small', null, `${visible(folderName(one.top))} · ${outcome(state, one)} · ${age(one.createdAt, Date.now())}`),
     ),
   );

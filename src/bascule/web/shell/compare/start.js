@@ -76,7 +76,7 @@ export function severalAgents(app, again) {
         'button',
         {
           type: 'button',
-          class: `chip k-several ${also.length || alone ? 'on' : ''}`,
+          class: `chip k-several ${also.length || alone ? 'is-on' : ''}`,
           'aria-haspopup': 'menu',
           title: 'Ask several agents at once, each in a work tree of its own',
           onclick: (/** @type {any} */ event) => open(event.currentTarget, usable, first),
@@ -84,7 +84,7 @@ export function severalAgents(app, again) {
         icon('columns', 14),
         also.map((one) => agentLetter(one.name)),
         words,
-        h('span', { class: 'dd' }, icon('down', 12)),
+        h('span', { class: 'chip__caret' }, icon('down', 12)),
       );
     },
     /**

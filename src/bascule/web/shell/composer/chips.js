@@ -29,7 +29,7 @@ const OWN_MODES = table({
   dontAsk: 'Never ask',
 });
 
-const caret = () => h('span', { class: 'dd' }, icon('down', 12));
+const caret = () => h('span', { class: 'chip__caret' }, icon('down', 12));
 
 /**
  * `said`: what the agent runs without asking, whatever is chosen here.

@@ -39,7 +39,8 @@ const readOnly = (state) => [
  * @param {string} label
  * @param {() => void} onclick
  */
-const button = (mark, label, onclick) => h('button', { type: 'button', class: 'btn line', onclick }, icon(mark), label);
+const button = (mark, label, onclick) =>
+  h('button', { type: 'button', class: 'button line', onclick }, icon(mark), label);
 
 /**
  * @param {App} app
@@ -54,7 +55,7 @@ function reconnecting(app, state, session) {
   return [
     icon('refresh'),
     h('span', { role: 'status' }, `${agentTitle(state, session.agent)} stopped. ${reconnectWords(session)}`),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     button('refresh', 'Reconnect now', () => void app.api.reconnect(session.session_id).catch(failed)),
   ];
 }
@@ -74,7 +75,7 @@ function notBack(app, state, session) {
       `${agentTitle(state, session.agent)} did not come back. ` +
         `${known ? 'The reason is above' : 'It does not know this conversation any more'}; everything is kept.`,
     ),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     known && button('refresh', 'Reconnect', () => resume(app, session)),
   ];
 }
@@ -92,7 +93,7 @@ function over(app, session) {
       null,
       failed ? `It did not start. ${session.end_message ?? ''}` : 'This session has ended. Everything is kept.',
     ),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     button('play', failed ? 'Try again' : 'Resume', () => resume(app, session)),
   ];
 }

@@ -47,7 +47,7 @@ class Composer {
     this.pictures = new Map();
     this.escapedAt = 0;
     this.text = textBox(
-      { id: 'message', class: 'ta', 'aria-label': 'Message', autocomplete: 'off', spellcheck: 'true' },
+      { id: 'message', class: 'composer__text', 'aria-label': 'Message', autocomplete: 'off', spellcheck: 'true' },
       {
         change: () => this.#changed(),
         sends: (event) => !event.shiftKey || control(event),
@@ -77,8 +77,8 @@ class Composer {
   #build() {
     this.remarks = h('div');
     this.shots = h('div');
-    this.row = h('div', { class: 'crow' });
-    this.box = h('div', { class: 'comp' }, this.menu.element, this.remarks, this.shots, this.area, this.row);
+    this.row = h('div', { class: 'composer__row' });
+    this.box = h('div', { class: 'composer' }, this.menu.element, this.remarks, this.shots, this.area, this.row);
     this.closed = h('div', { class: 'closed', hidden: true });
     this.under = h('p', { class: 'under' });
     this.area.onblur = () =>
@@ -146,7 +146,7 @@ class Composer {
     const comments = state.comments[id] ?? [];
     const text = withComments(this.area.value.trim(), comments);
     const images = this.#pictures();
-    if ((!text && !images.length) || this.box.classList.contains('dis')) return;
+    if ((!text && !images.length) || this.box.classList.contains('is-disabled')) return;
     const held = { sessionId: id, text: text || 'See the picture.', images, key: newKey() };
     app.store.set((now) => ({ held: [...now.held, held] }));
     if (comments.length) setComments(app, id, []);
@@ -198,7 +198,7 @@ class Composer {
   #drawBox(state, session) {
     const { app, id, area } = this;
     const off = (session.phase === 'starting' && !isReconnecting(session)) || session.phase === 'ending';
-    this.box.classList.toggle('dis', off);
+    this.box.classList.toggle('is-disabled', off);
     area.disabled = off;
     area.placeholder = placeholder(state, session);
     const comments = state.comments[id] ?? [];

@@ -49,7 +49,7 @@ export function offers(area, sources, changed) {
             role: 'option',
             tabindex: -1,
             'aria-selected': String(n === at),
-            class: n === at ? 'on' : '',
+            class: n === at ? 'is-on' : '',
             onclick: () => choose(n),
           },
           h('b', null, visible(one.label)),
@@ -57,7 +57,7 @@ export function offers(area, sources, changed) {
         ),
       ),
     );
-    element.querySelector('.on')?.scrollIntoView({ block: 'nearest' });
+    element.querySelector('.is-on')?.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param {number} n */

@@ -39,7 +39,7 @@ export function mountQueue(root, app) {
     update(root, [queueView(app, state, actions)]);
     // A row that was put elsewhere in the document lost the focus on its way.
     if (had && !root.contains(document.activeElement))
-      /** @type {HTMLElement | null} */ (root.querySelector(`[data-key="${CSS.escape(had)}"] .gr`))?.focus();
+      /** @type {HTMLElement | null} */ (root.querySelector(`[data-key="${CSS.escape(had)}"] .queue__grip`))?.focus();
   }
 
   app.store.subscribe(draw);
@@ -105,10 +105,10 @@ const heldRow = (app, one) =>
   h(
     'li',
     { 'data-key': one.key },
-    h('span', { class: 'gr' }, icon('off', 14)),
+    h('span', { class: 'queue__grip' }, icon('off', 14)),
     h('span', null, one.text),
     iconButton('trash', 'Withdraw', {
-      class: 'xs',
+      class: 'is-small',
       onclick: () => app.store.set((now) => ({ held: now.held.filter((other) => other.key !== one.key) })),
     }),
   );

@@ -170,7 +170,7 @@ const grip = (actions, id, queue, n) =>
     'button',
     {
       type: 'button',
-      class: 'gr',
+      class: 'queue__grip',
       title: 'Drag, or move with the arrow keys',
       'aria-label': `Move: ${queue[n].text.slice(0, 40)}, ${n + 1} of ${queue.length}`,
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
@@ -198,7 +198,8 @@ function rowButtons(state, actions, id, queue, n) {
    * @param {string} key
    * @param {() => void} onclick
    */
-  const button = (mark, label, key, onclick) => iconButton(mark, label, { class: 'xs', 'data-key': key, onclick });
+  const button = (mark, label, key, onclick) =>
+    iconButton(mark, label, { class: 'is-small', 'data-key': key, onclick });
   return [
     n > 0 && button('up', 'Send next', 'next', () => void actions.move(id, queue, promptId, 0)),
     !state.sessions[id]?.found && button('bolt', 'Send now', 'now', () => actions.sendNow(id, queue, promptId)),
@@ -230,8 +231,8 @@ export function queueEditor(actions, id, one) {
   return h(
     'li',
     { class: 'edit', 'data-key': `edit ${one.prompt_id}` },
-    h('textarea', { class: 'inp', rows: 2, 'aria-label': 'Queued message', value: one.text, onkeydown }),
-    h('button', { type: 'button', class: 'btn sm line', onclick: keep }, 'Keep'),
-    h('button', { type: 'button', class: 'btn sm quiet', onclick: () => done(null) }, 'Cancel'),
+    h('textarea', { class: 'input', rows: 2, 'aria-label': 'Queued message', value: one.text, onkeydown }),
+    h('button', { type: 'button', class: 'button is-small line', onclick: keep }, 'Keep'),
+    h('button', { type: 'button', class: 'button is-small quiet', onclick: () => done(null) }, 'Cancel'),
   );
 }

@@ -30,7 +30,7 @@ export const buttonRow = (app, state, session, empty, send) => [
   ),
   modelChip(app, state, session),
   modeChip(app, state, session),
-  h('span', { class: 'sp' }),
+  h('span', { class: 'spacer' }),
   state.line.phase === 'lost' && h('span', { class: 'hold' }, icon('clock', 14), 'sent when the connection is back'),
   usageRing(state, session),
   isWorking(session) && stopButton(app, session),
@@ -72,7 +72,7 @@ export function placeRow(state, session) {
     h('span', null, icon('device', 14), deviceName(state, session)),
     h('span', { title: session.cwd }, icon('folder', 14), session.cwd),
     typing && h('span', { class: 'types', role: 'status' }, icon('edit', 14), typing),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     h(
       'span',
       { class: 'keys' },

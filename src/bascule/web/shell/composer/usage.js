@@ -36,7 +36,7 @@ export function usageRing(state, session) {
     'button',
     {
       type: 'button',
-      class: `ctx ${context?.tone ?? ''}`,
+      class: `context-meter ${context?.tone ?? ''}`,
       title: words,
       'aria-label': words,
       'aria-haspopup': 'menu',
@@ -100,8 +100,8 @@ function ring(part) {
   }))
     svg.setAttribute(name, value);
   for (const [name, dash] of [
-    ['r0', ''],
-    ['r1', `${(part * 43.98).toFixed(1)} 50`],
+    ['context-meter__track', ''],
+    ['context-meter__part', `${(part * 43.98).toFixed(1)} 50`],
   ]) {
     const circle = document.createElementNS(NS, 'circle');
     for (const [key, value] of Object.entries({ cx: '9', cy: '9', r: '7', class: name, 'stroke-dasharray': dash }))
@@ -134,7 +134,7 @@ export function usagePart({ app, loaded }, state) {
     problem(loaded.problem),
     h(
       'div',
-      { class: 'sums' },
+      { class: 'sum-cards' },
       sum('In total', money(sumOf(sessions)), `${count(sessions.length, 'session')}, ${count(turns, 'turn')}`),
       agents.map((one) =>
         sum(
@@ -148,10 +148,10 @@ export function usagePart({ app, loaded }, state) {
     paid.length > 0 &&
       h(
         'div',
-        { class: 'tw' },
+        { class: 'table-frame' },
         h(
           'table',
-          { class: 'tbl usg' },
+          { class: 'data-table usage-table' },
           h(
             'thead',
             null,
@@ -174,11 +174,11 @@ export function usagePart({ app, loaded }, state) {
                   null,
                   h(
                     'span',
-                    { class: 'tn' },
+                    { class: 'data-table__name' },
                     dot(status.dot, status.word),
                     h(
                       'button',
-                      { type: 'button', class: 'lnk', onclick: () => app.go({ name: 'session', id: one.session_id }) },
+                      { type: 'button', class: 'link', onclick: () => app.go({ name: 'session', id: one.session_id }) },
                       titleOf(one),
                     ),
                   ),
@@ -186,7 +186,7 @@ export function usagePart({ app, loaded }, state) {
                 h('td', null, agentTitle(state, one.agent)),
                 h('td', null, String(one.turns)),
                 h('td', null, age(one.updated_at, Date.now())),
-                h('td', { class: 'num' }, money(one.cost_usd ?? 0)),
+                h('td', { class: 'numeric' }, money(one.cost_usd ?? 0)),
               );
             }),
           ),
@@ -204,7 +204,7 @@ export function usagePart({ app, loaded }, state) {
 const sum = (name, value, note, mark) =>
   h(
     'div',
-    { class: 'card sum', 'data-key': name },
+    { class: 'card sum-card', 'data-key': name },
     h('p', null, mark, name),
     h('b', null, value),
     h('small', null, note),

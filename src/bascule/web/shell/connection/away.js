@@ -101,7 +101,7 @@ export function mountAway(root, app) {
         h('span', { class: 'seal' }, icon('logo', 18)),
         h('h2', null, `${away.name} has been away for ${longWait(away.ms)}`),
         h('small', null, `since ${clockTime(new Date(away.since).toISOString())}`),
-        h('span', { class: 'sp' }),
+        h('span', { class: 'spacer' }),
         h(
           'small',
           { 'aria-hidden': 'true' },
@@ -132,14 +132,14 @@ export function mountAway(root, app) {
         null,
         h(
           'button',
-          { type: 'button', class: 'btn quiet', onclick: () => app.copy(commands.map(([line]) => line).join('\n')) },
+          { type: 'button', class: 'button quiet', onclick: () => app.copy(commands.map(([line]) => line).join('\n')) },
           icon('copy', 14),
           'Copy all',
         ),
-        h('span', { class: 'sp' }),
+        h('span', { class: 'spacer' }),
         h(
           'button',
-          { type: 'button', class: 'btn pri', onclick: () => app.lookAgain() },
+          { type: 'button', class: 'button is-primary', onclick: () => app.lookAgain() },
           icon('refresh', 14),
           'Try now',
         ),

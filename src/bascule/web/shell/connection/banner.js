@@ -66,7 +66,7 @@ function bannerOf(app, state, away) {
  * @param {string} label
  * @param {() => void} onclick
  */
-const button = (label, onclick) => h('button', { type: 'button', class: 'btn sm line', onclick }, label);
+const button = (label, onclick) => h('button', { type: 'button', class: 'button is-small line', onclick }, label);
 
 /** @param {string} version */
 const updatedBanner = (version) =>
@@ -153,7 +153,7 @@ const banner = (kind, mark, what, more, action, role = null) =>
     { class: `banner ${kind}`, role, 'data-key': what.split(' ')[0] },
     icon(mark),
     h('span', null, h('b', null, what), more),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     action,
   );
 

@@ -32,7 +32,7 @@ export function mountGuest(root, app) {
                   ? ' It is a terminal, whose screen a link does not show.'
                   : ' You read along live. You can’t send, type or approve.',
               ),
-              h('span', { class: 'sp' }),
+              h('span', { class: 'spacer' }),
               state.me?.expiresAt && h('small', null, `link ${endsWords(state.me.expiresAt, Date.now())}`),
             ),
           ]

@@ -43,15 +43,15 @@ export function mountLocked(root, app, before) {
               },
             },
             h('input', {
-              class: 'inp mono grow',
+              class: 'input mono grow',
               'aria-label': 'Link or key',
               placeholder: 'Or paste the link here',
               type: 'password',
               autocomplete: 'off',
             }),
-            h('button', { class: 'btn pri', type: 'submit' }, 'Open'),
+            h('button', { class: 'button is-primary', type: 'submit' }, 'Open'),
           ),
-          problem && h('p', { class: 'emsg', role: 'alert' }, icon('alert', 14), problem),
+          problem && h('p', { class: 'error-message', role: 'alert' }, icon('alert', 14), problem),
         ),
       ),
     ]);

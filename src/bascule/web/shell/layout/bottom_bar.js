@@ -33,7 +33,7 @@ export function mountBottomBar(root, app) {
           'button',
           {
             type: 'button',
-            class: `${state.route.name === name ? 'sel' : ''} ${name === 'start' ? 'newb' : ''}`,
+            class: `${state.route.name === name ? 'is-selected' : ''} ${name === 'start' ? 'bottom-bar__new' : ''}`,
             'aria-current': state.route.name === name ? 'page' : null,
             onclick: () => app.go({ name }),
           },

@@ -7,7 +7,7 @@ import { closeTab } from '../session/tabs.js';
 
 /** @typedef {import('../app.js').App} App */
 
-const TYPED = 'input, textarea, select, [contenteditable], [role=dialog], [role=menu], .ask';
+const TYPED = 'input, textarea, select, [contenteditable], [role=dialog], [role=menu], .request';
 
 /**
  * @param {App} app

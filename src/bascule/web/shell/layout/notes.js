@@ -25,7 +25,7 @@ export function mountNotes(root, app) {
               'button',
               {
                 type: 'button',
-                class: 'btn sm line',
+                class: 'button is-small line',
                 onclick: () => {
                   app.dropNote(note.id);
                   note.action?.run();
@@ -33,7 +33,7 @@ export function mountNotes(root, app) {
               },
               note.action.label,
             ),
-          iconButton('x', 'Close', { class: 'xs', onclick: () => app.dropNote(note.id) }),
+          iconButton('x', 'Close', { class: 'is-small', onclick: () => app.dropNote(note.id) }),
         ),
       ),
     );

@@ -101,12 +101,12 @@ export class ChangesTab {
     const file = files.find((one) => one.path === this.file) ?? files[0];
     return [
       this.#top(id, known, scope, cwd),
-      known.problem && h('p', { class: 'ptip bad' }, icon('alert', 14), h('span', null, known.problem)),
+      known.problem && h('p', { class: 'panel__tip bad' }, icon('alert', 14), h('span', null, known.problem)),
       file
         ? [
             h(
               'div',
-              { class: 'plist' },
+              { class: 'changed-files' },
               files.map((one) => fileRow(one, one === file, cwd, () => this.#show({ file: one.path }))),
             ),
             this.#fileHead(file),
@@ -128,21 +128,21 @@ export class ChangesTab {
     const sum = sumOf(files);
     return h(
       'div',
-      { class: 'ptop' },
+      { class: 'panel__top' },
       h(
         'button',
         {
           type: 'button',
-          class: 'chip grow0',
+          class: 'chip shrinkable',
           'aria-haspopup': 'menu',
           onclick: (/** @type {any} */ event) => menu(event.currentTarget, this.#scopeChoices(id, known, scope)),
         },
         h('span', null, scopeWords(known, scope)),
-        h('span', { class: 'dd' }, icon('down', 12)),
+        h('span', { class: 'chip__caret' }, icon('down', 12)),
       ),
-      h('span', { class: 'sp' }),
+      h('span', { class: 'spacer' }),
       files.length > 0 && plusMinus(sum.added, sum.removed),
-      iconButton('refresh', 'Look again', { class: 'xs', onclick: () => void this.changes.load(id, cwd) }),
+      iconButton('refresh', 'Look again', { class: 'is-small', onclick: () => void this.changes.load(id, cwd) }),
     );
   }
 
@@ -187,16 +187,16 @@ export class ChangesTab {
     };
     return h(
       'p',
-      { class: 'pfile' },
+      { class: 'panel__file' },
       h('b', null, visible(file.path.split('/').pop() ?? '')),
-      h('span', { class: 'sp' }),
+      h('span', { class: 'spacer' }),
       !this.phone.matches &&
         iconButton('columns', split ? 'One column' : 'Side by side', {
-          class: `xs ${split ? 'on' : ''}`,
+          class: `is-small ${split ? 'is-on' : ''}`,
           'aria-pressed': String(split),
           onclick: toggle,
         }),
-      iconButton('copy', 'Copy the diff', { class: 'xs', onclick: () => this.app.copy(file.patches.join('\n')) }),
+      iconButton('copy', 'Copy the diff', { class: 'is-small', onclick: () => this.app.copy(file.patches.join('\n')) }),
     );
   }
 
@@ -222,7 +222,7 @@ export class ChangesTab {
         onAll: () => this.#show({ all: true, at: this.at }),
       }),
       file.cut && tip('Only the beginning of this change is shown.'),
-      mayComment && tip('Click a line number to comment. Comments go out with your next message.', 'tip'),
+      mayComment && tip('Click a line number to comment. Comments go out with your next message.', 'is-tip'),
     ];
   }
 
@@ -230,7 +230,7 @@ export class ChangesTab {
   #remarkOn(n) {
     this.at = n;
     this.again();
-    if (n !== null) /** @type {HTMLElement | null} */ (document.querySelector('.rmkf textarea'))?.focus();
+    if (n !== null) /** @type {HTMLElement | null} */ (document.querySelector('.line-comment-form textarea'))?.focus();
   }
 
   /**

@@ -33,17 +33,27 @@ export function fileRow(one, selected, cwd, pick) {
     'button',
     {
       type: 'button',
-      class: `prow ${selected ? 'sel' : ''}`,
+      class: `changed-file ${selected ? 'is-selected' : ''}`,
       'data-key': one.path,
       'aria-pressed': String(selected),
       onclick: pick,
     },
     h(
       'span',
-      { class: `mb mb-${letter === '!' ? 'D' : letter}`, title: word, 'aria-label': word, role: 'img' },
+      {
+        class: `file-status file-status-${letter === '!' ? 'D' : letter}`,
+        title: word,
+        'aria-label': word,
+        role: 'img',
+      },
       letter,
     ),
-    h('span', { class: 'pth', title: path }, h('bdi', null, path.slice(0, cut)), h('b', null, path.slice(cut))),
+    h(
+      'span',
+      { class: 'changed-file__path', title: path },
+      h('bdi', null, path.slice(0, cut)),
+      h('b', null, path.slice(cut)),
+    ),
     plusMinus(one.added, one.removed),
   );
 }
@@ -53,7 +63,7 @@ export const waitingShapes = () =>
   h(
     'div',
     { class: 'shapes', 'aria-hidden': 'true' },
-    [70, 90, 50].map((width) => h('span', { class: `sk w${width}` })),
+    [70, 90, 50].map((width) => h('span', { class: `skeleton skeleton--${width}` })),
   );
 
 /**
@@ -61,7 +71,7 @@ export const waitingShapes = () =>
  * @param {string} [kind]
  */
 export const tip = (text, kind = '') =>
-  h('p', { class: `ptip ${kind}`.trim() }, icon('info', 14), h('span', null, text));
+  h('p', { class: `panel__tip ${kind}`.trim() }, icon('info', 14), h('span', null, text));
 
 /** @param {FileRow} file */
 export function noLines(file) {
@@ -82,7 +92,7 @@ export function noChanges(git, gitProblem) {
     { class: 'center' },
     h(
       'div',
-      { class: 'emptyt' },
+      { class: 'empty-state' },
       icon('diff', 24),
       h('h2', null, 'No files changed yet.'),
       h('p', null, git ? committed : 'Edits of this session will be listed here.'),

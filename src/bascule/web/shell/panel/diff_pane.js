@@ -10,7 +10,12 @@ import { visible } from '../../js/visible.js';
 /** @typedef {import('../composer/comments.js').Comment} Comment */
 
 const SIGNS = { add: '+', del: '−', same: '', head: '' };
-const CLASSES = { add: 'dl da', del: 'dl dd_', same: 'dl', head: 'dl dh' };
+const CLASSES = {
+  add: 'diff-line is-added',
+  del: 'diff-line is-deleted',
+  same: 'diff-line',
+  head: 'diff-line is-head',
+};
 const SPOKEN = { add: 'added', del: 'removed', same: null, head: null };
 const MAX_LINES = 1500;
 
@@ -37,7 +42,7 @@ export function diffPane(pane) {
     h(
       'div',
       {
-        class: `diff ${pane.split ? 'two' : ''}`,
+        class: `diff ${pane.split ? 'is-double' : ''}`,
         role: 'group',
         'aria-label': `Changed lines of ${visible(pane.path)}`,
         tabindex: 0,
@@ -45,7 +50,7 @@ export function diffPane(pane) {
       },
       pane.split ? twoColumns(lines, pane) : lines.flatMap((line, n) => [row(line, n, pane), ...below(line, n, pane)]),
     ),
-    left > 0 && h('button', { type: 'button', class: 'btn quiet', onclick: pane.onAll }, `Show ${left} more lines`),
+    left > 0 && h('button', { type: 'button', class: 'button quiet', onclick: pane.onAll }, `Show ${left} more lines`),
   ];
 }
 
@@ -59,7 +64,7 @@ const row = (line, n, pane) =>
     'div',
     { class: CLASSES[line.kind], 'aria-label': SPOKEN[line.kind] },
     number(line, n, pane),
-    h('span', { class: 'sg', 'aria-hidden': 'true' }, SIGNS[line.kind]),
+    h('span', { class: 'diff-line__sign', 'aria-hidden': 'true' }, SIGNS[line.kind]),
     code(line, pane),
   );
 
@@ -82,12 +87,12 @@ const code = (line, pane) =>
  */
 function number(line, n, pane) {
   const text = line.line === null ? '' : String(line.line);
-  if (line.kind === 'head' || !pane.mayComment) return h('span', { class: 'ln' }, text);
+  if (line.kind === 'head' || !pane.mayComment) return h('span', { class: 'line-number' }, text);
   return h(
     'button',
     {
       type: 'button',
-      class: 'ln',
+      class: 'line-number',
       title: 'Comment on this line',
       'aria-label': `Comment on line ${text || n + 1}`,
       onclick: () => pane.onLine(pane.at === n ? null : n),
@@ -114,7 +119,7 @@ function below(line, n, pane) {
             one.path === pane.path && one.line === line.line && one.side === sideOf(line) && one.code === line.text,
         );
   return [
-    ...made.map((one) => h('p', { class: 'rmk' }, icon('chat', 14), h('span', null, visible(one.text)))),
+    ...made.map((one) => h('p', { class: 'line-comment' }, icon('chat', 14), h('span', null, visible(one.text)))),
     ...(pane.at === n ? [form(line, pane)] : []),
   ];
 }
@@ -130,7 +135,7 @@ function form(line, pane) {
   return h(
     'form',
     {
-      class: 'rmkf',
+      class: 'line-comment-form',
       'data-key': 'remark',
       onsubmit: (/** @type {any} */ event) => {
         event.preventDefault();
@@ -138,7 +143,7 @@ function form(line, pane) {
       },
     },
     h('textarea', {
-      class: 'inp',
+      class: 'input',
       rows: 2,
       'aria-label': 'Comment',
       placeholder: 'Say what should change here',
@@ -154,8 +159,8 @@ function form(line, pane) {
         }
       },
     }),
-    h('button', { type: 'submit', class: 'btn sm line' }, 'Add comment'),
-    h('button', { type: 'button', class: 'btn sm quiet', onclick: () => pane.onLine(null) }, 'Cancel'),
+    h('button', { type: 'submit', class: 'button is-small line' }, 'Add comment'),
+    h('button', { type: 'button', class: 'button is-small quiet', onclick: () => pane.onLine(null) }, 'Cancel'),
   );
 }
 
@@ -165,11 +170,12 @@ function form(line, pane) {
  */
 function twoColumns(lines, pane) {
   return sidesOf(lines).flatMap(({ left, right }) => {
-    if (left?.kind === 'head') return [h('div', { class: 'dl dh' }, h('span'), h('span'), code(left, pane))];
+    if (left?.kind === 'head')
+      return [h('div', { class: 'diff-line is-head' }, h('span'), h('span'), code(left, pane))];
     const n = lines.indexOf(/** @type {DiffLine} */ (right ?? left));
     const m = left && left !== right ? lines.indexOf(left) : n;
     return [
-      h('div', { class: 'd2' }, half(left, m, pane), half(right, n, pane)),
+      h('div', { class: 'diff-columns' }, half(left, m, pane), half(right, n, pane)),
       ...(left && left !== right ? below(left, m, pane) : []),
       ...(right ? below(right, n, pane) : []),
     ];
@@ -184,4 +190,4 @@ function twoColumns(lines, pane) {
 const half = (line, n, pane) =>
   line
     ? h('div', { class: CLASSES[line.kind], 'aria-label': SPOKEN[line.kind] }, number(line, n, pane), code(line, pane))
-    : h('div', { class: 'dl none' });
+    : h('div', { class: 'diff-line none' });

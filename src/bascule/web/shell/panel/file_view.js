@@ -17,32 +17,37 @@ export function fileView(shown, does) {
   const name = visible(shown.path.split('/').pop() ?? '');
   return h(
     'section',
-    { class: 'fview', 'aria-label': name, 'data-key': `file ${shown.path}` },
+    { class: 'file-view', 'aria-label': name, 'data-key': `file ${shown.path}` },
     h(
       'p',
-      { class: 'pfile' },
+      { class: 'panel__file' },
       h('b', { title: visible(shown.path) }, name),
       h('small', null, sizeWords(shown.size)),
-      h('span', { class: 'sp' }),
-      does.mention && iconButton('at', 'Mention it in the message', { class: 'xs', onclick: does.mention }),
-      !shown.binary && iconButton('copy', 'Copy the text', { class: 'xs', onclick: does.copy }),
-      iconButton('x', 'Close the file', { class: 'xs', onclick: does.close }),
+      h('span', { class: 'spacer' }),
+      does.mention && iconButton('at', 'Mention it in the message', { class: 'is-small', onclick: does.mention }),
+      !shown.binary && iconButton('copy', 'Copy the text', { class: 'is-small', onclick: does.copy }),
+      iconButton('x', 'Close the file', { class: 'is-small', onclick: does.close }),
     ),
     fileBody(shown),
-    shown.cut && h('p', { class: 'ptip' }, icon('info', 14), h('span', null, 'Only the first 1 MB is shown.')),
+    shown.cut && h('p', { class: 'panel__tip' }, icon('info', 14), h('span', null, 'Only the first 1 MB is shown.')),
   );
 }
 
 /** @param {Shown} shown */
 function fileBody(shown) {
-  if (shown.problem) return h('p', { class: 'ptip bad' }, icon('alert', 14), h('span', null, shown.problem));
+  if (shown.problem) return h('p', { class: 'panel__tip bad' }, icon('alert', 14), h('span', null, shown.problem));
   if (shown.binary)
-    return h('p', { class: 'ptip' }, icon('info', 14), h('span', null, 'This file is not text, so it is not shown.'));
+    return h(
+      'p',
+      { class: 'panel__tip' },
+      icon('info', 14),
+      h('span', null, 'This file is not text, so it is not shown.'),
+    );
   const lines = linesOfText(shown.text);
   return h(
     'div',
-    { class: 'ftext', tabindex: 0, role: 'group', 'aria-label': 'Text' },
-    h('pre', { class: 'lns', 'aria-hidden': 'true' }, lines.map((_, n) => n + 1).join('\n')),
+    { class: 'file-view__text', tabindex: 0, role: 'group', 'aria-label': 'Text' },
+    h('pre', { class: 'line-numbers', 'aria-hidden': 'true' }, lines.map((_, n) => n + 1).join('\n')),
     h('pre', null, h('code', null, highlighted(visible(lines.join('\n')), languageOf(shown.path)))),
   );
 }

@@ -40,10 +40,10 @@ export function filesTab(app, again) {
     return [
       h(
         'div',
-        { class: 'ptop' },
-        h('span', { class: 'chip grow0', title: cwd }, icon('folder', 14), h('span', null, visible(cwd))),
-        h('span', { class: 'sp' }),
-        iconButton('refresh', 'Look again', { class: 'xs', onclick: () => tree.readAgain() }),
+        { class: 'panel__top' },
+        h('span', { class: 'chip shrinkable', title: cwd }, icon('folder', 14), h('span', null, visible(cwd))),
+        h('span', { class: 'spacer' }),
+        iconButton('refresh', 'Look again', { class: 'is-small', onclick: () => tree.readAgain() }),
       ),
       h(
         'div',
@@ -72,7 +72,7 @@ function level(tree, folder, depth) {
   const known = tree.levels.get(folder);
   if (!known || known === 'asked') return [];
   const note = (/** @type {string} */ text, kind = '') =>
-    h('p', { class: `trow ${indent(depth)} ${kind}`.trim(), role: 'presentation' }, text);
+    h('p', { class: `tree-row ${indent(depth)} ${kind}`.trim(), role: 'presentation' }, text);
   if (known.problem) return [note(known.problem, 'bad')];
   return [
     ...known.items.flatMap((item) => {
@@ -86,7 +86,7 @@ function level(tree, folder, depth) {
 }
 
 /** @param {number} depth */
-const indent = (depth) => `lv${Math.min(depth, 8)}`;
+const indent = (depth) => `tree-row--${Math.min(depth, 8)}`;
 
 /**
  * @param {FileTree} tree
@@ -100,14 +100,14 @@ function folderRow(tree, item, path, depth) {
     'button',
     {
       type: 'button',
-      class: `trow ${indent(depth)}`,
+      class: `tree-row ${indent(depth)}`,
       role: 'treeitem',
       'aria-expanded': String(open),
       'aria-level': depth + 1,
       'data-key': `${path}/`,
       onclick: () => tree.toggle(path),
     },
-    h('span', { class: `car ${open ? 'down' : ''}` }, icon('right', 12)),
+    h('span', { class: `disclosure ${open ? 'down' : ''}` }, icon('right', 12)),
     icon('folder', 14),
     h('span', null, visible(item.name)),
   );
@@ -127,7 +127,7 @@ function fileRow(tree, item, path, depth) {
     'button',
     {
       type: 'button',
-      class: `trow ${indent(depth)} ${chosen ? 'sel' : ''}`,
+      class: `tree-row ${indent(depth)} ${chosen ? 'is-selected' : ''}`,
       role: 'treeitem',
       'aria-level': depth + 1,
       'aria-selected': String(chosen),
@@ -148,7 +148,7 @@ function fileRow(tree, item, path, depth) {
  */
 function moveInTree(event) {
   const place = /** @type {HTMLElement} */ (event.currentTarget);
-  const rows = /** @type {HTMLElement[]} */ ([...place.querySelectorAll('button.trow:not(:disabled)')]);
+  const rows = /** @type {HTMLElement[]} */ ([...place.querySelectorAll('button.tree-row:not(:disabled)')]);
   const at = rows.indexOf(/** @type {HTMLElement} */ (document.activeElement));
   const row = rows[at];
   const open = row?.getAttribute('aria-expanded');

@@ -53,7 +53,7 @@ export function mountPanel(root, app) {
       panelHead(app, tabs, front, changes.count(id)),
       h(
         'div',
-        { class: 'well pw', role: 'group', 'aria-label': tabs[front].label, 'data-key': `${front} ${id}` },
+        { class: 'well panel__well', role: 'group', 'aria-label': tabs[front].label, 'data-key': `${front} ${id}` },
         [tabs[front].draw(state, id)].flat(2),
       ),
     ]);
@@ -88,22 +88,22 @@ const panelHead = (app, tabs, front, changed) =>
     null,
     h(
       'div',
-      { class: 'seg', role: 'group', 'aria-label': 'Beside the session' },
+      { class: 'segments', role: 'group', 'aria-label': 'Beside the session' },
       Object.entries(tabs).map(([name, tab]) =>
         h(
           'button',
           {
             type: 'button',
             'aria-pressed': String(name === front),
-            class: name === front ? 'sel' : '',
+            class: name === front ? 'is-selected' : '',
             onclick: () => app.store.set({ panelTab: name }),
           },
           tab.label,
-          name === 'changes' && changed ? h('span', { class: 'n' }, ` ${changed}`) : null,
+          name === 'changes' && changed ? h('span', { class: 'count' }, ` ${changed}`) : null,
         ),
       ),
     ),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     iconButton('x', 'Close (Ctrl J)', { onclick: () => app.store.set({ panel: false }) }),
   );
 
@@ -128,7 +128,7 @@ function drawSwitch(app, state, place, tabs, front) {
   const part = (name, mark, label, onclick) =>
     h(
       'button',
-      { type: 'button', class: front === name ? 'sel' : '', 'aria-pressed': String(front === name), onclick },
+      { type: 'button', class: front === name ? 'is-selected' : '', 'aria-pressed': String(front === name), onclick },
       icon(mark),
       h('span', null, label),
     );

@@ -47,7 +47,7 @@ function unshownCard(app, state, ask, turn) {
   return h(
     'section',
     {
-      class: 'ask',
+      class: 'request',
       role: 'dialog',
       'aria-modal': turn.modal ? 'true' : null,
       'aria-labelledby': 'ask-title',
@@ -58,13 +58,13 @@ function unshownCard(app, state, ask, turn) {
     h('div', { class: 'guard', 'data-key': 'guard' }),
     h(
       'div',
-      { class: 'askb', 'data-key': 'body' },
+      { class: 'request__body', 'data-key': 'body' },
       h('p', { class: 'warn' }, icon('alert', 14), 'Something in it could not be drawn, so it can’t be allowed here.'),
       h(
         'details',
-        { class: 'raw' },
+        { class: 'request__raw' },
         h('summary', null, 'Show it raw'),
-        h('pre', { class: 'cmd', tabindex: 0 }, rawOf(ask.asked)),
+        h('pre', { class: 'request__command', tabindex: 0 }, rawOf(ask.asked)),
       ),
     ),
     h(
@@ -72,7 +72,7 @@ function unshownCard(app, state, ask, turn) {
       { 'data-key': 'foot' },
       h(
         'button',
-        { type: 'button', class: 'btn danger', disabled: waits, onclick: deny },
+        { type: 'button', class: 'button danger', disabled: waits, onclick: deny },
         question ? 'Skip, let it decide' : 'Deny',
       ),
       waits && h('span', { class: 'hint sent' }, h('span', { class: 'spin' }), ask.sending),

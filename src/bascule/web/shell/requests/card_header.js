@@ -26,12 +26,12 @@ export function header(app, state, ask, title, turn) {
     h('span', { class: 'seal' }, icon('logo', 18)),
     h('h2', { id: 'ask-title' }, title),
     h('span', { class: 'wait' }, `waiting ${waited(Date.now() - Date.parse(ask.opened_at))}`),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     h(
       'button',
       {
         type: 'button',
-        class: 'btn quiet later',
+        class: 'button quiet later',
         onclick: (/** @type {Event} */ event) => {
           event.stopPropagation();
           setAside(true);

@@ -32,13 +32,26 @@ function textOf(value) {
 export function exactly(asked, cwd) {
   const input = asked.input && typeof asked.input === 'object' ? asked.input : {};
   if (asked.kind === 'execute' && typeof input.command === 'string')
-    return [h('pre', { class: 'cmd' }, h('span', { class: 'pr' }, '$ '), coloured(input.command, 'bash'))];
+    return [
+      h(
+        'pre',
+        { class: 'request__command' },
+        h('span', { class: 'prompt-sign' }, '$ '),
+        coloured(input.command, 'bash'),
+      ),
+    ];
   if (asked.kind === 'plan' && typeof input.plan === 'string')
-    return [h('div', { class: 'cmd md' }, planView(input.plan))];
+    return [h('div', { class: 'request__command request-plan' }, planView(input.plan))];
   const edits = asked.kind === 'edit' ? editsIn(input) : [];
   if (edits.length) return edits.flatMap((edit) => editView(edit, cwd));
   if (asked.kind === 'read' || (asked.kind === 'fetch' && typeof input.url === 'string'))
-    return [h('pre', { class: 'cmd' }, shown(String(input.file_path ?? input.path ?? input.url ?? textOf(input))))];
+    return [
+      h(
+        'pre',
+        { class: 'request__command' },
+        shown(String(input.file_path ?? input.path ?? input.url ?? textOf(input))),
+      ),
+    ];
   return anyTool(asked.tool, input);
 }
 
@@ -51,13 +64,13 @@ function editView({ path, lines }, cwd) {
   return [
     h(
       'p',
-      { class: 'meta2 top' },
+      { class: 'request__meta is-top' },
       h('span', { title: visible(path) }, icon('edit', 14), shown(nearPath(path, cwd))),
       plusMinus(added, removed),
     ),
     h(
       'div',
-      { class: 'inask' },
+      { class: 'request__diff' },
       diffView(lines, (text) => coloured(text, languageOf(path))),
     ),
   ];
@@ -68,10 +81,10 @@ function editView({ path, lines }, cwd) {
  * @param {object} input
  */
 const anyTool = (tool, input) => [
-  h('p', { class: 'meta2 top' }, h('span', null, icon('code', 14), shown(String(tool)))),
+  h('p', { class: 'request__meta is-top' }, h('span', null, icon('code', 14), shown(String(tool)))),
   h(
     'dl',
-    { class: 'params cmd' },
+    { class: 'params request__command' },
     Object.entries(input).flatMap(([name, value]) => [h('dt', null, shown(name)), h('dd', null, shown(textOf(value)))]),
   ),
 ];

@@ -77,12 +77,12 @@ export function mountInbox(root, app) {
 function isAnswerKey(event) {
   if (!'asdD'.includes(event.key) || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return false;
   const target = event.target instanceof Element ? event.target : document.body;
-  return !target.closest('input, textarea, select, .ask, [role=menu], [role=dialog], .pal');
+  return !target.closest('input, textarea, select, .request, [role=menu], [role=dialog], .palette');
 }
 
 /** @param {State} state */
 function showsPickedRequest(state) {
-  const card = document.querySelector('#requests .ask');
+  const card = document.querySelector('#requests .request');
   return (
     card instanceof HTMLElement &&
     card.offsetParent !== null &&
@@ -94,11 +94,11 @@ function showsPickedRequest(state) {
 const inboxHead = (answers) =>
   h(
     'header',
-    { class: 'tbar' },
+    { class: 'title-bar' },
     h('h1', null, 'Inbox'),
     h(
       'span',
-      { class: 'hk hint' },
+      { class: 'key-hint hint' },
       h('kbd', null, 'J'),
       h('kbd', null, 'K'),
       'move',
@@ -114,7 +114,7 @@ const nothingHere = () =>
     { class: 'center' },
     h(
       'div',
-      { class: 'emptyt' },
+      { class: 'empty-state' },
       icon('inbox', 28),
       h('h2', null, 'Nothing needs you.'),
       h('p', null, 'Requests from all sessions will wait here.'),
@@ -133,7 +133,7 @@ function inboxList(state, { open, stopped, finished }, choose, onkeydown) {
     some.map((row) => rowView(row, ageOf(row, now), state.inboxPick === row.key, () => choose(row.key)));
   return h(
     'div',
-    { class: 'ilist', id: 'inbox-list', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown },
+    { class: 'inbox-list', id: 'inbox-list', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown },
     section('Needs your answer', badge(open.length), rows(open.map((ask) => requestRow(state, ask)))),
     section('Stopped', number(stopped.length), rows(stopped.map(stoppedRow))),
     section('Finished since you looked', number(finished.length), rows(finished.map(finishedRow))),
@@ -141,7 +141,7 @@ function inboxList(state, { open, stopped, finished }, choose, onkeydown) {
 }
 
 /** @param {number} n */
-const number = (n) => h('span', { class: 'n' }, String(n));
+const number = (n) => h('span', { class: 'count' }, String(n));
 
 /**
  * @param {string} title
@@ -153,7 +153,7 @@ const section = (title, n, rows) =>
   h(
     'div',
     { role: 'group', 'aria-label': title, 'data-key': title },
-    h('p', { class: 'cap', 'aria-hidden': 'true' }, title, n),
+    h('p', { class: 'caption', 'aria-hidden': 'true' }, title, n),
     rows,
   );
 
@@ -168,20 +168,20 @@ const rowView = (row, age, picked, onclick) =>
     'button',
     {
       type: 'button',
-      class: `irow ${picked ? 'sel' : ''}`,
+      class: `inbox-row ${picked ? 'is-selected' : ''}`,
       role: 'option',
       'aria-selected': String(picked),
       'data-key': row.key,
       tabindex: -1,
       onclick,
     },
-    row.tone && h('span', { class: `bar bar-${row.tone}` }),
+    row.tone && h('span', { class: `inbox-row__bar bar-${row.tone}` }),
     agentLetter(row.agent, true),
     h(
       'span',
-      { class: 'ic' },
-      h('span', { class: 'l1' }, h('b', null, row.first), h('span', { class: 'age' }, age)),
-      row.second && h('span', { class: 'l2' }, row.second),
-      h('span', { class: 'l3' }, row.third),
+      { class: 'inbox-row__text' },
+      h('span', { class: 'inbox-row__first' }, h('b', null, row.first), h('span', { class: 'session-row__age' }, age)),
+      row.second && h('span', { class: 'inbox-row__second' }, row.second),
+      h('span', { class: 'inbox-row__third' }, row.third),
     ),
   );

@@ -20,7 +20,7 @@ import { requestTitle } from './rule_scope.js';
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').OpenRequest} OpenRequest */
 
-const BUTTONS = { a: '.btn.pri', s: '.btn.scope', d: '.btn.danger' };
+const BUTTONS = { a: '.button.is-primary', s: '.button.scope', d: '.button.danger' };
 /**
  * @param {App} app
  * @param {State} state
@@ -45,7 +45,7 @@ export function permissionCard(app, state, ask, turn) {
   return h(
     'section',
     {
-      class: `ask ${turn.inert ? 'inert' : ''}`,
+      class: `request ${turn.inert ? 'inert' : ''}`,
       role: 'dialog',
       'aria-modal': turn.modal ? 'true' : null,
       'aria-labelledby': 'ask-title',
@@ -57,16 +57,17 @@ export function permissionCard(app, state, ask, turn) {
     h('div', { class: 'guard', 'data-key': 'guard' }),
     h(
       'div',
-      { class: 'askb', 'data-key': 'body', onscroll: () => turn.onScroll() },
+      { class: 'request__body', 'data-key': 'body', onscroll: () => turn.onScroll() },
       h(
         'p',
-        { class: 'actx' },
+        { class: 'request__context' },
         session ? `${titleOf(session)} · ${folderName(session.cwd)} · ${deviceName(state, session)}` : '',
       ),
       whatItWants(ask.asked, session?.cwd ?? '', turn),
       aboutIt(ask.asked, session?.cwd ?? ''),
     ),
-    !turn.seen && h('p', { class: 'seeall', 'data-key': 'seeall' }, icon('down', 14), 'Scroll to the end to allow it.'),
+    !turn.seen &&
+      h('p', { class: 'request__see-all', 'data-key': 'seeall' }, icon('down', 14), 'Scroll to the end to allow it.'),
     turn.reason && reasonField(ask, turn),
     alwaysHere(app, state, ask, turn, whyBlocked(ask, turn) !== null),
     permissionButtons(ask, turn),
@@ -108,11 +109,11 @@ const aboutIt = (asked, cwd) => [
     ),
   h(
     'div',
-    { class: 'meta2' },
+    { class: 'request__meta' },
     h('span', { title: cwd }, icon('folder', 14), h('span', { class: 'path' }, shown(cwd))),
     asked.note && h('span', { class: 'says' }, 'Agent’s note: “', shown(tame(asked.note)), '”'),
   ),
-  h('p', { class: 'why' }, icon('info', 14), h('span', null, reasonWords(asked))),
+  h('p', { class: 'request__why' }, icon('info', 14), h('span', null, reasonWords(asked))),
 ];
 
 /**
@@ -120,7 +121,7 @@ const aboutIt = (asked, cwd) => [
  * @param {Element} root
  */
 export function endInSight(root) {
-  const parts = [...root.querySelectorAll('.askb, .body')];
+  const parts = [...root.querySelectorAll('.request__body, .body')];
   return (
     parts.length > 0 &&
     parts.every((one) => one.clientHeight > 0 && one.scrollTop + one.clientHeight >= one.scrollHeight - 4)

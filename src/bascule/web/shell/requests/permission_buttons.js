@@ -26,15 +26,15 @@ export function reasonField(ask, turn) {
       },
     },
     h('input', {
-      class: 'inp grow',
+      class: 'input grow',
       'aria-label': 'Reason',
       placeholder:
         ask.asked.kind === 'plan' ? 'Say what the plan should do instead' : 'Say why, so that it can do better',
       maxlength: 4000,
     }),
     ask.asked.reason_follows ? h('span', { class: 'hint' }, 'Sent as your next message.') : null,
-    h('button', { class: 'btn danger', type: 'submit' }, ask.asked.kind === 'plan' ? 'Send' : 'Deny'),
-    h('button', { class: 'btn quiet', type: 'button', onclick: () => turn.onReason(false) }, 'Cancel'),
+    h('button', { class: 'button danger', type: 'submit' }, ask.asked.kind === 'plan' ? 'Send' : 'Deny'),
+    h('button', { class: 'button quiet', type: 'button', onclick: () => turn.onReason(false) }, 'Cancel'),
   );
 }
 
@@ -92,7 +92,7 @@ function denyButtons(ask, turn, option) {
       'button',
       {
         type: 'button',
-        class: 'btn danger',
+        class: 'button danger',
         disabled,
         onclick: () => turn.answer(ask, { decision: 'deny', option: option?.option_id ?? null }),
       },
@@ -101,7 +101,7 @@ function denyButtons(ask, turn, option) {
     ),
     h(
       'button',
-      { type: 'button', class: 'btn quiet', disabled, onclick: () => turn.onReason(true) },
+      { type: 'button', class: 'button quiet', disabled, onclick: () => turn.onReason(true) },
       plan ? 'Say what to change' : 'Deny with a reason',
       keyCap('⇧ D'),
     ),
@@ -121,7 +121,7 @@ const sessionButton = (ask, turn, scope, option, why) =>
     'button',
     {
       type: 'button',
-      class: 'btn line scope allow',
+      class: 'button line scope allow',
       disabled: why !== null,
       title: why ?? (scope ? `${scope.verb} ${scope.what} ${scope.rest}` : option.scope),
       onclick: () =>
@@ -165,7 +165,7 @@ const onceButton = (ask, turn, option, why) =>
     'button',
     {
       type: 'button',
-      class: 'btn pri allow',
+      class: 'button is-primary allow',
       disabled: why !== null,
       title: why,
       onclick: () => turn.answer(ask, { decision: 'allow', option: option?.option_id ?? null }),

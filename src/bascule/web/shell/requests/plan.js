@@ -8,7 +8,7 @@ import { visiblePieces } from '../../js/visible.js';
  * @param {string} text
  */
 export const shown = (text) =>
-  visiblePieces(text).map((piece) => (piece.escaped ? h('span', { class: 'esc' }, piece.text) : piece.text));
+  visiblePieces(text).map((piece) => (piece.escaped ? h('span', { class: 'escaped' }, piece.text) : piece.text));
 
 /**
  * `code` and **strong** within a line; everything else as it stands.
@@ -51,9 +51,9 @@ function lineView(line) {
   if (item)
     return h(
       'p',
-      { class: `li in${Math.min(4, Math.floor(item[1].length / 2))}` },
-      h('span', { class: 'mk' }, /\d/.test(item[2]) ? item[2] : '•'),
+      { class: `request-plan__item request-plan__item--${Math.min(4, Math.floor(item[1].length / 2))}` },
+      h('span', { class: 'mark-label' }, /\d/.test(item[2]) ? item[2] : '•'),
       h('span', null, inline(item[3])),
     );
-  return line.trim() ? h('p', null, inline(line)) : h('p', { class: 'gapl' });
+  return line.trim() ? h('p', null, inline(line)) : h('p', { class: 'request-plan__gap' });
 }

@@ -64,7 +64,7 @@ export function questionCard(app, state, ask, turn) {
   return h(
     'section',
     {
-      class: `ask q ${turn.inert ? 'inert' : ''}`,
+      class: `request question ${turn.inert ? 'inert' : ''}`,
       role: 'dialog',
       'aria-modal': turn.modal ? 'true' : null,
       'aria-labelledby': 'ask-title',
@@ -76,7 +76,7 @@ export function questionCard(app, state, ask, turn) {
     h('div', { class: 'guard', 'data-key': 'guard' }),
     h(
       'div',
-      { class: 'askb', 'data-key': 'body' },
+      { class: 'request__body', 'data-key': 'body' },
       h(
         'div',
         { class: 'body tall' },
@@ -138,14 +138,14 @@ function foot(state, ask, turn) {
   return h(
     'footer',
     { 'data-key': 'foot' },
-    h('button', { type: 'button', class: 'btn quiet', disabled: waits, onclick: skip }, 'Skip, let it decide'),
-    h('span', { class: 'sp' }),
+    h('button', { type: 'button', class: 'button quiet', disabled: waits, onclick: skip }, 'Skip, let it decide'),
+    h('span', { class: 'spacer' }),
     h('span', { class: 'hint' }, hint(state, ask, turn)),
     h(
       'button',
       {
         type: 'button',
-        class: 'btn pri allow',
+        class: 'button is-primary allow',
         disabled: waits || !answers,
         title: answers ? null : 'Answer each question first',
         onclick: () => answers && turn.send(ask, { answers }),
@@ -169,11 +169,16 @@ function questionPart(ask, n, turn) {
   const before = ask.asked.questions.slice(0, n).flatMap((/** @type {any} */ other) => other.options ?? []).length;
   return h(
     'fieldset',
-    { class: 'qf', 'data-key': `q${n}` },
-    h('h3', { class: n ? 'h2q' : '' }, visible(one.question), one.multi_select && h('small', null, 'Pick any')),
+    { class: 'question__fieldset', 'data-key': `q${n}` },
+    h(
+      'h3',
+      { class: n ? 'question__next' : '' },
+      visible(one.question),
+      one.multi_select && h('small', null, 'Pick any'),
+    ),
     h(
       'div',
-      { class: `opts ${one.multi_select && options.length > 2 ? 'two' : ''}` },
+      { class: `options ${one.multi_select && options.length > 2 ? 'is-double' : ''}` },
       options.map((/** @type {any} */ option, /** @type {number} */ at) =>
         optionCard(option, {
           name: `q${n}-${ask.request_id}`,
@@ -208,7 +213,7 @@ export function picked(question, given, label) {
 const optionCard = (option, { name, many, on, number, pick }) =>
   h(
     'label',
-    { class: `opt ${on ? 'sel' : ''}` },
+    { class: `option ${on ? 'is-selected' : ''}` },
     h('input', {
       type: many ? 'checkbox' : 'radio',
       name,
@@ -216,13 +221,13 @@ const optionCard = (option, { name, many, on, number, pick }) =>
       'data-number': number,
       onchange: pick,
     }),
-    h('span', { class: `box ${many ? 'sq' : ''}` }, on && many && icon('check', 12)),
+    h('span', { class: `option__box ${many ? 'is-square' : ''}` }, on && many && icon('check', 12)),
     h(
       'span',
-      { class: 'ot' },
+      { class: 'option__text' },
       h('b', null, visible(option.label)),
       option.description && h('small', null, visible(option.description)),
-      option.preview && h('span', { class: 'pv' }, visible(option.preview)),
+      option.preview && h('span', { class: 'option__preview' }, visible(option.preview)),
     ),
     number < 10 && h('kbd', null, String(number)),
   );
@@ -238,7 +243,7 @@ const freeField = (question, given, set) =>
     { class: 'free' },
     h('span', null, question.options?.length ? 'Or in your own words' : 'Your answer'),
     h('input', {
-      class: 'inp',
+      class: 'input',
       value: given.free,
       maxlength: 4000,
       'aria-label': 'In your own words',

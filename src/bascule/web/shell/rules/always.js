@@ -85,7 +85,7 @@ export function alwaysHere(app, state, ask, turn, blocked) {
       'button',
       {
         type: 'button',
-        class: 'lnk',
+        class: 'link',
         disabled: blocked,
         'aria-haspopup': 'menu',
         onclick: (/** @type {any} */ event) =>

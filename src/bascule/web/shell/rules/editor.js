@@ -73,12 +73,13 @@ export function ruleEditor(context, state, remove) {
   };
   return h(
     'form',
-    { class: 'card dry ruleform', 'data-key': 'editor', onsubmit },
+    { class: 'card settings-card ruleform', 'data-key': 'editor', onsubmit },
     h('h3', null, draft.replaces ? 'Change a rule' : 'New rule'),
     answerFields(draft, set),
     aboutField(context, draft),
     reachFields(state, draft, set),
-    loaded.draftProblem && h('p', { class: 'emsg', role: 'alert' }, icon('alert', 14), visible(loaded.draftProblem)),
+    loaded.draftProblem &&
+      h('p', { class: 'error-message', role: 'alert' }, icon('alert', 14), visible(loaded.draftProblem)),
     loaded.dryRun && dryRun(state, loaded.dryRun),
     editorButtons(context, draft, remove),
   );
@@ -91,7 +92,7 @@ export function ruleEditor(context, state, remove) {
 const answerFields = (draft, set) =>
   h(
     'div',
-    { class: 'frow' },
+    { class: 'form-row' },
     labelled(
       'Answer',
       select('answer', ANSWERS, draft.answer, (answer) => set({ answer })),
@@ -109,7 +110,7 @@ const answerFields = (draft, set) =>
 function aboutField({ loaded }, draft) {
   const [label, example, hint] = FIELDS[draft.toolClass];
   const input = h('input', {
-    class: 'inp mono',
+    class: 'input mono',
     name: 'about',
     value: draft.text,
     placeholder: example,
@@ -132,7 +133,7 @@ function aboutField({ loaded }, draft) {
 const reachFields = (state, draft, set) =>
   h(
     'div',
-    { class: 'frow' },
+    { class: 'form-row' },
     labelled(
       'Where',
       select('folder', places(state, draft.folder), draft.folder, (folder) => set({ folder })),
@@ -159,15 +160,15 @@ function editorButtons(context, draft, remove) {
     then();
   };
   const button = (/** @type {string} */ kind, /** @type {string} */ label, /** @type {() => void} */ onclick) =>
-    h('button', { type: 'button', class: `btn ${kind}`, onclick }, label);
+    h('button', { type: 'button', class: `button ${kind}`, onclick }, label);
   return h(
     'div',
-    { class: 'frow racts' },
+    { class: 'form-row rule-actions' },
     button('line', 'Try on past requests', () => void tryRule(context)),
-    h('span', { class: 'sp' }),
-    draft.replaces && button('quiet dng', 'Remove', () => close(() => remove(draft.replaces))),
+    h('span', { class: 'spacer' }),
+    draft.replaces && button('quiet is-dangerous', 'Remove', () => close(() => remove(draft.replaces))),
     button('quiet', 'Cancel', () => close(again)),
-    h('button', { type: 'submit', class: 'btn pri' }, draft.replaces ? 'Save rule' : 'Make rule'),
+    h('button', { type: 'submit', class: 'button is-primary' }, draft.replaces ? 'Save rule' : 'Make rule'),
   );
 }
 

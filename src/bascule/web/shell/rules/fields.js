@@ -33,7 +33,7 @@ export const select = (name, options, value, set, label = null) =>
   h(
     'select',
     {
-      class: 'inp',
+      class: 'input',
       name,
       'aria-label': label,
       value: String(value),

@@ -9,7 +9,7 @@ export const ANSWERS = /** @type {const} */ ([
   ['ask', 'Ask'],
   ['deny', 'Deny'],
 ]);
-const TONES = table({ allow: 'ok', deny: 'no', ask: 'ask_' });
+const TONES = table({ allow: 'ok', deny: 'no', ask: 'is-asked' });
 
 /**
  * A sentence of the server's, with what stands in backquotes as code.
@@ -22,4 +22,8 @@ export const coded = (text) =>
 
 /** @param {string} answer */
 export const answerBadge = (answer) =>
-  h('span', { class: `rv ${TONES[answer] ?? ''}` }, ANSWERS.find(([value]) => value === answer)?.[1] ?? answer);
+  h(
+    'span',
+    { class: `verdict-mark ${TONES[answer] ?? ''}` },
+    ANSWERS.find(([value]) => value === answer)?.[1] ?? answer,
+  );

@@ -24,12 +24,12 @@ export function importCard({ app, loaded, again }) {
   const exact = proposals.filter((/** @type {any} */ one) => one.rule).length;
   return h(
     'section',
-    { class: 'card dry imports', 'data-key': 'imports', 'aria-label': 'Import' },
+    { class: 'card settings-card imports', 'data-key': 'imports', 'aria-label': 'Import' },
     h(
       'header',
       null,
       h('h3', null, 'From Claude Code’s lists'),
-      h('span', { class: 'sp' }),
+      h('span', { class: 'spacer' }),
       iconButton('x', 'Close the import', {
         onclick: () => {
           loaded.proposals = null;
@@ -45,7 +45,7 @@ export function importCard({ app, loaded, again }) {
             'exactly; nothing becomes a rule until you add it.'
         : 'No list was found, neither in your home folder nor in the project.',
     ),
-    problems.map((/** @type {string} */ text) => h('p', { class: 'emsg' }, icon('alert', 14), visible(text))),
+    problems.map((/** @type {string} */ text) => h('p', { class: 'error-message' }, icon('alert', 14), visible(text))),
     proposals.length > 0 &&
       h(
         'ul',
@@ -61,10 +61,10 @@ export function importCard({ app, loaded, again }) {
               h('small', null, coded(one.rule ? one.words : (one.problem ?? ''))),
             ),
             one.known
-              ? h('span', { class: 'rv' }, 'Added')
+              ? h('span', { class: 'verdict-mark' }, 'Added')
               : one.rule
-                ? h('button', { type: 'button', class: 'btn line', onclick: () => void add(one) }, 'Add')
-                : h('span', { class: 'rv ask_' }, 'Left out'),
+                ? h('button', { type: 'button', class: 'button line', onclick: () => void add(one) }, 'Add')
+                : h('span', { class: 'verdict-mark is-asked' }, 'Left out'),
           ),
         ),
       ),

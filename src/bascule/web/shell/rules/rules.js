@@ -52,15 +52,15 @@ export function rulesPart(context, state) {
 const partHead = (does) =>
   h(
     'div',
-    { class: 'sh' },
+    { class: 'settings-head' },
     h('h2', null, 'Rules'),
     h('p', null, 'Deny beats ask, ask beats allow. What Bascule can’t read exactly, it asks you about.'),
     does &&
       h(
         'span',
-        { class: 'racts' },
-        h('button', { type: 'button', class: 'btn quiet', onclick: does.import }, icon('export', 14), 'Import'),
-        h('button', { type: 'button', class: 'btn line newrule', onclick: does.make }, icon('plus', 14), 'New rule'),
+        { class: 'rule-actions' },
+        h('button', { type: 'button', class: 'button quiet', onclick: does.import }, icon('export', 14), 'Import'),
+        h('button', { type: 'button', class: 'button line newrule', onclick: does.make }, icon('plus', 14), 'New rule'),
       ),
   );
 

@@ -54,10 +54,10 @@ export function howLong(rule) {
 export const rulesTable = (state, rules, does) =>
   h(
     'div',
-    { class: 'tw' },
+    { class: 'table-frame' },
     h(
       'table',
-      { class: 'tbl rules' },
+      { class: 'data-table rules' },
       h(
         'thead',
         null,
@@ -98,9 +98,9 @@ const ruleRow = (state, rule, does) =>
       does &&
         h(
           'span',
-          { class: 'ract' },
+          { class: 'rule-row__actions' },
           !rule.sessionId && iconButton('edit', 'Change this rule', { onclick: () => does.change(rule) }),
-          iconButton('trash', 'Remove this rule', { class: 'rdel', onclick: () => does.remove(rule) }),
+          iconButton('trash', 'Remove this rule', { class: 'rule-row__delete', onclick: () => does.remove(rule) }),
         ),
     ),
   );

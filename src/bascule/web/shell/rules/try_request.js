@@ -32,14 +32,14 @@ export function tryRequest(context, state) {
   };
   return h(
     'form',
-    { class: 'card dry tryit', 'data-key': 'try', onsubmit },
+    { class: 'card settings-card tryit', 'data-key': 'try', onsubmit },
     h('h3', null, 'Try a request'),
     whoAndWhere(context, state, tried, folder),
     h(
       'div',
-      { class: 'frow' },
+      { class: 'form-row' },
       h('input', {
-        class: 'inp mono grow',
+        class: 'input mono grow',
         name: 'request',
         value: tried.text,
         'aria-label': 'Command',
@@ -51,9 +51,9 @@ export function tryRequest(context, state) {
           tried.text = event.currentTarget.value;
         },
       }),
-      h('button', { class: 'btn line', type: 'submit' }, 'Try'),
+      h('button', { class: 'button line', type: 'submit' }, 'Try'),
     ),
-    tried.problem && h('p', { class: 'emsg', role: 'alert' }, icon('alert', 14), visible(tried.problem)),
+    tried.problem && h('p', { class: 'error-message', role: 'alert' }, icon('alert', 14), visible(tried.problem)),
     tried.result &&
       h(
         'p',
@@ -83,13 +83,13 @@ function whoAndWhere({ again }, state, tried, folder) {
     'If ',
     h(
       'span',
-      { class: 'tsel' },
+      { class: 'try-select' },
       select('tagent', agents, tried.agent, (agent) => set({ agent }), 'Agent'),
     ),
     ' in ',
     h(
       'span',
-      { class: 'tsel' },
+      { class: 'try-select' },
       select('tfolder', folders, folder, (value) => set({ folder: value }), 'Folder'),
     ),
     ' asks to run',

@@ -109,7 +109,7 @@ const chip = (mark, choices, now, set) =>
     'button',
     {
       type: 'button',
-      class: `chip ${now && now !== '0' ? 'set' : ''}`,
+      class: `chip ${now && now !== '0' ? 'is-set' : ''}`,
       'aria-haspopup': 'menu',
       onclick: (/** @type {any} */ event) =>
         menu(
@@ -119,5 +119,5 @@ const chip = (mark, choices, now, set) =>
     },
     icon(mark, 14),
     choices.find(([value]) => value === now)?.[1] ?? choices[0][1],
-    h('span', { class: 'dd' }, icon('down', 12)),
+    h('span', { class: 'chip__caret' }, icon('down', 12)),
   );

@@ -18,7 +18,7 @@ export function mountFind(root, app, elsewhere) {
   };
   const result = h('span', { class: 'hint' });
   const field = h('input', {
-    class: 'inp',
+    class: 'input',
     'aria-label': 'Find in this conversation',
     placeholder: 'Find in this conversation',
     oninput: () => {
@@ -45,7 +45,7 @@ export function mountFind(root, app, elsewhere) {
   root.append(
     h(
       'div',
-      { class: 'findbar' },
+      { class: 'find-bar' },
       field,
       result,
       iconButton('up', 'Earlier', { onclick: () => ask(-1) }),

@@ -25,28 +25,28 @@ export function hitCard(state, group, opened, does) {
   const goTo = (/** @type {number} */ seq) => () => does.goTo(group.sessionId, seq);
   return h(
     'article',
-    { class: 'hit', 'data-key': group.sessionId },
+    { class: 'search-hit', 'data-key': group.sessionId },
     agentLetter(session.agent || group.title, true),
     h(
       'div',
       null,
       h(
         'button',
-        { type: 'button', class: 'hl', onclick: goTo(shown[0]?.firstSeq ?? 0) },
+        { type: 'button', class: 'search-hit__title', onclick: goTo(shown[0]?.firstSeq ?? 0) },
         h('b', null, titled ? marked(titled.snippet) : titleOf({ ...session, title: session.title || group.title })),
       ),
       h('small', null, factsOf(state, group)),
       shown.map((hit) =>
         h(
           'button',
-          { type: 'button', class: 'hq', 'data-key': String(hit.firstSeq), onclick: goTo(hit.firstSeq) },
+          { type: 'button', class: 'search-hit__quote', 'data-key': String(hit.firstSeq), onclick: goTo(hit.firstSeq) },
           h('q', null, marked(hit.snippet)),
         ),
       ),
       said.length > shown.length &&
         h(
           'button',
-          { type: 'button', class: 'hm', onclick: does.open },
+          { type: 'button', class: 'search-hit__more', onclick: does.open },
           `and ${said.length - shown.length} more in this session`,
         ),
     ),

@@ -29,10 +29,10 @@ const KEYS = [
 
 /** @param {() => void} close */
 export const keySheet = (close) => [
-  h('header', { class: 'keyhead' }, h('h2', null, 'All keys'), iconButton('x', 'Close', { onclick: close })),
+  h('header', { class: 'key-sheet__head' }, h('h2', null, 'All keys'), iconButton('x', 'Close', { onclick: close })),
   h(
     'dl',
-    { class: 'keysheet' },
+    { class: 'key-sheet' },
     KEYS.map(([keys, does]) => h('div', null, h('dt', null, does), h('dd', null, keyCap(keys)))),
   ),
 ];

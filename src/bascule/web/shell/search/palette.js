@@ -84,7 +84,7 @@ class Palette {
     if (!this.open) this.before = document.activeElement;
     Object.assign(this, { open: what, text: '', at: 0, found: NOTHING });
     this.#draw();
-    /** @type {HTMLElement | null} */ (this.root.querySelector(what === 'keys' ? '.pal' : 'input'))?.focus();
+    /** @type {HTMLElement | null} */ (this.root.querySelector(what === 'keys' ? '.palette' : 'input'))?.focus();
   }
 
   #close() {
@@ -122,7 +122,7 @@ class Palette {
   #field(rows) {
     return h(
       'div',
-      { class: 'pin' },
+      { class: 'palette__input' },
       icon('search'),
       h('input', {
         'aria-label': 'Search or run a command',
@@ -141,7 +141,13 @@ class Palette {
       keyCap('Esc'),
       h(
         'button',
-        { type: 'button', class: 'ib pclose', 'aria-label': 'Close', tabindex: -1, onclick: () => this.#close() },
+        {
+          type: 'button',
+          class: 'icon-button palette__close',
+          'aria-label': 'Close',
+          tabindex: -1,
+          onclick: () => this.#close(),
+        },
         icon('x'),
       ),
     );
@@ -165,7 +171,7 @@ class Palette {
       this.at = (this.at + move + rows.length) % rows.length;
       event.preventDefault();
       this.#draw();
-      this.root.querySelector('.pr_.sel')?.scrollIntoView({ block: 'nearest' });
+      this.root.querySelector('.palette-row.is-selected')?.scrollIntoView({ block: 'nearest' });
     } else if (event.key === 'Tab' && this.text.trim()) {
       event.preventDefault();
       this.#seeAll();
@@ -181,11 +187,11 @@ class Palette {
       null,
       h('span', null, h('kbd', null, '↑'), h('kbd', null, '↓'), 'move'),
       h('span', null, h('kbd', null, '⏎'), 'open'),
-      h('span', { class: 'sp' }),
+      h('span', { class: 'spacer' }),
       this.text.trim() &&
         h(
           'button',
-          { type: 'button', class: 'allres', tabindex: -1, onclick: () => this.#seeAll() },
+          { type: 'button', class: 'palette__all', tabindex: -1, onclick: () => this.#seeAll() },
           h('kbd', null, 'Tab'),
           'all results',
         ),
@@ -202,13 +208,13 @@ function resultList(sections, chosen, open) {
   const rows = sections.flatMap((section) => section.rows);
   return h(
     'div',
-    { class: 'pres', id: 'pal-list', role: 'listbox', 'aria-label': 'Results' },
+    { class: 'palette__results', id: 'pal-list', role: 'listbox', 'aria-label': 'Results' },
     sections.length
       ? sections.map((section) =>
           h(
             'div',
             { role: 'group', 'aria-label': section.title, 'data-key': section.title },
-            h('p', { class: 'cap', 'aria-hidden': 'true' }, section.title),
+            h('p', { class: 'caption', 'aria-hidden': 'true' }, section.title),
             section.rows.map((row) => rowView(row, rows.indexOf(row), row === chosen, () => open(row.run))),
           ),
         )
@@ -226,7 +232,7 @@ const rowView = (row, n, chosen, onclick) =>
   h(
     'div',
     {
-      class: `pr_ ${chosen ? 'sel' : ''}`,
+      class: `palette-row ${chosen ? 'is-selected' : ''}`,
       id: `pal-${n}`,
       'data-key': row.key,
       role: 'option',
@@ -234,7 +240,7 @@ const rowView = (row, n, chosen, onclick) =>
       onclick,
     },
     row.mark,
-    h('span', { class: 'pt' }, row.label),
+    h('span', { class: 'palette-row__title' }, row.label),
     h('small', null, row.note),
   );
 
@@ -256,7 +262,7 @@ const scrim = (label, content, close) =>
     h(
       'div',
       {
-        class: `pal ${label === 'Search' ? '' : 'sheet'}`,
+        class: `palette ${label === 'Search' ? '' : 'sheet'}`,
         role: 'dialog',
         'aria-modal': 'true',
         'aria-label': label,

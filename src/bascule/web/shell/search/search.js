@@ -58,12 +58,12 @@ class SearchScreen {
     });
     this.input = this.#input();
     this.tally = h('small', { role: 'status' });
-    this.filters = h('div', { class: 'schips' });
-    this.results = h('div', { class: 'hits' });
-    const field = h('label', { class: 'inp bigs' }, icon('search'), this.input, this.tally);
+    this.filters = h('div', { class: 'chip-row' });
+    this.results = h('div', { class: 'search-hits' });
+    const field = h('label', { class: 'input search-field' }, icon('search'), this.input, this.tally);
     this.parts = [
-      h('header', { class: 'tbar' }, h('h1', null, 'Search')),
-      h('div', { class: 'sres' }, field, this.filters, this.results),
+      h('header', { class: 'title-bar' }, h('h1', null, 'Search')),
+      h('div', { class: 'search-results' }, field, this.filters, this.results),
     ];
   }
 
@@ -135,7 +135,7 @@ function tallyWords(found, hits, sessions) {
  * @param {number} sessions
  */
 const notes = (found, sessions) => [
-  found.problem && h('p', { class: 'emsg', role: 'alert' }, icon('alert', 14), found.problem),
+  found.problem && h('p', { class: 'error-message', role: 'alert' }, icon('alert', 14), found.problem),
   found.owed > 0 &&
     h('p', { class: 'hint' }, `${count(found.owed, 'message')} can’t be found yet: the index is being filled.`),
   found.q && !sessions && !found.problem && nothingFound(found),
@@ -146,7 +146,7 @@ const notes = (found, sessions) => [
 const nothingFound = (found) =>
   h(
     'div',
-    { class: 'emptyt' },
+    { class: 'empty-state' },
     icon('search', 20),
     h('h2', null, `Nothing was said about “${found.q}”`),
     h(

@@ -28,7 +28,10 @@ export function mountSessionBar(root, app, open) {
     const id = shownSession(state);
     const session = id ? state.sessions[id] : undefined;
     if (session) return update(root, sessionBar(app, state, session, title(state, session), open.find));
-    update(root, id ? [backButton(app), h('div', { class: 'who' }, h('h1', null, state.live[id]?.error || ''))] : []);
+    update(
+      root,
+      id ? [backButton(app), h('div', { class: 'session-bar__name' }, h('h1', null, state.live[id]?.error || ''))] : [],
+    );
   }
 
   /**
@@ -103,9 +106,9 @@ function sessionBar(app, state, session, title, find) {
   const inbox = state.route.name === 'inbox';
   return [
     !inbox && (isGuest(state) ? icon('logo', 20) : backButton(app)),
-    h('div', { class: 'who' }, title, factsLine(state, session)),
+    h('div', { class: 'session-bar__name' }, title, factsLine(state, session)),
     pill(state, session),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     !inbox && otherWay(app, state, session),
     ...(inbox ? [openButton(app, id)] : [watchers(state, id), ...barButtons(app, state, id, find)]),
   ].flat();
@@ -172,9 +175,15 @@ function watchers(state, id) {
     { class: 'watch', role: 'img', 'aria-label': words, title: words, 'data-key': 'watch' },
     others
       .slice(0, 3)
-      .map((name, n) => h('span', { class: `av ${['', 'b', 'c'][n % 3]}` }, (name[0] ?? '?').toUpperCase())),
-    others.length > 3 && h('span', { class: 'av c' }, `+${others.length - 3}`),
-    isGuest(state) && h('span', { class: 'av c' }, 'You'),
+      .map((name, n) =>
+        h(
+          'span',
+          { class: `viewer-mark ${['', 'viewer-mark--second', 'viewer-mark--third'][n % 3]}` },
+          (name[0] ?? '?').toUpperCase(),
+        ),
+      ),
+    others.length > 3 && h('span', { class: 'viewer-mark viewer-mark--third' }, `+${others.length - 3}`),
+    isGuest(state) && h('span', { class: 'viewer-mark viewer-mark--third' }, 'You'),
   );
 }
 
@@ -185,7 +194,7 @@ function watchers(state, id) {
 const openButton = (app, id) =>
   h(
     'button',
-    { type: 'button', class: 'btn line', onclick: () => app.go({ name: 'session', id }) },
+    { type: 'button', class: 'button line', onclick: () => app.go({ name: 'session', id }) },
     icon('launch'),
     h('span', null, 'Open session'),
     h('kbd', null, 'O'),
@@ -210,7 +219,7 @@ const barButtons = (app, state, id, find) => [
         'button',
         {
           type: 'button',
-          class: 'btn line',
+          class: 'button line',
           'data-key': 'export',
           'aria-label': 'Export',
           'aria-haspopup': 'menu',

@@ -50,7 +50,7 @@ export function openSessionMenu(app, anchor, id, find) {
     ],
     h(
       'p',
-      { class: 'cap' },
+      { class: 'caption' },
       `Begun ${clockTime(session.created_at)}${session.created_by ? ` by ${session.created_by}` : ''}`,
     ),
   );

@@ -33,12 +33,12 @@ export function mountConfirm(root, app) {
                 },
               },
               h('span', null, h('b', null, asked.title), asked.text),
-              h('button', { type: 'button', class: 'btn quiet', onclick: () => close() }, asked.no),
+              h('button', { type: 'button', class: 'button quiet', onclick: () => close() }, asked.no),
               h(
                 'button',
                 {
                   type: 'button',
-                  class: 'btn danger',
+                  class: 'button danger',
                   onclick: () => {
                     close();
                     asked.run();

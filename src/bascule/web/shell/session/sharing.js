@@ -103,7 +103,7 @@ const shareView = (app, links, terminal) => [
       : 'Whoever has the link reads along live, until it ends or you revoke it. They can’t send, ' +
           'type or approve, and see no files.',
   ),
-  links.problem && h('p', { class: 'emsg', role: 'status' }, icon('alert', 14), links.problem),
+  links.problem && h('p', { class: 'error-message', role: 'status' }, icon('alert', 14), links.problem),
   links.link ? madeLink(app, links) : !terminal && makeForm(links),
   links.grants.length > 0 &&
     h(
@@ -121,13 +121,13 @@ const madeLink = (app, { link, code }) =>
   h(
     'div',
     { class: 'made', 'data-key': 'made' },
-    code.length > 0 && h('span', { class: 'qrw' }, qrView(code, 'The link as a code for a phone')),
+    code.length > 0 && h('span', { class: 'qr-frame' }, qrView(code, 'The link as a code for a phone')),
     h(
       'div',
       null,
       h(
         'div',
-        { class: 'inp mono lk' },
+        { class: 'input mono copy-line' },
         h('span', { title: link }, link),
         iconButton('copy', 'Copy the link', { onclick: () => app.copy(link) }),
       ),
@@ -140,7 +140,7 @@ const makeForm = (links) =>
   h(
     'form',
     {
-      class: 'frow',
+      class: 'form-row',
       'data-key': 'form',
       onsubmit: (/** @type {any} */ event) => {
         event.preventDefault();
@@ -153,11 +153,11 @@ const makeForm = (links) =>
       h('span', null, 'It ends after'),
       h(
         'select',
-        { class: 'inp' },
+        { class: 'input' },
         TIMES.map(([value, label]) => h('option', { value: String(value), selected: value === links.days }, label)),
       ),
     ),
-    h('button', { type: 'submit', class: 'btn pri' }, 'Make a link'),
+    h('button', { type: 'submit', class: 'button is-primary' }, 'Make a link'),
   );
 
 /**
@@ -175,5 +175,9 @@ const linkRow = (links, one) =>
       visible(one.name),
       h('small', null, `${one.lastUsedAt ? 'used' : 'never used'} · ${endsWords(one.expiresAt, Date.now())}`),
     ),
-    h('button', { type: 'button', class: 'btn sm quiet dng', onclick: () => links.revoke(one.id) }, 'Revoke'),
+    h(
+      'button',
+      { type: 'button', class: 'button is-small quiet is-dangerous', onclick: () => links.revoke(one.id) },
+      'Revoke',
+    ),
   );

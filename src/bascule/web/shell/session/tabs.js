@@ -24,7 +24,7 @@ export function mountTabs(root, app) {
       h(
         'div',
         {
-          class: 'tabl',
+          class: 'tab-list',
           role: 'tablist',
           'aria-label': 'Open sessions',
           onkeydown: (/** @type {KeyboardEvent} */ event) => arrows(app, event),
@@ -32,9 +32,9 @@ export function mountTabs(root, app) {
         state.tabs.map((id) => tabView(app, state, id, dragging)),
       ),
       mayStart(state) && iconButton('plus', 'New session (N)', { onclick: () => app.go({ name: 'start' }) }),
-      h('span', { class: 'sp' }),
+      h('span', { class: 'spacer' }),
       iconButton('panel', 'Changes (Ctrl J)', {
-        class: state.panel ? 'on' : '',
+        class: state.panel ? 'is-on' : '',
         'aria-pressed': String(state.panel),
         onclick: () => app.store.set((now) => ({ panel: !now.panel })),
       }),
@@ -44,7 +44,7 @@ export function mountTabs(root, app) {
   app.store.subscribe((now, before) => {
     draw(now);
     if (now.route !== before.route)
-      root.querySelector('.tab.sel')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      root.querySelector('.session-tab.is-selected')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   });
   draw(app.store.get());
 }
@@ -65,7 +65,7 @@ function tabView(app, state, id, dragging) {
   return h(
     'div',
     {
-      class: `tab ${chosen ? 'sel' : ''} ${dragging.id === id ? 'drag' : ''}`,
+      class: `session-tab ${chosen ? 'is-selected' : ''} ${dragging.id === id ? 'drag' : ''}`,
       role: 'presentation',
       'data-key': id,
       draggable: 'true',
@@ -84,11 +84,11 @@ function tabView(app, state, id, dragging) {
       dot(status.dot, status.word),
       session && agentLetter(session.agent),
       agent && h('span', { class: 'spoken' }, `${agent}:`),
-      h('span', { class: 'tt' }, title),
+      h('span', { class: 'session-tab__title' }, title),
     ),
     // For the mouse; the keyboard has Alt W, and a list of tabs may hold only tabs.
     iconButton('x', `Close ${title}`, {
-      class: 'xs',
+      class: 'is-small',
       tabindex: -1,
       'aria-hidden': 'true',
       onclick: () => closeTab(app, id),

@@ -76,7 +76,7 @@ export function auditPart(context, state) {
     loaded.auditFrom > 0 &&
       h(
         'button',
-        { type: 'button', class: 'btn line', onclick: () => void loadOlder(context) },
+        { type: 'button', class: 'button line', onclick: () => void loadOlder(context) },
         `Show ${Math.min(PAGE, loaded.auditFrom)} earlier records`,
       ),
   ];
@@ -86,7 +86,7 @@ export function auditPart(context, state) {
 const auditHead = (verdict) =>
   h(
     'div',
-    { class: 'sh' },
+    { class: 'settings-head' },
     h('h2', null, 'Audit log'),
     h('p', null, 'Who did what. Records are chained; none can be changed unnoticed.'),
     verdict &&
@@ -113,7 +113,7 @@ function filters({ loaded, again }, rows, shown) {
   const records = count(rows.length, 'record');
   return h(
     'div',
-    { class: 'filt' },
+    { class: 'filters' },
     filter('Who', 'Everybody', names, loaded.who, choose('who')),
     filter('What', 'Everything', kinds, loaded.what, choose('what')),
     h('span', { class: 'hint' }, shown === rows.length ? `${records} shown` : `${shown} of ${records}`),
@@ -128,10 +128,10 @@ function auditTable(state, rows) {
   const now = Date.now();
   return h(
     'div',
-    { class: 'tw', tabindex: 0, role: 'group', 'aria-label': 'Audit records' },
+    { class: 'table-frame', tabindex: 0, role: 'group', 'aria-label': 'Audit records' },
     h(
       'table',
-      { class: 'audit tbl' },
+      { class: 'audit data-table' },
       h(
         'thead',
         null,
@@ -164,7 +164,11 @@ function auditRow(state, one, now) {
     { 'data-key': String(one.n) },
     h('td', null, moment(one.at, now)),
     h('td', null, h('b', null, visible(one.actor ?? ''))),
-    h('td', null, decided ? h('span', { class: `rv ${one.decision === 'allow' ? 'ok' : 'no'}` }, words) : words),
+    h(
+      'td',
+      null,
+      decided ? h('span', { class: `verdict-mark ${one.decision === 'allow' ? 'ok' : 'no'}` }, words) : words,
+    ),
     h('td', null, title ? visible(title).slice(0, 40) : ''),
     h('td', null, h('code', { title: visible(one.detail ?? '') }, visible(one.detail ?? ''))),
   );
@@ -184,7 +188,7 @@ const filter = (label, all, values, chosen, choose) =>
     h('span', { class: 'spoken' }, label),
     h(
       'select',
-      { class: 'inp', 'data-key': label, onchange: (/** @type {any} */ event) => choose(event.currentTarget.value) },
+      { class: 'input', 'data-key': label, onchange: (/** @type {any} */ event) => choose(event.currentTarget.value) },
       h('option', { value: '', selected: !chosen }, all),
       values.map((value) => h('option', { value, selected: value === chosen }, visible(value))),
     ),

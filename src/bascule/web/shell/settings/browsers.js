@@ -65,10 +65,10 @@ function addCard(context) {
     { class: 'card trust' },
     loaded.link &&
       loaded.code &&
-      h('span', { class: 'qrw', 'data-key': 'code' }, qrView(loaded.code, 'The link as a code for a phone')),
+      h('span', { class: 'qr-frame', 'data-key': 'code' }, qrView(loaded.code, 'The link as a code for a phone')),
     h(
       'form',
-      { class: 'tb', 'data-key': 'form', onsubmit },
+      { class: 'trust__form', 'data-key': 'form', onsubmit },
       h('h3', null, 'Add a browser'),
       loaded.link ? madeLink(context) : addFields(),
     ),
@@ -121,11 +121,11 @@ function madeLink({ app, loaded, again }) {
       ),
     h(
       'div',
-      { class: 'inp mono lk' },
+      { class: 'input mono copy-line' },
       h('span', null, loaded.link),
       iconButton('copy', 'Copy the link', { onclick: () => app.copy(loaded.link) }),
     ),
-    h('div', null, h('button', { type: 'button', class: 'btn line', onclick: done }, 'Done')),
+    h('div', null, h('button', { type: 'button', class: 'button line', onclick: done }, 'Done')),
   ];
 }
 
@@ -133,16 +133,16 @@ const addFields = () => [
   h('p', null, 'A phone, a tablet, somebody else. You get a link and a code to scan, shown only once.'),
   h(
     'div',
-    { class: 'frow' },
+    { class: 'form-row' },
     h(
       'label',
       { class: 'grow' },
       h('span', null, 'Name'),
-      h('input', { class: 'inp', name: 'name', placeholder: 'Mira’s tablet', maxlength: 80, required: true }),
+      h('input', { class: 'input', name: 'name', placeholder: 'Mira’s tablet', maxlength: 80, required: true }),
     ),
     choice('May', 'role', ROLES),
     choice('For', 'days', TIMES),
-    h('button', { class: 'btn pri', type: 'submit' }, 'Make a link'),
+    h('button', { class: 'button is-primary', type: 'submit' }, 'Make a link'),
   ),
 ];
 
@@ -158,7 +158,7 @@ const choice = (label, name, options) =>
     h('span', null, label),
     h(
       'select',
-      { class: 'inp', name },
+      { class: 'input', name },
       options.map(([value, text]) => h('option', { value: String(value) }, text)),
     ),
   );
@@ -170,10 +170,10 @@ const choice = (label, name, options) =>
 const grantTable = (context, grants) =>
   h(
     'div',
-    { class: 'tw' },
+    { class: 'table-frame' },
     h(
       'table',
-      { class: 'tbl' },
+      { class: 'data-table' },
       h(
         'thead',
         null,
@@ -211,7 +211,7 @@ function grantRow(context, one) {
       null,
       h(
         'span',
-        { class: 'tn' },
+        { class: 'data-table__name' },
         icon(one.sessionId ? 'link' : 'device'),
         h('span', null, h('b', null, visible(one.name)), h('small', null, here ? 'this browser' : reach)),
       ),
@@ -233,5 +233,5 @@ function revokeButton({ app, loaded, again }, grantId) {
       loaded.grants = await app.api.grants();
       again();
     }, app.trouble);
-  return h('button', { type: 'button', class: 'btn quiet dng', onclick: revoke }, 'Revoke');
+  return h('button', { type: 'button', class: 'button quiet is-dangerous', onclick: revoke }, 'Revoke');
 }

@@ -44,10 +44,10 @@ export function limitsPart({ app, loaded }) {
     settings && [
       h(
         'div',
-        { class: 'tw' },
+        { class: 'table-frame' },
         h(
           'table',
-          { class: 'tbl lims' },
+          { class: 'data-table limits-table' },
           h(
             'thead',
             null,
@@ -72,7 +72,7 @@ export function limitsPart({ app, loaded }) {
                   'td',
                   null,
                   h('code', null, `${table}.${name} = ${value}`),
-                  iconButton('copy', `Copy the line for ${name}`, { class: 'xs', onclick: () => app.copy(line) }),
+                  iconButton('copy', `Copy the line for ${name}`, { class: 'is-small', onclick: () => app.copy(line) }),
                 ),
               );
             }),
@@ -81,7 +81,7 @@ export function limitsPart({ app, loaded }) {
       ),
       h(
         'div',
-        { class: 'card dry' },
+        { class: 'card settings-card' },
         h('h3', null, 'To change one'),
         h(
           'p',
@@ -91,14 +91,14 @@ export function limitsPart({ app, loaded }) {
         ),
         h(
           'div',
-          { class: 'inp mono lk' },
+          { class: 'input mono copy-line' },
           h('span', { title: visible(settings.configFile) }, visible(settings.configFile)),
           iconButton('copy', 'Copy the path', { onclick: () => app.copy(settings.configFile) }),
         ),
       ),
       h(
         'div',
-        { class: 'card dry' },
+        { class: 'card settings-card' },
         h('h3', null, 'Folders'),
         h('p', null, 'Sessions run only in these folders and below them.'),
         h(

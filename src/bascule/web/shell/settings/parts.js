@@ -13,7 +13,7 @@ import { unaskedLines, unaskedOf } from '../start/unasked.js';
  * @param {string} title
  * @param {string} text
  */
-export const partHead = (title, text) => h('div', { class: 'sh' }, h('h2', null, title), h('p', null, text));
+export const partHead = (title, text) => h('div', { class: 'settings-head' }, h('h2', null, title), h('p', null, text));
 
 /** @param {string} text */
 export const problem = (text) =>
@@ -33,11 +33,11 @@ export function generalPart({ app }, state) {
     partHead('General', 'How this browser shows Bascule.'),
     h(
       'div',
-      { class: 'card dry' },
+      { class: 'card settings-card' },
       h('h3', null, 'Theme'),
       h(
         'div',
-        { class: 'seg', role: 'radiogroup', 'aria-label': 'Theme' },
+        { class: 'segments', role: 'radiogroup', 'aria-label': 'Theme' },
         themes.map(([value, label]) =>
           h(
             'button',
@@ -45,7 +45,7 @@ export function generalPart({ app }, state) {
               type: 'button',
               role: 'radio',
               'aria-checked': String(state.theme === value),
-              class: state.theme === value ? 'sel' : '',
+              class: state.theme === value ? 'is-selected' : '',
               onclick: () => app.store.set({ theme: value }),
             },
             label,
@@ -55,7 +55,7 @@ export function generalPart({ app }, state) {
     ),
     h(
       'div',
-      { class: 'card dry' },
+      { class: 'card settings-card' },
       h('h3', null, 'You'),
       h(
         'p',
@@ -77,17 +77,17 @@ export function agentsPart({ app, again }, state) {
     partHead('Agents', 'What is installed on this machine. Bascule uses each as it is.'),
     h(
       'section',
-      { class: 'card ags' },
+      { class: 'card agent-list' },
       h(
         'header',
         null,
         h('b', null, `Found on ${state.devices[0]?.name ?? 'this machine'}`),
-        h('span', { class: 'sp' }),
+        h('span', { class: 'spacer' }),
         h(
           'button',
           {
             type: 'button',
-            class: 'btn quiet',
+            class: 'button quiet',
             onclick: () =>
               void app.api.agents(true).then((agents) => {
                 app.store.set({ agents });
@@ -121,7 +121,7 @@ export function agentsPart({ app, again }, state) {
             ),
             h(
               'span',
-              { class: 'as' },
+              { class: 'agent-list__state' },
               dot(agent.available ? 'waiting' : 'ended', ''),
               !agent.available ? 'Not here' : agent.signed_in === 'no' ? 'Not signed in' : 'Ready',
             ),
@@ -141,10 +141,10 @@ export function devicesPart(_, state) {
     partHead('Devices', 'Machines whose agents you can use from here.'),
     h(
       'div',
-      { class: 'tw' },
+      { class: 'table-frame' },
       h(
         'table',
-        { class: 'tbl' },
+        { class: 'data-table' },
         h(
           'thead',
           null,
@@ -161,7 +161,7 @@ export function devicesPart(_, state) {
             h(
               'tr',
               { 'data-key': device.device },
-              h('td', null, h('span', { class: 'tn' }, icon('device'), h('b', null, device.name))),
+              h('td', null, h('span', { class: 'data-table__name' }, icon('device'), h('b', null, device.name))),
               h('td', null, device.online ? 'connected' : 'away'),
               h('td', null, device.version),
             ),

@@ -93,15 +93,16 @@ export function mountSettings(root, app) {
       void load(context, part);
     }
     update(root, [
-      h('header', { class: 'tbar' }, h('h1', null, 'Settings')),
+      h('header', { class: 'title-bar' }, h('h1', null, 'Settings')),
       h(
         'div',
-        { class: 'split sett' },
+        { class: 'split settings' },
         partList(app, part, stopAll(state)),
-        h('div', { class: 'sbody', 'data-key': part.name }, [part.draw(context, state)].flat()),
+        h('div', { class: 'settings-body', 'data-key': part.name }, [part.draw(context, state)].flat()),
       ),
     ]);
-    if (drawn !== part.name) root.querySelector('.snav .sel')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    if (drawn !== part.name)
+      root.querySelector('.settings-nav .is-selected')?.scrollIntoView({ block: 'nearest', inline: 'center' });
     drawn = part.name;
   }
 
@@ -136,13 +137,13 @@ async function load(context, part) {
 const partList = (app, front, last) =>
   h(
     'nav',
-    { class: 'snav', 'aria-label': 'Settings' },
+    { class: 'settings-nav', 'aria-label': 'Settings' },
     PARTS.map(({ name, mark, label }) =>
       h(
         'button',
         {
           type: 'button',
-          class: front.name === name ? 'sel' : '',
+          class: front.name === name ? 'is-selected' : '',
           'aria-current': front.name === name ? 'page' : null,
           onclick: () => app.go({ name: 'settings', part: name }),
         },
@@ -150,6 +151,6 @@ const partList = (app, front, last) =>
         h('span', null, label),
       ),
     ),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     last,
   );

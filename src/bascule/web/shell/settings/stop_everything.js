@@ -46,7 +46,7 @@ function question(state, stop, cancel) {
     'div',
     { class: 'card sure', role: 'alertdialog', 'aria-label': 'Stop everything' },
     h('p', null, `Stop all ${count(running, 'agent')} on ${count(devices, 'device')} now?`),
-    h('button', { type: 'button', class: 'btn danger', onclick: stop }, 'Stop everything'),
-    h('button', { type: 'button', class: 'btn quiet', onclick: cancel }, 'Cancel'),
+    h('button', { type: 'button', class: 'button danger', onclick: stop }, 'Stop everything'),
+    h('button', { type: 'button', class: 'button quiet', onclick: cancel }, 'Cancel'),
   );
 }

@@ -111,23 +111,23 @@ export function foundGroup(state, app) {
   const shown = state.foundAll ? all : all.filter((one, n) => n < FEW || one.terminal);
   return h(
     'section',
-    { class: 'grp', 'data-key': GROUP, 'aria-label': 'On this machine' },
+    { class: 'session-group', 'data-key': GROUP, 'aria-label': 'On this machine' },
     h(
       'div',
-      { class: 'gh' },
+      { class: 'session-group__head' },
       h(
         'button',
         {
           type: 'button',
-          class: 'gt',
+          class: 'session-group__toggle',
           title: 'Sessions begun outside Bascule',
           'aria-expanded': String(!closed),
           onclick: toggle,
         },
-        h('span', { class: `car ${closed ? '' : 'down'}` }, icon('right', 12)),
+        h('span', { class: `disclosure ${closed ? '' : 'down'}` }, icon('right', 12)),
         icon('device', 14),
-        h('span', { class: 'gn' }, 'On this machine'),
-        h('span', { class: 'n' }, String(found.total)),
+        h('span', { class: 'session-group__name' }, 'On this machine'),
+        h('span', { class: 'count' }, String(found.total)),
       ),
     ),
     !closed && progress(found.looking),
@@ -144,8 +144,8 @@ export function foundGroup(state, app) {
 const moreRow = (label, run) =>
   h(
     'button',
-    { type: 'button', class: 'srow foundmore', 'data-key': label, onclick: run },
-    h('span', { class: 'st' }, h('span', { class: 't' }, label)),
+    { type: 'button', class: 'session-row found-more', 'data-key': label, onclick: run },
+    h('span', { class: 'session-row__text' }, h('span', { class: 'session-row__title' }, label)),
   );
 
 /** @param {{running: boolean, done: number, total: number}} looking */
@@ -153,7 +153,7 @@ function progress(looking) {
   if (!looking.running || !looking.total) return null;
   return h(
     'div',
-    { class: 'foundlook', 'data-key': 'progress' },
+    { class: 'found-progress', 'data-key': 'progress' },
     h('span', null, `Reading ${looking.done + 1} of ${looking.total}`),
     h('progress', {
       max: String(looking.total),
@@ -179,7 +179,7 @@ function foundRow(state, app, one) {
     'button',
     {
       type: 'button',
-      class: `srow two ${chosen ? 'sel' : ''}`,
+      class: `session-row is-double ${chosen ? 'is-selected' : ''}`,
       'data-key': one.sessionId,
       'aria-current': chosen ? 'page' : null,
       title: one.cwd,
@@ -188,15 +188,15 @@ function foundRow(state, app, one) {
     dot(status, word),
     h(
       'span',
-      { class: 'st' },
-      h('span', { class: 't' }, visible(one.title ?? '') || 'Without a title'),
+      { class: 'session-row__text' },
+      h('span', { class: 'session-row__title' }, visible(one.title ?? '') || 'Without a title'),
       h(
         'span',
-        { class: 'sub' },
+        { class: 'session-row__details' },
         agentLetter(one.agent),
         h('span', { class: 'words' }, facts.filter(Boolean).join(' · ')),
       ),
     ),
-    h('span', { class: 'age' }, age(one.updatedAt, Date.now())),
+    h('span', { class: 'session-row__age' }, age(one.updatedAt, Date.now())),
   );
 }

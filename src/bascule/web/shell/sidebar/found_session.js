@@ -40,7 +40,7 @@ export function terminalNote(state, session) {
     terminal &&
     h(
       'p',
-      { class: 'foundnote' },
+      { class: 'found-note' },
       icon('terminal', 14),
       h(
         'span',
@@ -96,19 +96,20 @@ export function foundClosed(state, app, session) {
     icon('info'),
     h(
       'span',
-      { class: 'foundwords' },
+      { class: 'found-note__text' },
       `Begun outside Bascule, read from ${agentTitle(state, session.agent)}’s own files. Read only ` +
         'until you continue it here.',
       command && h('small', null, 'Or in a terminal there: ', h('code', null, command)),
     ),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     command &&
       h(
         'button',
-        { type: 'button', class: 'btn line', onclick: () => app.copy(command) },
+        { type: 'button', class: 'button line', onclick: () => app.copy(command) },
         icon('copy'),
         'Copy command',
       ),
-    mayStart(state) && h('button', { type: 'button', class: 'btn line', onclick: go }, icon('play'), 'Continue here'),
+    mayStart(state) &&
+      h('button', { type: 'button', class: 'button line', onclick: go }, icon('play'), 'Continue here'),
   ];
 }

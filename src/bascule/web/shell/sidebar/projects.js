@@ -26,7 +26,7 @@ export function projectGroups(state, app, again) {
     return [state.loaded && h('p', { class: 'nothing' }, 'Projects and their sessions will be listed here.')];
   const firstOther = groups.findIndex((one) => !one.project);
   return groups.flatMap((group, n) => [
-    n === firstOther && n > 0 && h('p', { class: 'cap', 'data-key': 'others' }, 'Other folders'),
+    n === firstOther && n > 0 && h('p', { class: 'caption', 'data-key': 'others' }, 'Other folders'),
     section(state, app, group, again),
   ]);
 }
@@ -45,13 +45,17 @@ function section(state, app, group, again) {
     }));
   return h(
     'section',
-    { class: 'grp', 'data-key': `${group.project ? 'project' : 'folder'} ${group.key}`, 'aria-label': group.name },
+    {
+      class: 'session-group',
+      'data-key': `${group.project ? 'project' : 'folder'} ${group.key}`,
+      'aria-label': group.name,
+    },
     renaming === group.key && group.project
       ? nameField(app, group, again)
       : h(
           'div',
           {
-            class: 'gh',
+            class: 'session-group__head',
             oncontextmenu: (/** @type {any} */ event) => {
               if (mayStart(state)) {
                 event.preventDefault();
@@ -61,21 +65,27 @@ function section(state, app, group, again) {
           },
           h(
             'button',
-            { type: 'button', class: 'gt', title: group.path, 'aria-expanded': String(!closed), onclick: toggle },
-            h('span', { class: `car ${closed ? '' : 'down'}` }, icon('right', 12)),
+            {
+              type: 'button',
+              class: 'session-group__toggle',
+              title: group.path,
+              'aria-expanded': String(!closed),
+              onclick: toggle,
+            },
+            h('span', { class: `disclosure ${closed ? '' : 'down'}` }, icon('right', 12)),
             icon('folder', 14),
-            h('span', { class: 'gn' }, group.name),
-            h('span', { class: 'n' }, String(group.sessions.length)),
+            h('span', { class: 'session-group__name' }, group.name),
+            h('span', { class: 'count' }, String(group.sessions.length)),
           ),
           mayStart(state) &&
             iconButton('more', `More for ${group.name}`, {
-              class: 'xs',
+              class: 'is-small',
               'aria-haspopup': 'menu',
               onclick: (/** @type {any} */ event) => groupMenu(app, event.currentTarget, group, again),
             }),
           mayStart(state) &&
             iconButton('plus', `New session in ${group.name}`, {
-              class: 'xs',
+              class: 'is-small',
               onclick: () => startIn(app, group.path),
             }),
         ),
@@ -115,7 +125,7 @@ function groupMenu(app, anchor, group, again) {
               run: () => {
                 renaming = group.key;
                 again();
-                begin('.grp > input');
+                begin('.session-group > input');
               },
             },
             /** @type {const} */ ('line'),
@@ -134,7 +144,7 @@ function groupMenu(app, anchor, group, again) {
             },
           ]),
     ],
-    h('p', { class: 'cap mono' }, group.path),
+    h('p', { class: 'caption mono' }, group.path),
   );
 }
 
@@ -169,7 +179,7 @@ function nameField(app, group, again) {
     again();
   };
   return h('input', {
-    class: 'inp',
+    class: 'input',
     'aria-label': 'Name of the project',
     value: group.name,
     maxlength: 200,

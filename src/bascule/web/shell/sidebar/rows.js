@@ -23,7 +23,8 @@ let renaming = null;
  */
 export function sessionRow(state, app, session, again) {
   const id = session.session_id;
-  if (renaming === id) return h('div', { class: 'srow-w', 'data-key': `${id} title` }, titleField(app, session, again));
+  if (renaming === id)
+    return h('div', { class: 'session-row-wrap', 'data-key': `${id} title` }, titleField(app, session, again));
   const status = statusOf(state, session);
   const chosen = shownSession(state) === id && state.route.name === 'session';
   const sub = subLine(state, session, status);
@@ -34,7 +35,7 @@ export function sessionRow(state, app, session, again) {
   return h(
     'div',
     {
-      class: 'srow-w',
+      class: 'session-row-wrap',
       'data-key': id,
       oncontextmenu: (/** @type {any} */ event) => {
         if (mayAct(state, id)) {
@@ -47,7 +48,7 @@ export function sessionRow(state, app, session, again) {
       'button',
       {
         type: 'button',
-        class: `srow ${sub ? 'two' : ''} ${chosen ? 'sel' : ''}`,
+        class: `session-row ${sub ? 'is-double' : ''} ${chosen ? 'is-selected' : ''}`,
         'data-key': id,
         'aria-current': chosen ? 'page' : null,
         title: `${titleOf(session)}\n${marks}`,
@@ -56,15 +57,15 @@ export function sessionRow(state, app, session, again) {
       dot(status.dot, status.word),
       h(
         'span',
-        { class: 'st' },
-        h('span', { class: 't' }, titleOf(session)),
-        sub && h('span', { class: 'sub' }, agentLetter(session.agent), sub),
+        { class: 'session-row__text' },
+        h('span', { class: 'session-row__title' }, titleOf(session)),
+        sub && h('span', { class: 'session-row__details' }, agentLetter(session.agent), sub),
       ),
-      h('span', { class: 'age' }, age(session.updated_at || session.created_at, Date.now())),
+      h('span', { class: 'session-row__age' }, age(session.updated_at || session.created_at, Date.now())),
     ),
     mayAct(state, id) &&
       iconButton('more', `More for ${titleOf(session)}`, {
-        class: 'xs',
+        class: 'is-small',
         'aria-haspopup': 'menu',
         onclick: (/** @type {any} */ event) => open(event.currentTarget),
       }),
@@ -87,7 +88,7 @@ function rowMenu(app, anchor, session, again) {
       run: () => {
         renaming = id;
         again();
-        begin('.srow-w input');
+        begin('.session-row-wrap input');
       },
     },
     {
@@ -132,7 +133,7 @@ function titleField(app, session, again) {
     again();
   };
   return h('input', {
-    class: 'inp',
+    class: 'input',
     'aria-label': 'Title',
     value: session.title || titleOf(session),
     maxlength: 200,
@@ -168,7 +169,8 @@ function subLine(state, session, status) {
   if (status.dot === 'failed')
     return [
       h('span', { class: 'fail' }, 'Failed'),
-      session.end_message && h('span', { class: 'cut' }, `· ${session.end_message.split(/[.:]/)[0].toLowerCase()}`),
+      session.end_message &&
+        h('span', { class: 'session-row__cut' }, `· ${session.end_message.split(/[.:]/)[0].toLowerCase()}`),
     ];
   if (status.dot === 'running') return [status.word, session.queued ? ` · ${session.queued} queued` : ''];
   if (status.dot === 'starting') return [status.word];
@@ -188,7 +190,11 @@ export function workOf(session) {
     parts.push(
       h(
         'span',
-        { class: 'pr', title: session.pull_request, 'aria-label': `pull request ${pullNumber(session.pull_request)}` },
+        {
+          class: 'session-row__pull',
+          title: session.pull_request,
+          'aria-label': `pull request ${pullNumber(session.pull_request)}`,
+        },
         parts.length ? '· ' : '',
         pullNumber(session.pull_request),
       ),

@@ -79,7 +79,7 @@ const sideTop = (app, palette) => [
     'div',
     { class: 'side-top' },
     h('span', { class: 'brand' }, icon('logo', 20), h('b', null, 'Bascule')),
-    h('span', { class: 'sp' }),
+    h('span', { class: 'spacer' }),
     iconButton('side', 'Hide the sidebar (Ctrl B)', { onclick: () => app.store.set({ side: false }) }),
   ),
   h(
@@ -100,10 +100,10 @@ function navs(app, state) {
   const waiting = badge(openRequests(state).length);
   return h(
     'div',
-    { class: 'navs' },
-    mayStart(state) && navRow('plus', 'New session', 'new', () => app.go({ name: 'start' }), keyCap('N')),
-    navRow('inbox', 'Inbox', name === 'inbox' ? 'sel' : '', () => app.go({ name: 'inbox' }), waiting),
-    navRow('columns', 'Compare', name === 'compare' ? 'sel' : '', () => app.go({ name: 'compare' })),
+    { class: 'nav-list' },
+    mayStart(state) && navRow('plus', 'New session', 'is-new', () => app.go({ name: 'start' }), keyCap('N')),
+    navRow('inbox', 'Inbox', name === 'inbox' ? 'is-selected' : '', () => app.go({ name: 'inbox' }), waiting),
+    navRow('columns', 'Compare', name === 'compare' ? 'is-selected' : '', () => app.go({ name: 'compare' })),
   );
 }
 
@@ -115,12 +115,12 @@ function navs(app, state) {
 const projectsHead = (state, adding, toggle) =>
   h(
     'div',
-    { class: 'gh head' },
-    h('p', { class: 'cap' }, 'Projects'),
-    h('span', { class: 'sp' }),
+    { class: 'session-group__head head' },
+    h('p', { class: 'caption' }, 'Projects'),
+    h('span', { class: 'spacer' }),
     mayStart(state) &&
       iconButton('plus', 'Add a project', {
-        class: 'xs addproject',
+        class: 'is-small addproject',
         'aria-expanded': String(adding),
         onclick: toggle,
       }),
@@ -133,13 +133,13 @@ const projectsHead = (state, adding, toggle) =>
 const devices = (app, state) =>
   h(
     'div',
-    { class: 'devs' },
-    h('p', { class: 'cap' }, 'Devices'),
+    { class: 'device-list' },
+    h('p', { class: 'caption' }, 'Devices'),
     state.devices.map((device) => deviceRow(state, device)),
     h(
       'div',
       { class: 'side-foot' },
-      navRow('gear', 'Settings', state.route.name === 'settings' ? 'sel' : '', () =>
+      navRow('gear', 'Settings', state.route.name === 'settings' ? 'is-selected' : '', () =>
         app.go({ name: 'settings', part: 'general' }),
       ),
       iconButton('sun', 'Change the theme', {
@@ -168,7 +168,12 @@ export const badge = (n) =>
 const navRow = (mark, label, kind, run, more) =>
   h(
     'button',
-    { type: 'button', class: `nav ${kind}`, onclick: run, 'aria-current': kind.includes('sel') ? 'page' : null },
+    {
+      type: 'button',
+      class: `nav-item ${kind}`,
+      onclick: run,
+      'aria-current': kind.includes('is-selected') ? 'page' : null,
+    },
     icon(mark),
     h('span', null, label),
     more,
@@ -193,21 +198,21 @@ function archive(state, app, again) {
   const put = archivedNow(state);
   return h(
     'section',
-    { class: 'grp', 'data-key': 'archive', 'aria-label': 'Archived' },
+    { class: 'session-group', 'data-key': 'archive', 'aria-label': 'Archived' },
     h(
       'div',
-      { class: 'gh' },
+      { class: 'session-group__head' },
       h(
         'button',
         {
           type: 'button',
-          class: 'gt quietly',
+          class: 'session-group__toggle quietly',
           'aria-expanded': String(state.archived !== null),
           onclick: () => (state.archived ? app.store.set({ archived: null }) : show()),
         },
-        h('span', { class: `car ${state.archived ? 'down' : ''}` }, icon('right', 12)),
-        h('span', { class: 'gn' }, 'Archived'),
-        state.archived && h('span', { class: 'n' }, String(put.length)),
+        h('span', { class: `disclosure ${state.archived ? 'down' : ''}` }, icon('right', 12)),
+        h('span', { class: 'session-group__name' }, 'Archived'),
+        state.archived && h('span', { class: 'count' }, String(put.length)),
       ),
     ),
     state.archived &&
@@ -242,7 +247,7 @@ function deviceRow(state, device) {
   const word = gone ? `away ${waited(Date.now() - gone)}` : here ? 'this machine' : 'connected';
   return h(
     'div',
-    { class: 'dev', 'data-key': device.device, title: `${device.name}, Bascule ${device.version}` },
+    { class: 'device-row', 'data-key': device.device, title: `${device.name}, Bascule ${device.version}` },
     icon('device', 14),
     h('span', null, device.name),
     h('small', null, word),

@@ -61,23 +61,23 @@ export function unloggedGroup(state, app, again) {
   if (!state.unlogged.length && !state.damaged.length) return null;
   return h(
     'section',
-    { class: 'grp unlogged', 'data-key': 'unlogged', 'aria-label': 'Not in the log' },
+    { class: 'session-group unlogged', 'data-key': 'unlogged', 'aria-label': 'Not in the log' },
     h(
       'div',
-      { class: 'gh' },
+      { class: 'session-group__head' },
       h(
         'span',
-        { class: 'gt' },
+        { class: 'session-group__toggle' },
         icon('alert', 14),
-        h('span', { class: 'gn' }, state.unlogged.length ? 'Running, not in the log' : 'Damaged'),
-        h('span', { class: 'n' }, String(state.unlogged.length + state.damaged.length)),
+        h('span', { class: 'session-group__name' }, state.unlogged.length ? 'Running, not in the log' : 'Damaged'),
+        h('span', { class: 'count' }, String(state.unlogged.length + state.damaged.length)),
       ),
     ),
     state.unlogged.map((one) => process(app, one, again)),
     state.damaged.map((one) =>
       h(
         'div',
-        { class: 'unl', 'data-key': `damaged ${one.sessionId}` },
+        { class: 'unlogged__row', 'data-key': `damaged ${one.sessionId}` },
         h('b', null, 'A session can’t be read'),
         h('small', null, visible(one.message), ' Its log is left as it is.'),
       ),
@@ -102,7 +102,7 @@ function process(app, one, again) {
     .join(' · ');
   return h(
     'div',
-    { class: 'unl', 'data-key': one.name },
+    { class: 'unlogged__row', 'data-key': one.name },
     h('b', null, title),
     h('small', null, facts),
     h('small', { class: 'mono' }, visible(one.cwd)),
@@ -122,7 +122,7 @@ function process(app, one, again) {
               'button',
               {
                 type: 'button',
-                class: 'btn sm line',
+                class: 'button is-small line',
                 disabled: busy === one.name,
                 onclick: () => takeUp(app, one, again),
               },
@@ -133,7 +133,7 @@ function process(app, one, again) {
             'button',
             {
               type: 'button',
-              class: 'btn sm quiet',
+              class: 'button is-small quiet',
               disabled: busy === one.name,
               onclick: () => {
                 asked = one.name;
@@ -159,14 +159,14 @@ const sure = (app, one, again) =>
     h('small', null, one.running ? 'End it? What it wrote is put aside.' : 'What it wrote is put aside.'),
     h(
       'button',
-      { type: 'button', class: 'btn sm danger', onclick: () => end(app, one, again) },
+      { type: 'button', class: 'button is-small danger', onclick: () => end(app, one, again) },
       one.running ? 'End it' : 'Put aside',
     ),
     h(
       'button',
       {
         type: 'button',
-        class: 'btn sm quiet',
+        class: 'button is-small quiet',
         onclick: () => {
           asked = '';
           again();

@@ -12,7 +12,7 @@ import { agentTitle, homeOf } from '../sessions.js';
 /** @typedef {{device: string, agent: string, model: string, mode: PermissionMode, cwd: string}} Wanted */
 /** @typedef {ReturnType<typeof choices>} Choices */
 
-const caret = () => h('span', { class: 'dd' }, icon('down', 12));
+const caret = () => h('span', { class: 'chip__caret' }, icon('down', 12));
 
 /**
  * What the command comes to, with what nobody chose filled in.
@@ -163,7 +163,7 @@ export function modelField({ agent }, model, choose) {
   function open(anchor) {
     const other = /** @type {HTMLInputElement} */ (
       h('input', {
-        class: 'inp mono grow',
+        class: 'input mono grow',
         'aria-label': 'Another model',
         placeholder: 'Another model',
         maxlength: 200,
@@ -181,7 +181,7 @@ export function modelField({ agent }, model, choose) {
         },
       },
       other,
-      h('button', { class: 'btn line', type: 'submit' }, 'Use'),
+      h('button', { class: 'button line', type: 'submit' }, 'Use'),
     );
     const close = menu(
       anchor,

@@ -79,11 +79,11 @@ export function startFailed(app, state, going, chosen, does) {
   const said = live?.failure?.stderr_tail?.trim() ?? '';
   return h(
     'section',
-    { class: 'card steps failc', role: 'alert', 'data-key': 'failed' },
+    { class: 'card steps failure-card', role: 'alert', 'data-key': 'failed' },
     h('header', null, icon('alert', 18), h('div', null, h('h2', null, title), h('p', null, visible(text)))),
     h(
       'ol',
-      { class: 'steplist' },
+      { class: 'step-list' },
       going.id && stepsDone(where, chosen.agent, exitWords(code, live?.failure, live?.steps.started)),
     ),
     (code === 'OFFLINE' || code === 'DEVICE_OFFLINE') && doctorLine(app),
@@ -92,7 +92,7 @@ export function startFailed(app, state, going, chosen, does) {
       'footer',
       null,
       footButtons(app, code, chosen, does),
-      h('span', { class: 'sp' }),
+      h('span', { class: 'spacer' }),
       iconButton('copy', 'Copy details', { onclick: () => app.copy([title, text, said].filter(Boolean).join('\n')) }),
     ),
   );
@@ -104,10 +104,10 @@ export function startFailed(app, state, going, chosen, does) {
  * @param {string} how it ended
  */
 const stepsDone = (where, agent, how) => [
-  h('li', { class: 'd' }, icon('check'), h('span', null, `Reached ${where}`)),
+  h('li', { class: 'is-done' }, icon('check'), h('span', null, `Reached ${where}`)),
   h(
     'li',
-    { class: 'f' },
+    { class: 'is-failed' },
     icon('x'),
     h('span', null, `Start ${agent?.title ?? 'the agent'}${agent?.version ? ` ${agent.version}` : ''}`),
     h('small', null, how),
@@ -118,7 +118,7 @@ const stepsDone = (where, agent, how) => [
 const doctorLine = (app) =>
   h(
     'p',
-    { class: 'cmdline' },
+    { class: 'command-line' },
     h('code', null, 'bascule doctor'),
     h('span', null, 'run there, says what is wrong'),
     iconButton('copy', 'Copy bascule doctor', { onclick: () => app.copy('bascule doctor') }),
@@ -129,7 +129,7 @@ const saidView = (said) =>
   h(
     'details',
     { class: 'stderr', open: true },
-    h('summary', null, h('span', { class: 'car' }, icon('right', 12)), 'What it said'),
+    h('summary', null, h('span', { class: 'disclosure' }, icon('right', 12)), 'What it said'),
     h('pre', { tabindex: 0 }, visible(said).slice(-MAX_SAID)),
   );
 
@@ -143,8 +143,8 @@ function footButtons(app, code, { agent, usable }, does) {
   const folder = code === 'INVALID_DIRECTORY';
   const other = MAY_USE_ANOTHER.includes(code) ? usable.find((one) => one !== agent && !one.demo) : undefined;
   return [
-    folder && button('pri', does.typePath, icon('folder', 14), 'Change the folder'),
-    button(folder ? 'line' : 'pri', does.retry, icon('refresh', 14), 'Try again'),
+    folder && button('is-primary', does.typePath, icon('folder', 14), 'Change the folder'),
+    button(folder ? 'line' : 'is-primary', does.retry, icon('refresh', 14), 'Try again'),
     code === 'LIMIT_REACHED' &&
       button('line', () => app.go({ name: 'settings', part: 'limits' }), icon('gear', 14), 'Settings'),
     code === 'START_TIMEOUT' && button('line', does.wait, 'Keep waiting'),
@@ -159,4 +159,4 @@ function footButtons(app, code, { agent, usable }, does) {
  * @param {...import('../../js/dom.js').Child} children
  */
 const button = (kind, onclick, ...children) =>
-  h('button', { type: 'button', class: `btn ${kind}`, onclick }, ...children);
+  h('button', { type: 'button', class: `button ${kind}`, onclick }, ...children);

@@ -46,9 +46,15 @@ class FolderField {
     this.asked = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.waiting = undefined;
-    this.list = h('ul', { class: 'ffl', id: this.id, role: 'listbox', 'aria-label': 'Folders', hidden: true });
-    this.verdict = h('span', { class: 'oki', hidden: true }, icon('check', 14), 'can be used');
-    this.problem = h('p', { class: 'emsg', role: 'alert', hidden: true });
+    this.list = h('ul', {
+      class: 'folder-field__list',
+      id: this.id,
+      role: 'listbox',
+      'aria-label': 'Folders',
+      hidden: true,
+    });
+    this.verdict = h('span', { class: 'folder-field__ok', hidden: true }, icon('check', 14), 'can be used');
+    this.problem = h('p', { class: 'error-message', role: 'alert', hidden: true });
     this.input = this.#input();
     this.form = this.#form();
   }
@@ -56,7 +62,7 @@ class FolderField {
   /** @returns {HTMLInputElement} */
   #input() {
     return h('input', {
-      class: 'inp mono',
+      class: 'input mono',
       'aria-label': this.options.label,
       placeholder: '~/code/project',
       spellcheck: 'false',
@@ -80,18 +86,18 @@ class FolderField {
     return h(
       'form',
       {
-        class: 'ff',
+        class: 'folder-field',
         onsubmit: (/** @type {Event} */ event) => {
           event.preventDefault();
           void this.#submit();
         },
       },
-      h('div', { class: 'ffin' }, this.input, this.verdict, this.list),
+      h('div', { class: 'folder-field__input' }, this.input, this.verdict, this.list),
       h(
         'div',
-        { class: 'ffb' },
-        cancel && h('button', { type: 'button', class: 'btn quiet', onclick: () => this.#cancel() }, 'Cancel'),
-        h('button', { type: 'submit', class: `btn ${main ? 'pri' : 'line'}` }, button),
+        { class: 'folder-field__buttons' },
+        cancel && h('button', { type: 'button', class: 'button quiet', onclick: () => this.#cancel() }, 'Cancel'),
+        h('button', { type: 'submit', class: `button ${main ? 'is-primary' : 'line'}` }, button),
       ),
       this.problem,
     );
@@ -102,7 +108,7 @@ class FolderField {
     this.verdict.hidden = true;
     this.problem.hidden = !text;
     update(this.problem, text ? [icon('alert', 14), h('span', null, text)] : []);
-    this.input.classList.toggle('err', Boolean(text));
+    this.input.classList.toggle('is-wrong', Boolean(text));
   }
 
   #completeLater() {
@@ -216,7 +222,7 @@ const folderOption = (path, id, on, choose) =>
       id,
       role: 'option',
       'aria-selected': String(on),
-      class: on ? 'on' : '',
+      class: on ? 'is-on' : '',
       onpointerdown: (/** @type {Event} */ event) => {
         event.preventDefault();
         choose();

@@ -22,7 +22,7 @@ export function foundAgents(app, state, use) {
   return [
     h(
       'div',
-      { class: 'fr' },
+      { class: 'first-run' },
       h('p', { class: 'mark' }, icon('logo', 56)),
       h('h1', { class: 'hero' }, 'Nothing crosses until you say so'),
       h(
@@ -34,17 +34,17 @@ export function foundAgents(app, state, use) {
     ),
     h(
       'section',
-      { class: 'card ags', 'aria-label': 'Agents' },
+      { class: 'card agent-list', 'aria-label': 'Agents' },
       h(
         'header',
         null,
         h('b', null, `Found on ${device}`),
-        h('span', { class: 'sp' }),
+        h('span', { class: 'spacer' }),
         h(
           'button',
           {
             type: 'button',
-            class: 'btn quiet',
+            class: 'button quiet',
             onclick: () => void app.api.agents(true).then((agents) => app.store.set({ agents }), app.trouble),
           },
           icon('refresh', 14),
@@ -70,11 +70,16 @@ const agentRow = (agent, use) =>
     { 'data-key': agent.name },
     agentLetter(agent.name, true),
     h('span', null, h('b', null, agent.title), h('small', null, agentNote(agent))),
-    h('span', { class: 'as' }, dot(agent.available ? 'waiting' : 'ended', ''), agent.available ? 'Ready' : 'Not here'),
+    h(
+      'span',
+      { class: 'agent-list__state' },
+      dot(agent.available ? 'waiting' : 'ended', ''),
+      agent.available ? 'Ready' : 'Not here',
+    ),
     agent.available &&
       h(
         'button',
-        { type: 'button', class: 'btn sm line', onclick: () => use(agent.name) },
+        { type: 'button', class: 'button is-small line', onclick: () => use(agent.name) },
         icon('play', 14),
         agent.demo ? 'Try it' : 'Use',
       ),
@@ -121,17 +126,20 @@ export function startSteps(state, going, { agent, device }, cancel) {
   return h(
     'div',
     { class: 'going', 'data-key': 'steps' },
-    h('h1', { class: 'hero sm' }, dot('starting', 'starting'), `Starting on ${where}`),
+    h('h1', { class: 'hero is-small' }, dot('starting', 'starting'), `Starting on ${where}`),
     h(
       'section',
       { class: 'card steps', role: 'status', 'aria-label': 'Steps of the start' },
       h(
         'ol',
-        { class: 'steplist' },
+        { class: 'step-list' },
         rows.map(([text, time], n) =>
           h(
             'li',
-            { class: states[n] ? 'd' : n === now ? 'r' : 'p', 'aria-current': n === now ? 'step' : null },
+            {
+              class: states[n] ? 'is-done' : n === now ? 'is-running' : 'is-pending',
+              'aria-current': n === now ? 'step' : null,
+            },
             states[n] ? icon('check') : n === now ? h('span', { class: 'spin' }) : h('span', { class: 'ring' }),
             h('span', null, text),
             h('small', null, time),
@@ -142,8 +150,8 @@ export function startSteps(state, going, { agent, device }, cancel) {
         'footer',
         null,
         h('span', { class: 'hint' }, 'You can close this page; it goes on.'),
-        h('span', { class: 'sp' }),
-        h('button', { type: 'button', class: 'btn quiet', onclick: cancel }, 'Cancel'),
+        h('span', { class: 'spacer' }),
+        h('button', { type: 'button', class: 'button quiet', onclick: cancel }, 'Cancel'),
       ),
     ),
   );

@@ -22,7 +22,7 @@ export function recentSessions(app, state) {
   return h(
     'section',
     { class: 'recent' },
-    h('p', { class: 'cap' }, 'Pick up again'),
+    h('p', { class: 'caption' }, 'Pick up again'),
     some.map((session) => row(app, state, session)),
   );
 }
@@ -42,11 +42,11 @@ function row(app, state, session) {
       onclick: () => app.go({ name: 'session', id: session.session_id }),
     },
     dot(status.dot, status.word),
-    h('span', { class: 'rt' }, titleOf(session)),
+    h('span', { class: 'recent__title' }, titleOf(session)),
     h(
       'span',
       { class: 'marks' },
-      marksOf(session).map((one) => h('span', { class: 'mk', title: one.title }, one.word)),
+      marksOf(session).map((one) => h('span', { class: 'mark-label', title: one.title }, one.word)),
     ),
     h(
       'small',

@@ -28,7 +28,7 @@ const FOLDER = 'bascule.cwd'; // where the chosen folder is kept
  */
 export function mountStart(root, app) {
   const screen = new StartScreen(app);
-  root.append(h('div', { class: 'center' }, h('div', { class: 'startbox' }, screen.head, screen.box, screen.below)));
+  root.append(h('div', { class: 'center' }, h('div', { class: 'start' }, screen.head, screen.box, screen.below)));
   /** @param {State} state */
   const draw = (state) => {
     screen.starting.look(state);
@@ -57,12 +57,12 @@ class StartScreen {
     this.pictures = [];
     this.typesPath = false;
     this.area = this.#taskBox();
-    this.head = h('div', { class: 'hd' });
+    this.head = h('div', { class: 'start__head' });
     this.shots = h('div');
-    this.limit = h('p', { id: 'task-limit', class: 'emsg', hidden: true });
-    this.row = h('fieldset', { class: 'crow', 'aria-label': 'How it starts' });
-    this.box = h('div', { class: 'comp big' }, this.shots, this.area, this.limit, this.row);
-    this.below = h('div', { class: 'bl' });
+    this.limit = h('p', { id: 'task-limit', class: 'error-message', hidden: true });
+    this.row = h('fieldset', { class: 'composer__row', 'aria-label': 'How it starts' });
+    this.box = h('div', { class: 'composer is-big' }, this.shots, this.area, this.limit, this.row);
+    this.below = h('div', { class: 'start__block' });
     this.attach = attachButton(
       takePictures(
         this.box,
@@ -85,7 +85,7 @@ class StartScreen {
     const { area } = textBox(
       {
         id: 'task',
-        class: 'ta tall',
+        class: 'composer__text tall',
         rows: 3,
         'aria-label': 'Task',
         'aria-describedby': 'task-limit',
@@ -187,7 +187,7 @@ class StartScreen {
   #drawBox(state, chosen) {
     const { area, row, limit, starting } = this;
     const problem = taskProblem(area.value);
-    this.box.classList.toggle('dis', starting.isBusy);
+    this.box.classList.toggle('is-disabled', starting.isBusy);
     area.disabled = row.disabled = starting.isBusy;
     limit.hidden = !problem || !isTooLong(area.value);
     limit.textContent = limit.hidden ? '' : problem;
@@ -198,7 +198,7 @@ class StartScreen {
       agentChip(state, chosen, (agent) => this.#choose({ agent, model: '' })),
       modelField(chosen, this.command.model, (model) => this.#choose({ model })),
       permissionChip(this.command.mode, (mode) => this.#choose({ mode })),
-      h('span', { class: 'sp' }),
+      h('span', { class: 'spacer' }),
       this.several.chip(chosen.usable, chosen.agent),
       startButton(starting, problem, Boolean(chosen.agent)),
     ]);
@@ -219,14 +219,14 @@ class StartScreen {
     update(below, [
       h(
         'div',
-        { class: 'schips' },
+        { class: 'chip-row' },
         deviceChip(state, chosen, (device) => this.#choose({ device })),
         folderChip(app, state, chosen, does),
       ),
       idle && unaskedLines(unaskedOf(chosen.agent)),
       idle && terminalRow(app, state, chosen.cwd),
       typesPath && slot('folder'),
-      addFirst && h('p', { class: 'cap first', 'data-key': 'cap' }, 'Add your first project'),
+      addFirst && h('p', { class: 'caption first', 'data-key': 'cap' }, 'Add your first project'),
       addFirst && slot('first'),
       idle && !fresh && recentSessions(app, state),
     ]);
@@ -273,7 +273,7 @@ const startButton = (starting, problem, ready) =>
     'button',
     {
       type: 'button',
-      class: `btn ${starting.going?.error ? 'line' : 'pri'} go`,
+      class: `button ${starting.going?.error ? 'line' : 'is-primary'} start__go`,
       disabled: starting.isBusy || Boolean(problem) || !ready,
       title: starting.isBusy ? 'It is starting' : problem || (ready ? null : 'No agent is ready'),
       onclick: () => void starting.start(),

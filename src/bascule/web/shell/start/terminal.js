@@ -21,7 +21,7 @@ export function terminalRow(app, state, cwd) {
   const open = (/** @type {string} */ agent) => void openTerminal(app, { agent, cwd: cwd || null });
   return h(
     'div',
-    { class: 'schips', 'data-key': 'terminals' },
+    { class: 'chip-row', 'data-key': 'terminals' },
     shell &&
       h(
         'button',
@@ -44,7 +44,7 @@ export function terminalRow(app, state, cwd) {
         },
         agentLetter(agents[0].name),
         'An agent’s own screen',
-        h('span', { class: 'dd' }, icon('down', 12)),
+        h('span', { class: 'chip__caret' }, icon('down', 12)),
       ),
   );
 }

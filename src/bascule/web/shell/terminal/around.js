@@ -18,7 +18,7 @@ export const paneBar = (state, session, tools, close) => [
   icon('terminal'),
   h('b', null, titleOf(session)),
   h('small', null, [agentTitle(state, session.agent), deviceName(state, session)].filter(Boolean).join(' · ')),
-  h('span', { class: 'sp' }),
+  h('span', { class: 'spacer' }),
   ...tools,
   iconButton('x', 'Close', { class: 'shut', onclick: close }),
 ];
@@ -42,8 +42,8 @@ export function paneFoot(foot, tools, resume) {
     foot.skipped > 0 && h('span', { class: 'skipped' }, icon('info', 14), skippedWords(foot.skipped)),
     foot.ended &&
       !foot.readOnly &&
-      h('button', { type: 'button', class: 'btn sm line', onclick: resume }, 'Start it again'),
-    h('span', { class: 'sp' }),
+      h('button', { type: 'button', class: 'button is-small line', onclick: resume }, 'Start it again'),
+    h('span', { class: 'spacer' }),
     h('span', { class: 'whose' }, whoseSize(foot)),
     ...tools,
   ];

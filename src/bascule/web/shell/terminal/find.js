@@ -9,7 +9,7 @@ import { h, iconButton } from '../../js/dom.js';
 export function findBar(find, back) {
   const result = h('span', { class: 'hint', role: 'status' });
   const field = h('input', {
-    class: 'inp',
+    class: 'input',
     'aria-label': 'Find in this terminal',
     placeholder: 'Find in this terminal',
     oninput: () => go(0),
@@ -36,7 +36,7 @@ export function findBar(find, back) {
   };
   const bar = h(
     'div',
-    { class: 'findbar', hidden: true },
+    { class: 'find-bar', hidden: true },
     field,
     result,
     iconButton('up', 'Earlier', { onclick: () => go(-1) }),

@@ -20,14 +20,14 @@ const KEYS = [
 /** @param {{press: (key: string) => void, paste: () => void}} does */
 export function keyBar(does) {
   let stuck = false;
-  const bar = h('div', { class: 'keybar', role: 'toolbar', 'aria-label': 'Keys' });
+  const bar = h('div', { class: 'key-bar', role: 'toolbar', 'aria-label': 'Keys' });
   for (const [key, label, sign] of KEYS) {
     bar.append(
       h(
         'button',
         {
           type: 'button',
-          class: 'keyb',
+          class: 'key-bar__key',
           'aria-label': label,
           'data-k': key,
           ...(key === 'Ctrl' ? { 'aria-pressed': 'false' } : {}),
@@ -45,7 +45,7 @@ export function keyBar(does) {
   function stick(on) {
     stuck = on;
     ctrl.setAttribute('aria-pressed', String(on));
-    ctrl.classList.toggle('on', on);
+    ctrl.classList.toggle('is-on', on);
   }
 
   /** @param {string} key */

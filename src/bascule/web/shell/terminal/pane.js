@@ -57,23 +57,23 @@ export class TerminalPane {
       press: (key) => this.#tell({ type: 'press', key }),
       paste: () => void this.pasting.fromClipboard(),
     });
-    this.bar = h('div', { class: 'tmbar' });
+    this.bar = h('div', { class: 'terminal-bar' });
     this.find = findBar(
       (text, step) => this.#tell({ type: 'find', text, step }),
       () => this.focus(),
     );
-    const ask = h('div', { class: 'tmask' });
+    const ask = h('div', { class: 'terminal-confirm' });
     this.pasting = pasting(
       ask,
       app,
       (text) => this.#tell({ type: 'paste', text }),
       () => this.focus(),
     );
-    this.footer = h('div', { class: 'tmfoot', role: 'status' });
+    this.footer = h('div', { class: 'terminal-foot', role: 'status' });
     root.replaceChildren(
       this.bar,
       this.find.bar,
-      h('div', { class: 'well tmwell' }, this.frame),
+      h('div', { class: 'well terminal-well' }, this.frame),
       ask,
       this.keybar.bar,
       this.footer,

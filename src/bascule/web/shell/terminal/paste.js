@@ -43,7 +43,7 @@ function pasteCard({ title, notes, text, choices }, close) {
         close();
         run();
       };
-      return h('button', { type: 'button', class: `btn ${n ? 'line' : 'quiet'}`, onclick }, label);
+      return h('button', { type: 'button', class: `button ${n ? 'line' : 'quiet'}`, onclick }, label);
     }),
   );
 }
@@ -67,7 +67,7 @@ export function pasting(place, app, paste, back) {
       back();
     };
     place.replaceChildren(pasteCard({ title, notes, text, choices }, close));
-    /** @type {HTMLElement | null} */ (place.querySelector('.btn'))?.focus();
+    /** @type {HTMLElement | null} */ (place.querySelector('.button'))?.focus();
   }
 
   /** @param {string} text */

@@ -22,7 +22,7 @@ export const isTerminal = (state, id) => (id ? state.sessions[id]?.driver === 't
 export function mountTerminals(app) {
   const session = /** @type {HTMLElement} */ (document.getElementById('session'));
   const stage = /** @type {HTMLElement} */ (document.getElementById('stage'));
-  const alone = h('div', { id: 'terminal', class: 'tmalone', hidden: true });
+  const alone = h('div', { id: 'terminal', class: 'terminal-alone', hidden: true });
   document.getElementById('well')?.after(alone);
   const beside = h('section', { id: 'beside', class: 'beside', 'aria-label': 'Terminal', hidden: true });
   const grip = gripBetween(stage);
@@ -112,7 +112,7 @@ const noScreen = (state) =>
     { class: 'center' },
     h(
       'div',
-      { class: 'emptyt' },
+      { class: 'empty-state' },
       icon('terminal', 28),
       h('h2', null, 'This session is a terminal.'),
       h(
