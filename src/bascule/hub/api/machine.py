@@ -10,6 +10,7 @@ from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import request_view
 from bascule.link.files import ListFolders
 from bascule.link.machine import (
+    AgentList,
     CheckDirectory,
     EndAll,
     Ended,
@@ -30,6 +31,18 @@ async def open_requests(call: AnyCall) -> RequestList:
     records = {sid: await store.session(sid) for sid in {request.session_id for request in requests}}
     titles = {sid: record.title if record else "" for sid, record in records.items()}
     return RequestList(requests=[request_view(request, titles[request.session_id]) for request in requests])
+
+
+async def agents(call: Call[ListAgents]) -> AgentList:
+    """The agents of a device; without one, those of every device that is online, each name once."""
+    board = call.hub.switchboard
+    await board.met()
+    online = [device.device for device in board.devices() if device.online]
+    named = [board.device(call.device)] if call.device or not online else online
+    answers = [await board.ask(device, call.body, call.by) for device in named]
+    found = {agent.name: agent for answer in reversed(answers) for agent in answer.agents}
+    first = [agent.name for answer in answers for agent in answer.agents]
+    return AgentList(agents=tuple(found[name] for name in dict.fromkeys(first)))
 
 
 async def devices(call: AnyCall) -> DeviceList:
@@ -101,11 +114,12 @@ OPERATIONS = (
     ),
     forwarding(
         ListAgents,
+        run=agents,
         name="agents:list",
         method="GET",
         path="/api/agents",
         need="viewer",
-        summary="The agents of this machine",
+        summary="The agents of a device, or of all of them",
     ),
     forwarding(
         ListConversations,

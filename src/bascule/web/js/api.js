@@ -89,8 +89,11 @@ export function createApi(feed) {
      */
     search: (q, limit) => feed.call('search', { q, limit }),
     projects: () => feed.call('project:list', {}).then((answer) => answer.projects),
-    /** @param {string} path */
-    addProject: (path) => feed.call('project:add', { path }).then((answer) => answer.project),
+    /**
+     * @param {string} path
+     * @param {string | undefined} device
+     */
+    addProject: (path, device) => feed.call('project:add', { path, device }).then((answer) => answer.project),
     /**
      * @param {string} projectId
      * @param {string} name
@@ -98,8 +101,11 @@ export function createApi(feed) {
     renameProject: (projectId, name) => feed.call('project:change', { projectId, name }),
     /** @param {string} projectId */
     removeProject: (projectId) => feed.call('project:remove', { projectId }),
-    /** @param {string} path */
-    directory: (path) => feed.call('directories:find', { path }).then((answer) => answer.path ?? path),
+    /**
+     * @param {string} path
+     * @param {string | undefined} device
+     */
+    directory: (path, device) => feed.call('directories:find', { path, device }).then((answer) => answer.path ?? path),
     /**
      * The transcript as a file, with the name the server gives it.
      * @param {string} id
@@ -111,8 +117,12 @@ export function createApi(feed) {
         /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? `session.${format}`;
       return { name, blob: await answer.blob() };
     },
-    /** @param {string} prefix */
-    folders: (prefix) => feed.call('directories:find', { prefix, limit: 8 }).then((answer) => answer.directories ?? []),
+    /**
+     * @param {string} prefix
+     * @param {string | undefined} device
+     */
+    folders: (prefix, device) =>
+      feed.call('directories:find', { prefix, limit: 8, device }).then((answer) => answer.directories ?? []),
     recentFolders: () => feed.call('directories:recent', {}).then((answer) => answer.directories),
   };
 }

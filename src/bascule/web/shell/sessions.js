@@ -200,3 +200,9 @@ export function modelName(state, session) {
   const known = state.live[session.session_id]?.models.find((one) => one.value === session.model);
   return known?.name || session.model || '';
 }
+
+/**
+ * The machine a folder is looked for on when nobody chose one.
+ * @param {State} state
+ */
+export const firstDevice = (state) => (state.devices.find((one) => one.online) ?? state.devices[0])?.device;

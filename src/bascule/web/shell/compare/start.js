@@ -90,7 +90,7 @@ export function severalAgents(app, again) {
     /**
      * @param {any} first
      * @param {any[]} also
-     * @param {Omit<import('../../js/types.d.ts').CompareBody, 'agents'> & {model: string}} command
+     * @param {Omit<import('../../js/types.d.ts').CompareBody, 'agents'> & {model: string, device?: string}} command
      */
     async start(first, also, { model, ...command }) {
       const agents = [{ agent: first.name, ...(model ? { model } : {}) }, ...also.map((one) => ({ agent: one.name }))];

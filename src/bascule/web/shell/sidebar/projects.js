@@ -5,7 +5,7 @@ import { icon } from '../../js/icons.js';
 import { count } from '../../js/format.js';
 import { begin, menu } from '../parts.js';
 import { sessionRow } from './rows.js';
-import { groupsOf } from '../sessions.js';
+import { firstDevice, groupsOf } from '../sessions.js';
 import { mayStart } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -140,12 +140,20 @@ function groupMenu(app, anchor, group, again) {
             {
               label: 'Keep as a project',
               icon: 'folder',
-              run: () => void app.api.addProject(group.path).catch(app.trouble),
+              run: () => addBack(app, group),
             },
           ]),
     ],
     h('p', { class: 'caption mono' }, group.path),
   );
+}
+
+/**
+ * @param {App} app
+ * @param {Group} group
+ */
+function addBack(app, group) {
+  void app.api.addProject(group.path, firstDevice(app.store.get())).catch(app.trouble);
 }
 
 /**
@@ -161,7 +169,10 @@ async function remove(app, group) {
   const n = group.sessions.length;
   const kept = n ? ` ${n === 1 ? 'Its session is' : `Its ${count(n, 'session')} are`} kept under Other folders.` : '';
   app.note(`${group.name} was removed from the list.${kept}`, {
-    action: { label: 'Undo', run: () => void app.api.addProject(group.path).catch(app.trouble) },
+    action: {
+      label: 'Undo',
+      run: () => addBack(app, group),
+    },
   });
 }
 

@@ -8,6 +8,7 @@ import { fillSlot, folderField, slot } from '../start/folder.js';
 import { dot, keyCap } from '../parts.js';
 import { projectGroups } from './projects.js';
 import { sessionRow } from './rows.js';
+import { firstDevice } from '../sessions.js';
 import { filledRecord, mayStart, openRequests } from '../state.js';
 import { unloggedGroup } from './unlogged.js';
 
@@ -27,8 +28,9 @@ export function mountSidebar(root, app, open) {
     label: 'Folder of the project',
     button: 'Add',
     main: true,
+    device: () => firstDevice(app.store.get()),
     take: async (path) => {
-      await app.api.addProject(path);
+      await app.api.addProject(path, firstDevice(app.store.get()));
       close();
     },
     cancel: () => close(),

@@ -14,6 +14,7 @@ let count = 0;
  * @typedef {{
  *   label: string,
  *   button: string,
+ *   device: () => string | undefined,
  *   take: (path: string) => Promise<void> | void,
  *   cancel?: () => void,
  *   main?: boolean,
@@ -119,7 +120,7 @@ class FolderField {
   async #complete() {
     const mine = ++this.asked;
     // A help, no more: the check below says what is wrong.
-    const found = await this.app.api.folders(this.input.value.trim()).catch(() => []);
+    const found = await this.app.api.folders(this.input.value.trim(), this.options.device()).catch(() => []);
     if (mine === this.asked && document.activeElement === this.input) this.#offer(found);
   }
 
@@ -178,7 +179,7 @@ class FolderField {
     const typed = input.value.trim();
     if (!typed || !this.problem.hidden) return;
     try {
-      await this.app.api.directory(typed);
+      await this.app.api.directory(typed, this.options.device());
       if (input.value.trim() === typed) this.verdict.hidden = false;
     } catch (error) {
       if (input.value.trim() === typed && form.isConnected) this.#say(/** @type {Error} */ (error).message);
@@ -191,7 +192,7 @@ class FolderField {
     this.#offer([]);
     if (!typed) return this.#say('Type the path of a folder, such as ~/code/project.');
     try {
-      await this.options.take(await this.app.api.directory(typed));
+      await this.options.take(await this.app.api.directory(typed, this.options.device()));
       this.input.value = '';
       this.#say('');
     } catch (error) {

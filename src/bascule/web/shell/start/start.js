@@ -108,6 +108,7 @@ class StartScreen {
     return folderField(this.app, {
       label: 'Folder',
       button: 'Use',
+      device: () => this.#device(),
       take: (path) => this.useFolder(path),
       cancel: () => {
         this.typesPath = false;
@@ -121,11 +122,16 @@ class StartScreen {
     return folderField(this.app, {
       label: 'Add your first project',
       button: 'Add project',
+      device: () => this.#device(),
       take: async (path) => {
-        await this.app.api.addProject(path);
+        await this.app.api.addProject(path, this.#device());
         this.useFolder(path);
       },
     });
+  }
+
+  #device() {
+    return choices(this.app.store.get(), this.command).device?.device;
   }
 
   /** @param {string} path */

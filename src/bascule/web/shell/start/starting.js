@@ -59,7 +59,7 @@ export class Starting {
     const options = { ...task, cwd: cwd || null, permissionMode: command.mode };
     try {
       if (also.length) {
-        await several.start(agent, also, { ...options, model: command.model });
+        await several.start(agent, also, { ...options, model: command.model, device: device?.device });
         this.#begun();
       } else await this.#startOne(mine, { ...options, agent: agent.name }, device);
     } catch (error) {
@@ -78,7 +78,7 @@ export class Starting {
       ...options,
       ...(this.several.alone() ? { worktree: true } : {}),
       ...(command.model ? { model: command.model } : {}),
-      ...(command.device && device ? { device: device.device } : {}),
+      ...(device ? { device: device.device } : {}),
       key: newKey(),
     });
     if (this.going !== mine) return void app.api.end(made.sessionId).catch(app.trouble); // cancelled meanwhile
