@@ -73,7 +73,7 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
     """Start a session; gives also the agent that was chosen."""
     hub = call.hub
     folder, call = await folder_of(call, body.project_id, body.cwd)
-    agent = body.agent or default_agent(hub)
+    agent = body.agent or default_agent(hub, call.device)
     take_spawn(hub, call.holder.id)
     options = msgspec.convert(body, StartOptions, from_attributes=True)
     if body.model is None and body.agent is None and hub.settings.default_model:
@@ -106,11 +106,12 @@ async def folder_of(call: Call[B], project_id: str | None, cwd: str | None) -> t
     return project.path, dataclasses.replace(call, device=project.device or call.device)
 
 
-def default_agent(hub: Hub) -> str:
-    """The setting, else the first installed agent, else the demo."""
+def default_agent(hub: Hub, device: str | None) -> str:
+    """The setting, else the first agent that is installed there, else the demo."""
     if hub.settings.default_agent:
         return hub.settings.default_agent
-    agents = [agent for device in hub.switchboard.devices() if device.online for agent in device.agents]
+    there = [status for status in hub.switchboard.devices() if status.online]
+    agents = [agent for status in there if device in (None, status.device) for agent in status.agents]
     # One that can only be typed to takes no prompt, so nobody gets it without asking for it.
     usable = [agent for agent in agents if agent.available and agent.drivers != ("terminal",)]
     chosen = next((agent for agent in usable if not agent.demo), None) or next(iter(usable), None)
