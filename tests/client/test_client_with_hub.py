@@ -8,6 +8,7 @@ import pytest
 from tests.hub.running_hub import RunningHub, running_hub
 from tests.waiting import PATIENCE
 
+from bascule.api.bodies import CreateBody
 from bascule.client import Client
 from bascule.model.codec import decode_event
 from bascule.model.errors import Refused
@@ -23,9 +24,8 @@ async def owner_of(hub: RunningHub) -> Client:
 @pytest.mark.row("X12")
 async def test_a_session_is_started_followed_spoken_to_and_ended(tmp_path: Path):
     async with running_hub(tmp_path) as hub, await owner_of(hub) as client, asyncio.timeout(PATIENCE):
-        created = await client.start(
-            agent="scripted", cwd=str(tmp_path), model="opus", mode="plan", title="T"
-        )
+        wanted = CreateBody(agent="scripted", cwd=str(tmp_path), model="opus", mode="plan", title="T")
+        created = await client.start(wanted)
         async with aclosing(client.events(created.id)) as events:
             started = (await anext(events)).event
             assert isinstance(started, SessionStarted)

@@ -12,7 +12,7 @@ from bascule.model.fields import Cells, DriverName, Epoch, Name, Seq, Short, Tex
 from bascule.model.rules import RuleSpec
 
 
-class Body(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
+class Body(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True, omit_defaults=True):
     """The base of all: a field that is not named here is refused, never ignored."""
 
 

@@ -27,6 +27,7 @@ from bascule.api.answers import (
     SessionShown,
     Subscribed,
 )
+from bascule.api.bodies import CreateBody
 from bascule.client.address import Address, Unreachable, local, parse
 from bascule.client.connection import Connection, Incoming, entries_of
 from bascule.client.feed import Feed
@@ -103,41 +104,9 @@ class Client:
 
     # Sessions ---------------------------------------------------------------------------------------
 
-    async def start(
-        self,
-        *,
-        agent: str = "",
-        cwd: str = "",
-        prompt: str | None = None,
-        model: str | None = None,
-        mode: str | None = None,
-        permission_mode: Literal["relay", "auto_read", "auto", "deny"] = "relay",
-        resume: str | None = None,
-        fork: bool = False,
-        title: str | None = None,
-        client_message_id: str | None = None,
-        driver: Literal["stream_json", "acp", "codex", "plain", "terminal"] | None = None,
-        cols: int | None = None,
-        rows: int | None = None,
-        skip_permissions: bool = False,
-    ) -> Created:
-        """Start a session; an empty agent means the server's default one."""
-        fields = {
-            "agent": agent or None,
-            "cwd": cwd or None,
-            "prompt": prompt,
-            "model": model,
-            "mode": mode,
-            "permissionMode": permission_mode,
-            "resume": resume,
-            "fork": fork or None,
-            "title": title,
-            "clientMessageId": client_message_id,
-            "driver": driver,
-            "cols": cols,
-            "rows": rows,
-            "skipPermissions": skip_permissions or None,
-        }
+    async def start(self, wanted: CreateBody) -> Created:
+        """Start a session; without an agent, the server's default one."""
+        fields = {"permissionMode": wanted.permission_mode, **msgspec.to_builtins(wanted)}
         return await self._keyed("session:create", fields, Created)
 
     async def send(self, session_id: str, text: str, *, client_message_id: str | None = None) -> PromptPlaced:

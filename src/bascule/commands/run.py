@@ -10,6 +10,7 @@ import signal
 import sys
 
 from bascule.api.answers import Created
+from bascule.api.bodies import CreateBody
 from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.asking import command_line, flat
@@ -48,7 +49,7 @@ async def _in_terminal(args: argparse.Namespace) -> int:
         return exits.USAGE
     size = shutil.get_terminal_size()
     async with await connected(args) as client:
-        created = await client.start(
+        wanted = CreateBody(
             agent=args.terminal,
             cwd=os.path.abspath(args.cwd or os.getcwd()),
             model=args.model,
@@ -59,6 +60,7 @@ async def _in_terminal(args: argparse.Namespace) -> int:
             rows=size.lines,
             skip_permissions=args.skip_permissions,
         )
+        created = await client.start(wanted)
         if args.detach:
             print(flat(created.id))
             return exits.OK
@@ -90,8 +92,8 @@ async def _run(client: Client, args: argparse.Namespace, prompt: str) -> int:
 
 
 async def _start(client: Client, args: argparse.Namespace, prompt: str, message_id: str) -> Created:
-    return await client.start(
-        agent=args.agent or "",
+    wanted = CreateBody(
+        agent=args.agent or None,
         cwd=os.path.abspath(args.cwd or os.getcwd()),
         prompt=prompt,
         model=args.model,
@@ -100,6 +102,7 @@ async def _start(client: Client, args: argparse.Namespace, prompt: str, message_
         resume=args.resume,
         client_message_id=message_id,
     )
+    return await client.start(wanted)
 
 
 async def _known_session(client: Client, name: str) -> SessionRecord | None:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from bascule.api.bodies import CreateBody
 from bascule.client import Client
 from bascule.commands.trial import Trial
 from bascule.model.codec import Logged
@@ -111,9 +112,10 @@ class Stage(Struct, frozen=True):
     async def open(self, name: str, prompt: str, command: str = "") -> Session:
         cwd = self.trial.work / name
         cwd.mkdir()
-        created = await self.trial.client.start(
+        wanted = CreateBody(
             agent=self.agent, cwd=str(cwd), prompt=prompt, model=self.model, driver=self.driver
         )
+        created = await self.trial.client.start(wanted)
         return Session(self.trial.client, created.id, command)
 
 
