@@ -77,7 +77,7 @@ def spoil_page(path: Path) -> None:
         file.write(b"\xa5" * size)
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said(make_server: Make) -> None:
     server = make_server()
     await server.start()
@@ -113,7 +113,7 @@ async def test_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said(mak
     assert agent.is_running()
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 @pytest.mark.parametrize("spoil", [zero_header, truncate, spoil_page, Path.unlink])
 async def test_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
     make_server: Make, spoil: Callable[[Path], None], part: Part
@@ -166,7 +166,7 @@ async def test_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
         assert agent.is_running()
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_what_was_said_in_the_lost_time_is_in_the_log_of_a_process_that_is_taken_up(
     make_server: Make,
 ) -> None:
@@ -187,7 +187,7 @@ async def test_what_was_said_in_the_lost_time_is_in_the_log_of_a_process_that_is
     assert "199 200" in text
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_a_shared_agent_is_taken_up_with_all_its_sessions(make_server: Make) -> None:
     server = make_server()
     add_agent(server)
@@ -210,7 +210,7 @@ async def test_a_shared_agent_is_taken_up_with_all_its_sessions(make_server: Mak
     assert agent.is_running()
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_a_process_of_an_older_keeper_can_be_ended_and_its_output_is_put_aside(
     make_server: Make,
 ) -> None:
@@ -234,7 +234,7 @@ async def test_a_process_of_an_older_keeper_can_be_ended_and_its_output_is_put_a
     assert not agent.is_running()
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_the_command_line_lists_takes_up_and_ends(make_server: Make) -> None:
     server = make_server()
     await server.start()
@@ -257,7 +257,7 @@ async def test_the_command_line_lists_takes_up_and_ends(make_server: Make) -> No
     assert "Every process that runs is in the log." in (await bascule(server.data, *words)).out
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_stopping_everything_reaches_what_is_not_in_the_log(make_server: Make) -> None:
     server = make_server()
     await server.start()
@@ -270,7 +270,7 @@ async def test_stopping_everything_reaches_what_is_not_in_the_log(make_server: M
     await asyncio.to_thread(agent.wait, 20)
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_an_older_copy_under_a_live_session_is_noticed_and_said(make_server: Make, part: Part) -> None:
     server = make_server()
     await server.start()
@@ -325,7 +325,7 @@ async def test_an_older_copy_under_a_live_session_is_noticed_and_said(make_serve
         assert count == (before[-1].seq,)
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_a_run_that_an_older_copy_does_not_know_is_kept_and_offered(make_server: Make) -> None:
     """The copy says that the session ended; since then it was resumed, and its new agent runs."""
     server = make_server()
