@@ -28,6 +28,7 @@ from bascule.model.events import (
     ToolChanged,
     TurnEnded,
 )
+from bascule.transport.keeper import KeeperConnection
 
 pytestmark = pytest.mark.anyio
 
@@ -50,6 +51,21 @@ async def unlogged(server: LiveServer) -> list[dict[str, Any]]:
     answer = await server.http.get("/api/unlogged")
     assert answer.status_code == 200, answer.text
     return answer.json()["processes"]
+
+
+async def run_on(server: LiveServer, *agents: psutil.Process) -> None:
+    """Nobody told these agents to go.
+
+    A start has decided about every process before it prints its link, and what it ends loses its input at
+    once, but dies only later: that it still runs says little.
+    """
+    keeper = await KeeperConnection.connect(server.data / "keeper")
+    try:
+        kept = {state.pid: (state.exit, state.stdin_open) for state in await keeper.list()}
+    finally:
+        await keeper.aclose()
+    assert [kept.get(agent.pid) for agent in agents] == [(None, True)] * len(agents)
+    assert all(agent.status() != psutil.STATUS_ZOMBIE for agent in agents)
 
 
 async def lives(server: LiveServer, session: str, text: str = "slow 3") -> None:
@@ -92,7 +108,7 @@ async def test_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said(mak
     down = await bascule(server.data, "doctor", "--data", str(server.data))
     assert (down.code, "fail" in down.out, spoilt in down.out) == (1, True, True), down.out
     await server.start()
-    assert agent.is_running()
+    await run_on(server, agent)
     up = await bascule(server.data, "doctor", "--data", str(server.data))
     assert (up.code, spoilt in up.out) == (1, True), up.out
     listed = (await server.http.get("/api/sessions")).json()
@@ -110,7 +126,7 @@ async def test_one_changed_bit_in_a_row_leaves_the_agent_running_and_is_said(mak
     (new,) = taken.json()["sessionIds"]
     assert new != spoilt
     await lives(server, new)
-    assert agent.is_running()
+    await run_on(server, agent)
 
 
 @pytest.mark.row("F5", "REL-11")
@@ -131,8 +147,7 @@ async def test_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
     server.token = ""
     await server.start()
     with part("the agents run on"):
-        assert agent.is_running()
-        assert second.is_running()
+        await run_on(server, agent, second)
     if spoil is not Path.unlink:
         assert list(server.data.glob("bascule.db.corrupt-*"))
     kept = {one["sessionIds"][0]: one for one in await unlogged(server)}
@@ -150,7 +165,7 @@ async def test_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
         events = [row.event for row in await server.log(talking)]
         assert [one.code for one in events if isinstance(one, Note)] == ["taken_up"]
         await lives(server, talking)
-        assert agent.is_running()
+        await run_on(server, agent, second)
     # It survives another restart as any session does.
     await server.kill()
     await server.start()
@@ -163,7 +178,7 @@ async def test_a_lost_database_kills_nobody_and_every_agent_can_be_taken_up(
         assert any(file.stat().st_size for file in folder.glob("out.*"))
         assert not second.is_running() or second.status() == psutil.STATUS_ZOMBIE
         assert await unlogged(server) == []
-        assert agent.is_running()
+        await run_on(server, agent)
 
 
 @pytest.mark.row("F5", "REL-11")
@@ -207,7 +222,7 @@ async def test_a_shared_agent_is_taken_up_with_all_its_sessions(make_server: Mak
     assert set(taken.json()["sessionIds"]) == {first, second}, taken.text
     for session in (first, second):
         await lives(server, session, "again")
-    assert agent.is_running()
+    await run_on(server, agent)
 
 
 @pytest.mark.row("F5", "REL-11")
@@ -298,7 +313,7 @@ async def test_an_older_copy_under_a_live_session_is_noticed_and_said(make_serve
 
     await server.start()
     with part("the agent runs on"):
-        assert agent.is_running()
+        await run_on(server, agent)
         assert await unlogged(server) == []
     note = await server.wait_for(session, Note)
     gone = await server.wait_for(session, PermissionWithdrawn)
@@ -346,7 +361,7 @@ async def test_a_run_that_an_older_copy_does_not_know_is_kept_and_offered(make_s
     await server.stop()
     shutil.copy(server.folder / "copy.db", server.data / "bascule.db")
     await server.start()
-    assert psutil.pid_exists(spawned.pid)
+    await run_on(server, psutil.Process(spawned.pid))
     (kept,) = await unlogged(server)
     assert kept["pid"] == spawned.pid
     taken = await server.http.post(f"/api/unlogged/{kept['name']}/take-up", json={})
