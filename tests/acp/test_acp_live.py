@@ -307,6 +307,7 @@ async def test_an_agent_whose_mode_does_not_ask_is_put_into_one_that_does(short_
         assert methods.index("session/set_mode") < methods.index("session/prompt")
 
 
+@pytest.mark.row("B10")
 async def test_a_reason_given_with_a_no_is_the_next_message_before_all_that_wait(short_dir: Path):
     """The protocol has no place for it."""
     server = LiveServer(short_dir)

@@ -193,6 +193,7 @@ def test_a_path_with_spaces_is_one_program(tmp_path: Path) -> None:
     assert (found.path, found.args) == (str(spaced), ("--flag", "two words", "-e", "--"))
 
 
+@pytest.mark.row("B10")
 def test_what_is_there_but_may_not_be_run_is_said_to_be_that(tmp_path: Path) -> None:
     locked = program(tmp_path / "my path/mine-agent", mode=0o644)
     with pytest.raises(AgentNotInstalled) as refused:
@@ -201,6 +202,7 @@ def test_what_is_there_but_may_not_be_run_is_said_to_be_that(tmp_path: Path) -> 
     assert f"chmod +x '{locked}'" in refused.value.message
 
 
+@pytest.mark.row("B10")
 @pytest.mark.parametrize(
     ("first", "missing"),
     [

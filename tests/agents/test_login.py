@@ -81,6 +81,7 @@ def test_a_place_that_depends_on_the_current_folder_is_refused() -> None:
     assert caught.value.fields["key"] == "login.files"
 
 
+@pytest.mark.row("B10")
 @pytest.mark.parametrize(
     ("settings", "told"),
     [

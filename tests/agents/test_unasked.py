@@ -75,6 +75,7 @@ def decided(permission: str) -> object:
     return next(rules[name] for name in reversed(rules) if name in (permission, "*"))
 
 
+@pytest.mark.row("B1")
 @pytest.mark.parametrize(
     "permission",
     [
@@ -100,6 +101,7 @@ def test_opencode_looks_at_the_project_by_itself_but_not_at_its_secrets() -> Non
     assert {decided(one) for one in ("glob", "grep", "list", "todowrite")} == {"allow"}
 
 
+@pytest.mark.row("B4")
 def test_opencode_has_no_sub_agents_whose_requests_would_be_lost() -> None:
     spec = CATALOGUE.get("opencode")
     assert decided("task") == "deny"
@@ -108,6 +110,7 @@ def test_opencode_has_no_sub_agents_whose_requests_would_be_lost() -> None:
     assert next(iter(permissions())) == "*"
 
 
+@pytest.mark.row("B1")
 def test_nobodys_variable_takes_the_place_of_what_makes_opencode_ask() -> None:
     hostile = {"OPENCODE_PERMISSION": '{"*":"allow"}', "OPENCODE_DISABLE_PROJECT_CONFIG": "0"}
     given = child_environment(CATALOGUE.get("opencode"), hostile, trusted=False)
@@ -115,6 +118,7 @@ def test_nobodys_variable_takes_the_place_of_what_makes_opencode_ask() -> None:
     assert given["OPENCODE_DISABLE_PROJECT_CONFIG"] == "1"
 
 
+@pytest.mark.row("B1")
 async def test_a_projects_settings_count_for_opencode_only_where_the_folder_is_trusted(
     tmp_path: Path,
 ) -> None:

@@ -117,6 +117,7 @@ async def test_a_non_loopback_address_without_tls_is_refused_before_listening(tm
 # Sessions
 
 
+@pytest.mark.row("B10")
 async def test_the_list_shows_phase_title_and_what_waits(tmp_path: Path):
     async with play(tmp_path) as scene:
         row = {
@@ -369,7 +370,7 @@ async def test_a_fault_of_ours_is_a_sentence_with_an_id_and_the_rest_is_in_a_pri
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.row("S49")
+@pytest.mark.row("F11", "S49")
 async def test_an_audit_log_without_records_in_an_old_folder_is_a_fault(tmp_path: Path):
     path = await write_audit(tmp_path / "d", 3)
     store = SqliteStore.open(path, clock=time.time, loop=asyncio.get_running_loop())
@@ -390,7 +391,7 @@ async def test_an_audit_log_without_records_in_an_old_folder_is_a_fault(tmp_path
     assert "no records, though" in checked.out
 
 
-@pytest.mark.row("S49")
+@pytest.mark.row("F11", "S49")
 async def test_a_folder_in_which_nothing_was_done_has_no_records_and_is_fine(tmp_path: Path):
     (tmp_path / "d").mkdir(mode=0o700)
     loop = asyncio.get_running_loop()

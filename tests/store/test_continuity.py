@@ -22,7 +22,7 @@ async def notes(store: SqliteStore, session_id: str) -> list[Note]:
     return [event for event in events if isinstance(event, Note) and event.code == "log_restored"]
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_a_log_that_goes_on_keeps_its_epoch(open_store: Opener) -> None:
     store = await open_store()
     epoch = store.epoch
@@ -34,7 +34,7 @@ async def test_a_log_that_goes_on_keeps_its_epoch(open_store: Opener) -> None:
         await store.close()
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_a_new_database_has_a_new_epoch(open_store: Opener, database: Path) -> None:
     store = await open_store()
     epoch = store.epoch
@@ -48,7 +48,7 @@ async def test_a_new_database_has_a_new_epoch(open_store: Opener, database: Path
     assert (await open_store()).epoch == again
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_an_older_copy_gets_a_note_in_the_logs_that_are_behind_and_a_new_epoch(
     open_store: Opener, database: Path, tmp_path: Path
 ) -> None:
@@ -78,7 +78,7 @@ async def test_an_older_copy_gets_a_note_in_the_logs_that_are_behind_and_a_new_e
     assert len(await notes(store, "s1")) == 1
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_a_copy_made_while_it_ran_is_noticed_too(
     open_store: Opener, database: Path, tmp_path: Path
 ) -> None:
@@ -95,7 +95,7 @@ async def test_a_copy_made_while_it_ran_is_noticed_too(
     assert store.epoch != epoch
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_only_the_audit_log_being_behind_is_enough(
     open_store: Opener, database: Path, tmp_path: Path
 ) -> None:
@@ -112,7 +112,7 @@ async def test_only_the_audit_log_being_behind_is_enough(
     assert (store.epoch != epoch, store.behind) == (True, {"@audit": 2})
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 @pytest.mark.parametrize("damage", ["missing", "garbage", "cut"])
 async def test_a_log_without_its_marks_gets_a_new_epoch(
     damage: str, open_store: Opener, database: Path
@@ -134,7 +134,7 @@ async def test_a_log_without_its_marks_gets_a_new_epoch(
 COLUMNS = ("seq", "archived", "record", "crc", "folded_seq", "out_offset", "parked", "resume_crc", "found")
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 @pytest.mark.parametrize("column", COLUMNS)
 async def test_one_changed_bit_in_any_column_is_named_and_the_rest_is_served(
     column: str, open_store: Opener, database: Path

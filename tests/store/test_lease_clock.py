@@ -31,7 +31,7 @@ class Machine:
         return LeaseClock(folder, lambda: self.wall, lambda: self.passed)
 
 
-@pytest.mark.row("REL-25")
+@pytest.mark.row("F11", "REL-25")
 @pytest.mark.parametrize("jump", [-26 * HOUR, 26 * HOUR, -NOW, HOUR, -HOUR])
 async def test_a_grant_of_an_hour_lasts_an_hour_whatever_the_time_of_day(tmp_path: Path, jump: float):
     machine = Machine()
@@ -55,7 +55,7 @@ async def test_a_grant_of_an_hour_lasts_an_hour_whatever_the_time_of_day(tmp_pat
     await store.close()
 
 
-@pytest.mark.row("REL-25")
+@pytest.mark.row("F11", "REL-25")
 def test_a_start_with_the_time_of_day_turned_back_goes_on_where_it_was(tmp_path: Path):
     machine = Machine()
     first = machine.clock(tmp_path)

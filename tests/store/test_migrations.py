@@ -92,6 +92,7 @@ async def check_contents(store: SqliteStore, secret: str) -> None:
     assert store.damaged_sessions == {}
 
 
+@pytest.mark.row("F11")
 @pytest.mark.parametrize("version", range(1, len(FILES) + 1))
 async def test_a_database_of_every_version_opens_with_all_that_was_in_it(
     version: int, open_store: Opener, tmp_path: Path
@@ -110,6 +111,7 @@ async def test_a_database_of_every_version_opens_with_all_that_was_in_it(
         assert schema.version_of(closed) == len(FILES)
 
 
+@pytest.mark.row("F11")
 async def test_kill_9_in_the_middle_of_migrating_is_recovered_from_each_time(
     open_store: Opener, tmp_path: Path
 ) -> None:

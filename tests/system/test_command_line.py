@@ -90,6 +90,7 @@ async def test_the_python_client_follows_a_session_of_the_running_server(server:
     assert seen == list(range(1, len(seen) + 1))
 
 
+@pytest.mark.row("B5")
 async def test_doctor_right_after_a_start_does_not_wait_for_an_agent_that_is_slow_to_tell_its_version(
     make_server: Callable[..., LiveServer],
 ):
@@ -106,6 +107,7 @@ async def test_doctor_right_after_a_start_does_not_wait_for_an_agent_that_is_slo
     assert "slow (still looking for its version)" in said
 
 
+@pytest.mark.row("B5")
 async def test_doctor_says_why_when_a_server_does_not_answer(make_server: Callable[..., LiveServer]):
     server = make_server()
     await server.start()

@@ -114,6 +114,26 @@ async def test_text_that_is_not_utf_8_closes_with_1007_and_one_line_in_the_log(s
     assert len([one for one in lines if "UTF-8" in one["message"]]) == 1
 
 
+@pytest.mark.row("F10")
+@pytest.mark.parametrize("path", ["/health", "/"])
+async def test_500_requests_with_too_many_parameters_leave_the_log_as_it_was(server: LiveServer, path: str):
+    """A page of anybody's can send them; as faults they would flush the real lines out of the log."""
+    size = (server.data / "server.log").stat().st_size
+    query = "&".join(f"a{n}" for n in range(51))
+    request = f"GET {path}?{query} HTTP/1.1\r\nHost: 127.0.0.1:{port_of(server)}\r\n\r\n".encode()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port_of(server))
+    for _ in range(500):
+        writer.write(request)
+        answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
+        assert answer.startswith(b"HTTP/1.1 400 "), answer
+        found = re.search(rb"content-length: (\d+)", answer)
+        await reader.readexactly(int(found[1]) if found else 0)
+    writer.close()
+    grown = (server.data / "server.log").read_bytes()[size:]
+    assert not [one for one in map(json.loads, grown.splitlines()) if one["level"] in ("warning", "error")]
+    assert len(grown) < 5_000
+
+
 @pytest.mark.row("S58")
 async def test_ten_thousand_wrong_tokens_lock_nobody_out_and_leave_few_log_lines(server: LiveServer):
     size = (server.data / "server.log").stat().st_size

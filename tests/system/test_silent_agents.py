@@ -41,6 +41,7 @@ def server_with(folder: Path, program: str, name: str) -> LiveServer:
     return server
 
 
+@pytest.mark.row("B7")
 @pytest.mark.parametrize(("agent", "program"), [("claude-code", "claude"), ("codex", "codex")])
 @pytest.mark.parametrize("script", [SILENT, FLOOD], ids=["silent", "flood"])
 async def test_a_native_agent_that_never_speaks_its_protocol_fails_in_words(
@@ -60,6 +61,7 @@ async def test_a_native_agent_that_never_speaks_its_protocol_fails_in_words(
             assert "unrecognised_left_out" in {one.code for one in notes}, "the rest is counted"
 
 
+@pytest.mark.row("B10")
 async def test_a_long_silence_in_a_turn_is_told_once(short_dir: Path) -> None:
     async with server_with(short_dir, SLOW_CLAUDE, "claude") as server:
         session = await server.create("hello", agent="claude-code")
@@ -71,6 +73,7 @@ async def test_a_long_silence_in_a_turn_is_told_once(short_dir: Path) -> None:
         ]
 
 
+@pytest.mark.row("F11")
 async def test_an_agent_that_takes_no_model_is_resumed_though_it_named_one(short_dir: Path) -> None:
     server = LiveServer(short_dir)
     folder = server.config / "agents"

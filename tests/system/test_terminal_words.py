@@ -106,7 +106,7 @@ async def asking(server: LiveServer, words: str) -> str:
     return session
 
 
-@pytest.mark.row("S59", "S44", "X6")
+@pytest.mark.row("F2", "S59", "S44", "X6")
 async def test_nothing_an_agent_says_reaches_a_terminal_raw_by_any_command(server: LiveServer):
     waiting = await asking(server, "ask")
     gone = await server.create("die", agent="poisoner")
@@ -182,7 +182,7 @@ async def test_an_agents_requests_and_errors_are_escaped_in_a_terminal(server: L
     assert "Permission:" in said
 
 
-@pytest.mark.row("S59")
+@pytest.mark.row("F2", "S59")
 async def test_the_command_that_is_shown_can_be_copied_into_a_shell_and_answers_that_request(
     server: LiveServer,
 ):

@@ -77,7 +77,7 @@ def answered(hub: RunningHub) -> list[AnswerQuestion]:
     return [one for one in hub.device.commands if isinstance(one, AnswerQuestion)]
 
 
-@pytest.mark.row("S36")
+@pytest.mark.row("F3", "S36")
 async def test_questions_with_inherited_names_are_shown_and_answered_exactly(
     hub: RunningHub, browser: Browser
 ) -> None:
@@ -117,7 +117,7 @@ async def test_questions_with_inherited_names_are_shown_and_answered_exactly(
     assert tab.errors == []
 
 
-@pytest.mark.row("S36")
+@pytest.mark.row("F3", "S36")
 async def test_the_inbox_shows_every_request_beside_such_a_question(
     hub: RunningHub, browser: Browser
 ) -> None:
@@ -137,7 +137,7 @@ async def test_the_inbox_shows_every_request_beside_such_a_question(
         assert tab.errors == []
 
 
-@pytest.mark.row("S36")
+@pytest.mark.row("F3", "S36")
 async def test_sessions_entries_tools_models_and_files_may_have_such_names(
     hub: RunningHub, browser: Browser
 ) -> None:
@@ -164,7 +164,7 @@ async def test_sessions_entries_tools_models_and_files_may_have_such_names(
     assert tab.errors == []
 
 
-@pytest.mark.row("S36")
+@pytest.mark.row("F3", "S36")
 async def test_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
     hub: RunningHub, browser: Browser
 ) -> None:
@@ -189,7 +189,7 @@ async def test_a_request_that_cannot_be_drawn_says_so_and_hides_no_other(
     assert tab.errors == []
 
 
-@pytest.mark.row("S36")
+@pytest.mark.row("F3", "S36")
 async def test_an_entry_that_cannot_be_drawn_is_shown_raw_among_the_others(
     hub: RunningHub, browser: Browser
 ) -> None:

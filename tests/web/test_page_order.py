@@ -55,7 +55,7 @@ RAW = """() => {
 }"""
 
 
-@pytest.mark.row("S44")
+@pytest.mark.row("B10", "S44")
 async def test_a_title_that_turns_a_line_around_is_written_out_everywhere(
     hub: RunningHub, browser: Browser
 ) -> None:

@@ -42,7 +42,7 @@ async def fresh_line(screen: Screen, word: str) -> None:
     await screen.prompts()
 
 
-@pytest.mark.row("S55")
+@pytest.mark.row("F1", "S55")
 @pytest.mark.parametrize("bracketed", [True, False], ids=["bracketed", "plain"])
 async def test_what_is_pasted_cannot_leave_its_bracket_and_run(
     bash: LiveServer, browser: Browser, bracketed: bool
@@ -75,7 +75,7 @@ async def test_what_is_pasted_cannot_leave_its_bracket_and_run(
     assert screen.tab.errors == []
 
 
-@pytest.mark.row("S55")
+@pytest.mark.row("F1", "S55")
 async def test_a_person_sees_all_of_what_is_pasted_before_it_is(bash: LiveServer, browser: Browser) -> None:
     screen = await at_terminal(browser, bash, await terminal(bash), permissions=CLIPBOARD)
     page = screen.tab.page
@@ -111,7 +111,7 @@ async def test_a_person_sees_all_of_what_is_pasted_before_it_is(bash: LiveServer
     assert screen.tab.errors == []
 
 
-@pytest.mark.row("S55")
+@pytest.mark.row("F1", "S55")
 async def test_the_phones_paste_key_asks_too(bash: LiveServer, browser: Browser) -> None:
     screen = await at_terminal(browser, bash, await terminal(bash), size=PHONE, permissions=CLIPBOARD)
     page = screen.tab.page

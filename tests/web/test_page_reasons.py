@@ -10,6 +10,7 @@ from tests.web.test_page_requests import answers, begun, wants
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
 
+@pytest.mark.row("B10")
 @pytest.mark.parametrize("follows", [True, False])
 async def test_the_reason_field_says_when_it_is_sent_as_the_next_message(
     hub: RunningHub, browser: Browser, follows: bool

@@ -29,7 +29,7 @@ async def agent_of(server: LiveServer, session: str) -> psutil.Process:
     return psutil.Process(event.pid)
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 @pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
 async def test_agents_without_a_log_are_offered_to_be_taken_up_or_ended(
     server: LiveServer, browser: Browser, size: dict[str, int]
@@ -77,7 +77,7 @@ async def test_agents_without_a_log_are_offered_to_be_taken_up_or_ended(
     assert tab.errors == []
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_a_page_that_holds_another_history_loads_again_and_says_so(
     server: LiveServer, browser: Browser
 ) -> None:
@@ -111,7 +111,7 @@ async def test_a_page_that_holds_another_history_loads_again_and_says_so(
     assert tab.errors == []
 
 
-@pytest.mark.row("REL-11")
+@pytest.mark.row("F5", "REL-11")
 async def test_a_session_that_can_not_be_read_is_named(server: LiveServer, browser: Browser) -> None:
     import sqlite3
     from contextlib import closing

@@ -219,10 +219,14 @@ class LiveSessions:
             supervisor.ledger.log([SessionFailed("internal", told.message)], sync=True)
             await self._stop(process)
         finally:
-            self.live.pop(record.session_id, None)
-            for name in [one for one, who in self.by_kept_name.items() if who is supervisor]:
-                del self.by_kept_name[name]
+            self.drop(supervisor)
             self._tell_run(supervisor)
+
+    def drop(self, supervisor: LiveSession) -> None:
+        """Its run is over, or never began: commands and notices do not reach it any more."""
+        self.live.pop(supervisor.ledger.record.session_id, None)
+        for name in [one for one, who in self.by_kept_name.items() if who is supervisor]:
+            del self.by_kept_name[name]
 
     def _tell_run(self, supervisor: LiveSession) -> None:
         if isinstance(supervisor, Supervisor) and not isinstance(supervisor, SharedSupervisor):

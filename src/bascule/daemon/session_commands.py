@@ -162,10 +162,10 @@ class SessionCommands:
     async def _log(self, session_id: str, event: AnyEvent) -> Done:
         live = self._sessions.live.get(session_id)
         if live is not None:
-            await live.ledger.log([event])
+            await live.ledger.answer(live.ledger.log([event]))
             return Done()
         point = await self._store.resume_point(session_id)
         if point is None:
             raise SessionNotFound(session_id)
-        await Ledger(self._store, point, self._clock).log([event])
+        await Ledger(self._store, point, self._clock, once=True).log([event])
         return Done()

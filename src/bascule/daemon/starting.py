@@ -74,7 +74,7 @@ class Starter:
             images = images_of(command.images)
             facts.append(PromptSent(new_id(), command.prompt, by.name, command.client_message_id, images))
         begun = SessionBegun(session_id=command.session_id, seq=1 + len(facts))
-        ledger = Ledger.new(self._store, command.session_id, self._clock)
+        ledger = Ledger.new(self._store, command.session_id, self._clock, once=True)
         await self._launch(ledger, started, facts, by, StoredReply.to(envelope, begun))
         return begun
 
@@ -100,10 +100,13 @@ class Starter:
         for envelope in commands:
             await self._prepared(envelope)
 
-    async def resume(self, session_id: str, by: Actor, *, keep_modes: bool = False) -> None:
+    async def resume(
+        self, session_id: str, by: Actor, *, keep_modes: bool = False, once: bool = True
+    ) -> None:
         """An ended session's agent, brought back on the same log, asking again before it acts.
 
         `keep_modes`: its process was lost a moment ago, and what a person had chosen still holds.
+        `once`: refused when the disk is full, instead of done when there is room.
         """
         await self._sessions.put_away(session_id)
         point = await self._store.resume_point(session_id)
@@ -133,7 +136,7 @@ class Starter:
                 worktree_of=record.worktree_of,
             )
         )
-        ledger = Ledger(self._store, point, self._clock)
+        ledger = Ledger(self._store, point, self._clock, once=once)
         await self._launch(ledger, started, [], by, None)
 
     async def _of_conversation(self, command: StartSession) -> list[SessionRecord]:
@@ -206,7 +209,7 @@ class Starter:
         try:
             await committed
         except BaseException:
-            self._sessions.live.pop(record.session_id, None)
+            self._sessions.drop(supervisor)
             raise
         self._sessions.run(supervisor, process, self._plan(record, started))
 
@@ -234,7 +237,7 @@ class Starter:
         try:
             await committed
         except BaseException:
-            self._sessions.live.pop(record.session_id, None)
+            self._sessions.drop(terminal)
             raise
         self._sessions.run(terminal, process, self._plan(record, started))
 
@@ -273,7 +276,7 @@ class Starter:
         try:
             await committed
         except BaseException:
-            self._sessions.live.pop(record.session_id, None)
+            self._sessions.drop(supervisor)
             await supervisor.seat.forget()
             raise
         self._sessions.run(supervisor, supervisor.seat, plan)
@@ -290,7 +293,7 @@ class Starter:
         record = await self._store.session(session_id)
         if record is None or record.archived or not is_orphan(record):
             return None
-        await self.resume(session_id, by, keep_modes=keep_modes)
+        await self.resume(session_id, by, keep_modes=keep_modes, once=False)
         live = self._sessions.live.get(session_id)
         return live if isinstance(live, Supervisor) else None
 

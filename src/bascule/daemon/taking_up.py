@@ -83,7 +83,7 @@ class TakingUp:
         facts.append(Note("taken_up", NOTE, "warning"))
         detail = f"{started.agent} in {started.cwd}, taken up from {state.session}"
         audit = AuditRecord.of(by, "session_started", session_id, detail)
-        ledger = Ledger.new(self._store, session_id, self._clock)
+        ledger = Ledger.new(self._store, session_id, self._clock, once=True)
         await ledger.log(
             facts,
             out_offset=max(one.out, state.out_base),

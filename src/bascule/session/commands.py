@@ -42,6 +42,7 @@ from bascule.session.answers import (
     question_answer,
 )
 from bascule.session.ending import OVER, STORE_SECONDS
+from bascule.session.ledger import DONE_LATER
 from bascule.session.queueing import check_prompt, check_room, images_of, queue_change, queued
 from bascule.session.reasons import reason_as_message
 from bascule.session.supervisor import Supervisor, new_id
@@ -53,6 +54,8 @@ async def carry_out(supervisor: Supervisor, envelope: Envelope[LiveCommand], sto
     if supervisor.ledger.storage_full:
         problem = store.storage_problem or "The disk takes nothing just now."
         raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
+    if supervisor.ledger.holds_reply(envelope.key):
+        raise StorageFull(f"The disk was full when this was asked for. {DONE_LATER}")
     command, by = envelope.command, envelope.by
     if isinstance(command, SendPrompt | SetMode | SetModel):
         supervisor.check_room()
@@ -73,7 +76,8 @@ async def carry_out(supervisor: Supervisor, envelope: Envelope[LiveCommand], sto
             await _tell_agent(supervisor, command, by)
         case SetPermissionMode():
             changed = PermissionModeChanged(command.mode, by.name)
-            await supervisor.log([changed], audit=[_audit("mode", supervisor, by, command.mode)])
+            committed = supervisor.log([changed], audit=[_audit("mode", supervisor, by, command.mode)])
+            await supervisor.ledger.answer(committed)
         case _:
             assert_never(command)
     return Done()
@@ -114,7 +118,7 @@ async def _send(
     reply = StoredReply.to(envelope, placed)
     committed = supervisor.log(facts, writes=writes, audit=[audit], reply=reply)
     supervisor.touch()
-    await committed
+    await supervisor.ledger.answer(committed)
     return placed
 
 
@@ -141,7 +145,7 @@ async def _answer_permission(
     committed = supervisor.log(facts, writes=[write], audit=[audit])
     supervisor.send_next()
     supervisor.touch()
-    await committed
+    await supervisor.ledger.answer(committed)
 
 
 async def _answer_question(
@@ -154,7 +158,7 @@ async def _answer_question(
     write = supervisor.driver.answer_question(asked, answer)
     committed = supervisor.log([answer], writes=[write], audit=[audit])
     supervisor.touch()
-    await committed
+    await supervisor.ledger.answer(committed)
 
 
 async def _find(supervisor: Supervisor, request_id: str, store: EventStore) -> RequestRecord | None:
@@ -177,12 +181,13 @@ async def _interrupt(supervisor: Supervisor, by: Actor) -> None:
     facts = [Interrupted(by.name), *supervisor.driver.settled()]
     committed = supervisor.log(facts, writes=[write], audit=[audit])
     supervisor.send_next()  # what is interrupted before it was sent is over at once
-    await committed
+    await supervisor.ledger.answer(committed)
 
 
 async def _change_queue(supervisor: Supervisor, command: QueueChange, by: Actor) -> None:
     limit = supervisor.limits.prompt_chars
-    await supervisor.log([queue_change(command, supervisor.ledger.pending, by.name, limit)])
+    changed = queue_change(command, supervisor.ledger.pending, by.name, limit)
+    await supervisor.ledger.answer(supervisor.log([changed]))
 
 
 async def _tell_agent(supervisor: Supervisor, command: SetMode | SetModel, by: Actor) -> None:
@@ -196,7 +201,8 @@ async def _tell_agent(supervisor: Supervisor, command: SetMode | SetModel, by: A
     else:
         write = supervisor.driver.set_model(f"model:{new_id()}", command.model)
     facts = supervisor.driver.settled()
-    await supervisor.log(facts, writes=[write], audit=[_audit("mode", supervisor, by, word)])
+    committed = supervisor.log(facts, writes=[write], audit=[_audit("mode", supervisor, by, word)])
+    await supervisor.ledger.answer(committed)
 
 
 def _check_running(supervisor: Supervisor) -> None:

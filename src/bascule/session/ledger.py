@@ -3,6 +3,7 @@
 State changes the moment something is logged, before anything is awaited; that is what makes the first
 answer win. One step is on its way to the store at a time; what is logged meanwhile joins the next step.
 A failing disk holds the step back and tries it again: nothing is dropped, nothing later overtakes it.
+Whoever asked for it is told so at once (`answer`), and need not wait until there is room.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, Stor
 SETTLED: frozenset[RequestState] = frozenset({"delivered", "confirmed", "withdrawn"})
 SETTLED_KEPT = 256  # settled requests remembered, to tell a second answer who was first
 RETRY_SECONDS = 0.5
+DONE_LATER = "It is done as soon as there is room: free some space, and do not ask for it again."
 
 
 class _Step:
@@ -49,7 +51,14 @@ class _Step:
 
 
 class Ledger:
-    def __init__(self, store: EventStore, point: ResumePoint, clock: Callable[[], float]) -> None:
+    """`once`: a disk that refuses the first step makes it fail, and it is not tried again.
+
+    That is for a session that is only begun: nothing of it is stored, and the ledger is of no use any more.
+    """
+
+    def __init__(
+        self, store: EventStore, point: ResumePoint, clock: Callable[[], float], *, once: bool = False
+    ) -> None:
         self._fold = SessionFold(point.record, point.pending, point.requests)
         self.record = self._fold.record
         self.pending = self._fold.pending
@@ -57,12 +66,16 @@ class Ledger:
         self.storage_full = False
         self._store = store
         self._clock = clock
+        self._once = once
         self._steps: deque[_Step] = deque()
+        self._asking: set[asyncio.Future[StorageFailed]] = set()
 
     @classmethod
-    def new(cls, store: EventStore, session_id: str, clock: Callable[[], float]) -> "Ledger":
+    def new(
+        cls, store: EventStore, session_id: str, clock: Callable[[], float], *, once: bool = False
+    ) -> "Ledger":
         record = SessionRecord(session_id=session_id)
-        return cls(store, ResumePoint(record, Pending(), 0, 0, None, [], []), clock)
+        return cls(store, ResumePoint(record, Pending(), 0, 0, None, [], []), clock, once=once)
 
     @property
     def live(self) -> bool:
@@ -112,6 +125,26 @@ class Ledger:
         if self._steps:
             await self._steps[-1].promise()
 
+    async def answer(self, committed: asyncio.Future[None]) -> None:
+        """Wait for a commit on behalf of whoever asked for it.
+
+        Raises `StorageFailed` as soon as the disk refuses it. The step is kept and tried again all the same.
+        """
+        refused: asyncio.Future[StorageFailed] = asyncio.get_running_loop().create_future()
+        self._asking.add(refused)
+        try:
+            await asyncio.wait([committed, refused], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._asking.discard(refused)
+        if not committed.done():
+            error = refused.result()
+            raise type(error)(f"{error.message} {DONE_LATER}")
+        committed.result()
+
+    def holds_reply(self, key: str | None) -> bool:
+        """Whether the command of this key is done and still on its way to the store."""
+        return key is not None and any(one.batch.reply and one.batch.reply.key == key for one in self._steps)
+
     def _step_to_join(self, at: str, reply: StoredReply | None) -> "_Step":
         # The first step is in the writer's hands already; only the ones behind it are still open.
         if len(self._steps) > 1 and not (self._steps[-1].batch.reply and reply):
@@ -125,17 +158,24 @@ class Ledger:
 
     def _stored(self, stored: asyncio.Future[None]) -> None:
         error = asyncio.CancelledError() if stored.cancelled() else stored.exception()
-        if isinstance(error, StorageFailed):
-            self.storage_full = True
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._send)
+        if isinstance(error, StorageFailed) and not self._once:
+            self._hold_back(error)
             return
         self.storage_full = False
         if error is not None:
             self._fail(error)
             return
+        self._once = False
         self._steps.popleft().settle(None)
         if self._steps:
             self._send()
+
+    def _hold_back(self, error: StorageFailed) -> None:
+        self.storage_full = True
+        for asking in self._asking:
+            if not asking.done():
+                asking.set_result(error)
+        asyncio.get_running_loop().call_later(RETRY_SECONDS, self._send)
 
     def _fail(self, error: BaseException) -> None:
         """The store is broken or gone: everybody who waits is told so."""

@@ -97,6 +97,7 @@ class LostSessions:
             audit=[AuditRecord.of(by, "input", command.session_id, said)],
             reply=StoredReply.to(envelope, placed),
             before=lambda ledger: check_room(ledger.pending, command),
+            once=True,
         )
         return placed if waits else None
 
@@ -126,14 +127,18 @@ class LostSessions:
         audit: Sequence[AuditRecord] = (),
         reply: StoredReply | None = None,
         before: Callable[[Ledger], None] = lambda _: None,
+        once: bool = False,
     ) -> bool:
-        """Facts of a session that has no process: only while it waits for one."""
+        """Facts of a session that has no process: only while it waits for one.
+
+        `once`: refused when the disk is full, instead of stored when there is room.
+        """
         async with self._lock:
             await self._sessions.put_away(session)
             point = await self._store.resume_point(session)
             if point is None or session in self._sessions.live or not is_lost(point.record):
                 return False
-            ledger = Ledger(self._store, point, self._clock)
+            ledger = Ledger(self._store, point, self._clock, once=once)
             before(ledger)
             await ledger.log(events, audit=audit, reply=reply, sync=True)
         return True
