@@ -11,16 +11,16 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from docs.machine_scenes import MACHINE
-from docs.panel_scenes import MORE
-from docs.small_pictures import small
 from playwright.async_api import Browser, Page
 from playwright.async_api import Error as PlaywrightError
 from tests.hub.running_hub import RunningHub
 from tests.web.chrome import DESKTOP, PHONE, Tab, chromium, open_tab
 from tests.web.lantern import finished_turn, lantern, once, tell, wants_command, wants_edit
+from tests.web.screens.machine_scenes import MACHINE
+from tests.web.screens.panel_scenes import MORE
+from tests.web.screens.small_pictures import small
 
-FOLDER = Path(__file__).parent / "screens"
+FOLDER = Path(__file__).parents[3] / "docs" / "screens"
 Act = Callable[[Tab, RunningHub], Awaitable[None]]
 
 
