@@ -1,23 +1,18 @@
 """`bascule doctor --conformance AGENT`: an installed agent, with its own model, played through scenes."""
 
 import argparse
-import asyncio
 from collections.abc import Sequence
-from typing import Literal
 
 from bascule.commands import exits
 from bascule.commands.asking import flat
 from bascule.commands.machine import signed_in
-from bascule.commands.scenes import SCENES, Stage, Unmet
 from bascule.commands.terminal import Keyboard, Style, Terminal
-from bascule.commands.trial import trial
 from bascule.config import load
+from bascule.conformance.check import Mark, check
+from bascule.conformance.scenes import SCENES, Stage
+from bascule.conformance.trial_server import trial
 from bascule.link.machine import AgentInfo
-from bascule.model.errors import BasculeError
 
-SCENE_SECONDS = 180.0
-
-Mark = Literal["ok", "no", "?"]
 _STYLES: dict[Mark, Style] = {"ok": "green", "no": "red", "?": "yellow"}
 
 
@@ -58,18 +53,9 @@ async def _agreed(terminal: Terminal, agent: AgentInfo) -> bool:
 
 
 async def _play(terminal: Terminal, stage: Stage, name: str) -> Mark:
-    mark: Mark = "ok"
-    try:
-        async with asyncio.timeout(SCENE_SECONDS):
-            more = await SCENES[name](stage)
-    except TimeoutError:
-        mark, more = "no", f"it took longer than {SCENE_SECONDS:.0f} s"
-    except Unmet as error:
-        mark, more = "?" if error.unsure else "no", str(error)
-    except BasculeError as error:
-        mark, more = "no", error.message
+    mark, detail = await check(stage, name)
     word = terminal.style(f"{mark:<4}", _STYLES[mark])
-    terminal.line(f"{word}{name}{f': {flat(more)}' if more else ''}")
+    terminal.line(f"{word}{name}{f': {flat(detail)}' if detail else ''}")
     return mark
 
 

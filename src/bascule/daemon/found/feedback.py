@@ -14,11 +14,11 @@ from msgspec import structs
 from bascule.daemon.found.catalogue import Shown
 from bascule.daemon.found.scan import Scan, Terminals
 from bascule.daemon.found.writing import decode_noted
+from bascule.drivers.history.hook_messages import HookMessage, format_hook_message
 from bascule.link.found import AwaitFeedback, FeedbackNews, OpenTerminal, TakeFeedback, TakenFeedback
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import Envelope
 from bascule.model.events import PromptQueued, PromptSent
-from bascule.model.feedback import Handed, in_words
 from bascule.policy.visible import tame
 from bascule.store.base import AuditRecord, Batch, Committed, EventStore, ResumePoint, StoredReply
 
@@ -147,7 +147,7 @@ class Feedback:
     ) -> TakenFeedback:
         record = point.record
         # The agent may draw the words on its screen: they must not move a cursor, or turn a line around.
-        words = in_words(Handed(one.prompt_id, tame(one.by), tame(one.text)))
+        words = format_hook_message(HookMessage(one.prompt_id, tame(one.by), tame(one.text)))
         taken = TakenFeedback(one.prompt_id, words)
         noted = decode_noted(point.driver_state) or shown.noted
         noted.handed = [*noted.handed, one.prompt_id][-MAX_HANDED:]

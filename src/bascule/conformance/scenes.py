@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from bascule.client import Client
-from bascule.commands.trial import Trial
+from bascule.conformance.trial_server import Trial
 from bascule.model.codec import Logged
 from bascule.model.errors import BasculeError
 from bascule.model.events import (

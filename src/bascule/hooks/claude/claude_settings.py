@@ -1,4 +1,4 @@
-"""Claude Code's user settings with Bascule's hooks in them, or without: all else means what it meant."""
+"""Adds Bascule's hooks to Claude Code's user settings and removes them; other settings stay as they are."""
 
 import json
 import os
@@ -12,7 +12,8 @@ from typing import Any, cast
 
 from bascule.model.errors import HostError, InvalidInput
 
-MARK = "bascule.commands.feedback_hook"
+HOOK = "bascule.hooks.claude.feedback_hook"
+HOOKS = (HOOK, "bascule.commands.feedback_hook")  # the second by its name in earlier versions
 MAX_FILE = 4 * 1024 * 1024
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _LONE = re.compile(r"[\ud800-\udfff]")
@@ -105,7 +106,10 @@ def _cleared(group: Any) -> Any:
 
 
 def _is_ours(handler: Any) -> bool:
-    return isinstance(handler, dict) and f" -m {MARK} " in str(cast("Object", handler).get("command", ""))
+    if not isinstance(handler, dict):
+        return False
+    command = str(cast("Object", handler).get("command", ""))
+    return any(f" -m {module} " in command for module in HOOKS)
 
 
 def _events(settings: Object) -> Object:
