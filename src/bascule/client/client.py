@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -36,6 +36,8 @@ from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, Trusted
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
 from bascule.model.errors import BasculeError, InvalidInput
+from bascule.model.events import Decision, PermissionMode
+from bascule.model.fields import DriverName
 from bascule.model.records import SessionRecord
 
 REPLY_SECONDS = 60
@@ -111,12 +113,12 @@ class Client:
         prompt: str | None = None,
         model: str | None = None,
         mode: str | None = None,
-        permission_mode: Literal["relay", "auto_read", "auto", "deny"] = "relay",
+        permission_mode: PermissionMode = "relay",
         resume: str | None = None,
         fork: bool = False,
         title: str | None = None,
         client_message_id: str | None = None,
-        driver: Literal["stream_json", "acp", "codex", "plain", "terminal"] | None = None,
+        driver: DriverName | None = None,
         cols: int | None = None,
         rows: int | None = None,
         skip_permissions: bool = False,
@@ -196,7 +198,7 @@ class Client:
         self,
         session_id: str,
         request_id: str,
-        decision: Literal["allow", "deny"],
+        decision: Decision,
         *,
         input_sha256: str,
         option: str | None = None,

@@ -3,14 +3,14 @@
 import difflib
 import shlex
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
 from bascule.commands.terminal import Style, Terminal
 from bascule.commands.transcript import diff_style, named
-from bascule.model.events import PermissionOption, PermissionRequested, Question, QuestionAsked
+from bascule.model.events import Decision, PermissionOption, PermissionRequested, Question, QuestionAsked
 from bascule.policy.visible import has_hidden, visible
 
 SHOWN = 6000  # characters before the middle is left out; `v` shows it
@@ -22,7 +22,7 @@ PLAN_KEYS = "y approve, n [what to change] keep planning"
 class Verdict(Struct, frozen=True):
     """A person's answer to a permission request."""
 
-    decision: Literal["allow", "deny"]
+    decision: Decision
     option: str | None = None
     remember: bool = False
     message: str | None = None

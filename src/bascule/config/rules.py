@@ -1,6 +1,5 @@
 """What a setting's value must be beyond its type: exact origins, absolute paths, no open door by accident."""
 
-import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 
@@ -8,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from bascule.agents.command import may_set
+from bascule.model.loopback import is_loopback
 from bascule.model.settings import Settings
 
 PATHS = ("data_dir", "tls_cert", "tls_key", "roots", "claude_bin")
@@ -35,15 +35,6 @@ def expanded(path: str, environ: Mapping[str, str]) -> str:
     if home and (path == "~" or path.startswith("~/")):
         return home.rstrip("/") + path[1:]
     return path
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _problems(settings: Settings) -> Iterator[Problem]:

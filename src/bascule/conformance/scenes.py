@@ -7,7 +7,6 @@ wants is denied.
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
-from typing import Literal
 
 from msgspec import Struct
 
@@ -17,6 +16,7 @@ from bascule.model.codec import Logged
 from bascule.model.errors import BasculeError
 from bascule.model.events import (
     AnyEvent,
+    Decision,
     PermissionRequested,
     QuestionAsked,
     SessionEnded,
@@ -25,6 +25,7 @@ from bascule.model.events import (
     TextAppended,
     TurnEnded,
 )
+from bascule.model.fields import DriverName
 
 WORD = "heron"
 SAY = f"Answer with the single word {WORD}. Use no tools and write nothing else."
@@ -79,7 +80,7 @@ class Session:
                 return event
             await self._deny(event)
 
-    async def answer(self, asked: PermissionRequested, decision: Literal["allow", "deny"]) -> None:
+    async def answer(self, asked: PermissionRequested, decision: Decision) -> None:
         await self.client.answer(self.session_id, asked.request_id, decision, input_sha256=asked.input_sha256)
 
     async def aclose(self) -> None:
@@ -105,7 +106,7 @@ class Stage(Struct, frozen=True):
 
     trial: Trial
     agent: str
-    driver: Literal["stream_json", "acp", "codex", "plain"] | None
+    driver: DriverName | None
     model: str | None
 
     async def open(self, name: str, prompt: str, command: str = "") -> Session:

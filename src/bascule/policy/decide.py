@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bascule.model.events import PermissionRequested
+from bascule.model.events import Decision, PermissionRequested
 from bascule.model.records import SessionRecord
 from bascule.model.rules import StandingRule
 from bascule.policy.disk import UNSEEN, Disk
@@ -28,7 +28,7 @@ MODE_WORDS = {
 
 
 class Verdict(Struct, frozen=True):
-    decision: Literal["allow", "deny"]
+    decision: Decision
     rule: str  # in words, for the log and the audit
     message: str | None = None
     rule_ids: tuple[str, ...] = ()  # of lasting rules

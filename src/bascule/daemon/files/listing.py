@@ -24,7 +24,7 @@ def list_files(confined: ConfinedFolder, path: str) -> FileList:
                 info = entry.stat(follow_symlinks=False)
             except OSError:
                 continue  # it went away while we looked
-            if confined.shows(info):
+            if confined.is_visible(info):
                 items.append(FileItem(_name(entry.name), _kind(info), info.st_size, timestamp(info.st_mtime)))
     items.sort(key=lambda item: (item.kind != "folder", item.name.lower(), item.name))
     return FileList(path, items, cut)

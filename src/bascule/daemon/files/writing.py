@@ -19,7 +19,7 @@ def write_file(confined: ConfinedFolder, path: str, data: bytes) -> None:
     parts = parts_of(path)
     if not parts:
         raise FileForbidden("That is a folder.")
-    folder = confined.reach(parts[:-1])
+    folder = confined.open_or_make(parts[:-1])
     try:
         mode = _mode_of(confined, folder, parts[-1])
         _replace(folder, parts[-1], data, mode)
@@ -30,7 +30,7 @@ def write_file(confined: ConfinedFolder, path: str, data: bytes) -> None:
 def _mode_of(confined: ConfinedFolder, folder: int, name: str) -> int | None:
     """The mode of the file that is there, None where there is none. Raises for whatever is no plain file."""
     try:
-        info = confined.look(folder, name)
+        info = confined.stat_file(folder, name)
     except FileNotFound:
         return None
     if info.st_nlink > 1:
