@@ -211,7 +211,7 @@ class AgentSpec(_Part, frozen=True, kw_only=True):
         return driver.asking if driver.modes else self.asking
 
 
-class Found(Struct, frozen=True):
+class FoundProgram(Struct, frozen=True):
     """An agent's program on this machine; `args` are a person's words in the place of the file's."""
 
     path: str

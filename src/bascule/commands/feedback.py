@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bascule.commands import exits
-from bascule.commands.asking import flat
-from bascule.commands.server import data_dir_of
+from bascule.commands.request_prompt import flat
+from bascule.commands.server_address import data_dir_of
 from bascule.hooks.claude import claude_settings as settings
 from bascule.model.errors import HostError
 

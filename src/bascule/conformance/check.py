@@ -11,18 +11,18 @@ SCENE_SECONDS = 180.0
 Mark = Literal["ok", "no", "?"]
 
 
-class Verdict(NamedTuple):
+class SceneResult(NamedTuple):
     mark: Mark  # "?": the model may have decided otherwise, so it is nobody's fault
     detail: str
 
 
-async def check(stage: Stage, name: str) -> Verdict:
+async def check(stage: Stage, name: str) -> SceneResult:
     try:
         async with asyncio.timeout(SCENE_SECONDS):
-            return Verdict("ok", await SCENES[name](stage))
+            return SceneResult("ok", await SCENES[name](stage))
     except TimeoutError:
-        return Verdict("no", f"it took longer than {SCENE_SECONDS:.0f} s")
+        return SceneResult("no", f"it took longer than {SCENE_SECONDS:.0f} s")
     except Unmet as error:
-        return Verdict("?" if error.unsure else "no", str(error))
+        return SceneResult("?" if error.unsure else "no", str(error))
     except BasculeError as error:
-        return Verdict("no", error.message)
+        return SceneResult("no", error.message)

@@ -18,7 +18,6 @@ from bascule.model.entries import AnyEntry, Fold
 from bascule.model.errors import SessionNotFound, StoreDamaged
 from bascule.model.records import RequestRecord, SessionRecord, Write
 from bascule.store.base import Page, ResumePoint, Row, StoredReply
-from bascule.store.faults import in_our_words
 from bascule.store.projection import merged
 from bascule.store.rows import (
     SESSION_COLUMNS,
@@ -32,6 +31,7 @@ from bascule.store.rows import (
     event_row,
     lenient_text,
 )
+from bascule.store.sqlite_errors import in_our_words
 
 READERS = 3
 CACHE_KIB = 1024  # of pages, for each reader

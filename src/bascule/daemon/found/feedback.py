@@ -11,9 +11,9 @@ from dataclasses import replace
 import msgspec
 from msgspec import structs
 
-from bascule.daemon.found.catalogue import Shown
+from bascule.daemon.found.history_import import decode_noted
+from bascule.daemon.found.known_sessions import KnownSession
 from bascule.daemon.found.scan import Scan, Terminals
-from bascule.daemon.found.writing import decode_noted
 from bascule.drivers.history.hook_messages import HookMessage, format_hook_message
 from bascule.link.found import AwaitFeedback, FeedbackNews, OpenTerminal, TakeFeedback, TakenFeedback
 from bascule.model.codec import encode, timestamp
@@ -141,7 +141,7 @@ class Feedback:
         self,
         envelope: Envelope[TakeFeedback],
         terminal: OpenTerminal,
-        shown: Shown,
+        shown: KnownSession,
         point: ResumePoint,
         one: PromptQueued,
     ) -> TakenFeedback:
@@ -169,7 +169,7 @@ class Feedback:
         self._watch(record.session_id)
         return taken
 
-    async def _catch_up(self, shown: Shown) -> None:
+    async def _catch_up(self, shown: KnownSession) -> None:
         """Read what the agent said before, so that the message stands after it."""
         await asyncio.sleep(FLUSH_SECONDS)
         await self._scan.again(shown)
@@ -179,7 +179,9 @@ class Feedback:
         terminal = self._scan.terminals.get(conversation)
         return terminal if terminal is not None and pid in (0, terminal.pid) else None
 
-    async def _next(self, conversation: Conversation) -> tuple[Shown, ResumePoint, PromptQueued] | None:
+    async def _next(
+        self, conversation: Conversation
+    ) -> tuple[KnownSession, ResumePoint, PromptQueued] | None:
         """The first message, if it can be said in words: a hook carries no images."""
         for shown in self._scan.known:
             if shown.conversation == conversation and shown.record.queued:

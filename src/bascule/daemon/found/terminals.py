@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from bascule.daemon.files.confined import ConfinedFolder
-from bascule.daemon.files.listing import read_bytes
+from bascule.daemon.files.folder_listing import read_bytes
 from bascule.daemon.found.places import spot
 from bascule.link.found import OpenTerminal, TerminalStatus
 from bascule.model.errors import BasculeError

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bascule.hub.api.call import AnyCall
-from bascule.hub.api.messages import BadMessage, SocketMessage, decode_message, socket_answer
 from bascule.hub.api.operation import Operation, Table
-from bascule.hub.api.records import require_session
 from bascule.hub.api.responses import error_object
+from bascule.hub.api.session_lookup import require_session
+from bascule.hub.api.socket_messages import BadMessage, SocketMessage, decode_message, socket_answer
 from bascule.hub.door.buckets import bad_messages
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows, reaches

@@ -7,14 +7,14 @@ from datetime import datetime
 from bascule.api.bodies import TerminalQuery
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.records import require_session
 from bascule.hub.api.responses import error_object
+from bascule.hub.api.session_lookup import require_session
 from bascule.hub.door.buckets import bad_messages
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows
 from bascule.hub.live.positions import WORDS, offset_of
 from bascule.hub.terminal.arbiter import Arbiter
-from bascule.hub.terminal.messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
+from bascule.hub.terminal.control_messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
 from bascule.hub.terminal.size_policy import Size
 from bascule.hub.terminal.unread import Unread
 from bascule.hub.wire.ws_protocol import BoundedSocket, tape_frame, text_frame

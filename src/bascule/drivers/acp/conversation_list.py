@@ -1,7 +1,7 @@
 """Reads the agent's answer to `session/list`."""
 
+from bascule.drivers.conversation_list import MAX_LISTED, Listing
 from bascule.drivers.lenient import MAX_ID, JsonObject, objects, text, words
-from bascule.drivers.listing import MAX_LISTED, Listing
 from bascule.model.conversations import Conversation
 
 

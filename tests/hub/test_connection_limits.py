@@ -9,7 +9,7 @@ import pytest
 from tests.hub.running_hub import until
 from tests.waiting import PATIENCE
 
-from bascule.hub.wire.connections import Connections, WireLimits
+from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
 from bascule.hub.wire.peer_uid import peer_uid
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +32,9 @@ def by_name(_: Any, peer: tuple[str, int]) -> int | None:
     return None if peer[0] == "None" else int(peer[0])
 
 
-def come(connections: Connections, count: int, user: int | None, address: str = "127.0.0.1") -> list[Line]:
+def come(
+    connections: ConnectionCounter, count: int, user: int | None, address: str = "127.0.0.1"
+) -> list[Line]:
     lines = [Line(user) for _ in range(count)]
     assert all(connections.enter(line, address) for line in lines)
     return lines
@@ -44,7 +46,7 @@ def left(*lines: Line) -> int:
 
 @pytest.mark.row("F8")
 async def test_the_longest_silent_connections_are_dropped_once_the_burst_is_over():
-    connections = Connections(LIMITS, by_name)
+    connections = ConnectionCounter(LIMITS, by_name)
     lines = come(connections, 15, None)
     assert left(*lines) == 15  # all of them may have sent something that was not read yet
     await asyncio.wait_for(lines[4].dropped.wait(), PATIENCE)
@@ -53,7 +55,7 @@ async def test_the_longest_silent_connections_are_dropped_once_the_burst_is_over
 
 @pytest.mark.row("F8")
 async def test_a_user_with_few_connections_is_not_dropped_for_one_with_many():
-    connections = Connections(LIMITS, by_name)
+    connections = ConnectionCounter(LIMITS, by_name)
     mine = come(connections, 5, 1)  # while there was room: nobody asked whose they are
     theirs = come(connections, 20, 2)
     own = come(connections, 2, 1)
@@ -65,7 +67,7 @@ async def test_a_user_with_few_connections_is_not_dropped_for_one_with_many():
 
 @pytest.mark.row("F8")
 async def test_a_burst_beyond_all_bounds_drops_at_once():
-    connections = Connections(LIMITS, by_name)
+    connections = ConnectionCounter(LIMITS, by_name)
     lines = come(connections, 39, 7, "a")
     assert come(connections, 5, 8, "b")
     assert left(*lines) == 35  # those of the address that has most
@@ -74,7 +76,7 @@ async def test_a_burst_beyond_all_bounds_drops_at_once():
 
 @pytest.mark.row("F8")
 async def test_authenticated_connections_are_never_dropped_and_only_they_can_use_up_the_limit():
-    connections = Connections(LIMITS, by_name)
+    connections = ConnectionCounter(LIMITS, by_name)
     for line in (lines := come(connections, 40, 7)):
         connections.known(line)
     assert left(*lines) == 40
@@ -83,7 +85,7 @@ async def test_authenticated_connections_are_never_dropped_and_only_they_can_use
 
 @pytest.mark.row("F8")
 async def test_connections_that_sent_a_request_are_dropped_last():
-    connections = Connections(LIMITS, by_name)
+    connections = ConnectionCounter(LIMITS, by_name)
     lines = come(connections, 11, None)
     connections.heard(lines[0])
     await asyncio.wait_for(lines[1].dropped.wait(), PATIENCE)
@@ -108,7 +110,7 @@ def test_the_peers_user_is_known_on_this_machine_only(family: socket.AddressFami
 
 @pytest.mark.row("S57")
 async def test_when_authenticated_connections_use_up_the_limit_a_new_one_is_refused():
-    connections = Connections(WireLimits(strangers_per_address=1, connections=3), by_name)
+    connections = ConnectionCounter(WireLimits(strangers_per_address=1, connections=3), by_name)
     known = come(connections, 3, None)
     for line in known:
         connections.known(line)

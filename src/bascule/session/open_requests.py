@@ -12,7 +12,7 @@ from bascule.model.events import (
 from bascule.session.ledger import Ledger
 
 
-class Asking:
+class OpenRequests:
     def __init__(self, ledger: Ledger) -> None:
         self._known = ledger.requests
         self._open = {one.request_id: one.kind for one in ledger.open_requests()}

@@ -2,8 +2,8 @@
 
 from bascule.drivers.codex.encode import WRITER
 from bascule.drivers.codex.state import DriverState
+from bascule.drivers.conversation_list import MAX_LISTED, Listing
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, objects, text, true, whole, words
-from bascule.drivers.listing import MAX_LISTED, Listing
 from bascule.drivers.writes import Replies
 from bascule.model.codec import timestamp
 from bascule.model.conversations import Conversation

@@ -7,13 +7,13 @@ import pytest
 
 from bascule.drivers.base import DriverLaunch
 from bascule.drivers.codex import CodexDriver
-from bascule.drivers.listing import Listing
+from bascule.drivers.conversation_list import Listing
 from bascule.drivers.plain import PlainDriver
 from bascule.model.conversations import Conversation
 from bascule.model.errors import AgentFailed, NotSupported
 from bascule.model.records import Write
-from bascule.session import listing
-from bascule.session.listing import Conversations
+from bascule.session import conversation_list
+from bascule.session.conversation_list import ConversationList
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +25,7 @@ class Asked:
         self.driver = CodexDriver(DriverLaunch("/home/dev/project", "r"))
         self.driver.start()
         self.writes: list[Write] = []
-        self.conversations = Conversations(self.driver, self.writes.append)
+        self.conversations = ConversationList(self.driver, self.writes.append)
 
     def answer(self, number: int, *ids: str) -> None:
         request = json.loads(self.writes[number].data)["id"]
@@ -45,10 +45,10 @@ async def test_those_who_ask_together_are_told_the_same_and_the_agent_is_asked_o
 
 async def test_after_a_silence_the_agent_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Asked()
-    monkeypatch.setattr(listing, "LIST_SECONDS", 0.01)
+    monkeypatch.setattr(conversation_list, "LIST_SECONDS", 0.01)
     with pytest.raises(AgentFailed):
         await asked.conversations.list("list:0")
-    monkeypatch.setattr(listing, "LIST_SECONDS", 20.0)
+    monkeypatch.setattr(conversation_list, "LIST_SECONDS", 20.0)
     waiting = asyncio.create_task(asked.conversations.list("list:1"))
     await asyncio.sleep(0)
     assert [one.write_id for one in asked.writes] == ["list:0", "list:1"]
@@ -58,7 +58,7 @@ async def test_after_a_silence_the_agent_is_asked_again(monkeypatch: pytest.Monk
 
 async def test_an_agent_whose_protocol_has_no_word_for_it_lists_nothing() -> None:
     writes: list[Write] = []
-    conversations = Conversations(PlainDriver(DriverLaunch()), writes.append)
+    conversations = ConversationList(PlainDriver(DriverLaunch()), writes.append)
     assert not conversations.can_be_listed
     conversations.look()
     with pytest.raises(NotSupported):

@@ -8,8 +8,8 @@ from tests.drivers.test_codex_driver import LAUNCH, line, opened, sent_by
 
 from bascule.drivers.base import DriverLaunch
 from bascule.drivers.codex import CodexDriver
-from bascule.drivers.codex.listing import MAX_PAGES, PAGE
-from bascule.drivers.listing import MAX_LISTED, Listing
+from bascule.drivers.codex.conversation_list import MAX_PAGES, PAGE
+from bascule.drivers.conversation_list import MAX_LISTED, Listing
 from bascule.model.conversations import Conversation
 
 

@@ -7,14 +7,14 @@ import pytest
 from msgspec import Raw
 from msgspec.json import encode
 
-from bascule.commands.asking import (
-    Verdict,
+from bascule.commands.console import Console
+from bascule.commands.request_prompt import (
+    TypedAnswer,
     permission_text,
     question_keys,
     read_answer,
-    read_verdict,
+    read_permission_answer,
 )
-from bascule.commands.terminal import Terminal
 from bascule.model.events import PermissionOption, PermissionRequested, Question, QuestionOption
 
 
@@ -29,19 +29,19 @@ def asked(value: Any, **fields: Any) -> PermissionRequested:
 
 
 def shown(value: Any, *, colour: bool = False, **fields: Any) -> str:
-    terminal = Terminal(io.StringIO(), colour=colour, interactive=False)
+    terminal = Console(io.StringIO(), colour=colour, interactive=False)
     return permission_text(asked(value, **fields), terminal)
 
 
 @pytest.mark.parametrize(
     ("typed", "verdict"),
     [
-        ("y", Verdict("allow", option="once")),
-        (" YES ", Verdict("allow", option="once")),
-        ("s", Verdict("allow", remember=True)),
-        ("a1", Verdict("allow", option="always")),
-        ("n", Verdict("deny")),
-        ("n  not on Friday ", Verdict("deny", message="not on Friday")),
+        ("y", TypedAnswer("allow", option="once")),
+        (" YES ", TypedAnswer("allow", option="once")),
+        ("s", TypedAnswer("allow", remember=True)),
+        ("a1", TypedAnswer("allow", option="always")),
+        ("n", TypedAnswer("deny")),
+        ("n  not on Friday ", TypedAnswer("deny", message="not on Friday")),
         ("", None),
         ("   ", None),
         ("a2", None),
@@ -55,13 +55,13 @@ def shown(value: Any, *, colour: bool = False, **fields: Any) -> str:
         ("1", None),
     ],
 )
-def test_only_clear_words_are_an_answer(typed: str, verdict: Verdict | None):
-    assert read_verdict(typed, asked({"command": "ls"})) == verdict
+def test_only_clear_words_are_an_answer(typed: str, verdict: TypedAnswer | None):
+    assert read_permission_answer(typed, asked({"command": "ls"})) == verdict
 
 
 def test_an_agent_without_an_allow_once_option_is_allowed_without_naming_one():
     request = PermissionRequested("r", "T", "t", "other", Raw(b"{}"), "0" * 64, ())
-    assert read_verdict("y", request) == Verdict("allow")
+    assert read_permission_answer("y", request) == TypedAnswer("allow")
 
 
 def test_a_command_is_shown_with_all_its_fields_and_the_options_with_their_reach():
@@ -104,7 +104,7 @@ def test_an_honest_request_carries_no_warning():
 @pytest.mark.row("S44")
 def test_input_that_is_no_object_or_no_json_is_shown_too():
     assert "[\n" in shown(["a"])
-    terminal = Terminal(io.StringIO(), interactive=False)
+    terminal = Console(io.StringIO(), interactive=False)
     broken = PermissionRequested("r", "T", "t", "other", Raw(b"{oops\x1b"), "0" * 64, ())
     assert "{oops\\u{1b}" in permission_text(broken, terminal)
 

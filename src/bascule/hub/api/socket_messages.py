@@ -16,7 +16,7 @@ class BadMessage(CallerError):
     code = "INVALID_MESSAGE"
 
 
-class Envelope(Struct, frozen=True):
+class MessageHead(Struct, frozen=True):
     """The fields around the parameters."""
 
     type: str
@@ -50,7 +50,7 @@ def decode_message(table: Table, text: str | bytes) -> SocketMessage:
         fields = json_object(text)
         around = {name: fields.pop(name) for name in ENVELOPE if name in fields}
         number = around.get("id") if isinstance(around.get("id"), int) else None
-        envelope = convert(around, Envelope)
+        envelope = convert(around, MessageHead)
         operation = table.messages.get(envelope.type)
         if operation is None:
             raise BadMessage(f"There is no message type {envelope.type[:60]!r}.", id=number)

@@ -9,7 +9,7 @@ AT_ONCE = 20  # lines that are kept whole
 PER_MINUTE = 20
 
 
-class Unread:
+class NoiseLimit:
     def __init__(self, steady: Callable[[], float]) -> None:
         self._room = TokenBucket(PER_MINUTE, AT_ONCE, steady)
         self._left_out = 0

@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from bascule.commands.terminal import Style, Terminal
+from bascule.commands.console import Console, Style
 from bascule.commands.transcript import diff_style, named
 from bascule.model.events import Decision, PermissionOption, PermissionRequested, Question, QuestionAsked
 from bascule.policy.visible import has_hidden, visible
@@ -19,7 +19,7 @@ KEYS = "y allow once, s allow for this session, n [reason] deny"
 PLAN_KEYS = "y approve, n [what to change] keep planning"
 
 
-class Verdict(Struct, frozen=True):
+class TypedAnswer(Struct, frozen=True):
     """A person's answer to a permission request."""
 
     decision: Decision
@@ -31,7 +31,7 @@ class Verdict(Struct, frozen=True):
 # Permissions ----------------------------------------------------------------------------------------
 
 
-def permission_text(asked: PermissionRequested, terminal: Terminal, *, whole: bool = False) -> str:
+def permission_text(asked: PermissionRequested, terminal: Console, *, whole: bool = False) -> str:
     """The request with the exact input, every hidden character written out."""
     value = _value(asked)
     lines = [terminal.style(f"Permission: {named(flat(asked.tool), flat(asked.title))}", "bold")]
@@ -75,22 +75,22 @@ def permission_keys(asked: PermissionRequested) -> str:
     return f"[{PLAN_KEYS if asked.kind == 'plan' else KEYS}{more}, v view all] "
 
 
-def read_verdict(typed: str, asked: PermissionRequested) -> Verdict | None:
+def read_permission_answer(typed: str, asked: PermissionRequested) -> TypedAnswer | None:
     """The answer a line means; None when it means none. An empty line never allows."""
     word, _, rest = typed.strip().partition(" ")
     word, rest = word.lower(), rest.strip()
     if word in ("n", "no", "deny"):
-        return Verdict("deny", message=rest or None)
+        return TypedAnswer("deny", message=rest or None)
     if rest:
         return None
     if word in ("y", "yes"):
         once = next((option.option_id for option in asked.options if option.kind == "allow_once"), None)
-        return Verdict("allow", option=once)
+        return TypedAnswer("allow", option=once)
     if word == "s" and asked.kind != "plan":
-        return Verdict("allow", remember=True)
+        return TypedAnswer("allow", remember=True)
     lasting = lasting_options(asked)
     if word[:1] == "a" and word[1:].isdecimal() and 1 <= int(word[1:]) <= len(lasting):
-        return Verdict("allow", option=lasting[int(word[1:]) - 1].option_id)
+        return TypedAnswer("allow", option=lasting[int(word[1:]) - 1].option_id)
     return None
 
 
@@ -159,7 +159,7 @@ def _ends(lines: list[str]) -> list[str]:
 # Questions ------------------------------------------------------------------------------------------
 
 
-def question_text(question: Question, terminal: Terminal) -> str:
+def question_text(question: Question, terminal: Console) -> str:
     lines = [terminal.style("\n".join(_indented(question.question, "")), "bold")]
     for number, option in enumerate(question.options, 1):
         more = f"  {flat(option.description)}" if option.description else ""

@@ -8,7 +8,7 @@ from bascule.model.codec import Logged
 MAX_WAITING = 4096  # entries; a reader that is slower than this asks again from where it is
 
 
-class Feed:
+class EventStream:
     """Filled by the socket's reader, which must never wait; emptied by one iterator.
 
     When it overflows, or the server says `resync`, or the connection goes, it ends: the iterator then
@@ -40,7 +40,7 @@ class Feed:
         self._ended = True
         self._changed.set()
 
-    def __aiter__(self) -> "Feed":
+    def __aiter__(self) -> "EventStream":
         return self
 
     async def __anext__(self) -> Logged:

@@ -41,13 +41,13 @@ class _Told:
         self.flow += grown
 
 
-class Client:
+class ClientConnection:
     def __init__(
         self,
         loop: Loop,
         connection: socket.socket,
-        handle: Callable[["Client", Message, bytes], None],
-        gone: Callable[["Client", str], None],
+        handle: Callable[["ClientConnection", Message, bytes], None],
+        gone: Callable[["ClientConnection", str], None],
     ) -> None:
         self._loop = loop
         self._socket = connection

@@ -62,7 +62,7 @@ class _Address:
             del self.users[user]
 
 
-class Connections:
+class ConnectionCounter:
     """Who is connected. A connection that shows a valid grant stops counting as a stranger."""
 
     def __init__(self, limits: WireLimits, user_of: Callable[[Name, Name], int | None] = peer_uid) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from bascule.daemon.found.writing import Noted, decode_noted
+from bascule.daemon.found.history_import import Noted, decode_noted
 from bascule.link.found import FoundItem, OpenTerminal
 from bascule.model.records import SessionRecord
 from bascule.store.base import Committed, FoundSession
@@ -13,7 +13,7 @@ from bascule.store.base import Committed, FoundSession
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
-class Shown(Struct):
+class KnownSession(Struct):
     """One found session: what its reader noted, and its record in the store."""
 
     record: SessionRecord
@@ -26,8 +26,8 @@ class Shown(Struct):
 
 class FoundCatalogue:
     def __init__(self) -> None:
-        self._by_key: dict[str, Shown] = {}
-        self._by_id: dict[str, Shown] = {}
+        self._by_key: dict[str, KnownSession] = {}
+        self._by_id: dict[str, KnownSession] = {}
         # Files that hold no session of their own, with the stamp they had: no reason to read them again.
         self.nothing: dict[str, str] = {}
 
@@ -35,24 +35,24 @@ class FoundCatalogue:
         for record, _, state in sessions:
             noted = decode_noted(state)
             if noted is not None:
-                self.put(Shown(record, noted))
+                self.put(KnownSession(record, noted))
 
-    def put(self, shown: Shown) -> None:
+    def put(self, shown: KnownSession) -> None:
         self._by_key[shown.noted.key] = shown
         self._by_id[shown.record.session_id] = shown
 
-    def drop(self, shown: Shown) -> None:
+    def drop(self, shown: KnownSession) -> None:
         if self._by_key.get(shown.noted.key) is shown:
             del self._by_key[shown.noted.key]
         self._by_id.pop(shown.record.session_id, None)
 
-    def kept_at(self, key: str) -> Shown | None:
+    def kept_at(self, key: str) -> KnownSession | None:
         return self._by_key.get(key)
 
-    def get(self, session_id: str) -> Shown | None:
+    def get(self, session_id: str) -> KnownSession | None:
         return self._by_id.get(session_id)
 
-    def __iter__(self) -> Iterator[Shown]:
+    def __iter__(self) -> Iterator[KnownSession]:
         return iter(list(self._by_key.values()))
 
     def committed(self, committed: Committed) -> None:
@@ -77,14 +77,14 @@ class FoundCatalogue:
         return len(self._by_key)
 
 
-def command_for(shown: Shown, commands: dict[str, str]) -> str:
+def command_for(shown: KnownSession, commands: dict[str, str]) -> str:
     """What goes on with it in a terminal. An id that a shell could read otherwise gives none."""
     agent, conversation = shown.conversation
     known = commands.get(agent, "")
     return known.replace("{value}", conversation) if PLAIN.fullmatch(conversation) else ""
 
 
-def _item(shown: Shown, terminal: OpenTerminal | None, commands: dict[str, str]) -> FoundItem:
+def _item(shown: KnownSession, terminal: OpenTerminal | None, commands: dict[str, str]) -> FoundItem:
     record = shown.record
     return FoundItem(
         session_id=record.session_id,

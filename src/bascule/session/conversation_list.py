@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Callable
 
 from bascule.drivers.base import Driver
-from bascule.drivers.listing import Listing, ListsConversations
+from bascule.drivers.conversation_list import Listing, ListsConversations
 from bascule.model.errors import AgentFailed, NotSupported
 from bascule.model.records import Write
 
 LIST_SECONDS = 20.0
 
 
-class Conversations:
+class ConversationList:
     def __init__(self, driver: Driver, send: Callable[[Write], object]) -> None:
         self._driver = driver if isinstance(driver, ListsConversations) else None
         self._send = send

@@ -17,7 +17,7 @@ from bascule.session.shared_process import SharedProcess
 GRACE_SECONDS = 5.0  # between the end of its stdin and the end of the agent
 
 
-class Connections:
+class SharedProcesses:
     """`left` is told of each process that is over, once the last of its sessions has said so."""
 
     def __init__(self, keeper: KeeperLink, settings: AcpSettings) -> None:

@@ -12,7 +12,7 @@ _RESET = "\x1b[0m"
 COLOURS = frozenset((_RESET, *(f"\x1b[{code}m" for code in _CODES.values())))  # all that we ever print
 
 
-class Terminal:
+class Console:
     """Output that can be held back while a question waits for its answer."""
 
     def __init__(
