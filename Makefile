@@ -48,7 +48,7 @@ page: $(VENV)/.dev
 	@$(PY) web/check.py
 
 screens: $(VENV)/.dev ## Take the pictures of every screen again (needs Chromium)
-	@$(PY) -m docs.make_screens $(ARGS)
+	@$(PY) -m tests.web.screens.make_screens $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (BENCH=relay, figures go to docs/benchmarks.md)
 	@$(PY) bench/$(BENCH).py $(ARGS)

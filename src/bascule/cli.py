@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from bascule import __version__
+from bascule.commands import exits
 
 Result = int | Coroutine[Any, Any, int]
 Command = Callable[[argparse.Namespace], Result]
@@ -36,11 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         _guard_terminals()
         return _run(args)
     except KeyboardInterrupt:
-        return 130
+        return exits.INTERRUPTED
     except BrokenPipeError:
         # Whoever read us has gone; nothing more can be said there, not even by the interpreter at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return exits.FAILED
 
 
 def _guard_terminals() -> None:
@@ -70,13 +71,13 @@ def _run(args: argparse.Namespace) -> int:
         print(tame(redact(error.message)), file=sys.stderr)
         match error:
             case Unreachable():
-                return 3
+                return exits.UNREACHABLE
             case Refused():
-                return 4
+                return exits.REFUSED
             case ConfigError() | InvalidInput():
-                return 2
+                return exits.USAGE
             case _:
-                return 1
+                return exits.FAILED
     except (KeyboardInterrupt, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - a person gets a sentence, the file gets the rest

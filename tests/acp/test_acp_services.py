@@ -14,7 +14,7 @@ from tests.live import LiveServer
 from tests.parts import Part
 
 from bascule.daemon.files.confined import ConfinedFolder, FileForbidden
-from bascule.daemon.files.writing import write_file
+from bascule.daemon.files.file_writing import write_file
 from bascule.daemon.processes.agent_services import AgentServices, ReadParams, WriteParams, relative
 from bascule.drivers.acp.service_calls import command_line
 from bascule.model.events import PermissionRequested, PromptSent, TurnEnded

@@ -4,11 +4,11 @@ import pytest
 
 from bascule.agents.catalogue import BadAgentFile, Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment, running_mode
-from bascule.agents.spec import AgentSpec, DriverSpec, Found
+from bascule.agents.spec import AgentSpec, DriverSpec, FoundProgram
 from bascule.model.errors import InvalidInput, NotSupported
 
 CLAUDE = Catalogue.load("/nonexistent").get("claude-code")
-FOUND = Found("/opt/claude")
+FOUND = FoundProgram("/opt/claude")
 
 
 def test_a_plain_start_has_only_the_words_of_the_file() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from bascule.agents.catalogue import BadAgentFile, parse
 from bascule.agents.command import Launch, build_argv
-from bascule.agents.spec import Found
+from bascule.agents.spec import FoundProgram
 
 HEAD = 'name = "mine"\ntitle = "Mine"\nsearch = ["mine"]\n[modes]\nask = "the-asking-one"\n[[drivers]]\n'
 
@@ -12,12 +12,12 @@ HEAD = 'name = "mine"\ntitle = "Mine"\nsearch = ["mine"]\n[modes]\nask = "the-as
 def test_what_the_protocol_says_needs_no_words_on_the_command_line() -> None:
     spec = parse((HEAD + 'name = "acp"\nargs = ["--acp"]').encode(), "mine.toml")
     launch = Launch(driver="acp", model="large", mode="ask", resume="id-1")
-    assert build_argv(spec, Found("/bin/mine"), launch) == ["/bin/mine", "--acp"]
+    assert build_argv(spec, FoundProgram("/bin/mine"), launch) == ["/bin/mine", "--acp"]
 
 
 def test_words_that_the_file_has_are_used_all_the_same() -> None:
     spec = parse((HEAD + 'name = "acp"\nmodel = ["-m", "{value}"]').encode(), "mine.toml")
-    assert build_argv(spec, Found("/bin/mine"), Launch(driver="acp", model="large")) == [
+    assert build_argv(spec, FoundProgram("/bin/mine"), Launch(driver="acp", model="large")) == [
         "/bin/mine",
         "-m",
         "large",

@@ -7,7 +7,7 @@ from tests.agents.test_locate import program
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv
-from bascule.agents.spec import Found
+from bascule.agents.spec import FoundProgram
 from bascule.daemon.launching import Launcher
 from bascule.link.machine import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
@@ -95,5 +95,5 @@ async def test_an_adapters_command_of_a_persons_own_is_started_as_it_is(tmp_path
 def test_each_agent_is_started_with_the_arguments_of_its_file_and_told_to_ask(
     agent: str, driver: str, words: list[str]
 ) -> None:
-    argv = build_argv(CATALOGUE.get(agent), Found("/bin/it"), Launch(driver=driver))
+    argv = build_argv(CATALOGUE.get(agent), FoundProgram("/bin/it"), Launch(driver=driver))
     assert argv == ["/bin/it", *words]

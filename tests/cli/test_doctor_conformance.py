@@ -12,7 +12,7 @@ from tests.acp.sharing import gone
 from tests.cli.program import Finished, OnTerminal, bascule
 
 from bascule.commands import conformance
-from bascule.commands.terminal import Keyboard, Terminal
+from bascule.commands.console import Console, Keyboard
 from bascule.link.machine import AgentInfo
 
 pytestmark = pytest.mark.anyio
@@ -95,7 +95,7 @@ async def test_no_model_is_used_before_a_person_agreed(short_dir: Path) -> None:
         assert await person.code() == 2
 
 
-class Quick(Terminal):
+class Quick(Console):
     """On it sits somebody who has answered before the question is wholly there."""
 
     def __init__(self, keyboard: int) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from tests.cli.program import bascule
 from tests.parts import Part
 
 from bascule.client.address import local
-from bascule.commands import claude_settings as settings
 from bascule.commands.feedback import hooks_for
-from bascule.commands.feedback_hook import Away, server_of
+from bascule.hooks.claude import claude_settings as settings
+from bascule.hooks.claude.feedback_hook import Away, server_of
 from bascule.state_folder import ServerNote, write_note
 
 pytestmark = pytest.mark.anyio
@@ -51,6 +52,21 @@ def test_what_is_put_in_is_found_and_taken_out_and_all_else_stays(known: dict[st
     assert settings.with_hooks(after, HOOKS) == after
     assert settings.without_hooks(after) == known
     assert settings.without_hooks(known) == known
+
+
+def test_hooks_under_their_old_module_name_are_ours_and_replaced() -> None:
+    old = json.loads(json.dumps(HOOKS).replace(settings.HOOK, "bascule.commands.feedback_hook"))
+    known = {"hooks": {event: [{"hooks": ours}] for event, ours in old.items()}}
+    assert settings.ours_in(known) == old
+    assert settings.ours_in(settings.with_hooks(known, HOOKS)) == HOOKS
+    assert settings.without_hooks(known) == {}
+
+
+@pytest.mark.parametrize("module", [settings.HOOK, "bascule.commands.feedback_hook"])
+def test_the_hook_runs_under_both_of_its_names(module: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-I", "-m", module, "take", str(tmp_path)]
+    done = subprocess.run(words, input=b'{"session_id": "x"}', capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 @given(files, st.sampled_from(["\t", "  ", "    "]), st.booleans())

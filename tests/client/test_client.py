@@ -236,7 +236,7 @@ async def test_a_gap_is_asked_for_again_and_a_lasting_one_is_an_error():
 
 
 async def test_a_slow_reader_keeps_getting_replies_and_loses_nothing(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("bascule.client.feed.MAX_WAITING", 10)
+    monkeypatch.setattr("bascule.client.event_stream.MAX_WAITING", 10)
     async with scripted_server() as server:
 
         @server.on("session:subscribe")

@@ -19,7 +19,7 @@ from tests.modelapi.server import ScriptedModel, serve
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment
-from bascule.agents.spec import Found
+from bascule.agents.spec import FoundProgram
 from bascule.drivers.base import Cue, DriverLaunch, Failure, Probe
 from bascule.drivers.plain import PlainDriver
 from bascule.model.events import (
@@ -147,7 +147,7 @@ async def record(name: str, program: Path, url: str) -> None:
         settle = next(one for one in CANDIDATES if one.name == "aider").settle
         given = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **settle(home, url)}
         process = await asyncio.create_subprocess_exec(
-            *build_argv(spec, Found(str(program)), Launch(driver="plain")),
+            *build_argv(spec, FoundProgram(str(program)), Launch(driver="plain")),
             env=child_environment(spec, given),
             cwd=work,
             stdin=asyncio.subprocess.PIPE,

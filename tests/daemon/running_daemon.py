@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import msgspec
 from tests.daemon.scripted import Scripted
+from tests.store.following import follow
 from tests.waiting import PATIENCE
 
 from bascule.daemon.device import Device
@@ -120,7 +121,7 @@ class RunningDaemon:
         """The event that is (of) what is wanted, the `times`-th of them."""
         seen = 0
         async with asyncio.timeout(PATIENCE):
-            async for rows in self.store.follow(session_id, 0):
+            async for rows in follow(self.store, session_id):
                 for row in rows:
                     event = decode_logged(row.body).event
                     hit = isinstance(event, wanted) if isinstance(wanted, type) else wanted(event)

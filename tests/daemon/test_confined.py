@@ -150,10 +150,10 @@ def test_the_kernels_file_systems_are_not_opened(path: str):
 
 
 def test_reaching_makes_the_folders_that_are_missing(root: Path, confined: ConfinedFolder):
-    os.close(confined.reach(["src", "new", "deep"]))
+    os.close(confined.open_or_make(["src", "new", "deep"]))
     assert (root / "src" / "new" / "deep").is_dir()
     assert stat.S_IMODE((root / "src" / "new").stat().st_mode) == 0o755
-    os.close(confined.reach([]))
+    os.close(confined.open_or_make([]))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_reaching_makes_nothing_behind_a_link_or_in_our_own_folder(
     root: Path, confined: ConfinedFolder, parts: list[str]
 ):
     with pytest.raises(FileForbidden):
-        confined.reach(parts)
+        confined.open_or_make(parts)
     assert not (root.parent / "new").exists()
     assert not (root / "state" / "new").exists()
     assert not (root / "nowhere").exists()
@@ -171,16 +171,16 @@ def test_reaching_makes_nothing_behind_a_link_or_in_our_own_folder(
 
 def test_looking_tells_of_a_plain_file_and_says_why_of_all_else(confined: ConfinedFolder):
     with confined.folder("") as folder:
-        assert confined.look(folder, "a_again.py").st_nlink == 2
+        assert confined.stat_file(folder, "a_again.py").st_nlink == 2
         for name in ("link.py", "src", "pipe", "second_name"):
             with pytest.raises(FileForbidden):
-                confined.look(folder, name)
+                confined.stat_file(folder, name)
         with pytest.raises(FileNotFound):
-            confined.look(folder, "nothing")
+            confined.stat_file(folder, "nothing")
 
 
 def test_our_own_folder_is_the_one_entry_that_is_not_named(root: Path, confined: ConfinedFolder):
-    shown = {path.name for path in root.iterdir() if confined.shows(path.lstat())}
+    shown = {path.name for path in root.iterdir() if confined.is_visible(path.lstat())}
     assert shown == {path.name for path in root.iterdir()} - {"state"}
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bascule.daemon.files.confined import ConfinedFolder, FileForbidden, FileNotFound
+from bascule.daemon.files.folder_listing import list_files, read_file
 from bascule.daemon.files.folders import complete
-from bascule.daemon.files.listing import list_files, read_file
 from bascule.link.files import MAX_FILE
 
 SECRET = "canary-of-the-state-folder"

@@ -11,11 +11,11 @@ from tests.daemon.running_daemon import RunningDaemon
 from tests.daemon.sleeper import Sleeper, claude_record, note_terminal, speak
 from tests.daemon.test_found_sessions import listed, machine
 
+from bascule.drivers.history.hook_messages import HookMessage, format_hook_message, parse_hook_message
 from bascule.link.found import AwaitFeedback, FollowFound, TakeFeedback
 from bascule.model.commands import Actor, EditPrompt, SendPrompt, SentImage, WithdrawPrompt
 from bascule.model.errors import Refused
 from bascule.model.events import Note, PromptSent, TurnEnded
-from bascule.model.feedback import Handed, handed_in, in_words
 from bascule.session.supervisor import new_id
 
 HOOK = Actor("here", "grant-2", "127.0.0.1", "hook")
@@ -231,12 +231,12 @@ async def test_a_message_the_agent_never_noted_is_said_to_be_in_doubt_when_its_t
 @pytest.mark.parametrize("by", ["ana", "a (b): c", "", "x" * 300, "line\nbreak"])
 def test_the_words_are_known_again_in_both_forms_that_the_agent_keeps(text: str, by: str) -> None:
     prompt_id = new_id()
-    words = in_words(Handed(prompt_id, by, text))
+    words = format_hook_message(HookMessage(prompt_id, by, text))
     for kept in (
         f"Stop hook feedback:\n{words}",
         f"<task-notification/>\n<system-reminder>\nBefore it. {words}\n\n</system-reminder>",
     ):
-        found = handed_in(kept)
+        found = parse_hook_message(kept)
         assert found is not None
         assert (found.prompt_id, found.text) == (prompt_id, text)
-    assert handed_in("Stop hook feedback:\nrun the tests first") is None
+    assert parse_hook_message("Stop hook feedback:\nrun the tests first") is None

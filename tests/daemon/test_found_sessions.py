@@ -248,7 +248,7 @@ async def test_s_only_the_conversations_are_opened_and_no_secret_beside_them(
 
 def test_other_tables_of_an_agents_database_are_refused(home: Path) -> None:
     from bascule.daemon.found.places import spot
-    from bascule.daemon.found.rows import DatabaseTrouble, _open
+    from bascule.daemon.found.sqlite_history import DatabaseTrouble, _open
 
     furnish(home, "opencode")
     [spotted] = spot(str(home), OPENCODE)
@@ -261,7 +261,7 @@ def test_other_tables_of_an_agents_database_are_refused(home: Path) -> None:
 
 def test_reading_a_database_leaves_it_and_its_folder_as_they_were(home: Path) -> None:
     from bascule.daemon.found.places import spot
-    from bascule.daemon.found.rows import sessions
+    from bascule.daemon.found.sqlite_history import sessions
 
     furnish(home, "opencode")
     folder = (home / OPENCODE).parent

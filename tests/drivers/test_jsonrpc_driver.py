@@ -11,7 +11,7 @@ from bascule.drivers.base import DriverLaunch
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc.driver import JsonRpcDriver
 from bascule.drivers.jsonrpc.message import read
-from bascule.drivers.jsonrpc.message_writer import Writer
+from bascule.drivers.jsonrpc.message_writer import MessageWriter
 from bascule.drivers.jsonrpc.requests import ENDLESS_ID, AgentRequests
 from bascule.drivers.jsonrpc.state import RpcState
 from bascule.drivers.writes import Replies
@@ -27,7 +27,7 @@ from bascule.model.events import (
 )
 from bascule.model.records import Write
 
-WRITER = Writer()
+WRITER = MessageWriter()
 
 
 class Request(Struct):

@@ -2,11 +2,11 @@
 
 from msgspec import Raw
 
-from bascule.drivers.jsonrpc.message_writer import Writer
+from bascule.drivers.jsonrpc.message_writer import MessageWriter
 
 
 def test_each_message_is_one_line() -> None:
-    writer = Writer()
+    writer = MessageWriter()
     assert writer.request(1, "do", {"a": "b\n"}) == (
         b'{"jsonrpc":"2.0","id":1,"method":"do","params":{"a":"b\\n"}}\n'
     )
@@ -18,4 +18,4 @@ def test_each_message_is_one_line() -> None:
 
 
 def test_the_version_field_may_be_left_out() -> None:
-    assert Writer(version=False).notification("initialized") == b'{"method":"initialized"}\n'
+    assert MessageWriter(version=False).notification("initialized") == b'{"method":"initialized"}\n'

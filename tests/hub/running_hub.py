@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed
 
 from bascule.hub.app import build_app
 from bascule.hub.switchboard import Switchboard
-from bascule.hub.wire.connections import WireLimits
+from bascule.hub.wire.connection_limits import WireLimits
 from bascule.hub.wire.server import HubServer, bind
 from bascule.model.events import (
     PermissionOption,

@@ -2,8 +2,9 @@
 
 import pytest
 
-from bascule.hub.door.hosts import Doorway, check_host, check_origin, is_loopback
+from bascule.hub.door.hosts import Doorway, check_host, check_origin
 from bascule.model.errors import InvalidInput
+from bascule.model.loopback import is_loopback
 from bascule.model.settings import Settings
 
 

@@ -12,7 +12,7 @@ from tests.hub.running_hub import RunningHub, rest_of, running_hub, until
 from tests.waiting import PATIENCE, within
 
 from bascule.hub.live import sse
-from bascule.hub.wire.connections import WireLimits
+from bascule.hub.wire.connection_limits import WireLimits
 
 pytestmark = pytest.mark.anyio
 

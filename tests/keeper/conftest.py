@@ -12,10 +12,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.liveness import is_alive
 from tests.waiting import PATIENCE
 
 from bascule.keeper.folder import marker_of
-from bascule.transport.identity import is_alive
 from bascule.transport.keeper import KeeperConnection
 from bascule.transport.position import Position
 from bascule.transport.spool import SpoolReader

@@ -7,7 +7,7 @@ from tests.live import LiveServer
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment
-from bascule.agents.spec import Found
+from bascule.agents.spec import FoundProgram
 from bascule.model.events import PermissionAnswered, PermissionRequested, TextAppended, TurnEnded
 
 pytestmark = pytest.mark.anyio
@@ -77,7 +77,7 @@ async def test_in_auto_mode_turns_end_without_a_person_and_every_yes_is_in_the_l
 def test_aider_is_told_to_ask_even_where_its_environment_says_otherwise() -> None:
     """With `--yes` it says no to commands by itself, and nobody learns of it."""
     aider = Catalogue.load("/nonexistent").get("aider")
-    argv = build_argv(aider, Found("/opt/aider"), Launch(driver="plain"))
+    argv = build_argv(aider, FoundProgram("/opt/aider"), Launch(driver="plain"))
     assert not [word for word in argv if word.startswith("--yes")]
     given = child_environment(aider, {"AIDER_YES_ALWAYS": "true", "AIDER_YES": "true"})
     assert given["AIDER_YES_ALWAYS"] == "false"

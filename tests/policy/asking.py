@@ -13,7 +13,7 @@ from bascule.model.events import PermissionRequested
 from bascule.model.rules import StandingRule
 from bascule.policy.decide import Verdict, decide
 from bascule.policy.disk import Disk
-from bascule.policy.fitting import Place
+from bascule.policy.fitting import RequestOrigin
 
 LANTERN = "/home/dev/lantern"
 DISK = Disk(real_path, lambda _: ())  # with links as they are, and nothing hidden
@@ -53,7 +53,7 @@ def verdict(
     session: str = "s1",
     disk: Disk = DISK,
 ) -> Verdict | None:
-    place = Place(session, cwd, agent)
+    place = RequestOrigin(session, cwd, agent)
     return decide(request, mode, [], cwd, rules, place, disk)
 
 

@@ -15,7 +15,7 @@ from bascule.model.records import SessionRecord
 from bascule.model.rules import StandingRule
 from bascule.policy.decide import MODE_WORDS, Verdict, by_mode, decide, judged
 from bascule.policy.disk import UNSEEN, Disk
-from bascule.policy.fitting import Place
+from bascule.policy.fitting import RequestOrigin
 from bascule.policy.session_rules import SessionRule, decode_rule, rule_for
 from bascule.policy.subject import subject_of
 
@@ -130,7 +130,7 @@ def test_deny_beats_ask_beats_allow_and_the_mode_answers_last(
     lasting: tuple[StandingRule, ...],
     verdict: Verdict | None,
 ):
-    place = Place("s1", LANTERN, "claude-code")
+    place = RequestOrigin("s1", LANTERN, "claude-code")
     assert decide(request_, mode, session_rules, LANTERN, lasting, place, DISK) == verdict
 
 
@@ -160,7 +160,7 @@ def test_one_part_is_judged_by_its_strongest_and_most_specific_rule(
 ):
     subject = subject_of(MAKE)
     assert subject is not None
-    (part,) = judged(subject, rules, Place("s1", LANTERN, "claude-code"), DISK)
+    (part,) = judged(subject, rules, RequestOrigin("s1", LANTERN, "claude-code"), DISK)
     assert (part.argv, part.answer, part.rule and part.rule.id, part.unsure) == (
         ("make", "test"),
         answer_,
@@ -172,7 +172,7 @@ def test_one_part_is_judged_by_its_strongest_and_most_specific_rule(
 def test_a_command_that_cannot_be_read_is_one_part_that_a_deny_rule_asks_about():
     subject = subject_of(bash("make $TARGET"))
     assert subject is not None
-    (part,) = judged(subject, [ALLOWS, DENIES], Place("s1", LANTERN, "claude-code"), DISK)
+    (part,) = judged(subject, [ALLOWS, DENIES], RequestOrigin("s1", LANTERN, "claude-code"), DISK)
     assert (part.argv, part.answer, part.rule, part.unsure) == (None, "ask", DENIES, True)
 
 

@@ -9,7 +9,7 @@ from bascule.model.errors import InvalidInput
 from bascule.model.events import PermissionRequested
 from bascule.model.rules import RuleSpec, StandingRule
 from bascule.policy.decide import decide
-from bascule.policy.fitting import Place
+from bascule.policy.fitting import RequestOrigin
 from bascule.policy.globs import covers
 from bascule.policy.lasting_rules import check, words
 from bascule.policy.shell import parts_of
@@ -429,7 +429,7 @@ def test_a_folders_rules_hold_in_the_work_trees_made_from_it_and_reach_no_furthe
     tree = "/home/dev/lantern-worktrees/fix-1"
 
     def there(request: PermissionRequested, held: StandingRule) -> str:
-        place = Place("s1", tree, "codex", LANTERN)
+        place = RequestOrigin("s1", tree, "codex", LANTERN)
         found = decide(request, "relay", [], tree, [held], place, DISK)
         return found.decision if found else "ask"
 

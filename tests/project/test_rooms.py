@@ -57,6 +57,10 @@ def breaches(graph: grimp.ImportGraph, package: str) -> Iterator[str]:
         if is_ours(target) and not is_within(target, "demo"):
             yield f"{module} imports {target}, but the demo agent is a program of its own"
 
+    for module, target in imports_of("hooks.claude.feedback_hook"):
+        if is_ours(target) or target not in sys.stdlib_module_names:
+            yield f"{module} imports {target}, but a hook program needs the standard library only"
+
     for module, target in imports_of("client"):
         if is_ours(target) and not any(
             is_within(target, room) for room in ("client", "api", "link", "model")
@@ -82,6 +86,7 @@ def test_every_room_keeps_its_import_rule():
         ("store.log", "from specimen.keeper import frames", "only transport may import the keeper"),
         ("hub.routes", "import specimen.launch", "the hub reaches drivers"),
         ("demo", "from specimen import model", "a program of its own"),
+        ("hooks.claude.feedback_hook", "from specimen import model", "a hook program needs"),
         ("client", "from specimen.hub import routes", "imports only the API's words"),
     ],
 )
@@ -98,6 +103,8 @@ def test_a_broken_rule_is_found(
         "drivers.__init__": "from specimen.model import words",
         "launch": "import specimen.drivers",
         "hub.__init__": "",
+        "hooks.__init__": "",
+        "hooks.claude.__init__": "",
         "store.__init__": "",
     }
     assert found_in(files, tmp_path / "sound", monkeypatch) == []

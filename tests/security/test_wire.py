@@ -11,7 +11,7 @@ import pytest
 from tests.hub.running_hub import RunningHub, ask, raw_exchange, running_hub, status_of, until
 from tests.waiting import PATIENCE
 
-from bascule.hub.wire.connections import WireLimits
+from bascule.hub.wire.connection_limits import WireLimits
 
 pytestmark = pytest.mark.anyio
 

@@ -9,8 +9,8 @@ from bascule.model.errors import StorageFull
 from bascule.model.events import Note, PermissionAnswered, PermissionRequested, PermissionWithdrawn
 from bascule.model.records import Write
 from bascule.session import ledger as ledger_module
-from bascule.session.asking import Asking
 from bascule.session.ledger import Ledger
+from bascule.session.open_requests import OpenRequests
 from bascule.store.base import Batch, StoredReply
 
 pytestmark = pytest.mark.anyio
@@ -183,14 +183,14 @@ async def test_an_answer_stands_when_the_agent_takes_the_request_back_too_late()
     _, ledger = make()
     ledger.log([asked()])
     ledger.log([PermissionAnswered("r", "allow", "ana")])
-    asking = Asking(ledger)
+    asking = OpenRequests(ledger)
     assert not asking.follow(PermissionWithdrawn("r", "agent"))
     assert asking.withdraw_all("ended") == []
 
 
 async def test_a_request_asked_twice_is_one_request():
     _, ledger = make()
-    asking = Asking(ledger)
+    asking = OpenRequests(ledger)
     assert asking.follow(asked())
     assert not asking.follow(asked())
     assert asking.withdraw_all("interrupted") == [PermissionWithdrawn("r", "interrupted")]

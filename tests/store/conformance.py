@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from msgspec import Raw
+from tests.store.following import follow
 from tests.store.logs import (
     STARTED,
     append_all,
@@ -47,7 +48,7 @@ Open = Callable[[], Awaitable[EventStore]]
 
 async def follow_until(store: EventStore, last: int, after: int = 0, session_id: str = "s1") -> list[Row]:
     rows: list[Row] = []
-    stream = store.follow(session_id, after)
+    stream = follow(store, session_id, after)
     try:
         async with asyncio.timeout(MUCH_PATIENCE):
             async for some in stream:
@@ -173,7 +174,7 @@ class StoreConformance:
         asyncio.get_running_loop().set_exception_handler(None)
         assert (len(heard), len(faults)) == (1, 1)
 
-    # Following
+    # Listening and reading together
 
     async def test_following_gives_past_and_live_as_one(self, store: EventStore) -> None:
         await append_all(store, [STARTED, *[text()] * 49])
@@ -189,31 +190,6 @@ class StoreConformance:
         await store.append(step(2, text()))
         assert numbers(await following) == [1, 2]
 
-    async def test_r06_500_subscribes_during_a_burst_have_no_gap_and_no_double(
-        self, store: EventStore
-    ) -> None:
-        await begin(store)
-        total = 5001
-
-        async def burst() -> None:
-            waiting: list[asyncio.Future[None]] = []
-            for seq in range(2, total, 10):
-                waiting.append(store.append(step(seq, *[text()] * 10)))
-                if seq % 100 < 10:
-                    await waiting[-1]
-            await asyncio.gather(*waiting)
-
-        async def subscribe(after: int) -> None:
-            rows = await follow_until(store, total, after)
-            assert [row.seq for row in rows] == list(range(after + 1, total + 1))
-
-        async with asyncio.TaskGroup() as group:
-            writing = group.create_task(burst())
-            for n in range(500):
-                group.create_task(subscribe(n % 50))
-                if n % 10 == 0 and not writing.done():
-                    await asyncio.sleep(0)
-
     async def test_r04_a_viewer_that_drops_anywhere_goes_on_exactly_there(self, store: EventStore) -> None:
         await begin(store)
         seen: list[int] = []
@@ -226,7 +202,7 @@ class StoreConformance:
         drops = 0
         async with asyncio.timeout(PATIENCE):
             while not seen or seen[-1] < 601:
-                stream = store.follow("s1", seen[-1] if seen else 0)
+                stream = follow(store, "s1", seen[-1] if seen else 0)
                 async for rows in stream:
                     seen += numbers(rows)
                     drops += 1
@@ -235,39 +211,6 @@ class StoreConformance:
         await writing
         assert drops > 1
         assert seen == list(range(1, 602))
-
-    async def test_r07_of_two_followers_one_slow_both_get_all(self, store: EventStore) -> None:
-        await begin(store)
-        go_on = asyncio.Event()
-        slow: list[int] = []
-
-        async def dawdle() -> None:
-            stream = store.follow("s1", 0)
-            async for rows in stream:
-                slow.extend(numbers(rows))
-                await go_on.wait()
-                if slow[-1] >= 20_001:
-                    break
-            await stream.aclose()
-
-        dawdling = asyncio.create_task(dawdle())
-        quick = asyncio.create_task(follow_until(store, 20_001))
-        for seq in range(2, 20_002, 500):
-            await store.append(step(seq, *[text()] * 500))
-        assert numbers(await quick) == list(range(1, 20_002))
-        assert len(slow) < 20_001
-        go_on.set()
-        async with asyncio.timeout(PATIENCE):
-            await dawdling
-        assert slow == list(range(1, 20_002))
-
-    async def test_followers_end_when_the_store_closes(self, store: EventStore) -> None:
-        await begin(store)
-        following = asyncio.create_task(follow_until(store, 99))
-        await asyncio.sleep(0)
-        await store.close()
-        async with asyncio.timeout(PATIENCE):
-            assert numbers(await following) in ([], [1])
 
     # The transcript
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.store.conftest import Clock, Opener
+from tests.store.following import follow
 from tests.store.logs import STARTED, append_all, begin, numbers, step, text
 from tests.waiting import PATIENCE
 
@@ -150,7 +151,7 @@ async def test_a_flipped_bit_in_an_event_is_caught_by_its_checksum(
     with pytest.raises(StoreDamaged):
         await store.page("s1")
     with pytest.raises(StoreDamaged):
-        await anext(store.follow("s1", 0))
+        await anext(follow(store, "s1"))
     assert numbers(await store.read("s2", 0)) == [1, 2]
     assert len(await store.sessions()) == 2
 

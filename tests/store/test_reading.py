@@ -5,8 +5,7 @@ import sqlite3
 
 import pytest
 from tests.store.conftest import Opener
-from tests.store.logs import STARTED, append_all, begin, opened, step, text
-from tests.waiting import PATIENCE
+from tests.store.logs import STARTED, append_all, opened, step, text
 
 from bascule.model.events import AnyEvent, TurnEnded
 from bascule.store import audit, reader, transaction
@@ -78,28 +77,6 @@ async def test_the_loop_goes_on_while_much_is_read(store: SqliteStore) -> None:
         turns += 1
     assert len(await reading) == 20_001
     assert turns > 10  # read on the loop itself, it would be one or two
-
-
-@pytest.mark.row("REL-07")
-async def test_a_stalled_follower_holds_a_bounded_number_of_rows(store: SqliteStore) -> None:
-    await begin(store)
-    stream = store.follow("s1", 0)
-    await anext(stream)
-    for seq in range(2, 20_002, 500):
-        await store.append(step(seq, *[text("x" * 100)] * 500))
-    (tap,) = store._followers._taps["s1"]  # pyright: ignore[reportPrivateUsage]
-    assert tap.behind
-    assert tap._rows == []  # pyright: ignore[reportPrivateUsage]
-    seen = 1
-    async with asyncio.timeout(PATIENCE):
-        async for rows in stream:
-            assert rows[0].seq == seen + 1
-            assert len(rows) <= 4096
-            seen = rows[-1].seq
-            if seen == 20_001:
-                break
-    await stream.aclose()
-    assert store._followers._taps == {}  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_entries_on_disk_lag_the_log_by_a_bounded_part(open_store: Opener) -> None:

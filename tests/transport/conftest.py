@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.liveness import is_alive
 from tests.waiting import PATIENCE
 
 from bascule.transport.errors import KeeperGone
-from bascule.transport.identity import is_alive
 from bascule.transport.keeper import KeeperConnection
 from bascule.transport.words import Spawned
 

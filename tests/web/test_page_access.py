@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.make_screens import EMPTY, SCREENS
 from playwright.async_api import Browser, expect
 from tests.hub.running_hub import RunningHub
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
 from tests.web.lantern import lantern, said, tell, wants_command
+from tests.web.screens.make_screens import EMPTY, SCREENS
 
 from bascule.model.events import PermissionWithdrawn
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from bascule.agents.spec import AgentSpec, DriverSpec, Found
+from bascule.agents.spec import AgentSpec, DriverSpec, FoundProgram
 from bascule.model.errors import InvalidInput, NotSupported
 
 MAX_VALUE = 256
@@ -34,7 +34,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     skip_permissions: bool = False
 
 
-def build_argv(spec: AgentSpec, found: Found, launch: Launch) -> list[str]:
+def build_argv(spec: AgentSpec, found: FoundProgram, launch: Launch) -> list[str]:
     try:
         driver = spec.driver(launch.driver)
     except KeyError as error:

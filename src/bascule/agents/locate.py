@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from bascule.agents.command import child_environment
 from bascule.agents.interpreter import missing_interpreter
 from bascule.agents.probes import MARK
-from bascule.agents.spec import AgentSpec, DriverSpec, Found
+from bascule.agents.spec import AgentSpec, DriverSpec, FoundProgram
 from bascule.model.errors import AgentNotInstalled
 
 SEARCH_SECONDS = 5.0
@@ -30,7 +30,7 @@ def locate(
     driver: DriverSpec | None = None,
     *,
     seconds: float = SEARCH_SECONDS,
-) -> Found:
+) -> FoundProgram:
     """The program for this way to talk to it. Raises `AgentNotInstalled`."""
     deadline = time.monotonic() + seconds
     given = env.get(driver.command, "").strip() if driver and driver.command else ""
@@ -46,12 +46,12 @@ def locate(
                 agent=spec.name,
                 variable=spec.override,
             )
-        return Found(_startable(spec, path, env))
+        return FoundProgram(_startable(spec, path, env))
     places = driver.search if driver is not None and own else spec.search
     for place in places:
         path = _resolve(place, env, deadline)
         if path is not None:
-            return Found(_startable(spec, path, env))
+            return FoundProgram(_startable(spec, path, env))
     for place in places:
         locked = next((one for one in _candidates(place, env, deadline) if _is_file(one)), None)
         if locked is not None:
@@ -66,7 +66,9 @@ def locate(
     raise AgentNotInstalled(told, agent=spec.name)
 
 
-def _given(spec: AgentSpec, variable: str, given: str, env: Mapping[str, str], deadline: float) -> Found:
+def _given(
+    spec: AgentSpec, variable: str, given: str, env: Mapping[str, str], deadline: float
+) -> FoundProgram:
     """A command line as a person would type it, cut into words as a shell would and given to none."""
     try:
         words = shlex.split(given)
@@ -81,7 +83,7 @@ def _given(spec: AgentSpec, variable: str, given: str, env: Mapping[str, str], d
             agent=spec.name,
             variable=variable,
         )
-    return Found(_startable(spec, path, env), args=tuple(words[1:]))
+    return FoundProgram(_startable(spec, path, env), args=tuple(words[1:]))
 
 
 def _startable(spec: AgentSpec, path: str, env: Mapping[str, str]) -> str:
@@ -131,7 +133,7 @@ def _is_file(path: Path) -> bool:
 
 async def find(
     spec: AgentSpec, env: Mapping[str, str], *, seconds: float = PROBE_SECONDS, mark: str = ""
-) -> Found:
+) -> FoundProgram:
     """The program and its version; a program that does not tell its version is still found."""
     found = await asyncio.to_thread(locate, spec, env)
     said, _ = await ask([found.path, *spec.version.args], child_environment(spec, env), seconds, mark)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from bascule.agents.unasked import Unasked
+from bascule.model.fields import DriverName
 
 Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 Word = Annotated[str, Meta(min_length=1, max_length=1024)]
@@ -23,7 +24,6 @@ DriverQuirk = Annotated[
 HomePattern = Annotated[
     str, Meta(pattern=r"^\.?[A-Za-z0-9*?][A-Za-z0-9._*?-]*(/\.?[A-Za-z0-9*?][A-Za-z0-9._*?-]*)*$")
 ]
-DriverName = Literal["stream_json", "acp", "codex", "plain", "terminal"]
 
 
 class _Part(Struct, frozen=True, forbid_unknown_fields=True):
@@ -211,7 +211,7 @@ class AgentSpec(_Part, frozen=True, kw_only=True):
         return driver.asking if driver.modes else self.asking
 
 
-class Found(Struct, frozen=True):
+class FoundProgram(Struct, frozen=True):
     """An agent's program on this machine; `args` are a person's words in the place of the file's."""
 
     path: str

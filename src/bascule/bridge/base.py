@@ -13,7 +13,7 @@ from typing import ClassVar
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment
 from bascule.agents.locate import SEARCH_SECONDS, locate
-from bascule.agents.spec import AgentSpec, Found
+from bascule.agents.spec import AgentSpec, FoundProgram
 from bascule.bridge.keeping import Keeping
 from bascule.bridge.running import Running
 from bascule.bridge.session import (
@@ -93,7 +93,7 @@ class BaseBridge:
             skip_permissions=options.dangerously_skip_permissions
             and bool(self._spec.driver("terminal").skip_permissions),
         )
-        return build_argv(self._spec, Found(self.command), launch)[1:]
+        return build_argv(self._spec, FoundProgram(self.command), launch)[1:]
 
     def on_data_hook(self, data: str, buffer: str) -> str | None:
         """Looks at each piece of output and the rolling buffer; what it gives is typed."""

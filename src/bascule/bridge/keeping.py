@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bascule.bridge.running import Running
 from bascule.bridge.session import BridgeError
+from bascule.model.liveness import pid_exists
 from bascule.transport.errors import KeeperError, KeeperGone
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
 from bascule.transport.spool import SpoolReader
@@ -84,7 +85,7 @@ class Keeping:
         """Names begin with their owner's pid: what belongs to nobody any more is ended, then forgotten."""
         for state in await connection.list():
             owner = state.session.partition(".")[0]
-            if owner.isdigit() and _is_alive(int(owner)):
+            if owner.isdigit() and pid_exists(int(owner)):
                 continue
             if state.exit is None:
                 await connection.end(state.session)
@@ -95,13 +96,3 @@ class Keeping:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -1,6 +1,5 @@
 """Where a server is and what opens its door: links, and the file a local server leaves for its owner."""
 
-import ipaddress
 import os
 import stat
 from pathlib import Path
@@ -10,6 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from bascule.model.errors import HostError, InvalidInput
+from bascule.model.liveness import pid_exists
+from bascule.model.loopback import is_loopback
 
 SERVER_FILE = "server.json"
 _SOCKET_SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
@@ -68,19 +69,13 @@ def socket_url(url: str) -> str:
 
 
 def is_local(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(urlsplit(url).hostname or "")
 
 
 def local(data_dir: str | Path) -> Address:
     """The address of this machine's own server, from the file it keeps while it runs."""
     server = read_server_file(data_dir)
-    if server is None or not is_alive(server.pid):
+    if server is None or not pid_exists(server.pid):
         raise NotRunning(f"No server runs for {data_dir}; start one with: bascule")
     return Address(server.url.partition("#")[0].rstrip("/"), server.key)
 
@@ -100,13 +95,3 @@ def read_server_file(data_dir: str | Path) -> ServerFile | None:
         raise Unreachable(f"{path} can't be read ({error.strerror}).") from error
     except msgspec.MsgspecError as error:
         raise Unreachable(f"{path} is damaged; stop the server, remove it and start again.") from error
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -30,13 +30,14 @@ from bascule.api.answers import (
 from bascule.api.bodies import CreateBody
 from bascule.client.address import Address, Unreachable, local, parse
 from bascule.client.connection import Connection, Incoming, entries_of
-from bascule.client.feed import Feed
+from bascule.client.event_stream import EventStream
 from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
 from bascule.model.errors import BasculeError, InvalidInput
+from bascule.model.events import Decision
 from bascule.model.records import SessionRecord
 
 REPLY_SECONDS = 60
@@ -71,7 +72,7 @@ class Client:
         self._data_dir = data_dir  # a local server that restarts leaves a new key there
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
-        self._feeds: dict[str, Feed] = {}
+        self._streams: dict[str, EventStream] = {}
         self.rules = ClientRules(self._request)
         self.unlogged = ClientUnlogged(self._request)
 
@@ -165,7 +166,7 @@ class Client:
         self,
         session_id: str,
         request_id: str,
-        decision: Literal["allow", "deny"],
+        decision: Decision,
         *,
         input_sha256: str,
         option: str | None = None,
@@ -268,17 +269,17 @@ class Client:
         as `entries` told it. When the log on the machine was replaced, `on_resync` is given a sentence that
         says so, and the entries come again from the first.
         """
-        if session_id in self._feeds:
+        if session_id in self._streams:
             raise InvalidInput(f"This client already follows session {session_id}.")
         last, gap_at = after, -1
         waits, lost_since = delays(), time.monotonic()
         try:
             while True:
-                self._feeds[session_id] = feed = Feed()
-                trouble = await self._subscribe(session_id, last, epoch, feed)
-                epoch = feed.epoch or epoch
+                self._streams[session_id] = stream = EventStream()
+                trouble = await self._subscribe(session_id, last, epoch, stream)
+                epoch = stream.epoch or epoch
                 began = last
-                async for logged in feed:
+                async for logged in stream:
                     if logged.seq > last + 1:
                         if gap_at == last:
                             raise BasculeError(f"The server skips entries after {last} of {session_id}.")
@@ -287,8 +288,8 @@ class Client:
                     if logged.seq == last + 1:
                         last = logged.seq
                         yield logged
-                if feed.replaced:
-                    last, gap_at, epoch = 0, -1, feed.epoch
+                if stream.replaced:
+                    last, gap_at, epoch = 0, -1, stream.epoch
                     on_resync(REPLACED)
                 if trouble is None or last > began:
                     waits, lost_since = delays(), time.monotonic()
@@ -297,18 +298,20 @@ class Client:
                 else:
                     await self._pause(next(waits), lost_since)
         finally:
-            self._feeds.pop(session_id, None)
+            self._streams.pop(session_id, None)
             await self._unsubscribe(session_id)
 
-    async def _subscribe(self, session_id: str, after: int, epoch: str, feed: Feed) -> Unreachable | None:
+    async def _subscribe(
+        self, session_id: str, after: int, epoch: str, stream: EventStream
+    ) -> Unreachable | None:
         """Ask for the entries after `after`. Those that came before the connection broke still count."""
         fields = {"sessionId": session_id, "after": after, "epoch": epoch or None}
         try:
             answer = await self._request("session:subscribe", fields)
         except Unreachable as error:
-            feed.end()
+            stream.end()
             return error
-        feed.epoch = feed.epoch or _decoded("session:subscribe", answer, Subscribed).epoch
+        stream.epoch = stream.epoch or _decoded("session:subscribe", answer, Subscribed).epoch
         return None
 
     def look_again(self) -> None:
@@ -335,23 +338,23 @@ class Client:
     async def _connected(self) -> Connection:
         async with self._connecting:
             if self._connection is None or self._connection.lost:
-                self._connection = await Connection.open(self.address, self._pushed, self._end_feeds)
+                self._connection = await Connection.open(self.address, self._pushed, self._end_streams)
             return self._connection
 
     def _pushed(self, frame: Incoming) -> None:
-        feed = self._feeds.get(frame.session_id)
-        if feed is None:
+        stream = self._streams.get(frame.session_id)
+        if stream is None:
             return
         if frame.type == "session:events":
-            feed.put(entries_of(frame))
+            stream.put(entries_of(frame))
         elif frame.type == "resync" and frame.reason in STARTS_OVER:
-            feed.start_over(frame.epoch)
+            stream.start_over(frame.epoch)
         elif frame.type == "resync":
-            feed.end()
+            stream.end()
 
-    def _end_feeds(self) -> None:
-        for feed in self._feeds.values():
-            feed.end()
+    def _end_streams(self) -> None:
+        for stream in self._streams.values():
+            stream.end()
 
     async def _request(self, kind: str, fields: dict[str, Any]) -> bytes:
         connection = await self._connected()

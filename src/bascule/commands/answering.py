@@ -1,24 +1,24 @@
 """Puts what waits for a person to the person at this terminal, and sends the answer."""
 
 from bascule.client import Client
-from bascule.commands.asking import (
+from bascule.commands.console import Console, Keyboard
+from bascule.commands.request_prompt import (
     permission_keys,
     permission_text,
     question_keys,
     question_text,
     read_answer,
-    read_verdict,
+    read_permission_answer,
 )
-from bascule.commands.terminal import Keyboard, Terminal
 from bascule.model.events import PermissionRequested, QuestionAsked
 
 Asked = PermissionRequested | QuestionAsked
 
 
 class Answerer:
-    def __init__(self, client: Client, terminal: Terminal, keyboard: Keyboard) -> None:
+    def __init__(self, client: Client, console: Console, keyboard: Keyboard) -> None:
         self._client = client
-        self._terminal = terminal
+        self._console = console
         self._keyboard = keyboard
 
     async def ask(self, session_id: str, asked: Asked) -> None:
@@ -30,30 +30,30 @@ class Answerer:
             await self._questions(session_id, asked)
 
     async def _permission(self, session_id: str, asked: PermissionRequested) -> None:
-        self._terminal.say(permission_text(asked, self._terminal))
+        self._console.say(permission_text(asked, self._console))
         while (typed := await self._typed(permission_keys(asked))) is not None:
             if typed.strip().lower() == "v":
-                self._terminal.say(permission_text(asked, self._terminal, whole=True))
+                self._console.say(permission_text(asked, self._console, whole=True))
                 continue
-            verdict = read_verdict(typed, asked)
-            if verdict is None:
-                self._terminal.say("Nothing was answered. ")
+            answer = read_permission_answer(typed, asked)
+            if answer is None:
+                self._console.say("Nothing was answered. ")
                 continue
             await self._client.answer(
                 session_id,
                 asked.request_id,
-                verdict.decision,
+                answer.decision,
                 input_sha256=asked.input_sha256,
-                option=verdict.option,
-                remember=verdict.remember,
-                message=verdict.message,
+                option=answer.option,
+                remember=answer.remember,
+                message=answer.message,
             )
             return
 
     async def _questions(self, session_id: str, asked: QuestionAsked) -> None:
         answers: dict[str, str] = {}
         for question in asked.questions:
-            self._terminal.say(question_text(question, self._terminal))
+            self._console.say(question_text(question, self._console))
             answer = None
             while answer is None:
                 typed = await self._typed(question_keys(question))
@@ -75,5 +75,5 @@ class Answerer:
         )
 
     async def _typed(self, keys: str) -> str | None:
-        self._terminal.say(keys)
+        self._console.say(keys)
         return await self._keyboard.line()

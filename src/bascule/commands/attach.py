@@ -15,8 +15,8 @@ from bascule.client import Client
 from bascule.client.address import Unreachable
 from bascule.client.terminal import Piece, Said, TerminalLine
 from bascule.commands import exits
-from bascule.commands.asking import command_line, flat
-from bascule.commands.server import connected
+from bascule.commands.request_prompt import command_line, flat
+from bascule.commands.server_address import connected
 from bascule.model.errors import InvalidInput, Refusal, Refused
 from bascule.policy.visible import visible
 

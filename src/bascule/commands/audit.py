@@ -10,10 +10,10 @@ import msgspec
 from bascule.api.answers import AuditVerdict
 from bascule.client import NotRunning
 from bascule.commands import exits
-from bascule.commands.asking import flat
+from bascule.commands.console import Console
+from bascule.commands.request_prompt import flat
 from bascule.commands.screen import print_json
-from bascule.commands.server import connected, data_dir_of
-from bascule.commands.terminal import Terminal
+from bascule.commands.server_address import connected, data_dir_of
 from bascule.commands.transcript import one_line
 from bascule.store.audit import verify as verify_chain
 from bascule.store.base import AuditRecord
@@ -34,7 +34,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 async def list_records(args: argparse.Namespace) -> int:
-    terminal = Terminal()
+    terminal = Console()
     async with await connected(args) as client:
         after = args.after
         while (page := await client.audit(after=after, limit=PAGE)).records:

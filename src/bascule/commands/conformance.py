@@ -1,29 +1,24 @@
 """`bascule doctor --conformance AGENT`: an installed agent, with its own model, played through scenes."""
 
 import argparse
-import asyncio
 from collections.abc import Sequence
-from typing import Literal
 
 from bascule.commands import exits
-from bascule.commands.asking import flat
+from bascule.commands.console import Console, Keyboard, Style
 from bascule.commands.machine import signed_in
-from bascule.commands.scenes import SCENES, Stage, Unmet
-from bascule.commands.terminal import Keyboard, Style, Terminal
-from bascule.commands.trial import trial
+from bascule.commands.request_prompt import flat
 from bascule.config import load
+from bascule.conformance.check import Mark, check
+from bascule.conformance.scenes import SCENES, Stage
+from bascule.conformance.trial_server import trial
 from bascule.link.machine import AgentInfo
-from bascule.model.errors import BasculeError
 
-SCENE_SECONDS = 180.0
-
-Mark = Literal["ok", "no", "?"]
 _STYLES: dict[Mark, Style] = {"ok": "green", "no": "red", "?": "yellow"}
 
 
 async def conformance(args: argparse.Namespace) -> int:
     """The command: look, ask, play, and say by the exit code whether all of it holds."""
-    terminal = Terminal()
+    terminal = Console()
     settings = load({"data_dir": args.data})
     async with trial(settings) as place:
         found = next((one for one in await place.client.agents() if one.name == args.conformance), None)
@@ -41,7 +36,7 @@ async def conformance(args: argparse.Namespace) -> int:
     return exits.FAILED if "no" in marks else exits.OK
 
 
-async def _agreed(terminal: Terminal, agent: AgentInfo) -> bool:
+async def _agreed(terminal: Console, agent: AgentInfo) -> bool:
     whose = flat(agent.title or agent.name)
     told = (
         f"This sends seven short messages to the model of {whose}, on your account. "
@@ -57,19 +52,10 @@ async def _agreed(terminal: Terminal, agent: AgentInfo) -> bool:
     return (await keyboard.line() or "").strip().lower() in ("y", "yes")
 
 
-async def _play(terminal: Terminal, stage: Stage, name: str) -> Mark:
-    mark: Mark = "ok"
-    try:
-        async with asyncio.timeout(SCENE_SECONDS):
-            more = await SCENES[name](stage)
-    except TimeoutError:
-        mark, more = "no", f"it took longer than {SCENE_SECONDS:.0f} s"
-    except Unmet as error:
-        mark, more = "?" if error.unsure else "no", str(error)
-    except BasculeError as error:
-        mark, more = "no", error.message
+async def _play(terminal: Console, stage: Stage, name: str) -> Mark:
+    mark, detail = await check(stage, name)
     word = terminal.style(f"{mark:<4}", _STYLES[mark])
-    terminal.line(f"{word}{name}{f': {flat(more)}' if more else ''}")
+    terminal.line(f"{word}{name}{f': {flat(detail)}' if detail else ''}")
     return mark
 
 

@@ -7,9 +7,9 @@ from contextlib import aclosing
 from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.answering import Answerer, Asked
-from bascule.commands.asking import command_line, elsewhere, permission_text, question_text
+from bascule.commands.console import Console, Keyboard
+from bascule.commands.request_prompt import command_line, elsewhere, permission_text, question_text
 from bascule.commands.screen import print_json
-from bascule.commands.terminal import Keyboard, Terminal
 from bascule.commands.transcript import Transcript
 from bascule.model.codec import Logged, decode_event, encode_logged
 from bascule.model.errors import BasculeError
@@ -35,7 +35,7 @@ SETTLED_CODES = ("ALREADY_ANSWERED", "REQUEST_WITHDRAWN", "REQUEST_NOT_FOUND", "
 
 class Conversation:
     def __init__(
-        self, client: Client, session_id: str, terminal: Terminal, message_id: str, *, as_json: bool = False
+        self, client: Client, session_id: str, terminal: Console, message_id: str, *, as_json: bool = False
     ) -> None:
         self.detached = False
         self._client = client
@@ -144,7 +144,7 @@ class Conversation:
 
     def _tell(self, asked: Asked) -> None:
         """Nobody sits here: show what waits, and where it can be answered. Never answer it."""
-        plain = Terminal(sys.stderr)
+        plain = Console(sys.stderr)
         if isinstance(asked, PermissionRequested):
             sys.stderr.write(permission_text(asked, plain, whole=True))
         else:

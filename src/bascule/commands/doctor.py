@@ -16,12 +16,12 @@ from bascule.agents.catalogue import Catalogue
 from bascule.client import Client, Unreachable
 from bascule.client.address import read_server_file
 from bascule.commands import exits
-from bascule.commands.asking import flat
 from bascule.commands.audit import DATABASE, verify_file
 from bascule.commands.conformance import conformance
+from bascule.commands.console import Console, Style
 from bascule.commands.doctor_log import log_findings
 from bascule.commands.finding import Finding, Level
-from bascule.commands.terminal import Style, Terminal
+from bascule.commands.request_prompt import flat
 from bascule.config import ConfigError, load
 from bascule.daemon.launching import Launcher
 from bascule.link.machine import AgentInfo
@@ -41,7 +41,7 @@ _STYLES: dict[Level, Style] = {"ok": "green", "warn": "yellow", "fail": "red"}
 async def doctor(args: argparse.Namespace) -> int:
     if args.conformance:
         return await conformance(args)
-    terminal = Terminal()
+    terminal = Console()
     worst = "ok"
     async for finding in _examine(args):
         mark = terminal.style(f"{finding.level:<4}", _STYLES[finding.level])

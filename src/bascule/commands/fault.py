@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bascule import logs
 from bascule.commands import exits
-from bascule.commands.server import data_dir_of
+from bascule.commands.server_address import data_dir_of
 from bascule.model.errors import BasculeError
 from bascule.model.faults import report
 

@@ -13,10 +13,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bascule.commands import claude_settings as settings
 from bascule.commands import exits
-from bascule.commands.asking import flat
-from bascule.commands.server import data_dir_of
+from bascule.commands.request_prompt import flat
+from bascule.commands.server_address import data_dir_of
+from bascule.hooks.claude import claude_settings as settings
 from bascule.model.errors import HostError
 
 DAY = 86_400
@@ -96,7 +96,7 @@ def hooks_for(python: str, data: str) -> dict[str, list[settings.Object]]:
     gone ends with 1; Python ends with 2 for a missing file, which Claude Code would take for words."""
 
     def command(mode: str) -> str:
-        return f"exec {shlex.quote(python)} -I -m {settings.MARK} {mode} {shlex.quote(os.path.abspath(data))}"
+        return f"exec {shlex.quote(python)} -I -m {settings.HOOK} {mode} {shlex.quote(os.path.abspath(data))}"
 
     take = {"type": "command", "command": command("take"), "timeout": TAKE_SECONDS}
     wait = {

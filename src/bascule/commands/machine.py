@@ -3,16 +3,16 @@
 import argparse
 
 from bascule.commands import exits
-from bascule.commands.asking import flat
-from bascule.commands.server import connected
-from bascule.commands.terminal import Terminal
+from bascule.commands.console import Console
+from bascule.commands.request_prompt import flat
+from bascule.commands.server_address import connected
 from bascule.link.machine import AgentInfo
 
 
 async def agents(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         found = await client.agents()
-    terminal = Terminal()
+    terminal = Console()
     for agent in found:
         mark = terminal.style("ok  ", "green") if agent.available else terminal.style("no  ", "dim")
         facts = " ".join(part for part in (agent.version, agent.path, signed_in(agent)) if part)

@@ -4,8 +4,8 @@ import argparse
 import os
 
 from bascule.commands import exits
-from bascule.commands.asking import flat
-from bascule.commands.server import connected
+from bascule.commands.request_prompt import flat
+from bascule.commands.server_address import connected
 
 
 async def trust(args: argparse.Namespace) -> int:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 from bascule.api.answers import RuleTrial
 from bascule.commands import exits
-from bascule.commands.asking import command_line, flat
+from bascule.commands.console import Console
+from bascule.commands.request_prompt import command_line, flat
 from bascule.commands.screen import print_json
-from bascule.commands.server import connected
-from bascule.commands.terminal import Terminal
+from bascule.commands.server_address import connected
 from bascule.model.codec import encode
 from bascule.model.errors import InvalidInput
 from bascule.model.rules import RuleSpec
@@ -21,7 +21,7 @@ MORE = " …"
 async def list_rules(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         found = await client.rules.all()
-    terminal = Terminal()
+    terminal = Console()
     if args.json:
         for rule in found.rules:
             print_json(encode(rule))

@@ -13,10 +13,10 @@ from bascule.api.answers import Created
 from bascule.api.bodies import CreateBody
 from bascule.client import Client
 from bascule.commands import exits
-from bascule.commands.asking import command_line, flat
+from bascule.commands.console import Console
 from bascule.commands.conversation import Conversation
-from bascule.commands.server import connected
-from bascule.commands.terminal import Terminal
+from bascule.commands.request_prompt import command_line, flat
+from bascule.commands.server_address import connected
 from bascule.model.errors import BasculeError
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import SessionRecord
@@ -83,7 +83,7 @@ async def _run(client: Client, args: argparse.Namespace, prompt: str) -> int:
         follow = command_line("sessions", "show", session_id)
         print(f"Runs in the background; follow it with: {follow}", file=sys.stderr)
         return exits.OK
-    terminal = Terminal(interactive=False if args.json else None)
+    terminal = Console(interactive=False if args.json else None)
     conversation = Conversation(client, session_id, terminal, message_id, as_json=args.json)
     code = await _until_done(conversation, after)
     if known is None and not args.keep and not conversation.detached:

@@ -9,7 +9,7 @@ import re
 import sys
 from typing import TextIO
 
-from bascule.commands.terminal import COLOURS
+from bascule.commands.console import COLOURS
 from bascule.policy.visible import json_visible, tame
 
 _ours = re.compile("(" + "|".join(re.escape(one) for one in sorted(COLOURS)) + ")")

@@ -9,10 +9,10 @@ from bascule.api.answers import RequestView
 from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.answering import Answerer
-from bascule.commands.asking import elsewhere, flat, permission_text, question_text
+from bascule.commands.console import Console, Keyboard, Style
+from bascule.commands.request_prompt import elsewhere, flat, permission_text, question_text
 from bascule.commands.screen import print_json
-from bascule.commands.server import connected
-from bascule.commands.terminal import Keyboard, Style, Terminal
+from bascule.commands.server_address import connected
 from bascule.commands.transcript import Transcript, one_line
 from bascule.commands.unlogged import mention
 from bascule.model.codec import decode_event, encode
@@ -29,12 +29,12 @@ async def list_sessions(args: argparse.Namespace) -> int:
             print_json(encode(sessions))
             return exits.OK
         _print_sessions(sessions)
-        await mention(client, Terminal())
+        await mention(client, Console())
     return exits.OK
 
 
 def _print_sessions(sessions: list[SessionRecord]) -> None:
-    terminal = Terminal()
+    terminal = Console()
     if not sessions:
         terminal.line('No sessions. Start one with: bascule run "your prompt"')
     for one in sessions:
@@ -50,7 +50,7 @@ async def show(args: argparse.Namespace) -> int:
     """The whole log of a session as a transcript, then, with --follow, what comes."""
     async with await connected(args) as client:
         session = await client.session(args.session)
-        terminal = Terminal()
+        terminal = Console()
         transcript = Transcript(terminal)
         if session.seq == 0 and not args.follow:
             return exits.OK
@@ -102,7 +102,7 @@ def _named(requests: list[RequestView], session_id: str, name: str) -> RequestVi
 
 
 def _list_requests(requests: list[RequestView], session_id: str | None) -> int:
-    terminal = Terminal()
+    terminal = Console()
     wanted = [one for one in requests if session_id in (None, one.session_id)]
     if not wanted:
         terminal.line("Nothing waits for you.")
@@ -111,7 +111,7 @@ def _list_requests(requests: list[RequestView], session_id: str | None) -> int:
     return exits.OK
 
 
-def _print_request(terminal: Terminal, request: RequestView) -> None:
+def _print_request(terminal: Console, request: RequestView) -> None:
     asked = _asked(request)
     if isinstance(asked, PermissionRequested):
         terminal.write(permission_text(asked, terminal, whole=True))
@@ -122,7 +122,7 @@ def _print_request(terminal: Terminal, request: RequestView) -> None:
 
 
 async def _ask_here(client: Client, request: RequestView) -> int:
-    terminal = Terminal()
+    terminal = Console()
     if not terminal.interactive:
         _print_request(terminal, request)
         return exits.USAGE
@@ -143,7 +143,7 @@ async def _answer_by_words(client: Client, request: RequestView, args: argparse.
         return exits.OK
     # Allowing by words names the input that was seen, so that nothing else can be allowed by mistake.
     if args.decision == "allow" and not _names_input(args.sha, request.input_sha256):
-        terminal = Terminal(sys.stderr)
+        terminal = Console(sys.stderr)
         sys.stderr.write(permission_text(asked, terminal, whole=True))
         print(f"To allow exactly this, add: --sha {flat(request.input_sha256[:12])}", file=sys.stderr)
         return exits.USAGE

@@ -1,6 +1,6 @@
 """A session's events as a person reads them in a terminal: text as it comes, a tool on one line."""
 
-from bascule.commands.terminal import Style, Terminal
+from bascule.commands.console import Console, Style
 from bascule.model.codec import Logged
 from bascule.model.entries import NoEntry
 from bascule.model.events import (
@@ -65,7 +65,7 @@ def named(tool: str, title: str) -> str:
 class Transcript:
     """Draws entries one after another; holds only what it needs to place the next."""
 
-    def __init__(self, terminal: Terminal) -> None:
+    def __init__(self, terminal: Console) -> None:
         self._terminal = terminal
         self._speaking = ""
         self._tools: dict[str, str] = {}

@@ -4,9 +4,9 @@ import argparse
 import sys
 
 from bascule.commands import exits
-from bascule.commands.asking import command_line, flat
-from bascule.commands.server import connected
-from bascule.commands.terminal import Terminal
+from bascule.commands.console import Console
+from bascule.commands.request_prompt import command_line, flat
+from bascule.commands.server_address import connected
 
 
 async def generate(args: argparse.Namespace) -> int:
@@ -33,7 +33,7 @@ def _print_code(link: str) -> None:
 async def list_grants(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         grants = await client.grants()
-    terminal = Terminal()
+    terminal = Console()
     if not grants:
         terminal.line("Nobody has a link. Make one with: bascule trust generate NAME")
     for grant in grants:

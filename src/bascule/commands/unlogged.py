@@ -5,8 +5,8 @@ import shlex
 
 from bascule.client import Client
 from bascule.commands import exits
-from bascule.commands.server import connected
-from bascule.commands.terminal import Terminal
+from bascule.commands.console import Console
+from bascule.commands.server_address import connected
 from bascule.commands.transcript import one_line
 from bascule.link.unlogged import UnloggedProcess
 from bascule.model.codec import encode
@@ -17,14 +17,14 @@ async def unlogged(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         if args.take_up:
             for session_id in await client.unlogged.take_up(args.take_up):
-                Terminal().line(f"Taken up as {session_id}.")
+                Console().line(f"Taken up as {session_id}.")
             return exits.OK
         if args.end:
             folder = await client.unlogged.end(args.end)
-            Terminal().line(f"Ended. What it wrote is in {one_line(folder, 400)}")
+            Console().line(f"Ended. What it wrote is in {one_line(folder, 400)}")
             return exits.OK
         found = await client.unlogged.list()
-    terminal = Terminal()
+    terminal = Console()
     if args.json:
         terminal.line(encode(found).decode())
         return exits.OK
@@ -35,7 +35,7 @@ async def unlogged(args: argparse.Namespace) -> int:
     return exits.OK
 
 
-async def mention(client: Client, terminal: Terminal) -> None:
+async def mention(client: Client, terminal: Console) -> None:
     """Below a list of sessions: what is missing from it."""
     for damage in await client.damaged():
         terminal.line(terminal.style(f"{one_line(damage.session_id, 40)}  damaged", "red"))
@@ -50,7 +50,7 @@ async def mention(client: Client, terminal: Terminal) -> None:
         describe(terminal, one)
 
 
-def describe(terminal: Terminal, one: UnloggedProcess) -> None:
+def describe(terminal: Console, one: UnloggedProcess) -> None:
     state = "running" if one.running else "ended"
     what = one_line(one.title or " ".join(one.argv) or one.name, 60)
     terminal.line(f"{one_line(one.name, 60)}  {state}, not in the log  {one_line(one.agent, 16)}  {what}")

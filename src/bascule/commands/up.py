@@ -12,7 +12,7 @@ from pathlib import Path
 from bascule import logs
 from bascule.commands import exits
 from bascule.config import load
-from bascule.config.rules import is_loopback
+from bascule.model.loopback import is_loopback
 from bascule.model.settings import Settings
 from bascule.state_folder import prepare
 

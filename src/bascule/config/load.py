@@ -14,7 +14,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import FieldInfo, fields
 
-from bascule.config.rules import PATHS, check, expanded
+from bascule.config.checks import PATHS, check, expanded
 from bascule.model.errors import CallerError
 from bascule.model.settings import AcpSettings, Limits, Settings, TerminalSettings
 

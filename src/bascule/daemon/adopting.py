@@ -6,8 +6,8 @@ from collections.abc import Callable
 from bascule.daemon.device import Device
 from bascule.daemon.launching import SHARED, TERMINAL, Launching
 from bascule.daemon.live_sessions import LiveSessions, process_name
-from bascule.daemon.processes.connections import lost
 from bascule.daemon.processes.labels import with_label
+from bascule.daemon.processes.shared_processes import lost
 from bascule.drivers.acp import AcpDriver
 from bascule.model.codec import decode_logged
 from bascule.model.errors import BasculeError, StoreDamaged

@@ -5,7 +5,7 @@ import os
 import msgspec
 
 from bascule.daemon.files.confined import ConfinedFolder, FileNotFound
-from bascule.daemon.files.listing import read_bytes
+from bascule.daemon.files.folder_listing import read_bytes
 from bascule.link.rules import Proposal, Proposals
 from bascule.model.errors import CallerError
 from bascule.model.rules import RuleAnswer, RuleSpec

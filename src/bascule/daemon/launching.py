@@ -15,7 +15,7 @@ from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment, mode_name, running_mode
 from bascule.agents.locate import SEARCH_SECONDS, find, locate
 from bascule.agents.login import signed_in
-from bascule.agents.spec import AgentSpec, Found
+from bascule.agents.spec import AgentSpec, FoundProgram
 from bascule.agents.unasked import sentences
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.found.places import Place
@@ -285,9 +285,9 @@ class Launcher:
         info = self._info(spec, ways, problem)
         return replace(info, version=found.version if found else None, signed_in=login)
 
-    def _ways(self, spec: AgentSpec) -> tuple[dict[str, Found], str | None]:
+    def _ways(self, spec: AgentSpec) -> tuple[dict[str, FoundProgram], str | None]:
         """The ways to talk to it that can be gone here, or why there is none."""
-        ways: dict[str, Found] = {}
+        ways: dict[str, FoundProgram] = {}
         problems: list[str] = []
         for driver in spec.drivers:
             try:
@@ -306,7 +306,7 @@ class Launcher:
             )
         return wanted.driver or next(iter(self._ways(spec)[0]), known[0])
 
-    def _info(self, spec: AgentSpec, ways: dict[str, Found], problem: str | None) -> AgentInfo:
+    def _info(self, spec: AgentSpec, ways: dict[str, FoundProgram], problem: str | None) -> AgentInfo:
         first = spec.driver(next(iter(ways), None))
         return AgentInfo(
             spec.name,

@@ -5,8 +5,8 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from bascule.daemon.processes.connections import Connections
 from bascule.daemon.processes.keeper_process import KeeperLink, KeeperProcess
+from bascule.daemon.processes.shared_processes import SharedProcesses
 from bascule.daemon.tape_archive import TapeArchive
 from bascule.drivers.acp import AcpDriver
 from bascule.drivers.base import Driver
@@ -72,7 +72,7 @@ class LiveSessions:
         self._steady = steady
         self._ruling = ruling
         self.keeper = KeeperLink(keeper_folder)
-        self.connections = Connections(self.keeper, acp)
+        self.connections = SharedProcesses(self.keeper, acp)
         self.by_kept_name: dict[str, Hears] = {}
         self.on_run: Callable[[Supervisor], None] = lambda _: (
             None

@@ -33,7 +33,7 @@ from bascule.model.records import RequestRecord, SessionRecord
 from bascule.model.rules import RuleSpec, StandingRule, Tried, spec_of
 from bascule.policy.decide import Verdict, decide, judged
 from bascule.policy.disk import Disk
-from bascule.policy.fitting import Place
+from bascule.policy.fitting import RequestOrigin
 from bascule.policy.lasting_rules import check, words
 from bascule.policy.session_rules import SessionRule
 from bascule.policy.subject import subject_of
@@ -73,7 +73,7 @@ class Rules:
         self, asked: PermissionRequested, record: SessionRecord, rules: Sequence[SessionRule]
     ) -> Verdict | None:
         """What a live session's request is answered with, before anybody is asked."""
-        place = Place(record.session_id, record.cwd, record.agent, record.worktree_of)
+        place = RequestOrigin(record.session_id, record.cwd, record.agent, record.worktree_of)
         found = decide(asked, record.permission_mode, rules, record.cwd, self._book.holding(), place, DISK)
         if found is not None and found.rule_ids:
             self._book.used(found.rule_ids)
@@ -142,7 +142,7 @@ class Rules:
 
     def _tried(self, command: TryRequest) -> Tried:
         folder = command.folder or os.path.expanduser("~")
-        place = Place("", self._checked(folder), command.agent or "")
+        place = RequestOrigin("", self._checked(folder), command.agent or "")
         subject = typed_subject(command.tool_class, command.text.strip())
         return tried(subject, self._book.holding(), place, DISK)
 
@@ -173,7 +173,7 @@ def _answered(rule: StandingRule, old: Past) -> PastAnswer | None:
     if subject is None:
         return None
     session = old.session
-    place = Place(session.session_id, session.cwd, session.agent, session.worktree_of)
+    place = RequestOrigin(session.session_id, session.cwd, session.agent, session.worktree_of)
     parts = judged(subject, [rule], place, DISK)
     if all(part.answer is None for part in parts):
         return None

@@ -37,7 +37,7 @@ from bascule.model.errors import (
     StoreDamaged,
 )
 from bascule.model.events import AnyEvent, ArchivedChanged, TitleChanged
-from bascule.session.answers import check_open
+from bascule.session.answer_checks import check_open
 from bascule.session.commands import carry_out, end
 from bascule.session.ledger import Ledger
 from bascule.session.supervisor import Supervisor

@@ -1,5 +1,6 @@
 """Begins sessions: a new one, and one brought back."""
 
+import asyncio
 import logging
 import math
 from collections.abc import Callable, Sequence
@@ -10,7 +11,8 @@ from msgspec.structs import asdict, replace
 from bascule.daemon.device import Device
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.launching import SHARED, TERMINAL, Launching
-from bascule.daemon.live_sessions import LiveSessions, process_name
+from bascule.daemon.live_sessions import LiveSession, LiveSessions, process_name
+from bascule.daemon.pending_start import PendingStart, fresh_point
 from bascule.daemon.processes.labels import with_label
 from bascule.drivers.acp import AcpDriver
 from bascule.model.codec import decode_logged
@@ -24,7 +26,7 @@ from bascule.model.events import (
     TitleChanged,
 )
 from bascule.model.lifecycle import Phase
-from bascule.model.records import SessionRecord, Write
+from bascule.model.records import SessionRecord
 from bascule.model.settings import Settings
 from bascule.session.agent import SpawnPlan
 from bascule.session.ledger import Ledger
@@ -32,7 +34,7 @@ from bascule.session.queueing import check_prompt, images_of
 from bascule.session.reviving import COULD_NOT_CONNECT
 from bascule.session.serving import Services
 from bascule.session.supervisor import Supervisor, new_id
-from bascule.store.base import AuditRecord, EventStore, ResumePoint, StoredReply
+from bascule.store.base import EventStore, StoredReply
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +77,7 @@ class Starter:
             facts.append(PromptSent(new_id(), command.prompt, by.name, command.client_message_id, images))
         begun = SessionBegun(session_id=command.session_id, seq=1 + len(facts))
         ledger = Ledger.new(self._store, command.session_id, self._clock, once=True)
-        await self._launch(ledger, started, facts, by, StoredReply.to(envelope, begun))
+        await self._launch(PendingStart(ledger, started, facts, by, StoredReply.to(envelope, begun)))
         return begun
 
     async def _prepared(self, envelope: Envelope[StartSession]) -> SessionStarted:
@@ -137,7 +139,7 @@ class Starter:
             )
         )
         ledger = Ledger(self._store, point, self._clock, once=once)
-        await self._launch(ledger, started, [], by, None)
+        await self._launch(PendingStart(ledger, started, [], by, None))
 
     async def _of_conversation(self, command: StartSession) -> list[SessionRecord]:
         """The sessions in which the conversation was had that this one goes on with."""
@@ -174,112 +176,67 @@ class Starter:
         cwd, _ = check_directory(wanted.cwd, self._launcher.roots, self._launcher.own)
         return await self._launcher.complete(wanted, cwd)
 
-    async def _launch(
-        self,
-        ledger: Ledger,
-        started: SessionStarted,
-        facts: list[AnyEvent],
-        by: Actor,
-        reply: StoredReply | None,
-    ) -> None:
+    async def _launch(self, start: PendingStart) -> None:
+        if start.started.driver == TERMINAL:
+            await self._launch_terminal(start)
+        elif start.started.driver in SHARED:
+            await self._launch_shared(start)
+        else:
+            await self._launch_alone(start)
+
+    async def _launch_alone(self, start: PendingStart) -> None:
+        """On a process of its own."""
+        ledger, started = start.ledger, start.started
         record = ledger.record
-        fresh = ResumePoint(record, ledger.pending, 0, 0, None, [], [])
-        if started.driver == TERMINAL:
-            await self._launch_terminal(ledger, started, fresh, facts, by, reply)
-            return
-        if started.driver in SHARED:
-            await self._launch_shared(ledger, started, facts, by, reply)
-            return
         driver = self._launcher.driver(started, history=record.seq == 0)
-        writes: list[Write] = driver.start()
-        writes += [driver.prompt(fact) for fact in facts if isinstance(fact, PromptSent)]
+        fresh = fresh_point(record, ledger.pending)
+        writes = start.first_writes(driver)
         # The bytes are committed with the facts: whatever stops us now, the next start spawns and delivers.
-        committed = ledger.log(
-            [started, *facts],
-            out_offset=0,
-            err_offset=0,
-            driver_state=driver.state(),
-            writes=writes,
-            audit=[_audit(record.session_id, started, by)],
-            reply=reply,
-            sync=True,
-        )
+        committed = start.log(driver, writes)
         supervisor, process = self._sessions.take(ledger, driver, fresh, self._launcher.revival(started))
         supervisor.deliver_after(committed, writes)
-        try:
-            await committed
-        except BaseException:
-            self._sessions.drop(supervisor)
-            raise
+        await self._stored(committed, supervisor)
         self._sessions.run(supervisor, process, self._plan(record, started))
 
-    async def _launch_terminal(
-        self,
-        ledger: Ledger,
-        started: SessionStarted,
-        fresh: ResumePoint,
-        facts: list[AnyEvent],
-        by: Actor,
-        reply: StoredReply | None,
-    ) -> None:
-        record = ledger.record
-        driver = self._launcher.terminal(started)
-        committed = ledger.log(
-            [started, *facts],
-            out_offset=0,
-            err_offset=0,
-            driver_state=driver.state(),
-            audit=[_audit(record.session_id, started, by)],
-            reply=reply,
-            sync=True,
-        )
-        terminal, process = self._sessions.take_terminal(ledger, driver, fresh, 0)
-        try:
-            await committed
-        except BaseException:
-            self._sessions.drop(terminal)
-            raise
-        self._sessions.run(terminal, process, self._plan(record, started))
+    async def _launch_terminal(self, start: PendingStart) -> None:
+        record = start.ledger.record
+        fresh = fresh_point(record, start.ledger.pending)
+        driver = self._launcher.terminal(start.started)
+        committed = start.log(driver)
+        terminal, process = self._sessions.take_terminal(start.ledger, driver, fresh, 0)
+        await self._stored(committed, terminal)
+        self._sessions.run(terminal, process, self._plan(record, start.started))
 
-    async def _launch_shared(
-        self,
-        ledger: Ledger,
-        started: SessionStarted,
-        facts: list[AnyEvent],
-        by: Actor,
-        reply: StoredReply | None,
-    ) -> None:
+    async def _launch_shared(self, start: PendingStart) -> None:
         """On the process that sessions started in the same way share. Nothing is awaited between choosing it
-        and sitting down, so that it can't go away in between."""
-        record, title = ledger.record, self._launcher.title(started.agent)
-        at = self._sessions.connections.choose(started, title, self._launcher.plan(started, ""))
-        started = replace(started, process=at.name)
-        plan = with_label(self._launcher.plan(started, at.name), record.session_id, started)
+        and joining it, so that it can't go away in between."""
+        ledger, title = start.ledger, self._launcher.title(start.started.agent)
+        record = ledger.record
+        at = self._sessions.connections.choose(start.started, title, self._launcher.plan(start.started, ""))
+        start = start._replace(started=replace(start.started, process=at.name))
+        plan = with_label(self._launcher.plan(start.started, at.name), record.session_id, start.started)
         joining, out, err = at.joining()
-        driver = self._launcher.driver(started, history=record.seq == 0, joining=joining)
+        driver = self._launcher.driver(start.started, history=record.seq == 0, joining=joining)
         assert isinstance(driver, AcpDriver), "only this protocol carries several sessions"
-        writes: list[Write] = driver.start()
-        writes += [driver.prompt(fact) for fact in facts if isinstance(fact, PromptSent)]
-        committed = ledger.log(
-            [started, *facts, *driver.settled()],
-            out_offset=out,
-            err_offset=err,
-            driver_state=driver.state(),
-            writes=writes,
-            audit=[_audit(record.session_id, started, by)],
-            reply=reply,
-            sync=True,
-        )
-        fresh = ResumePoint(record, ledger.pending, out, err, None, [], [])
+        writes = start.first_writes(driver)
+        committed = start.log(driver, writes, driver.settled(), out, err)
+        fresh = fresh_point(record, ledger.pending, out, err)
         supervisor = self._sessions.take_shared(ledger, driver, fresh, at, self._services)
         supervisor.deliver_after(committed, writes)
         try:
-            await committed
+            await self._stored(committed, supervisor)
         except BaseException:
-            self._sessions.drop(supervisor)
             await supervisor.seat.forget()
             raise
         self._sessions.run(supervisor, supervisor.seat, plan)
+
+    async def _stored(self, committed: "asyncio.Future[None]", session: LiveSession) -> None:
+        """Wait for the commit. A session whose start could not be stored is not live."""
+        try:
+            await committed
+        except BaseException:
+            self._sessions.drop(session)
+            raise
 
     def _plan(self, record: SessionRecord, started: SessionStarted) -> SpawnPlan:
         plan = self._launcher.plan(started, process_name(record))
@@ -329,12 +286,3 @@ def tidy_title(title: str) -> str:
     if not tidy or len(tidy) > TITLE_LENGTH:
         raise InvalidInput(f"A title has 1 to {TITLE_LENGTH} characters.")
     return tidy
-
-
-def _audit(session_id: str, started: SessionStarted, by: Actor) -> AuditRecord:
-    detail = f"{started.agent} in {started.cwd}, {started.permission_mode}"
-    if started.driver == TERMINAL:
-        detail = f"{started.agent} in {started.cwd}, in a terminal"
-    if started.skip_permissions:
-        detail += ", skipping its permissions"
-    return AuditRecord.of(by, "session_started", session_id, detail)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from bascule.keeper.lines import LineGuard
 from bascule.keeper.loop import WRITE, Loop
-from bascule.keeper.requests import Refused
+from bascule.keeper.request_checks import Refused
 
 MAX_QUEUED = 64 * 1024 * 1024
 MAX_WRITES = 4096

@@ -12,7 +12,7 @@ import termios
 from dataclasses import dataclass
 from typing import NoReturn
 
-from bascule.keeper.requests import Refused, Size, SpawnRequest
+from bascule.keeper.request_checks import Refused, Size, SpawnRequest
 
 _EXEC_TIMEOUT_MS = 10_000
 _F_SETPIPE_SZ = 1031

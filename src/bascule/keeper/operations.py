@@ -4,10 +4,10 @@ import errno
 import os
 from collections.abc import Callable
 
-from bascule.keeper.client import Client, describe_exit
+from bascule.keeper.client_connection import ClientConnection, describe_exit
 from bascule.keeper.frames import FrameError, Message
 from bascule.keeper.leftover import Leftover
-from bascule.keeper.requests import (
+from bascule.keeper.request_checks import (
     Refused,
     label_of,
     seconds,
@@ -26,7 +26,7 @@ PROTOCOL = 1
 VERSION = "1"
 
 
-def handle(keeper: Keeper, client: Client, message: Message, blob: bytes) -> None:
+def handle(keeper: Keeper, client: ClientConnection, message: Message, blob: bytes) -> None:
     """Answer one request; whatever goes wrong becomes an error reply, never the end of the keeper."""
     number = message.get("id")
     if not isinstance(number, int):
@@ -49,17 +49,17 @@ def handle(keeper: Keeper, client: Client, message: Message, blob: bytes) -> Non
         client.reply({"id": number, "ok": answer})
 
 
-def _hello(keeper: Keeper, _client: Client, _message: Message) -> Message:
+def _hello(keeper: Keeper, _client: ClientConnection, _message: Message) -> Message:
     who = {"pid": os.getpid(), "started": keeper.started, "boot": keeper.boot}
     return {**who, "protocol": PROTOCOL, "version": VERSION}
 
 
-def _spawn(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _spawn(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     session = keeper.spawn(spawn_of(message))
     return {"pid": session.leader.pid, "started": session.leader.started, "boot": keeper.boot}
 
 
-def _write(keeper: Keeper, client: Client, number: int, message: Message, blob: bytes) -> None:
+def _write(keeper: Keeper, client: ClientConnection, number: int, message: Message, blob: bytes) -> None:
     session = _running(keeper, message)
     reply = client.reply_after_output if session.is_terminal else client.reply
 
@@ -72,24 +72,24 @@ def _write(keeper: Keeper, client: Client, number: int, message: Message, blob: 
     session.stdin.write(text(message, "write_id", 128), blob, done)
 
 
-def _close_stdin(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _close_stdin(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     _running(keeper, message).stdin.close_when_written()
     return {}
 
 
-def _resize(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _resize(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     _running(keeper, message).resize(size_of(message))
     return {}
 
 
-def _signal(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _signal(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     session, number = _running(keeper, message), signal_of(message)
     if not session.alive or not signal_group(session.leader.pid, number):
         raise Refused("ended", "the agent has ended")
     return {}
 
 
-def _end(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _end(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     grace_stdin, grace_term = seconds(message, "grace_stdin", 2.0), seconds(message, "grace_term", 5.0)
     session = _any(keeper, message)
     if isinstance(session, Session):
@@ -97,14 +97,14 @@ def _end(keeper: Keeper, _client: Client, message: Message) -> Message:
     return {}
 
 
-def _position(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _position(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     session = _any(keeper, message)
     out, err = whole(message, "out"), whole(message, "err", 0)
     session.advance((out, err), (whole(message, "trim_out", 0), whole(message, "trim_err", 0)))
     return {}
 
 
-def _list(keeper: Keeper, _client: Client, _message: Message) -> Message:
+def _list(keeper: Keeper, _client: ClientConnection, _message: Message) -> Message:
     return {"sessions": [_describe(keeper, session) for session in keeper.sessions.values()]}
 
 
@@ -121,32 +121,32 @@ def _describe(keeper: Keeper, session: Session | Leftover) -> Message:
     return facts
 
 
-def _about(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _about(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     about = _any(keeper, message).about
     return {"argv": about.argv, "cwd": about.cwd, "label": about.label, "at": about.at}
 
 
-def _label(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _label(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     _running(keeper, message).relabel(label_of(message))
     return {}
 
 
-def _written(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _written(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     session = _any(keeper, message)
     write_id = text(message, "write_id", 128)
     return {"written": isinstance(session, Session) and session.stdin.has_written(write_id)}
 
 
-def _unread(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _unread(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     return {"unread": _running(keeper, message).stdin.unread}
 
 
-def _forget(keeper: Keeper, _client: Client, message: Message) -> Message:
+def _forget(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
     keeper.forget(_any(keeper, message))
     return {}
 
 
-def _watch(keeper: Keeper, client: Client, _message: Message) -> Message:
+def _watch(keeper: Keeper, client: ClientConnection, _message: Message) -> Message:
     client.watch(keeper.sessions.values())
     return {}
 
@@ -165,7 +165,7 @@ def _running(keeper: Keeper, message: Message) -> Session:
     return session
 
 
-_OPERATIONS: dict[str, Callable[[Keeper, Client, Message], Message]] = {
+_OPERATIONS: dict[str, Callable[[Keeper, ClientConnection, Message], Message]] = {
     "hello": _hello,
     "spawn": _spawn,
     "close_stdin": _close_stdin,

@@ -9,7 +9,7 @@ from types import FrameType
 
 from bascule.keeper import folder as place
 from bascule.keeper import procs
-from bascule.keeper.client import Client
+from bascule.keeper.client_connection import ClientConnection
 from bascule.keeper.echo_priority import EchoPriority
 from bascule.keeper.frames import Message
 from bascule.keeper.launch import ChildSettings
@@ -17,7 +17,7 @@ from bascule.keeper.layout import SPOOL
 from bascule.keeper.leftover import Leftover, find_leftovers
 from bascule.keeper.log import Log
 from bascule.keeper.loop import READ, Loop, Timer
-from bascule.keeper.requests import Refused, SpawnRequest
+from bascule.keeper.request_checks import Refused, SpawnRequest
 from bascule.keeper.session import Session
 from bascule.keeper.sweep import LEFTOVER_GRACE, Sweep, Sweeper
 
@@ -29,7 +29,7 @@ def _only_wake(_number: int, _frame: FrameType | None) -> None:
     """A handler must exist for the wake-up descriptor to be written; the loop does the work."""
 
 
-Handle = Callable[["Keeper", Client, Message, bytes], None]
+Handle = Callable[["Keeper", ClientConnection, Message, bytes], None]
 
 
 class Keeper:
@@ -47,7 +47,7 @@ class Keeper:
         self._echo_priority = EchoPriority(self._loop.now)
         self._sweeper = Sweeper(self._loop, log, self._is_alone, self._swept)
         self._unreaped: dict[int, Session] = {}
-        self._clients: set[Client] = set()
+        self._clients: set[ClientConnection] = set()
         self._idle_timer: Timer | None = None
         self._closing = False
         self._stopped = False
@@ -199,12 +199,12 @@ class Keeper:
             return
         if self._idle_timer:
             self._idle_timer.cancel()
-        self._clients.add(Client(self._loop, connection, self._requested, self._client_gone))
+        self._clients.add(ClientConnection(self._loop, connection, self._requested, self._client_gone))
 
-    def _requested(self, client: Client, message: Message, blob: bytes) -> None:
+    def _requested(self, client: ClientConnection, message: Message, blob: bytes) -> None:
         self._handle(self, client, message, blob)
 
-    def _client_gone(self, client: Client, reason: str) -> None:
+    def _client_gone(self, client: ClientConnection, reason: str) -> None:
         self._clients.discard(client)
         if reason != "closed":
             self._log.write(f"client {reason}")

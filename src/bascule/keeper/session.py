@@ -11,7 +11,7 @@ from bascule.keeper.launch import ChildSettings, launch, set_size
 from bascule.keeper.loop import Loop
 from bascule.keeper.output import Output
 from bascule.keeper.procs import Proc
-from bascule.keeper.requests import Refused, Size, SpawnRequest
+from bascule.keeper.request_checks import Refused, Size, SpawnRequest
 from bascule.keeper.spool import Spool
 
 # How long after its exit an agent's children may keep its pipes open before the exit is told anyway.

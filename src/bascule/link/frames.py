@@ -12,8 +12,6 @@ from bascule.model.commands import Actor, AnySessionCommand
 from bascule.model.errors import Refusal
 from bascule.model.events import snake
 
-PROTOCOL = 1
-
 
 class Frame(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True):
     """The base of every frame."""
@@ -28,7 +26,6 @@ class DaemonConnected(Frame, frozen=True):
     version: str
     epoch: int
     agents: tuple[AgentInfo, ...] = ()
-    protocol: int = PROTOCOL
 
 
 class AgentsChanged(Frame, frozen=True):

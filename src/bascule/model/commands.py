@@ -9,7 +9,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_orig
 
 from msgspec import Meta, Struct
 
-from bascule.model.events import Image, PermissionMode, StartOptions, snake
+from bascule.model.events import Decision, Image, PermissionMode, StartOptions, snake
 from bascule.model.fields import DriverName, Name, Sha256, Short, Text, Title
 
 A = TypeVar("A")
@@ -147,7 +147,7 @@ class Interrupt(SessionCommand[Done], frozen=True, kw_only=True):
 
 class AnswerPermission(SessionCommand[Done], frozen=True, kw_only=True):
     request_id: Name
-    decision: Literal["allow", "deny"]
+    decision: Decision
     message: Short | None = None
     input_sha256: Sha256 | None = None  # checked when given; the page always gives it
     option: Name | None = None

@@ -37,6 +37,7 @@ EndReason = Literal[
 
 
 PermissionMode = Literal["relay", "auto_read", "auto", "deny"]
+Decision = Literal["allow", "deny"]
 
 
 class StartOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -275,7 +276,7 @@ class PermissionRequested(Event, frozen=True):
 
 class PermissionAnswered(Event, frozen=True):
     request_id: str
-    decision: Literal["allow", "deny"]
+    decision: Decision
     by: str
     option: str | None = None
     rule: str | None = None  # the rule, in words, when policy answered or one was made

@@ -8,11 +8,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bascule.model.events import PermissionRequested
+from bascule.model.events import Decision, PermissionRequested
 from bascule.model.records import SessionRecord
 from bascule.model.rules import StandingRule
 from bascule.policy.disk import UNSEEN, Disk
-from bascule.policy.fitting import Fit, Place, fit, reads_plainly
+from bascule.policy.fitting import Fit, RequestOrigin, fit, reads_plainly
 from bascule.policy.lasting_rules import specificity
 from bascule.policy.lasting_rules import words as lasting_words
 from bascule.policy.session_rules import SessionRule, matching, words
@@ -28,7 +28,7 @@ MODE_WORDS = {
 
 
 class Verdict(Struct, frozen=True):
-    decision: Literal["allow", "deny"]
+    decision: Decision
     rule: str  # in words, for the log and the audit
     message: str | None = None
     rule_ids: tuple[str, ...] = ()  # of lasting rules
@@ -54,13 +54,13 @@ def by_mode(
     return decide(asked, record.permission_mode, rules, record.cwd)
 
 
-def judged(subject: Subject, rules: Sequence[StandingRule], place: Place, disk: Disk) -> list[Part]:
+def judged(subject: Subject, rules: Sequence[StandingRule], place: RequestOrigin, disk: Disk) -> list[Part]:
     parts: tuple[Argv | None, ...] = subject.parts or (None,)
     return [_judged_part(subject, part, rules, place, disk) for part in parts]
 
 
 def _judged_part(
-    subject: Subject, part: Argv | None, rules: Sequence[StandingRule], place: Place, disk: Disk
+    subject: Subject, part: Argv | None, rules: Sequence[StandingRule], place: RequestOrigin, disk: Disk
 ) -> Part:
     fits = [(rule, fit(rule, subject, part, place, disk)) for rule in rules]
     fits.sort(key=lambda one: specificity(one[0]), reverse=True)
@@ -82,11 +82,11 @@ def decide(
     rules: Sequence[SessionRule],
     cwd: str,
     lasting: Sequence[StandingRule] = (),
-    place: Place | None = None,
+    place: RequestOrigin | None = None,
     disk: Disk = UNSEEN,
 ) -> Verdict | None:
     """The answer policy gives, or None when a person must."""
-    place = place or Place("", cwd, "")
+    place = place or RequestOrigin("", cwd, "")
     subject = subject_of(asked)
     parts = judged(subject, lasting, place, disk) if subject is not None and lasting else []
     hits = matching(rules, asked, cwd, disk)

@@ -4,8 +4,8 @@ from typing import cast
 
 from bascule.model.events import PermissionRequested
 from bascule.model.rules import ToolClass
+from bascule.policy.call_fields import DESCRIPTION, KNOWN, Call, names_a_path
 from bascule.policy.directories import hidden_character
-from bascule.policy.fields import DESCRIPTION, KNOWN, Call, names_a_path
 
 MAX_PATHS = 200
 MAX_DEPTH = 6

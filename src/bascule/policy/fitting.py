@@ -21,7 +21,7 @@ class Fit(Enum):
     YES = 2
 
 
-class Place(Struct, frozen=True):
+class RequestOrigin(Struct, frozen=True):
     """Where a request comes from. `cwd` is a real path."""
 
     session_id: str
@@ -30,7 +30,7 @@ class Place(Struct, frozen=True):
     worktree_of: str | None = None  # a work tree belongs to the folder it was made from
 
 
-def fit(rule: RuleSpec, subject: Subject, part: Argv | None, place: Place, disk: Disk) -> Fit:
+def fit(rule: RuleSpec, subject: Subject, part: Argv | None, place: RequestOrigin, disk: Disk) -> Fit:
     """Does the rule fit this request (of a chain of commands: this part of it)?
 
     A rule that allows must fit in everything. One that denies or asks is unsure as soon as it may fit.
@@ -53,13 +53,13 @@ def fit(rule: RuleSpec, subject: Subject, part: Argv | None, place: Place, disk:
             return Fit.YES if subject.exact or rule.answer != "allow" else Fit.NO
 
 
-def reads_plainly(subject: Subject, place: Place, disk: Disk) -> bool:
+def reads_plainly(subject: Subject, place: RequestOrigin, disk: Disk) -> bool:
     """Is it reading and nothing else, of files in the session's folder that are not hidden?"""
     reading = RuleSpec(answer="allow", tool_class="read")
     return fit(reading, subject, None, place, disk) is Fit.YES
 
 
-def _in_scope(rule: RuleSpec, subject: Subject, place: Place, disk: Disk) -> bool:
+def _in_scope(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: Disk) -> bool:
     if rule.session_id is not None and rule.session_id != place.session_id:
         return False
     if rule.agent is not None and rule.agent != place.agent:
@@ -84,7 +84,7 @@ def _is_tool(named: str, tool: str) -> bool:
 # A request of another class --------------------------------------------------------------------------------
 
 
-def _may_be_about(rule: RuleSpec, subject: Subject, place: Place, disk: Disk) -> bool:
+def _may_be_about(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: Disk) -> bool:
     """May a request that is said to be something else do what this rule denies or asks about?"""
     match rule.tool_class:
         case "command":
@@ -103,7 +103,7 @@ def _may_be_about(rule: RuleSpec, subject: Subject, place: Place, disk: Disk) ->
             return False
 
 
-def _names(rule: RuleSpec, subject: Subject, place: Place, disk: Disk) -> bool:
+def _names(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: Disk) -> bool:
     """Does a command, or a tool that has no class of its own, name a path the rule is about?"""
     if any(_is_reached(rule, one, place, disk) for one in subject.paths):
         return True
@@ -116,7 +116,9 @@ def _names(rule: RuleSpec, subject: Subject, place: Place, disk: Disk) -> bool:
 # Commands --------------------------------------------------------------------------------------------------
 
 
-def _fit_command(rule: RuleSpec, subject: Subject, part: Argv | None, place: Place, disk: Disk) -> Fit:
+def _fit_command(
+    rule: RuleSpec, subject: Subject, part: Argv | None, place: RequestOrigin, disk: Disk
+) -> Fit:
     argv = rule.argv
     if argv is None:
         return Fit.YES
@@ -130,7 +132,7 @@ def _fit_command(rule: RuleSpec, subject: Subject, part: Argv | None, place: Pla
     return Fit.UNSURE if not subject.exact or may_run(argv, part) else Fit.NO
 
 
-def _runs_in_its_folder(rule: RuleSpec, subject: Subject, place: Place, disk: Disk) -> bool:
+def _runs_in_its_folder(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: Disk) -> bool:
     """`./check` is one program only in one folder."""
     runs = place.cwd if subject.cwd is None else disk.real(globs.joined(subject.cwd, place.cwd))
     return runs == rule.folder
@@ -150,7 +152,7 @@ def _fit_host(rule: RuleSpec, subject: Subject) -> Fit:
 # Files -----------------------------------------------------------------------------------------------------
 
 
-def _fit_paths(rule: RuleSpec, subject: Subject, place: Place, disk: Disk) -> Fit:
+def _fit_paths(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: Disk) -> Fit:
     if rule.answer == "allow":
         if not subject.exact:
             return Fit.UNSURE
@@ -170,7 +172,7 @@ def _fit_paths(rule: RuleSpec, subject: Subject, place: Place, disk: Disk) -> Fi
     return Fit.NO
 
 
-def _is_allowed(rule: RuleSpec, path: str, subject: Subject, place: Place, disk: Disk) -> bool:
+def _is_allowed(rule: RuleSpec, path: str, subject: Subject, place: RequestOrigin, disk: Disk) -> bool:
     real = disk.real(globs.joined(path, place.cwd))
     if real is None:
         return False
@@ -191,7 +193,7 @@ def _is_allowed(rule: RuleSpec, path: str, subject: Subject, place: Place, disk:
     return hidden is not None and not any(globs.may_meet(one, other) for one in reach for other in hidden)
 
 
-def _is_reached(rule: RuleSpec, path: str, place: Place, disk: Disk) -> bool:
+def _is_reached(rule: RuleSpec, path: str, place: RequestOrigin, disk: Disk) -> bool:
     """By its name, or by where it leads."""
     pattern = _pattern(rule, place)
     real = disk.real(globs.joined(path, place.cwd))
@@ -199,7 +201,7 @@ def _is_reached(rule: RuleSpec, path: str, place: Place, disk: Disk) -> bool:
     return any(one is not None and globs.covers(pattern, one, hidden=True) for one in (real, named))
 
 
-def _searched(subject: Subject, folder: str, place: Place) -> list[str]:
+def _searched(subject: Subject, folder: str, place: RequestOrigin) -> list[str]:
     """Which files a search in this folder looks at, as patterns."""
     top = folder.rstrip("/")
     found: list[str] = []
@@ -220,9 +222,9 @@ def _whole_stars(pattern: str) -> str:
     return "/".join(one if one == "**" else one.replace("**", "*") for one in names)
 
 
-def _pattern(rule: RuleSpec, place: Place) -> str:
+def _pattern(rule: RuleSpec, place: RequestOrigin) -> str:
     return globs.absolute(rule.path or "**", _base(rule, place))
 
 
-def _base(rule: RuleSpec, place: Place) -> str:
+def _base(rule: RuleSpec, place: RequestOrigin) -> str:
     return rule.folder if rule.folder is not None and place.worktree_of is None else place.cwd

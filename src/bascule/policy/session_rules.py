@@ -6,13 +6,12 @@ pattern: remembering `make` and `git push` would also allow `make && git push`, 
 
 import os.path
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
 from msgspec import Raw, Struct
 
 from bascule.model.errors import InvalidInput
-from bascule.model.events import PermissionRequested
+from bascule.model.events import Decision, PermissionRequested
 from bascule.policy.directories import hidden_character
 from bascule.policy.disk import Disk
 from bascule.policy.subject import Subject, subject_of
@@ -25,7 +24,7 @@ class SessionRule(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields
 
     tool: str
     cwd: str
-    decision: Literal["allow", "deny"] = "allow"
+    decision: Decision = "allow"
     argv: tuple[str, ...] | None = None
     path: str | None = None
     input_sha256: str | None = None

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bascule.model.events import PermissionRequested
 from bascule.model.rules import ToolClass
-from bascule.policy.fields import HOST_CALL, RUNS, SENDS, Call, only_known
+from bascule.policy.call_fields import HOST_CALL, RUNS, SENDS, Call, only_known
 from bascule.policy.file_calls import MAX_PATHS, collect, files_of
 from bascule.policy.shell import Argv, parts_of, quoted_script_in, script_in
 

@@ -6,7 +6,7 @@ from bascule.model.rules import RuleAnswer, StandingRule, ToolClass, Tried, Trie
 from bascule.policy.decide import Part, judged
 from bascule.policy.directories import hidden_character
 from bascule.policy.disk import Disk
-from bascule.policy.fitting import Place
+from bascule.policy.fitting import RequestOrigin
 from bascule.policy.lasting_rules import words
 from bascule.policy.shell import parts_of
 from bascule.policy.subject import Subject
@@ -27,7 +27,7 @@ def typed_subject(tool_class: ToolClass, text: str) -> Subject:
             return Subject(tool_class, text, True, text=text, said=text)
 
 
-def tried(subject: Subject, rules: Sequence[StandingRule], place: Place, disk: Disk) -> Tried:
+def tried(subject: Subject, rules: Sequence[StandingRule], place: RequestOrigin, disk: Disk) -> Tried:
     parts = judged(subject, rules, place, disk)
     shown = tuple(
         TriedPart(

@@ -34,7 +34,7 @@ from bascule.model.events import (
 from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord
 from bascule.policy.session_rules import SessionRule, encode_rule, rule_for, words
-from bascule.session.answers import (
+from bascule.session.answer_checks import (
     asked_permission,
     asked_question,
     check_open,

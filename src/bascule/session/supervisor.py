@@ -32,8 +32,8 @@ from bascule.policy.decide import Ruling, by_mode
 from bascule.policy.limits import TokenBucket
 from bascule.policy.session_rules import SessionRule, decode_rule
 from bascule.session.agent import AgentProcess, Exit, SpawnPlan
-from bascule.session.answers import asked_permission, asked_question
-from bascule.session.asking import Asking
+from bascule.session.answer_checks import asked_permission, asked_question
+from bascule.session.conversation_list import ConversationList
 from bascule.session.deadlines import Deadlines
 from bascule.session.ending import (
     OVER,
@@ -47,12 +47,12 @@ from bascule.session.ending import (
     stop_after,
 )
 from bascule.session.ledger import Ledger
-from bascule.session.listing import Conversations
+from bascule.session.noise_limit import NoiseLimit
+from bascule.session.open_requests import OpenRequests
 from bascule.session.outbox import Outbox
 from bascule.session.patience import Patience
 from bascule.session.reading import Reader
 from bascule.session.reviving import Revival, Reviving
-from bascule.session.unread import Unread
 from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 
 NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it try again."
@@ -89,14 +89,14 @@ class Supervisor:
         self._patience = Patience(
             ledger, driver, limits, self._deadlines, self._never_spoke, lambda note: self.log([note])
         )
-        self._unread = Unread(steady)
+        self._noise = NoiseLimit(steady)
         self._given_up = ""  # why it was stopped though nobody asked for it, in words
         self._base = point.out_offset
         self._outbox = Outbox(ledger, process, point.outbox)
         self._reader = Reader(ledger, process, driver, self.admit, point.out_offset, point.err_offset)
         # A try that fails leaves no trace of its own in the transcript: its words are part of the outcome.
         self._reader.shows_stderr = lambda: not self.reviving.trying
-        self.conversations = Conversations(driver, lambda write: self.log([], writes=[write]))
+        self.conversations = ConversationList(driver, lambda write: self.log([], writes=[write]))
         self._spoke = point.out_offset > 0
         self._exit: Exit | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -164,12 +164,12 @@ class Supervisor:
         """Every byte is read and the exit is known: close what is open, say how it ended."""
         exit = self._exit or Exit(None, None, 0, 0, lost=True)
         record = self.ledger.record
-        asking = Asking(self.ledger)
-        said = self._unread.bounded(self.reviving.heard(self.driver.finish()))
-        events = [one for one in [*said, *self._unread.told()] if asking.follow(one)]
+        requests = OpenRequests(self.ledger)
+        said = self._noise.bounded(self.reviving.heard(self.driver.finish()))
+        events = [one for one in [*said, *self._noise.told()] if requests.follow(one)]
         last = self._last_words(exit)
         gone = exit.lost or self.reviving.lost is not None
-        events += asking.withdraw_all("lost" if gone else "ended")
+        events += requests.withdraw_all("lost" if gone else "ended")
         events += [*self._reader.dropped_stderr(), *last]
         by_itself = "disconnected" if self.reviving.lost is not None else "exited"
         await self._end_with(events, record.end_reason or by_itself)
@@ -215,21 +215,21 @@ class Supervisor:
     def admit(self, events: list[AnyEvent], reached: int) -> "asyncio.Future[None]":
         """Facts from the driver, with the answers policy has for them, as one step."""
         self._spoke = True
-        asking = Asking(self.ledger)
+        requests = OpenRequests(self.ledger)
         facts: list[AnyEvent] = []
         writes: list[Write] = []
         audit: list[AuditRecord] = []
-        for event in self._unread.bounded(self.reviving.heard(events)):
-            if not asking.follow(event):
+        for event in self._noise.bounded(self.reviving.heard(events)):
+            if not requests.follow(event):
                 continue
             if isinstance(event, TurnEnded) and event.stop_reason == "interrupted":
-                facts += asking.withdraw_all("interrupted")
+                facts += requests.withdraw_all("interrupted")
             elif isinstance(event, ToolChanged) and event.status != "running":
-                facts += asking.withdraw_of(event.tool_id)
+                facts += requests.withdraw_of(event.tool_id)
             facts.append(self._as_it_was_meant(event))
             answer = self._policy_answer(event)
             if answer is not None and isinstance(event, PermissionRequested):
-                asking.follow(answer)
+                requests.follow(answer)
                 facts.append(answer)
                 writes.append(self.driver.answer_permission(event, answer))
                 audit.append(self.audit_answer(event, answer, Actor(POLICY)))
@@ -398,7 +398,7 @@ class Supervisor:
         """Begin to end. What waits for an answer is withdrawn: nothing runs after this."""
         if self.ledger.record.phase in OVER:
             return None
-        events = [*Asking(self.ledger).withdraw_all("ended"), SessionEnding(reason, by)]
+        events = [*OpenRequests(self.ledger).withdraw_all("ended"), SessionEnding(reason, by)]
         committed = self.log(events, writes=self._farewell())
         self._deadlines.cancel_all()
         self._ending = asyncio.create_task(self._end_process(committed), name=f"end {self._id}")

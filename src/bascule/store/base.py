@@ -1,10 +1,10 @@
-"""The promise every store keeps: an append-only log per session, with what is folded from it beside it.
+"""The interface of a store: an append-only log per session, and the records and entries folded from it.
 
-Two engines are held to this by one suite (`tests/store/conformance.py`).
+`tests/store/conformance.py` tests any implementation of it.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -211,13 +211,6 @@ class EventStore(Protocol):
 
     async def read(self, session_id: str, after: int, limit: int = 1000) -> list[Row]: ...
 
-    def follow(self, session_id: str, after: int) -> AsyncGenerator[list[Row], None]:
-        """Past and live in one: every row after `after`, in order, once, until the store closes.
-
-        A slow consumer costs a bounded amount of memory: it is read to from the log again.
-        """
-        ...
-
     async def page(
         self,
         session_id: str,
@@ -282,5 +275,5 @@ class EventStore(Protocol):
         ...
 
     async def close(self) -> None:
-        """Commit what is queued, end every follower, and let go of the files."""
+        """Commit what is queued and close the files."""
         ...

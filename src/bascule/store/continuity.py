@@ -9,8 +9,8 @@ from bascule.model.codec import encode_logged, timestamp
 from bascule.model.errors import StoreConflict, StoreDamaged
 from bascule.model.events import Note
 from bascule.store.base import Batch
-from bascule.store.faults import storage_fault
 from bascule.store.heads import AUDIT, Heads
+from bascule.store.sqlite_errors import storage_fault
 from bascule.store.transaction import Transaction
 
 log = logging.getLogger(__name__)

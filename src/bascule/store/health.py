@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bascule.model.errors import StorageFailed, StoreDamaged, StoreRefused
-from bascule.store.faults import in_our_words, storage_fault
 from bascule.store.lock import Lock
 from bascule.store.rows import lenient_text
 from bascule.store.schema import APPLICATION_ID, VERSION, migrate, version_of
+from bascule.store.sqlite_errors import in_our_words, storage_fault
 
 MAGIC = b"SQLite format 3\x00"
 HEADER = 100

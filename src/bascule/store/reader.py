@@ -18,7 +18,6 @@ from bascule.model.entries import AnyEntry, Fold
 from bascule.model.errors import SessionNotFound, StoreDamaged
 from bascule.model.records import RequestRecord, SessionRecord, Write
 from bascule.store.base import Page, ResumePoint, Row, StoredReply
-from bascule.store.faults import in_our_words
 from bascule.store.projection import merged
 from bascule.store.rows import (
     SESSION_COLUMNS,
@@ -32,6 +31,7 @@ from bascule.store.rows import (
     event_row,
     lenient_text,
 )
+from bascule.store.sqlite_errors import in_our_words
 
 READERS = 3
 CACHE_KIB = 1024  # of pages, for each reader
@@ -152,12 +152,10 @@ def records(connection: sqlite3.Connection, archived: bool) -> tuple[list[Sessio
     return sound, damaged
 
 
-def events(
-    connection: sqlite3.Connection, session_id: str, after: int, limit: int, max_bytes: int = NO_LIMIT
-) -> tuple[list[Row], bool]:
-    """Rows after `after`, each checked to follow the one before; and whether there may be more."""
+def events(connection: sqlite3.Connection, session_id: str, after: int, limit: int) -> list[Row]:
+    """Rows after `after`, each checked to follow the one before."""
     rows: list[Row] = []
-    size, expected = 0, after + 1
+    expected = after + 1
     for seq, body, crc in connection.execute(EVENTS, (session_id, after, limit)):
         if seq != expected:
             raise StoreDamaged(
@@ -166,15 +164,13 @@ def events(
                 seq=expected,
             )
         rows.append(event_row(session_id, seq, body, crc))
-        size, expected = size + len(body), expected + 1
-        if size >= max_bytes:
-            return rows, True
-    return rows, len(rows) == limit
+        expected += 1
+    return rows
 
 
 def tail(connection: sqlite3.Connection, session_id: str, folded_seq: int) -> tuple[list[Logged], int]:
     """The end of the log that the stored entries do not hold yet, and its size."""
-    rows, _ = events(connection, session_id, folded_seq, NO_LIMIT)
+    rows = events(connection, session_id, folded_seq, NO_LIMIT)
     return [decode_logged(row.body) for row in rows], sum(len(row.body) for row in rows)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,7 +26,6 @@ from bascule.store.base import (
 )
 from bascule.store.continuity import go_on
 from bascule.store.examining import examined
-from bascule.store.follow import MAX_LIVE_BYTES, Followers
 from bascule.store.heads import Heads
 from bascule.store.health import open_sound, quarantined
 from bascule.store.lock import Lock
@@ -36,7 +35,6 @@ from bascule.store.search_index import Filler
 from bascule.store.transaction import REPLY_SECONDS, Transaction
 from bascule.store.writer import AppendStep, Outcome, Step, WorkStep, Writer
 
-READ_AHEAD = 1000  # rows a follower reads at once
 MAX_DAMAGED = 100  # damaged rows that are remembered, for those who ask
 
 T = TypeVar("T")
@@ -64,7 +62,6 @@ class SqliteStore(EventStore):
         self._lock = lock
         self._loop = loop
         self._readers = Readers(path, loop)
-        self._followers = Followers(self._read_some)
         self._listeners: dict[object, Listener] = {}
         self._problem = problem
         self._writable = asyncio.Event()
@@ -135,7 +132,6 @@ class SqliteStore(EventStore):
             _settle(step)
 
     def _tell(self, commit: Committed) -> None:
-        self._followers.committed(commit)
         for listener in list(self._listeners.values()):
             try:
                 listener(commit)
@@ -152,19 +148,9 @@ class SqliteStore(EventStore):
     # Reading ------------------------------------------------------------------------------------------
 
     async def read(self, session_id: str, after: int, limit: int = 1000) -> list[Row]:
-        rows, _ = await self._readers.run(
+        return await self._readers.run(
             lambda connection: reader.events(connection, session_id, max(after, 0), limit), session_id
         )
-        return rows
-
-    async def _read_some(self, session_id: str, after: int) -> tuple[list[Row], bool]:
-        return await self._readers.run(
-            lambda connection: reader.events(connection, session_id, after, READ_AHEAD, MAX_LIVE_BYTES),
-            session_id,
-        )
-
-    def follow(self, session_id: str, after: int) -> AsyncGenerator[list[Row], None]:
-        return self._followers.follow(session_id, after)
 
     async def page(
         self,
@@ -261,7 +247,6 @@ class SqliteStore(EventStore):
 
     async def _close(self) -> None:
         await self._filler.close()
-        self._followers.close()
         await self._readers.close()  # first: the last connection to close is the one that may tidy up
         try:
             if await asyncio.wrap_future(self._writer.close()):

@@ -16,8 +16,8 @@ from bascule.model.codec import encode_logged
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.store.base import Batch, Committed
 from bascule.store.checkpoint import BACKSTOP_PAGES, Checkpointer
-from bascule.store.faults import in_our_words, storage_fault
 from bascule.store.heads import AUDIT, Heads
+from bascule.store.sqlite_errors import in_our_words, storage_fault
 from bascule.store.transaction import Transaction
 
 MAX_GROUP_STEPS = 1024

@@ -6,8 +6,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from bascule.daemon.files.confined import ConfinedFolder
+from bascule.daemon.files.folder_listing import is_binary, read_bytes
 from bascule.daemon.files.git import Git, GitFailed
-from bascule.daemon.files.listing import is_binary, read_bytes
 from bascule.link.files import ChangeStatus, FileChange, GitChanges
 from bascule.model.errors import CallerError
 
@@ -37,7 +37,7 @@ class Changed(NamedTuple):
     head: bytes | None  # the object id in the last commit
 
 
-class Found(NamedTuple):
+class GitStatus(NamedTuple):
     branch: str | None
     files: list[Changed]
 
@@ -63,7 +63,7 @@ def read_changes(folder: str, confined: ConfinedFolder, path: str, home: str) ->
     return GitChanges(found.branch, files, cut=len(found.files) > len(some))
 
 
-def parse_status(output: bytes, prefix: str) -> Found:
+def parse_status(output: bytes, prefix: str) -> GitStatus:
     branch: str | None = None
     files: list[Changed] = []
     for line in output.decode(errors="replace").split("\x00"):
@@ -81,7 +81,7 @@ def parse_status(output: bytes, prefix: str) -> Found:
             files.append(Changed(line.split(" ", 10)[10].removeprefix(prefix), "conflict", None))
         elif line.startswith("? "):
             files.append(Changed(line[2:].removeprefix(prefix), "untracked", None))
-    return Found(branch, [one for one in files if not one.path.endswith("/")])
+    return GitStatus(branch, [one for one in files if not one.path.endswith("/")])
 
 
 def _is_file(mode: str) -> bool:

@@ -5,7 +5,7 @@ A path is never resolved twice, so swapping a folder for a link between a check 
 
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,38 +64,23 @@ class ConfinedFolder:
         finally:
             os.close(descriptor)
 
-    def reach(self, parts: list[str]) -> int:
-        """A descriptor of the folder these steps lead to, made where it is missing. The caller closes it."""
-        current = self._walk([])
-        try:
-            for part in parts:
-                with _said_plainly(part):
-                    try:
-                        below = os.open(part, FOLDER, dir_fd=current)
-                    except FileNotFoundError:
-                        os.mkdir(part, 0o755, dir_fd=current)
-                        below = os.open(part, FOLDER, dir_fd=current)
-                os.close(current)
-                current = below
-                self._check_folder(current)
-        except BaseException:
-            os.close(current)
-            raise
-        return current
+    def open_or_make(self, parts: list[str]) -> int:
+        """A descriptor of the folder at this path, made if it is missing. The caller closes it."""
+        return self._descend(self._walk([]), parts, _open_or_make)
 
-    def look(self, folder: int, name: str) -> os.stat_result:
-        """What stands under this name: a plain file, or an error that says why not."""
-        with _said_plainly(name):
+    def stat_file(self, folder: int, name: str) -> os.stat_result:
+        """The status of a regular file. Raises, with the reason, for anything else."""
+        with _in_our_words(name):
             info = os.stat(name, dir_fd=folder, follow_symlinks=False)
         self._check_file(info)
         return info
 
-    def shows(self, info: os.stat_result) -> bool:
+    def is_visible(self, info: os.stat_result) -> bool:
         """Whether an entry of a folder may be named at all."""
         return (info.st_dev, info.st_ino) not in self._own_folders
 
     def _open_file(self, folder: int, name: str) -> int:
-        with _said_plainly(name):
+        with _in_our_words(name):
             # Looked at before it is opened: opening a device can already do something.
             self._check_file(os.stat(name, dir_fd=folder, follow_symlinks=False))
             return os.open(name, FILE, dir_fd=folder)
@@ -103,12 +88,16 @@ class ConfinedFolder:
     def _walk(self, parts: list[str]) -> int:
         """From the top of the file system, because a folder above the root may have been swapped as well."""
         whole = [*Path(self._root).parts[1:], *parts]
-        current = os.open("/", FOLDER)
+        return self._descend(os.open("/", FOLDER), whole, _open_folder)
+
+    def _descend(self, current: int, parts: list[str], open_below: Callable[[str, int], int]) -> int:
+        """The descriptor at the end of these steps. Each folder is checked; those passed, and `current`, are
+        closed, on an error too."""
         try:
             self._check_folder(current)
-            for part in whole:
-                with _said_plainly(part):
-                    below = os.open(part, FOLDER, dir_fd=current)
+            for part in parts:
+                with _in_our_words(part):
+                    below = open_below(part, current)
                 os.close(current)
                 current = below
                 self._check_folder(current)
@@ -158,8 +147,20 @@ def parts_of(path: str) -> list[str]:
     return parts
 
 
+def _open_folder(name: str, parent: int) -> int:
+    return os.open(name, FOLDER, dir_fd=parent)
+
+
+def _open_or_make(name: str, parent: int) -> int:
+    try:
+        return _open_folder(name, parent)
+    except FileNotFoundError:
+        os.mkdir(name, 0o755, dir_fd=parent)
+        return _open_folder(name, parent)
+
+
 @contextmanager
-def _said_plainly(name: str) -> Generator[None, None, None]:
+def _in_our_words(name: str) -> Generator[None, None, None]:
     """What the system says, in our words; a link where a folder should be is ELOOP or ENOTDIR."""
     try:
         yield

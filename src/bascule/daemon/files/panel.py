@@ -7,8 +7,8 @@ from collections.abc import Callable
 from bascule.daemon.files.changes import read_changes
 from bascule.daemon.files.confined import ConfinedFolder
 from bascule.daemon.files.directories import check_directory
+from bascule.daemon.files.folder_listing import list_files, read_file
 from bascule.daemon.files.folders import complete
-from bascule.daemon.files.listing import list_files, read_file
 from bascule.daemon.handlers import Handlers
 from bascule.link.files import (
     FileContent,

@@ -11,14 +11,14 @@ from dataclasses import replace
 import msgspec
 from msgspec import structs
 
-from bascule.daemon.found.catalogue import Shown
+from bascule.daemon.found.history_import import decode_noted
+from bascule.daemon.found.known_sessions import KnownSession
 from bascule.daemon.found.scan import Scan, Terminals
-from bascule.daemon.found.writing import decode_noted
+from bascule.drivers.history.hook_messages import HookMessage, format_hook_message
 from bascule.link.found import AwaitFeedback, FeedbackNews, OpenTerminal, TakeFeedback, TakenFeedback
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import Envelope
 from bascule.model.events import PromptQueued, PromptSent
-from bascule.model.feedback import Handed, in_words
 from bascule.policy.visible import tame
 from bascule.store.base import AuditRecord, Batch, Committed, EventStore, ResumePoint, StoredReply
 
@@ -141,13 +141,13 @@ class Feedback:
         self,
         envelope: Envelope[TakeFeedback],
         terminal: OpenTerminal,
-        shown: Shown,
+        shown: KnownSession,
         point: ResumePoint,
         one: PromptQueued,
     ) -> TakenFeedback:
         record = point.record
         # The agent may draw the words on its screen: they must not move a cursor, or turn a line around.
-        words = in_words(Handed(one.prompt_id, tame(one.by), tame(one.text)))
+        words = format_hook_message(HookMessage(one.prompt_id, tame(one.by), tame(one.text)))
         taken = TakenFeedback(one.prompt_id, words)
         noted = decode_noted(point.driver_state) or shown.noted
         noted.handed = [*noted.handed, one.prompt_id][-MAX_HANDED:]
@@ -169,7 +169,7 @@ class Feedback:
         self._watch(record.session_id)
         return taken
 
-    async def _catch_up(self, shown: Shown) -> None:
+    async def _catch_up(self, shown: KnownSession) -> None:
         """Read what the agent said before, so that the message stands after it."""
         await asyncio.sleep(FLUSH_SECONDS)
         await self._scan.again(shown)
@@ -179,7 +179,9 @@ class Feedback:
         terminal = self._scan.terminals.get(conversation)
         return terminal if terminal is not None and pid in (0, terminal.pid) else None
 
-    async def _next(self, conversation: Conversation) -> tuple[Shown, ResumePoint, PromptQueued] | None:
+    async def _next(
+        self, conversation: Conversation
+    ) -> tuple[KnownSession, ResumePoint, PromptQueued] | None:
         """The first message, if it can be said in words: a hook carries no images."""
         for shown in self._scan.known:
             if shown.conversation == conversation and shown.record.queued:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from bascule.daemon.files.confined import ConfinedFolder
-from bascule.daemon.found import rows
+from bascule.daemon.found import sqlite_history
 from bascule.daemon.found.places import Place, Spotted, spot
 from bascule.drivers.history import claude, codex, copilot, gemini
 from bascule.drivers.history.builder import History
@@ -29,7 +29,7 @@ class Unreadable(HostError):
     """A conversation that is there and can't be read, with the reason."""
 
 
-class Kept(Struct, frozen=True):
+class KeptConversation(Struct, frozen=True):
     """One conversation. `stamp` differs when it may have changed; `modified` is in seconds."""
 
     key: str
@@ -46,10 +46,10 @@ class Cabinet:
         self.place = place
         self._home = home
         self._own = own
-        self._database: tuple[str, list[Kept]] = ("", [])
+        self._database: tuple[str, list[KeptConversation]] = ("", [])
 
-    def look(self) -> list[Kept]:
-        found: list[Kept] = []
+    def look(self) -> list[KeptConversation]:
+        found: list[KeptConversation] = []
         for spotted in spot(self._home, self.place.files):
             if self.place.format in FORMATS:
                 found.append(self._file(spotted))
@@ -57,7 +57,7 @@ class Cabinet:
                 found += self._rows(spotted)
         return found
 
-    def again(self, kept: Kept) -> Kept | None:
+    def again(self, kept: KeptConversation) -> KeptConversation | None:
         """The same conversation as it is now; None when it is gone."""
         if self.place.format not in FORMATS:
             return next((one for one in self.look() if one.key == kept.key), None)
@@ -66,8 +66,8 @@ class Cabinet:
             return self._file(spotted)
         return None
 
-    def _file(self, spotted: Spotted) -> Kept:
-        return Kept(
+    def _file(self, spotted: Spotted) -> KeptConversation:
+        return KeptConversation(
             f"{self.place.agent}:{spotted.path}",
             self.place.agent,
             spotted.stamp,
@@ -81,20 +81,21 @@ class Cabinet:
                 raise Unreadable(f"{path} is larger than {MAX_FILE >> 20} MiB.")
             return FORMATS[self.place.format](lambda: whole_lines(descriptor, info.st_size))
 
-    def _rows(self, spotted: Spotted) -> list[Kept]:
+    def _rows(self, spotted: Spotted) -> list[KeptConversation]:
         """Rows are looked at again only when the database, or what waits to go into it, changed."""
-        stamp = rows.stamp(self._home, spotted)
+        stamp = sqlite_history.stamp(self._home, spotted)
         if stamp != self._database[0]:
-            self._database = (stamp, [self._row(spotted, one) for one in rows.sessions(self._home, spotted)])
+            sessions = sqlite_history.sessions(self._home, spotted)
+            self._database = (stamp, [self._row(spotted, session) for session in sessions])
         return self._database[1]
 
-    def _row(self, spotted: Spotted, session: rows.Listed) -> Kept:
-        return Kept(
+    def _row(self, spotted: Spotted, session: sqlite_history.Listed) -> KeptConversation:
+        return KeptConversation(
             f"{self.place.agent}:{spotted.path}#{session.session_id}",
             self.place.agent,
             f"{session.updated}",
             session.updated / 1000,
-            lambda: rows.read(self._home, spotted, session.session_id),
+            lambda: sqlite_history.read(self._home, spotted, session.session_id),
         )
 
 

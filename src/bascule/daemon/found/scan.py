@@ -4,10 +4,10 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from bascule.daemon.found.catalogue import FoundCatalogue, Shown
-from bascule.daemon.found.kept import Cabinet, Kept
+from bascule.daemon.found.history_import import Noted, Writing, decode_noted, session_id_of, still_stands
+from bascule.daemon.found.kept import Cabinet, KeptConversation
+from bascule.daemon.found.known_sessions import FoundCatalogue, KnownSession
 from bascule.daemon.found.terminals import open_terminals, process_lives
-from bascule.daemon.found.writing import Noted, Writing, decode_noted, session_id_of, still_stands
 from bascule.drivers.history.builder import History
 from bascule.link.found import Looking, OpenTerminal
 from bascule.model.errors import BasculeError
@@ -68,7 +68,7 @@ class Scan:
         try:
             await self.look_at_terminals()
             ours = await self._ours()
-            changed: list[Kept] = []
+            changed: list[KeptConversation] = []
             for cabinet in self._cabinets:
                 kept = await self._look(cabinet)
                 if kept is None:
@@ -94,22 +94,22 @@ class Scan:
                 found |= {(cabinet.place.agent, one): terminal for one, terminal in open_now.items()}
         self.terminals = found
 
-    async def again(self, shown: Shown) -> None:
+    async def again(self, shown: KnownSession) -> None:
         """Look at one session: read on when it changed, or when its terminal came or went."""
         for cabinet in self._cabinets:
             if not shown.noted.key.startswith(f"{cabinet.place.agent}:"):
                 continue
-            kept = Kept(shown.noted.key, cabinet.place.agent, "", 0.0, History)
+            kept = KeptConversation(shown.noted.key, cabinet.place.agent, "", 0.0, History)
             now = await asyncio.to_thread(cabinet.again, kept)
             if now is not None and self._differs(now):
                 await self.take(now, await self._ours())
 
-    async def take(self, kept: Kept, ours: set[tuple[str, str]]) -> bool:
+    async def take(self, kept: KeptConversation, ours: set[tuple[str, str]]) -> bool:
         """Read one conversation and write down what is new in it. False when it can't be read."""
         async with self._reading:
             return await self._take(kept, ours)
 
-    async def _take(self, kept: Kept, ours: set[tuple[str, str]]) -> bool:
+    async def _take(self, kept: KeptConversation, ours: set[tuple[str, str]]) -> bool:
         try:
             history = await asyncio.to_thread(kept.read)
         except (BasculeError, OSError) as error:
@@ -125,17 +125,17 @@ class Scan:
             await self._write(kept, history, shown)
         return True
 
-    def terminal_of(self, shown: Shown) -> OpenTerminal | None:
+    def terminal_of(self, shown: KnownSession) -> OpenTerminal | None:
         return self.terminals.get(shown.conversation)
 
-    def _is_one(self, kept: Kept, history: History, ours: set[tuple[str, str]]) -> bool:
+    def _is_one(self, kept: KeptConversation, history: History, ours: set[tuple[str, str]]) -> bool:
         """A conversation by itself, of a person, that is not listed as ours or from another file."""
         name = (kept.agent, history.agent_session_id)
         if history.aside or not history.messages or not history.agent_session_id or name in ours:
             return False
         return all(one.conversation != name or one.noted.key == kept.key for one in self.known)
 
-    async def _write(self, kept: Kept, history: History, shown: Shown | None) -> None:
+    async def _write(self, kept: KeptConversation, history: History, shown: KnownSession | None) -> None:
         before = await self._store.resume_point(shown.record.session_id) if shown else None
         if before is not None and not before.record.found:
             return  # continued here in this very moment
@@ -156,7 +156,7 @@ class Scan:
             await self._forget(shown)
         record = await self._store.session(session_id)
         if record is not None:
-            self.known.put(Shown(record, writing.noted))
+            self.known.put(KnownSession(record, writing.noted))
 
     async def _append(self, writing: Writing, history: History, live: bool) -> int:
         waiting: list[asyncio.Future[None]] = []
@@ -185,14 +185,14 @@ class Scan:
         if events:
             await self._store.append(Batch(session_id, seq + 1, record.updated_at, events))
 
-    async def _look(self, cabinet: Cabinet) -> list[Kept] | None:
+    async def _look(self, cabinet: Cabinet) -> list[KeptConversation] | None:
         try:
             return await asyncio.to_thread(cabinet.look)
         except (BasculeError, OSError) as error:
             log.info("the conversations of %s can't be listed: %s", cabinet.place.agent, error)
             return None
 
-    def _differs(self, kept: Kept) -> bool:
+    def _differs(self, kept: KeptConversation) -> bool:
         if self.known.nothing.get(kept.key) == kept.stamp:
             return False
         shown = self.known.kept_at(kept.key)
@@ -200,13 +200,15 @@ class Scan:
             return True
         return shown.noted.ended == self._is_live(kept, shown.record.agent_session_id or "")
 
-    def _is_live(self, kept: Kept, agent_session_id: str) -> bool:
+    def _is_live(self, kept: KeptConversation, agent_session_id: str) -> bool:
         """Open in a terminal as far as its agent says so; of others, whether it is being written to."""
         if any(one.place.live and one.place.agent == kept.agent for one in self._cabinets):
             return (kept.agent, agent_session_id) in self.terminals
         return self._clock() - kept.modified < RECENT_SECONDS
 
-    async def _forget_gone(self, cabinet: Cabinet, kept: list[Kept], ours: set[tuple[str, str]]) -> None:
+    async def _forget_gone(
+        self, cabinet: Cabinet, kept: list[KeptConversation], ours: set[tuple[str, str]]
+    ) -> None:
         keys = {one.key for one in kept}
         for shown in self.known:
             if shown.record.agent != cabinet.place.agent:
@@ -215,7 +217,7 @@ class Scan:
                 async with self._turn:
                     await self._forget(shown)
 
-    async def _forget(self, shown: Shown | None) -> None:
+    async def _forget(self, shown: KnownSession | None) -> None:
         if shown is not None and self.known.get(shown.record.session_id) is shown:
             self.known.drop(shown)
             await self._store.forget(shown.record.session_id)

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
-from bascule.daemon.found.catalogue import Shown, command_for
 from bascule.daemon.found.feedback import Feedback
+from bascule.daemon.found.known_sessions import KnownSession, command_for
 from bascule.daemon.found.scan import Scan
 from bascule.daemon.handlers import Handlers
 from bascule.link.found import (
@@ -160,16 +160,16 @@ class FoundSessions:
             # A long history takes long to read again; looking at it must not become all we do.
             await asyncio.sleep(max(STEP_SECONDS, 4 * (self._steady() - began)))
 
-    def _wanted(self) -> list[Shown]:
+    def _wanted(self) -> list[KnownSession]:
         now = self._steady()
         self._until = {one: until for one, until in self._until.items() if until > now}
         known = self._scan.known
         return [one for one in known if one.record.session_id in self._until or self._waits(one)]
 
-    def _waits(self, shown: Shown) -> bool:
+    def _waits(self, shown: KnownSession) -> bool:
         return shown.record.queued > 0 and shown.record.session_id not in self._refused
 
-    async def _step(self, shown: Shown) -> None:
+    async def _step(self, shown: KnownSession) -> None:
         session_id = shown.record.session_id
         try:
             await self._scan.again(shown)
@@ -184,7 +184,7 @@ class FoundSessions:
         if now is not None and self._waits(now) and self._scan.terminal_of(now) is None:
             await self._deliver(now)
 
-    async def _deliver(self, shown: Shown) -> None:
+    async def _deliver(self, shown: KnownSession) -> None:
         """Its terminal is gone: what people wrote meanwhile is sent by continuing the session here."""
         session_id = shown.record.session_id
         point = await self._store.resume_point(session_id)
@@ -226,7 +226,7 @@ class FoundSessions:
         return answer
 
     async def _queue(
-        self, command: SendPrompt, envelope: Envelope[Command[Any]], point: ResumePoint, shown: Shown
+        self, command: SendPrompt, envelope: Envelope[Command[Any]], point: ResumePoint, shown: KnownSession
     ) -> PromptPlaced:
         check_prompt(command.text, command.images, self._prompt_chars)
         if self._scan.terminal_of(shown) is None:

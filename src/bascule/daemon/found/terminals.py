@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from bascule.daemon.files.confined import ConfinedFolder
-from bascule.daemon.files.listing import read_bytes
+from bascule.daemon.files.folder_listing import read_bytes
 from bascule.daemon.found.places import spot
 from bascule.link.found import OpenTerminal, TerminalStatus
 from bascule.model.errors import BasculeError
@@ -68,7 +68,7 @@ def process_lives(pid: int, start: str | None) -> bool:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read(4096).rpartition(b")")[2].split()
     except FileNotFoundError:
-        return _answers(pid) if not os.path.exists("/proc/self") else False
+        return _may_signal(pid) if not os.path.exists("/proc/self") else False
     except OSError:
         return False
     if len(fields) < 20 or fields[0] in (b"Z", b"X"):
@@ -76,8 +76,8 @@ def process_lives(pid: int, start: str | None) -> bool:
     return start is None or not start.isdecimal() or fields[19].decode() == start
 
 
-def _answers(pid: int) -> bool:
-    """Where there is no /proc."""
+def _may_signal(pid: int) -> bool:
+    """Whether it runs and is ours, where there is no /proc."""
     try:
         os.kill(pid, 0)
     except OSError:

@@ -6,8 +6,8 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from bascule.drivers.acp.agent_info import AgentInfoReader
+from bascule.drivers.acp.conversation_list import Sessions
 from bascule.drivers.acp.handshake import AcpHandshake, error_words
-from bascule.drivers.acp.listing import Sessions
 from bascule.drivers.acp.requests import AcpRequests
 from bascule.drivers.acp.state import (
     ID_RANGE,
@@ -15,7 +15,7 @@ from bascule.drivers.acp.state import (
     MAX_EARLY_BYTES,
     MAX_EARLY_SESSIONS,
     DriverState,
-    Pending,
+    PendingRequest,
 )
 from bascule.drivers.acp.text import TextBuilder
 from bascule.drivers.acp.tools import Tools, read_call
@@ -151,7 +151,7 @@ class Decoder:
             self._answered(number, pending, loosely(message.result) if message.result is not UNSET else {})
         return None
 
-    def _answered(self, number: int, pending: Pending, answer: JsonObject) -> None:
+    def _answered(self, number: int, pending: PendingRequest, answer: JsonObject) -> None:
         match pending.asked:
             case "initialize":
                 self._handshake.initialized(answer)
@@ -174,7 +174,7 @@ class Decoder:
             case _:
                 assert_never(pending.asked)
 
-    def _refused(self, number: int, pending: Pending, error: JsonObject) -> None:
+    def _refused(self, number: int, pending: PendingRequest, error: JsonObject) -> None:
         match pending.asked:
             case "initialize":
                 self._handshake.not_greeted(error)

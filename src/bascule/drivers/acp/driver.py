@@ -5,18 +5,18 @@ from typing import Self
 import msgspec
 
 from bascule.drivers.acp.agent_info import AgentInfoReader
+from bascule.drivers.acp.conversation_list import Sessions
 from bascule.drivers.acp.decode import Decoder
 from bascule.drivers.acp.encode import WRITER, form_answer, permission_outcome
 from bascule.drivers.acp.handshake import AcpHandshake
-from bascule.drivers.acp.listing import Sessions
 from bascule.drivers.acp.requests import FAILED, AcpRequests
 from bascule.drivers.acp.service_calls import HostCall
 from bascule.drivers.acp.state import DriverState, Greeting, Joining
 from bascule.drivers.acp.tools import Tools
 from bascule.drivers.base import DriverLaunch
+from bascule.drivers.conversation_list import Listing
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc.driver import JsonRpcDriver
-from bascule.drivers.listing import Listing
 from bascule.drivers.models import check_offered
 from bascule.drivers.writes import Replies
 from bascule.model.events import (

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Raw
 
 from bascule.drivers.acp.forms import content_of
-from bascule.drivers.jsonrpc.message_writer import Writer
+from bascule.drivers.jsonrpc.message_writer import MessageWriter
 from bascule.drivers.lenient import loosely
 from bascule.model.errors import UnknownOption
 from bascule.model.events import (
@@ -17,7 +17,7 @@ from bascule.model.events import (
     QuestionAsked,
 )
 
-WRITER = Writer()
+WRITER = MessageWriter()
 CANCEL = "bascule:cancel"  # option of our own, for a request that offers no way to deny it
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}

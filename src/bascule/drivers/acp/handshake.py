@@ -6,7 +6,7 @@ from bascule import __version__
 from bascule.drivers.acp.agent_info import AgentInfoReader
 from bascule.drivers.acp.encode import WRITER, prompt_blocks
 from bascule.drivers.acp.service_calls import offered
-from bascule.drivers.acp.state import DriverState, Pending
+from bascule.drivers.acp.state import DriverState, PendingRequest
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.lenient import MAX_ID, JsonObject, clip, mapping, text, words
 from bascule.drivers.writes import FOR_ALL, Replies
@@ -40,7 +40,7 @@ class AcpHandshake:
 
     def _initialize_line(self) -> bytes:
         self._state.stage = "opening"
-        self._state.pending[INITIALIZE_ID] = Pending("initialize")
+        self._state.pending[INITIALIZE_ID] = PendingRequest("initialize")
         params = {
             "protocolVersion": PROTOCOL_VERSION,
             "clientCapabilities": offered(self._state.launch.services),
@@ -98,17 +98,17 @@ class AcpHandshake:
         """Close the session, if the agent supports that."""
         info = self._state.info
         if info.closes and info.session_id is not None:
-            number = self._state.new_id(Pending("close"))
+            number = self._state.new_id(PendingRequest("close"))
             self._send("close", WRITER.request(number, "session/close", {"sessionId": info.session_id}))
 
     def list_conversations(self) -> bytes:
         """Request the agent's list of conversations in this folder."""
         params = {"cwd": self._state.launch.cwd}
-        return WRITER.request(self._state.new_id(Pending("list")), "session/list", params)
+        return WRITER.request(self._state.new_id(PendingRequest("list")), "session/list", params)
 
     def probe(self) -> bytes:
         """A request with an unknown method, which every living agent answers, if only with an error."""
-        return WRITER.request(self._state.new_id(Pending("probe")), "_bascule/there", {})
+        return WRITER.request(self._state.new_id(PendingRequest("probe")), "_bascule/there", {})
 
     def open_refused(self, error: JsonObject) -> None:
         told = error_words(error)
@@ -177,7 +177,7 @@ class AcpHandshake:
         state.replaying = False
         state.cancelling = state.denying = False
         state.last_said = state.own_words = ""
-        state.turn = state.new_id(Pending("prompt"))
+        state.turn = state.new_id(PendingRequest("prompt"))
         if sent.images and not state.info.images:
             self._out.put(
                 Note("images_left_out", "This agent takes no pictures; they were left out.", "warning")
@@ -190,14 +190,14 @@ class AcpHandshake:
 
     def set_mode(self, mode: str, *, at_start: bool = False) -> bytes:
         info = self._state.info
-        number = self._state.new_id(Pending("start_mode" if at_start else "mode", mode))
+        number = self._state.new_id(PendingRequest("start_mode" if at_start else "mode", mode))
         if info.mode_option is not None and not info.has_modes:
             return self._set_option(number, info.mode_option, mode)
         return WRITER.request(number, "session/set_mode", {"sessionId": info.session_id, "modeId": mode})
 
     def set_model(self, model: str) -> bytes:
         info = self._state.info
-        number = self._state.new_id(Pending("model", model))
+        number = self._state.new_id(PendingRequest("model", model))
         if info.model_option is not None and not info.has_models:
             return self._set_option(number, info.model_option, model)
         return WRITER.request(number, "session/set_model", {"sessionId": info.session_id, "modelId": model})
@@ -225,7 +225,7 @@ class AcpHandshake:
         return None
 
     def _open_with(self, method: str, params: Mapping[str, object]) -> bytes:
-        return WRITER.request(self._state.new_id(Pending("open")), method, params)
+        return WRITER.request(self._state.new_id(PendingRequest("open")), method, params)
 
     def _send(self, what: str, line: bytes) -> None:
         self._replies.add(Write(self._state.new_write(what), line))

@@ -9,7 +9,7 @@ from bascule.drivers.acp.encode import CANCEL, CANCELLED, WRITER
 from bascule.drivers.acp.forms import fields_of
 from bascule.drivers.acp.naming import only_repeats, unnamed
 from bascule.drivers.acp.service_calls import MAX_PARAMS, OPTIONS, SERVICES, HostCall, subject_of
-from bascule.drivers.acp.state import MAX_OPEN, Call, DriverState, Request, Tool
+from bascule.drivers.acp.state import MAX_OPEN, DriverState, Request, ServiceCall, Tool
 from bascule.drivers.acp.tools import ToolCall, Tools, content_text, is_empty, read_call
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc.message import INVALID_PARAMS, MAX_RPC_ID, METHOD_NOT_FOUND, REQUEST_CANCELLED
@@ -171,7 +171,7 @@ class AcpRequests(AgentRequests[Request]):
             self._refuse(rpc_id, FAILED, "That is too much at once, or too late.")
             return
         call_id = state.new_write("host")
-        call = Call(rpc_id, method, Raw(bytes(params)), due=True)
+        call = ServiceCall(rpc_id, method, Raw(bytes(params)), due=True)
         subject = subject_of(method, call.params, state.launch.cwd)
         if subject is not None:
             call.due = False

@@ -34,7 +34,7 @@ class HostCall(Struct, frozen=True):
     params: Raw
 
 
-class Subject(Struct, frozen=True):
+class ServiceSubject(Struct, frozen=True):
     """A service call as a person or a rule judges it."""
 
     tool: str
@@ -43,16 +43,18 @@ class Subject(Struct, frozen=True):
     judged: Raw
 
 
-def subject_of(method: str, params: Raw, cwd: str) -> Subject | None:
+def subject_of(method: str, params: Raw, cwd: str) -> ServiceSubject | None:
     """What needs permission first; None for calls that change nothing."""
     told = loosely(params)
     match method:
         case "fs/write_text_file":
-            return Subject("write_text_file", f"Write {clip(text(told, 'path') or '?', 280)}", "edit", params)
+            return ServiceSubject(
+                "write_text_file", f"Write {clip(text(told, 'path') or '?', 280)}", "edit", params
+            )
         case "terminal/create":
             line = command_line(told, cwd)
             judged = msgspec.json.encode({"command": line, "call": params})
-            return Subject("terminal", clip(line, 300), "execute", Raw(judged))
+            return ServiceSubject("terminal", clip(line, 300), "execute", Raw(judged))
         case _:
             return None
 

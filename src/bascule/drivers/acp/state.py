@@ -21,7 +21,7 @@ Stage = Literal["new", "opening", "moded", "ready", "failed"]
 Asked = Literal["initialize", "open", "prompt", "mode", "model", "start_mode", "close", "probe", "list"]
 
 
-class Pending(Struct, omit_defaults=True):
+class PendingRequest(Struct, omit_defaults=True):
     """A request of ours that the agent has not answered."""
 
     asked: Asked
@@ -37,7 +37,7 @@ class Request(Struct, omit_defaults=True):
     call: str | None = None  # id of the service call it is about, if any
 
 
-class Call(Struct, omit_defaults=True):
+class ServiceCall(Struct, omit_defaults=True):
     """A service call: the agent wants a file read or written, or a terminal."""
 
     rpc_id: Raw
@@ -125,7 +125,7 @@ class History(Struct, omit_defaults=True):
     skipped: bool = False  # a note said that the rest is left out
 
 
-class DriverState(RpcState[Pending, Request], Struct, omit_defaults=True):
+class DriverState(RpcState[PendingRequest, Request], Struct, omit_defaults=True):
     shared: bool = False  # other sessions use the process: messages without our session id may be theirs
     stage: Stage = "new"
     leaving: bool = False  # the session ends: new requests are refused
@@ -137,7 +137,7 @@ class DriverState(RpcState[Pending, Request], Struct, omit_defaults=True):
     turn: int | None = None  # id of the prompt request that is running
     tools: dict[str, Tool] = {}
     finished: list[str] = []
-    calls: dict[str, Call] = {}
+    calls: dict[str, ServiceCall] = {}
     early: dict[str, list[str]] = {}
     text: OpenText | None = None
     own_words: str = ""  # the last text, if it may be from the agent rather than the model
@@ -145,7 +145,7 @@ class DriverState(RpcState[Pending, Request], Struct, omit_defaults=True):
     history: History = field(default_factory=History)
     info: ReportedInfo = field(default_factory=ReportedInfo, name="facts")
 
-    def may_forget(self, pending: Pending) -> bool:
+    def may_forget(self, pending: PendingRequest) -> bool:
         return pending.asked not in ("open", "prompt")
 
     def remember_tool(self, tool_id: str, tool: Tool) -> None:

@@ -5,9 +5,9 @@ import zlib
 from msgspec import UNSET, Raw
 
 from bascule.drivers.base import STOPPED_BY_ITSELF
+from bascule.drivers.codex.conversation_list import Threads
 from bascule.drivers.codex.handshake import CodexHandshake
 from bascule.drivers.codex.items import Items
-from bascule.drivers.codex.listing import Threads
 from bascule.drivers.codex.requests import CodexRequests
 from bascule.drivers.codex.state import MAX_WARNINGS, Asked, DriverState
 from bascule.drivers.event_buffer import EventBuffer

@@ -5,17 +5,17 @@ from typing import Self
 import msgspec
 
 from bascule.drivers.base import DriverLaunch
+from bascule.drivers.codex.conversation_list import Threads
 from bascule.drivers.codex.decode import Decoder
 from bascule.drivers.codex.encode import permission_answer
 from bascule.drivers.codex.handshake import CodexHandshake
 from bascule.drivers.codex.items import Items
-from bascule.drivers.codex.listing import Threads
 from bascule.drivers.codex.questions import question_answer
 from bascule.drivers.codex.requests import CodexRequests
 from bascule.drivers.codex.state import DriverState
+from bascule.drivers.conversation_list import Listing
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc.driver import JsonRpcDriver
-from bascule.drivers.listing import Listing
 from bascule.drivers.models import unlisted
 from bascule.drivers.writes import Replies
 from bascule.model.events import (

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Raw, Struct
 
-from bascule.drivers.jsonrpc.message_writer import Writer
+from bascule.drivers.jsonrpc.message_writer import MessageWriter
 from bascule.model.errors import UnknownOption
 from bascule.model.events import PermissionAnswered, PermissionRequested, PromptSent
 
-WRITER = Writer(version=False)
+WRITER = MessageWriter(version=False)
 
 ACCEPT, ACCEPT_FOR_SESSION, AMENDMENT = "accept", "acceptForSession", "amendment"
 DECLINE, CANCEL = "decline", "cancel"

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 
 from bascule.drivers.history.builder import History, HistoryBuilder, name, place, read_lines
+from bascule.drivers.history.hook_messages import parse_hook_message
 from bascule.drivers.lenient import JsonObject, as_object, mapping, number, objects, text, true, whole
 from bascule.drivers.stream_json.tools import diffs_in, kind_of, locations_in, plan_in, title_of
 from bascule.model.events import Image, Note, PlanChanged, ToolStatus
-from bascule.model.feedback import handed_in
 
 INTERRUPTED = "[Request interrupted by user"
 # Beginnings of user messages that no person typed.
@@ -122,7 +122,7 @@ class _Reader:
 
     def _handed(self, said: str) -> None:
         """Text that a hook gave the agent: a message left in Bascule, or nothing of a person."""
-        handed = handed_in(said)
+        handed = parse_hook_message(said)
         if handed is not None:
             self.builder.prompt(handed.prompt_id, handed.text, by=handed.by, within=True)
 

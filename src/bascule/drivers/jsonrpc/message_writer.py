@@ -8,7 +8,7 @@ from msgspec import Raw
 _json = msgspec.json.Encoder()
 
 
-class Writer:
+class MessageWriter:
     """With or without the `jsonrpc` version field, which Codex leaves out."""
 
     def __init__(self, *, version: bool = True) -> None:

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc.message import INVALID_PARAMS, MAX_RPC_ID
-from bascule.drivers.jsonrpc.message_writer import Writer
+from bascule.drivers.jsonrpc.message_writer import MessageWriter
 from bascule.drivers.jsonrpc.state import OpenRequest, RequestT, RpcState
 from bascule.drivers.writes import Replies
 from bascule.model.errors import RequestWithdrawn
@@ -23,7 +23,7 @@ Withdrawn = PermissionWithdrawn | QuestionWithdrawn
 
 class AgentRequests(ABC, Generic[RequestT]):
     def __init__(
-        self, state: RpcState[Any, RequestT], out: EventBuffer, replies: Replies, writer: Writer
+        self, state: RpcState[Any, RequestT], out: EventBuffer, replies: Replies, writer: MessageWriter
     ) -> None:
         self._rpc = state
         self._out = out

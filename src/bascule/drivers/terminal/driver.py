@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from bascule.drivers.terminal.mode_tracker import ModeTracker, prelude
-from bascule.drivers.terminal.strings import Found, StringScanner, Unfinished, is_only_csi
+from bascule.drivers.terminal.strings import ControlStrings, StringScanner, Unfinished, is_only_csi
 from bascule.drivers.terminal.trust_prompt import MAX_TRIES, TrustPrompt, TrustWatch, look
 from bascule.drivers.terminal.virtual_screen import Screen
 
@@ -142,7 +142,7 @@ class TerminalDriver:
         if kept.consumed or kept.trust.state != "watching":
             self.leave_question()
 
-    def _scan(self, data: bytes) -> Found:
+    def _scan(self, data: bytes) -> ControlStrings:
         self.consumed += len(data)
         only_csi = is_only_csi(data)
         self._modes.feed(data, only_csi=only_csi)
@@ -154,6 +154,6 @@ class TerminalDriver:
             del self._checkpoints[:-CHECKPOINTS]
 
 
-def _joined(first: Found, second: Found) -> Found:
+def _joined(first: ControlStrings, second: ControlStrings) -> ControlStrings:
     title = second.title if second.title is not None else first.title
-    return Found(first.bells + second.bells, title, first.clipboard + second.clipboard)
+    return ControlStrings(first.bells + second.bells, title, first.clipboard + second.clipboard)

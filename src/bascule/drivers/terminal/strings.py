@@ -18,7 +18,7 @@ _NOT_CSI = re.compile(rb"\x1b[^\[]")
 OSC = 0x5D
 
 
-class Found(Struct):
+class ControlStrings(Struct):
     """Control strings found in one chunk; the last title counts."""
 
     bells: int = 0
@@ -43,9 +43,9 @@ class StringScanner:
         """Outside of any sequence: a viewer may begin here."""
         return not self.unfinished.escape and not self.unfinished.kind
 
-    def feed(self, chunk: bytes, *, only_csi: bool = False) -> Found:
+    def feed(self, chunk: bytes, *, only_csi: bool = False) -> ControlStrings:
         """`only_csi`: the caller knows that every escape in the chunk is followed by `[`."""
-        found = Found()
+        found = ControlStrings()
         rest = self.unfinished
         if only_csi and self.at_ground and b"\x07" not in chunk:
             return found
@@ -56,7 +56,7 @@ class StringScanner:
             place = self._within(data, place, found) if rest.kind else self._outside(data, place, found)
         return found
 
-    def _outside(self, data: bytes, place: int, found: Found) -> int:
+    def _outside(self, data: bytes, place: int, found: ControlStrings) -> int:
         start = _START.search(data, place)
         if start is None:
             self.unfinished.escape = data.endswith(b"\x1b")
@@ -67,7 +67,7 @@ class StringScanner:
             self.unfinished.kind, self.unfinished.kept = data[start.start() + 1], b""
         return start.end()
 
-    def _within(self, data: bytes, place: int, found: Found) -> int:
+    def _within(self, data: bytes, place: int, found: ControlStrings) -> int:
         rest = self.unfinished
         end = (_OSC_END if rest.kind == OSC else _OTHER_END).search(data, place)
         stop = end.start() if end else len(data)
@@ -86,7 +86,7 @@ class StringScanner:
         self._close(found, ended=data[stop] == 0x07)
         return stop + 1
 
-    def _close(self, found: Found, *, ended: bool) -> None:
+    def _close(self, found: ControlStrings, *, ended: bool) -> None:
         rest = self.unfinished
         if ended and rest.kind == OSC:
             number, _, text = rest.kept.partition(b";")

@@ -10,10 +10,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import convert, header, json_object, query_object
-from bascule.hub.api.messages import device_of
 from bascule.hub.api.operation import Operation, Table
-from bascule.hub.api.records import require_session
 from bascule.hub.api.responses import JsonAnswer, error_answer
+from bascule.hub.api.session_lookup import require_session
+from bascule.hub.api.socket_messages import device_of
 from bascule.hub.door.access import Admitted
 from bascule.hub.services import Hub
 from bascule.model.commands import Actor, Done

@@ -1,6 +1,5 @@
 """How an answer leaves: JSON with one shape for every error, and the one table from code to status."""
 
-import msgspec
 from starlette.responses import Response
 
 from bascule.model.codec import encode
@@ -50,12 +49,6 @@ def status_of(code: str) -> int:
     if code.startswith("AGENT_"):
         return 503
     return STATUS.get(code, 500)
-
-
-class ErrorBody(msgspec.Struct, frozen=True, rename="camel"):
-    """What every error looks like; some add fields of their own beside `code` and `message`."""
-
-    error: Refusal
 
 
 class JsonAnswer(Response):

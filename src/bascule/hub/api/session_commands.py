@@ -7,7 +7,7 @@ from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.intake import LARGE, SMALL
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.records import require_session
+from bascule.hub.api.session_lookup import require_session
 from bascule.hub.door.roles import Need
 from bascule.hub.services import Hub
 from bascule.link.machine import ReconnectAgent, Reconnected

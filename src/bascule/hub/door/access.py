@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bascule.hub.api.intake import ClientGone, header, read_body
 from bascule.hub.api.operation import Match, Operation, Table
 from bascule.hub.api.responses import error_answer, status_of
-from bascule.hub.door.credentials import Shown, take_credentials, token_in
+from bascule.hub.door.credentials import Credentials, take_credentials, token_in
 from bascule.hub.door.hosts import check_host, check_origin
 from bascule.hub.door.roles import allows, reaches
 from bascule.hub.door.throttle import Throttle
@@ -108,13 +108,13 @@ class Access:
         return Admitted(operation, match.params, grant, body, address)
 
     async def _identify(
-        self, shown: Shown, operation: Operation | None, scope: Scope, receive: Receive, address: str
+        self, shown: Credentials, operation: Operation | None, scope: Scope, receive: Receive, address: str
     ) -> tuple[Grant, bytes | None]:
         """The grant, and the body when it had to be read for the token in it."""
         body: bytes | None = None
         if shown.nothing and operation is not None and operation.token_in_body:
             body = await _body_of(operation, scope, receive)
-            shown = Shown(None, None, token_in(body))
+            shown = Credentials(None, None, token_in(body))
         if shown.nothing:
             raise no_grant()
         grant = self._look_up(shown, operation, scope["path"])
@@ -122,7 +122,7 @@ class Access:
             raise no_grant() if self._throttle.wrong(address) else too_many()
         return grant, body
 
-    def _look_up(self, shown: Shown, operation: Operation | None, path: str) -> Grant | None:
+    def _look_up(self, shown: Credentials, operation: Operation | None, path: str) -> Grant | None:
         if shown.bearer is not None:
             return self._hub.grants.authenticate(shown.bearer)
         if shown.ticket is not None:
@@ -151,7 +151,7 @@ def _check_role(match: Match, grant: Grant) -> Operation:
     return operation
 
 
-def _check_socket(shown: Shown, scope: Scope) -> None:
+def _check_socket(shown: Credentials, scope: Scope) -> None:
     """A page can't send a header and a program needs no ticket: each has its own way, and only that."""
     from_page = header(scope["headers"], b"origin") is not None
     if from_page and (shown.bearer is not None or shown.nothing):

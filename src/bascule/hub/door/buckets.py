@@ -1,9 +1,16 @@
-"""One rate limit for each name: a grant, an address."""
+"""Rate limits at the door: one for each name (a grant, an address), and one for malformed messages."""
 
 from collections import OrderedDict
 from collections.abc import Callable
 
 from bascule.policy.limits import TokenBucket
+
+BAD_PER_MINUTE, BAD_BURST = 60, 30
+
+
+def bad_messages(clock: Callable[[], float]) -> TokenBucket:
+    """How many malformed messages one connection may send before it is closed."""
+    return TokenBucket(BAD_PER_MINUTE, BAD_BURST, clock)
 
 
 class Buckets:

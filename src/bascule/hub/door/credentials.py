@@ -12,7 +12,7 @@ from bascule.model.errors import InvalidInput
 SECRET_FIELDS = ("token", "ticket")
 
 
-class Shown(NamedTuple):
+class Credentials(NamedTuple):
     bearer: str | None
     ticket: str | None
     token: str | None
@@ -26,7 +26,7 @@ class _TokenOnly(Struct):
     token: str | None = None
 
 
-def take_credentials(scope: Scope) -> Shown:
+def take_credentials(scope: Scope) -> Credentials:
     """Read them, and take them out of the scope's query: whatever is logged later can't hold them."""
     secrets: dict[str, str] = {}
     query: bytes = scope.get("query_string", b"")
@@ -35,7 +35,7 @@ def take_credentials(scope: Scope) -> Shown:
         secrets = {name: value for name, value in pairs if name in SECRET_FIELDS}
         rest = [(name, value) for name, value in pairs if name not in SECRET_FIELDS]
         scope["query_string"] = urlencode(rest).encode()
-    return Shown(_bearer(scope["headers"]), secrets.get("ticket"), secrets.get("token"))
+    return Credentials(_bearer(scope["headers"]), secrets.get("ticket"), secrets.get("token"))
 
 
 def _bearer(headers: list[tuple[bytes, bytes]]) -> str | None:

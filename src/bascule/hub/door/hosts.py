@@ -1,9 +1,9 @@
 """Which Host and Origin values are ours: exact strings, decided once at start."""
 
-import ipaddress
 import re
 
 from bascule.model.errors import InvalidInput
+from bascule.model.loopback import is_loopback
 from bascule.model.settings import Settings
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
@@ -93,12 +93,3 @@ def check_bind(settings: Settings) -> None:
         f"Refusing to listen on {settings.host}: it is not a loopback address and there is no TLS. "
         "Set tls_cert and tls_key, or say --insecure-bind if you know what reaches it."
     )
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

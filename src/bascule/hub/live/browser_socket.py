@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bascule.hub.api.call import AnyCall
-from bascule.hub.api.messages import BadMessage, SocketMessage, decode_message, socket_answer
 from bascule.hub.api.operation import Operation, Table
-from bascule.hub.api.records import require_session
 from bascule.hub.api.responses import error_object
+from bascule.hub.api.session_lookup import require_session
+from bascule.hub.api.socket_messages import BadMessage, SocketMessage, decode_message, socket_answer
+from bascule.hub.door.buckets import bad_messages
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows, reaches
 from bascule.hub.door.who_may import forbidden
@@ -20,7 +21,6 @@ from bascule.model.codec import encode
 from bascule.model.errors import BasculeError, LimitReached
 from bascule.model.faults import report
 from bascule.model.records import SessionRecord
-from bascule.policy.limits import TokenBucket
 
 log = logging.getLogger("bascule.hub")
 
@@ -29,7 +29,6 @@ MAX_ASKED = 16 * 1024 * 1024
 CATCH_UPS = 4
 MAX_SUBSCRIPTIONS = 256
 MAX_AT_WORK = 32
-BAD_PER_MINUTE, BAD_BURST = 60, 30
 FELL_BEHIND = 4008
 
 
@@ -76,7 +75,7 @@ class BrowserSocket:
         self._table = table
         self.line: BoundedSocket = call.scope["bascule.connection"]
         self.watches: dict[str, _Watch] = {}
-        self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
+        self._bad = bad_messages(call.hub.steady)
         self._work: set[asyncio.Task[None]] = set()
         self._dropped = False
         self._asked = 0  # unsent bytes that the peer itself asked for: no sign that it is slow

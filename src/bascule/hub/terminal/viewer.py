@@ -7,13 +7,14 @@ from datetime import datetime
 from bascule.api.bodies import TerminalQuery
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
-from bascule.hub.api.records import require_session
 from bascule.hub.api.responses import error_object
+from bascule.hub.api.session_lookup import require_session
+from bascule.hub.door.buckets import bad_messages
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows
 from bascule.hub.live.positions import WORDS, offset_of
 from bascule.hub.terminal.arbiter import Arbiter
-from bascule.hub.terminal.messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
+from bascule.hub.terminal.control_messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
 from bascule.hub.terminal.size_policy import Size
 from bascule.hub.terminal.unread import Unread
 from bascule.hub.wire.ws_protocol import BoundedSocket, tape_frame, text_frame
@@ -22,7 +23,6 @@ from bascule.model.codec import encode
 from bascule.model.errors import BasculeError, InvalidInput, NotSupported, Refusal
 from bascule.model.faults import report
 from bascule.model.records import SessionRecord
-from bascule.policy.limits import TokenBucket
 from bascule.policy.replies import take_apart
 from bascule.policy.screening import Screening, safe_length
 
@@ -35,7 +35,6 @@ MAX_LAG = 2 * 1024 * 1024  # then it skips ahead
 MAX_KEYS = 1024 * 1024 + 1024  # in one message: a paste of 1 MiB is taken whole or not at all
 MAX_IN_FLIGHT = 256 * 1024  # keys the program has not read yet
 FRESH_SECONDS = 10.0
-BAD_PER_MINUTE, BAD_BURST = 60, 30
 DEFAULT_SIZE = (80, 24)
 
 
@@ -54,7 +53,7 @@ class TerminalViewer:
         self._more = asyncio.Event()
         self._acks = asyncio.Event()
         self._unread = Unread(self._told_unread)
-        self._bad = TokenBucket(BAD_PER_MINUTE, BAD_BURST, call.hub.steady)
+        self._bad = bad_messages(call.hub.steady)
         self._arrangement: tuple[Size, bool, str, bool] | None = None
         self.tape: Tape
         self._arbiter: Arbiter

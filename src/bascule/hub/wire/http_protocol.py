@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from bascule.hub.wire.connections import Connections
+from bascule.hub.wire.connection_limits import ConnectionCounter
 
 
 class Refuse(Exception):
@@ -16,7 +16,7 @@ class Refuse(Exception):
 class BoundedHttp(HttpToolsProtocol):
     """One HTTP connection. `all_connections` is set by the server on a subclass of this."""
 
-    all_connections: ClassVar[Connections]
+    all_connections: ClassVar[ConnectionCounter]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

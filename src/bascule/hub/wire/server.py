@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 
 from bascule.hub.door.hosts import check_bind
 from bascule.hub.services import Hub
-from bascule.hub.wire.connections import Connections, WireLimits
+from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
 from bascule.hub.wire.http_protocol import BoundedHttp
 from bascule.hub.wire.ws_protocol import BoundedSocket
 from bascule.model.settings import Settings
@@ -38,7 +38,7 @@ class HubServer(uvicorn.Server):
     """Serves on sockets that are handed in; whoever runs it handles signals and calls `stop`."""
 
     def __init__(self, app: Starlette, settings: Settings, limits: WireLimits | None = None) -> None:
-        self.connections = Connections(limits or WireLimits())
+        self.connections = ConnectionCounter(limits or WireLimits())
         self._hub: Hub = app.state.hub
         super().__init__(_config(app, settings, self.connections))
 
@@ -61,7 +61,7 @@ class HubServer(uvicorn.Server):
         yield
 
 
-def _config(app: Starlette, settings: Settings, connections: Connections) -> uvicorn.Config:
+def _config(app: Starlette, settings: Settings, connections: ConnectionCounter) -> uvicorn.Config:
     limits = connections.limits
     http = type("Http", (BoundedHttp,), {"all_connections": connections})
     ws = type("Ws", (BoundedSocket,), {"all_connections": connections})

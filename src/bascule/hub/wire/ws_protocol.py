@@ -9,7 +9,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 from websockets.http11 import Request
 
-from bascule.hub.wire.connections import Connections
+from bascule.hub.wire.connection_limits import ConnectionCounter
 from bascule.policy.limits import TokenBucket
 
 PIECE = 4096  # bytes that one socket may have looked at before another's turn
@@ -44,7 +44,7 @@ def _is_utf8(frames: list[bytes]) -> bool:
 class BoundedSocket(WebSocketsSansIOProtocol):
     """One WebSocket. Its transport's own buffer is the viewer's outbox: shared bytes, counted, bounded."""
 
-    all_connections: ClassVar[Connections]
+    all_connections: ClassVar[ConnectionCounter]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,0 +1,36 @@
+"""Bounds what is kept of an agent that prints what is not its protocol; what is left out is counted."""
+
+from collections.abc import Callable, Sequence
+
+from bascule.model.events import AnyEvent, Note, Unrecognised
+from bascule.policy.limits import TokenBucket
+
+AT_ONCE = 20  # lines that are kept whole
+PER_MINUTE = 20
+
+
+class NoiseLimit:
+    def __init__(self, steady: Callable[[], float]) -> None:
+        self._room = TokenBucket(PER_MINUTE, AT_ONCE, steady)
+        self._left_out = 0
+
+    def bounded(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
+        """The same events; of those that nobody understood only as many as there is room for."""
+        kept: list[AnyEvent] = []
+        for event in events:
+            if not isinstance(event, Unrecognised):
+                kept.append(event)
+            elif self._room.take():
+                kept += [*self.told(), event]
+            else:
+                if not self._left_out:
+                    told = "The agent prints much that is not its protocol. From here on it is only counted."
+                    kept.append(Note("unrecognised_flood", told, "warning"))
+                self._left_out += 1
+        return kept
+
+    def told(self) -> list[AnyEvent]:
+        """How many were left out since this was last told."""
+        count, self._left_out = self._left_out, 0
+        told = f"{count} lines that are not the agent's protocol were left out here."
+        return [Note("unrecognised_left_out", told, "warning")] if count else []
