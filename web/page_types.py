@@ -105,7 +105,7 @@ def answer_of(operation: Operation, found: dict[str, type]) -> str:
 
 
 def union(name: str, members: Any) -> str:
-    return f"export type {name} = " + " | ".join(one.__name__ for one in get_args(members)) + ";"
+    return "\n  | ".join([f"export type {name} =", *(one.__name__ for one in get_args(members))]) + ";"
 
 
 def generate() -> str:

@@ -63,17 +63,7 @@ class Host:
         trusted = TrustedFolders(folder)
         own = (settings.data_dir, settings.config_dir)
         self._rules = Rules(rules, lambda: launcher.roots, own, clock)
-        self.sessions = LiveSessions(
-            folder / "keeper",
-            settings.limits,
-            settings.terminal,
-            settings.acp,
-            TapeArchive(folder / "tapes", settings.terminal.shelf_bytes, log.info),
-            trusted.trusts,
-            clock,
-            steady,
-            self._rules.verdict,
-        )
+        self.sessions = _live_sessions(settings, trusted, self._rules, clock, steady)
         self.tapes = LocalTapes(self.sessions, self._check_storage)
         self._store = store
         self._launcher = launcher
@@ -107,18 +97,12 @@ class Host:
         self._machine = Machine(
             store, self.sessions, launcher, self._states, self._unlogged, trusted, device, folder
         )
+        panel = Panel(store, settings, lambda: launcher.roots)
+        commands = SessionCommands(
+            store, self.sessions, launcher, self._starter, self._states, comparing, self._found, clock
+        )
         self._handlers = Handlers()
-        for part in (
-            self._machine,
-            Panel(store, settings, lambda: launcher.roots),
-            self._rules,
-            comparing,
-            self._found,
-            self._unlogged,
-            SessionCommands(
-                store, self.sessions, launcher, self._starter, self._states, comparing, self._found, clock
-            ),
-        ):
+        for part in (self._machine, panel, self._rules, comparing, self._found, self._unlogged, commands):
             part.register(self._handlers)
         self._send: Callable[[AnyFrame], None] | None = None
         self._stop_labels: Callable[[], None] = lambda: None
@@ -215,3 +199,24 @@ class Host:
         problem = self._store.storage_problem
         if problem is not None:
             raise StorageFull(f"{problem} Nothing was changed; free some space and try again.")
+
+
+def _live_sessions(
+    settings: Settings,
+    trusted: TrustedFolders,
+    rules: Rules,
+    clock: Callable[[], float],
+    steady: Callable[[], float],
+) -> LiveSessions:
+    folder = Path(settings.data_dir)
+    return LiveSessions(
+        folder / "keeper",
+        settings.limits,
+        settings.terminal,
+        settings.acp,
+        TapeArchive(folder / "tapes", settings.terminal.shelf_bytes, log.info),
+        trusted.trusts,
+        clock,
+        steady,
+        rules.verdict,
+    )

@@ -1425,9 +1425,57 @@ export interface TriedPart {
   words: string;
 }
 
-export type Event = SessionStarted | AgentSpawned | SessionReady | SessionEnding | SessionEnded | ReconnectScheduled | SessionFailed | PromptQueued | PromptEdited | PromptsReordered | PromptWithdrawn | PromptSent | TurnEnded | Interrupted | EntryOpened | TextAppended | EntryClosed | ToolStarted | ToolChanged | PlanChanged | PermissionRequested | PermissionAnswered | PermissionWithdrawn | QuestionAsked | QuestionAnswered | QuestionWithdrawn | AnswerDelivered | RuleAdded | TitleChanged | ArchivedChanged | ModeChanged | PermissionModeChanged | ModelChanged | CommandsChanged | ModelsChanged | UsageChanged | StderrWritten | Note | Unrecognised | TerminalResized | Bell;
+export type Event =
+  | SessionStarted
+  | AgentSpawned
+  | SessionReady
+  | SessionEnding
+  | SessionEnded
+  | ReconnectScheduled
+  | SessionFailed
+  | PromptQueued
+  | PromptEdited
+  | PromptsReordered
+  | PromptWithdrawn
+  | PromptSent
+  | TurnEnded
+  | Interrupted
+  | EntryOpened
+  | TextAppended
+  | EntryClosed
+  | ToolStarted
+  | ToolChanged
+  | PlanChanged
+  | PermissionRequested
+  | PermissionAnswered
+  | PermissionWithdrawn
+  | QuestionAsked
+  | QuestionAnswered
+  | QuestionWithdrawn
+  | AnswerDelivered
+  | RuleAdded
+  | TitleChanged
+  | ArchivedChanged
+  | ModeChanged
+  | PermissionModeChanged
+  | ModelChanged
+  | CommandsChanged
+  | ModelsChanged
+  | UsageChanged
+  | StderrWritten
+  | Note
+  | Unrecognised
+  | TerminalResized
+  | Bell;
 
-export type Entry = PromptEntry | TextEntry | ToolEntry | PlanEntry | RequestEntry | TurnEntry | EventEntry;
+export type Entry =
+  | PromptEntry
+  | TextEntry
+  | ToolEntry
+  | PlanEntry
+  | RequestEntry
+  | TurnEntry
+  | EventEntry;
 
 export interface Logged {
   seq: number;
