@@ -1,9 +1,12 @@
 """Turns that failed, or that the agent ended by itself, though it reports an ordinary end."""
 
+from typing import Any
+
 import pytest
 from tests.drivers.test_acp_driver import line, opened, prompt, sent_by, update
 
 from bascule.drivers.acp import AcpDriver
+from bascule.drivers.acp.turns import NOTHING_SAID
 from bascule.drivers.base import STOPPED_BY_ITSELF, DriverLaunch
 from bascule.model.events import (
     AnyEvent,
@@ -86,6 +89,65 @@ def test_an_adapters_warning_is_no_failure_and_neither_is_an_answer() -> None:
     used = {"inputTokens": 10, "outputTokens": 5}
     assert end_of(turn(piece("A paragraph.\n\n"), usage=used)).stop_reason == "end_turn"
     assert end_of(turn(piece(FAILED), launch=DriverLaunch("/p", "r"))).stop_reason == "end_turn"
+
+
+@pytest.mark.row("B10")
+@pytest.mark.parametrize(
+    ("pieces", "answer"),
+    [
+        ([], {}),
+        ([], {"usage": {"inputTokens": 10, "outputTokens": 0}}),
+        ([piece("")], {}),
+        ([update("usage_update", used=0, size=1_000_000)], {}),
+        ([update("user_message_chunk", content={"type": "text", "text": "hello"})], {}),
+        ([piece(RETRY)], {}),
+    ],
+    ids=["nothing", "no tokens", "no words", "usage", "echo", "retry"],
+)
+def test_a_turn_that_ends_without_a_word_failed(pieces: list[bytes], answer: dict[str, Any]) -> None:
+    ended = end_of(turn(*pieces, **answer))
+    assert (ended.stop_reason, ended.message) == ("error", NOTHING_SAID)
+
+
+@pytest.mark.row("B10")
+@pytest.mark.parametrize(
+    ("pieces", "answer"),
+    [
+        ([update("agent_thought_chunk", content={"type": "text", "text": "hm"})], {}),
+        ([update("tool_call", toolCallId="t1", title="ls", status="completed")], {}),
+        ([update("plan", entries=[])], {}),
+        ([], {"usage": {"inputTokens": 10, "outputTokens": 1}}),
+    ],
+    ids=["thought", "tool", "plan", "tokens"],
+)
+def test_a_turn_in_which_anything_was_done_ended_well(pieces: list[bytes], answer: dict[str, Any]) -> None:
+    ended = end_of(turn(*pieces, **answer))
+    assert (ended.stop_reason, ended.message) == ("end_turn", None)
+
+
+def test_a_command_may_have_nothing_to_say() -> None:
+    driver = opened()
+    (sent,) = sent_by(driver.prompt(prompt(text="/compact")))
+    ended = end_of(driver.receive(line(id=sent["id"], result={"stopReason": "end_turn"})))
+    assert ended.stop_reason == "end_turn"
+
+
+@pytest.mark.row("B10")
+def test_a_turn_for_which_a_login_is_missing_says_how_to_get_one() -> None:
+    driver = AcpDriver(TELLS_IN_TEXT)
+    driver.start()
+    methods = [{"id": "claude-login", "name": "Log in with Claude Code"}]
+    driver.receive(line(id=0, result={"protocolVersion": 1, "authMethods": methods}))
+    (opening,) = sent_by(*driver.data_to_send())
+    driver.receive(line(id=opening["id"], result={"sessionId": "s1"}))
+    (sent,) = sent_by(driver.prompt(prompt()))
+    required = {"code": -32000, "message": "Authentication required"}
+    ended = end_of(driver.receive(line(id=sent["id"], error=required)))
+    assert (ended.stop_reason, ended.message) == (
+        "error",
+        "Authentication required. Ways to log in: Log in with Claude Code. "
+        "Log in with the agent's own command, then send the message again.",
+    )
 
 
 @pytest.mark.row("B10")

@@ -3,7 +3,8 @@
 The first word of a prompt says what it does: `count N MS`, `run WORDS`, `plan`, `ask`, `fail`, `think
 SECONDS` (in silence), `hang` (it reads nothing any more), `lonely` (it asks for something in no session's
 name), `call METHOD JSON` (a service of the client), `want JSON` (asks leave for that tool call, and does
-nothing). Anything else is echoed.
+nothing), `unauthorised SECONDS` (its model refuses its key for so long, as Claude's adapter reports that),
+`mute` (it ends the turn without a word). Anything else is echoed.
 
 `--store DIR` keeps conversations, `--log FILE` every line it got, `--mode NAME` is the mode it starts in.
 `--no-resume` leaves only `session/load` for coming back, `--no-load` leaves nothing, `--close` offers
@@ -151,8 +152,23 @@ class Agent:
                 error={"code": -32603, "message": "Internal error", "data": {"details": "it broke"}},
             )
             return
+        if word == "unauthorised":
+            self.cancelled[session].wait(float(rest))
+            self.unauthorised(number, session)
+            return
+        if word == "mute":
+            self.send(id=number, result={"stopReason": "end_turn"})
+            return
         stop = self.do(session, word, rest, said)
         self.send(id=number, result={"stopReason": stop, "usage": {"inputTokens": 10, "outputTokens": 2}})
+
+    def unauthorised(self, number: int, session: str) -> None:
+        """As claude-agent-acp 0.49.0 ends the turn, after minutes in which it says nothing."""
+        self.say(session, "Invalid API key · Fix external API key")
+        self.update(session, "usage_update", used=0, size=1_000_000, cost={"amount": 0, "currency": "USD"})
+        told = "Internal error: Invalid API key · Fix external API key"
+        error = {"code": -32603, "message": told, "data": {"errorKind": "authentication_failed"}}
+        self.send(id=number, error=error)
 
     def do(self, session: str, word: str, rest: str, said: str) -> str:
         match word:

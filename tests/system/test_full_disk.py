@@ -1,6 +1,7 @@
 """A disk that fills up under the real server: nothing is lost, nothing dies, and it goes on by itself."""
 
 import asyncio
+import contextlib
 import os
 import subprocess
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from tests.waiting import PATIENCE, within
 from bascule.model.events import AgentSpawned, SessionEnded, TextAppended, TurnEnded
 
 pytestmark = pytest.mark.anyio
+
+MUCH = "more " * 200_000  # a prompt is at most 1 MB
 
 
 @pytest.fixture
@@ -41,14 +44,16 @@ async def test_a_full_disk_holds_agents_back_serves_readers_and_goes_on_by_itsel
         problem = await _storage_problem(server, shown=True)
         assert "full" in problem.lower() or "space" in problem.lower()
 
+        # What is left would take a small step now and then: nothing is left, and the steps are large.
+        _fill(small_disk)
         # Who reads is served, and who writes is told.
         assert (await server.http.get("/api/sessions")).status_code == 200
         assert (await server.http.get(f"/api/sessions/{small}/entries")).status_code == 200
-        start = {"agent": "demo", "cwd": str(server.work), "prompt": "more"}
+        start = {"agent": "demo", "cwd": str(server.work), "prompt": MUCH}
         for path, body in (
             (f"/api/sessions/{session}/send", {"text": "more"}),
-            (f"/api/sessions/{small}/send", {"text": "more"}),
-            (f"/api/sessions/{small}/title", {"title": "more"}),
+            (f"/api/sessions/{small}/send", {"text": MUCH}),
+            (f"/api/sessions/{session}/title", {"title": "more"}),
             ("/api/sessions", start),
         ):
             refused = await asyncio.wait_for(server.http.post(path, json=body), PATIENCE)
@@ -137,6 +142,13 @@ async def test_a_server_stopped_on_a_full_disk_goes_on_where_it_was(
     finally:
         await server.stop()
         await server.end_keeper()
+
+
+def _fill(disk: Path) -> None:
+    """Take all the room that is left."""
+    with (disk / "ballast").open("wb", buffering=0) as ballast, contextlib.suppress(OSError):
+        while True:
+            ballast.write(bytes(4096))
 
 
 async def _storage_problem(server: LiveServer, *, shown: bool) -> str:

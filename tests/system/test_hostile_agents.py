@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.live import LiveServer
@@ -238,8 +239,8 @@ async def test_a_program_that_may_not_be_run_is_refused_in_words(server: LiveSer
         assert words in listed[agent]["problem"]
 
 
-@pytest.mark.row("REL-33")
-async def test_an_agent_that_is_deleted_is_noticed_when_the_agents_are_listed(
+@pytest.mark.row("B10", "REL-33")
+async def test_an_agent_that_is_deleted_is_listed_as_gone_in_words_without_a_restart(
     make_server: Callable[..., LiveServer],
 ):
     server = make_server()
@@ -249,13 +250,18 @@ async def test_an_agent_that_is_deleted_is_noticed_when_the_agents_are_listed(
     server.add_agent("goes", "", argv0=str(program))
     await server.start()
 
-    async def seen() -> bool:
+    async def listed() -> dict[str, Any]:
         agents = (await server.http.get("/api/agents")).json()["agents"]
-        return next(one["available"] for one in agents if one["name"] == "goes")
+        return next(one for one in agents if one["name"] == "goes")
 
-    assert await seen()
+    there = await listed()
+    assert (there["available"], there["version"], "problem" in there) == (True, "1.2.3", False)
     program.unlink()
-    assert not await seen()
+    gone = await listed()
+    assert (gone["available"], "version" in gone, "path" in gone) == (False, False, False)
+    assert "was not found on this machine" in gone["problem"]
+    refused = await server.post("/api/sessions", agent="goes", cwd=str(server.work))
+    assert (refused.status_code, refused.json()["error"]["message"]) == (503, gone["problem"])
 
 
 @pytest.mark.row("REL-33")

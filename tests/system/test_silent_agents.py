@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.acp.test_acp_live import add_agent
+from tests.cli.program import bascule
 from tests.live import FAKES, LIMITS, LiveServer
 
 from bascule.model.events import Note, SessionEnded, SessionFailed, TurnEnded, Unrecognised
@@ -71,6 +73,41 @@ async def test_a_long_silence_in_a_turn_is_told_once(short_dir: Path) -> None:
         assert [one.text for one in told] == [
             "No answer from the agent for 1 s. It may be waiting for its model."
         ]
+
+
+@pytest.mark.row("B10")
+async def test_an_adapter_whose_model_refuses_its_key_is_said_to_be_silent_and_its_turn_fails(
+    short_dir: Path,
+) -> None:
+    """Claude's adapter reports no retries: for minutes there is nothing, then an error."""
+    server = LiveServer(short_dir, config=SHORT)
+    add_agent(server)
+    async with server:
+        session = await server.create("hello", agent="scripted")
+        first = await server.wait_for(session, TurnEnded)
+        await server.send(session, "unauthorised 2.5")
+        ended = (await server.wait_for(session, TurnEnded, first.seq)).event
+        assert isinstance(ended, TurnEnded)
+        assert ended.stop_reason == "error"
+        assert ended.message == "Internal error: Invalid API key · Fix external API key"
+        notes = [one.event for one in await server.log(session) if isinstance(one.event, Note)]
+        assert [one.code for one in notes] == ["no_answer"]
+
+
+@pytest.mark.row("B10")
+async def test_an_adapter_that_ends_its_turn_without_a_word_has_failed(short_dir: Path) -> None:
+    server = LiveServer(short_dir)
+    add_agent(server)
+    async with server:
+        session = await server.create("mute", agent="scripted")
+        ended = (await server.wait_for(session, TurnEnded)).event
+        assert isinstance(ended, TurnEnded)
+        assert ended.stop_reason == "error"
+        assert "ended this turn without a word" in (ended.message or "")
+        run = ("run", "--agent", "scripted", "--cwd", str(server.work), "mute")
+        done = await bascule(server.data, *run, "--data", str(server.data))
+        assert done.code != 0, done.out
+        assert "ended this turn without a word" in done.out + done.err
 
 
 @pytest.mark.row("F11")

@@ -85,6 +85,9 @@ async def test_a_title_that_turns_a_line_around_is_written_out_everywhere(
         await expect(tab.page.locator("#side")).to_contain_text("\\u{202e}gnp.exe")
         assert await tab.page.evaluate(RAW) == [], place
     await tab.turn_to("/sessions/s1")
+    shown = "innocent \\u{202e}gnp.exe\\u{2066} \\u{200f}\\u{9b}31m\\u{1b}[2J"
+    for place in ("#side .srow.sel .t", "#tabs .tab.sel .tt", ".who h1"):
+        await expect(tab.page.locator(place)).to_have_text(shown)
     for _ in range(3):
         await expect(tab.ask).to_be_visible()
         assert await tab.page.evaluate(RAW) == []

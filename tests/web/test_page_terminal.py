@@ -115,9 +115,12 @@ async def test_one_terminal_is_seen_by_two_pages_and_by_attach(shells: LiveServe
         await tty.shows(b"from-one")
         await two.tab.told("is typing")
         await two.type("echo from-t''wo\n")
-        tty.type(b"echo from-att''ach\r")
+        # One line at a time: keys of two people at once would stand in one line of the shell.
         for screen in (one, two):
             await screen.shows("from-two")
+        await tty.shows(b"from-two")
+        tty.type(b"echo from-att''ach\r")
+        for screen in (one, two):
             await screen.shows("from-attach")
         # Whoever attaches looks at it now, so that window counts, and the others are told whose it is.
         await expect(one.foot.locator(".whose")).to_have_text("220 × 80, fits this machine’s window")

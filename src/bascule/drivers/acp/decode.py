@@ -89,8 +89,7 @@ class Decoder:
         self._state.heard += len(line) + 1
         if message.id is UNSET:
             return self._notification(message.method, message.params)
-        self._something_else()
-        return self._requests.request(message.id, message.method, message.params)
+        return self._request(message.id, message.method, message.params)
 
     def _to_nobody(self, message: rpc.Message, line: bytes) -> str | None:
         """Handle a message that names no session: every session of the process gets it.
@@ -107,9 +106,13 @@ class Decoder:
                 return "an update of no session"
             return self._notification(message.method, message.params)
         if self._is_about_ours(message.params):
-            self._something_else()
-            return self._requests.request(message.id, message.method, message.params)
+            return self._request(message.id, message.method, message.params)
         return self._requests.refuse_for_all(message.id, message.method, line)
+
+    def _request(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
+        self._something_else()
+        self._state.silent = False
+        return self._requests.request(rpc_id, method, params)
 
     def _is_about_ours(self, params: Raw) -> bool:
         """Whether the parameters name a request of ours; some agents send that instead of the session."""
@@ -273,13 +276,14 @@ class Decoder:
         if kind in ("tool_call", "tool_call_update"):
             call = read_call(rpc.update_in(raw))
             self._text.close()
-            state.own_words = ""
+            state.own_words, state.silent = "", False
             self._tools.begin_drafts(besides=call.tool_call_id)
             self._tools.hear(call)
             return None
         self._tools.begin_drafts()
         if kind in ("plan", "plan_update", "plan_removed"):
             self._text.close()
+            state.silent = False
             self._agent_info.plan(mapping(update, "plan") if kind == "plan_update" else update)
         else:
             self._text.say("assistant" if kind == "agent_message_chunk" else "thinking", update)

@@ -113,9 +113,7 @@ class AcpHandshake:
     def open_refused(self, error: JsonObject) -> None:
         told = error_words(error)
         if error.get("code") == AUTH_REQUIRED or "auth" in told.lower():
-            how = f" Ways to log in: {self._state.info.logins}." if self._state.info.logins else ""
-            told = f"{told}.{how} Log in with the agent's own command, then send the message again."
-            self.failed(told, code="login_needed")
+            self.failed(with_login(told, self._state.info.logins), code="login_needed")
         else:
             self.failed(told)
 
@@ -177,6 +175,7 @@ class AcpHandshake:
         state.replaying = False
         state.cancelling = state.denying = False
         state.last_said = state.own_words = ""
+        state.silent = not sent.text.startswith("/")  # a command may have nothing to say
         state.turn = state.new_id(PendingRequest("prompt"))
         if sent.images and not state.info.images:
             self._out.put(
@@ -232,6 +231,12 @@ class AcpHandshake:
 
     def _is_pending(self, asked: str) -> bool:
         return any(pending.asked == asked for pending in self._state.pending.values())
+
+
+def with_login(told: str, logins: str) -> str:
+    """A refusal for want of a login, and how to get one."""
+    how = f" Ways to log in: {logins}." if logins else ""
+    return f"{told}.{how} Log in with the agent's own command, then send the message again."
 
 
 def error_words(error: JsonObject) -> str:

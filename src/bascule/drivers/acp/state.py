@@ -135,6 +135,7 @@ class DriverState(RpcState[PendingRequest, Request], Struct, omit_defaults=True)
     cancelling: bool = False
     denying: bool = False  # a person denied a request in this turn, which may end it
     turn: int | None = None  # id of the prompt request that is running
+    silent: bool = False  # since that prompt was sent, the agent has said, done and asked nothing
     tools: dict[str, Tool] = {}
     finished: list[str] = []
     calls: dict[str, ServiceCall] = {}

@@ -32,6 +32,7 @@ class TextBuilder:
             self.close()
             self._out.put(Note("api_retry", said, "warning"))
             return
+        self._state.silent = False
         message_id = text(update, "messageId")
         # Agents that give the model's messages an id put their own text between them, without an id.
         own = kind == "assistant" and message_id is None and said.endswith("\n\n")

@@ -2,7 +2,7 @@
 
 import re
 
-from bascule.drivers.acp.handshake import error_words
+from bascule.drivers.acp.handshake import AUTH_REQUIRED, error_words, with_login
 from bascule.drivers.acp.state import DriverState
 from bascule.drivers.base import STOPPED_BY_ITSELF
 from bascule.drivers.event_buffer import EventBuffer
@@ -16,6 +16,7 @@ _STOPS: dict[str, StopReason] = {
     "refusal": "refusal",
 }
 _MORE = {"max_turn_requests": "The agent reached the number of requests it may make in one turn."}
+NOTHING_SAID = "The agent ended this turn without a word. It may not be signed in, or its model is not there."
 _ERROR_IN_DISGUISE = re.compile(r'(?:^|\n\n)\s*(?:Error: |API Error|\{"error":)')
 
 
@@ -25,14 +26,21 @@ def end_turn(state: DriverState, out: EventBuffer, answer: JsonObject, error: Js
     if error is not None:
         # An agent that was told to stop may answer with an error: still an interrupt.
         reason = "interrupted" if state.cancelling else "error"
-        message = None if state.cancelling else clip(error_words(error), 4096)
+        message = None if state.cancelling else clip(_error(state, error), 4096)
     elif reason == "interrupted" and not (state.cancelling or state.denying):
         reason, message = "other", STOPPED_BY_ITSELF
     elif reason == "end_turn" and state.quirk("errors_as_text"):
         failure = _failure_in_words(state, answer)
         if failure:
             reason, message = "error", clip(failure, 4096)
+    if reason == "end_turn" and state.silent and not whole(mapping(answer, "usage"), "outputTokens"):
+        reason, message = "error", NOTHING_SAID
     out.put(TurnEnded(reason, _usage(mapping(answer, "usage")), state.info.cost_usd, None, message))
+
+
+def _error(state: DriverState, error: JsonObject) -> str:
+    told = error_words(error)
+    return with_login(told, state.info.logins) if error.get("code") == AUTH_REQUIRED else told
 
 
 def _failure_in_words(state: DriverState, answer: JsonObject) -> str:
