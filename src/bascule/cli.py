@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints. Commands are imported when they run, so that it starts at once."""
+"""The command line's parser. Commands are imported when they run, so that it starts fast."""
 
 import argparse
 import os

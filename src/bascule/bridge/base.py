@@ -1,4 +1,4 @@
-"""What every bridge does: find the program, start it in a pty the keeper holds, carry bytes, stop it."""
+"""The base of all bridges: finds the program, starts it in a pty of the keeper, passes bytes, stops it."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""One program behind a bridge: its output on its way to whoever asked, its watchdog, its end."""
+"""One running program of a bridge: delivers its output, watches its timeout, reports its end."""
 
 import asyncio
 import codecs

@@ -1,4 +1,4 @@
-"""What a bridge is asked for and what it gives: options, a session, its errors."""
+"""Types of a bridge: start options, the session, and errors."""
 
 import asyncio
 from collections.abc import Callable

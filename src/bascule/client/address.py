@@ -1,4 +1,4 @@
-"""Where a server is and what opens its door: links, and the file a local server leaves for its owner."""
+"""Server addresses: parses links, and reads the file that a local server leaves for its owner."""
 
 import os
 import stat

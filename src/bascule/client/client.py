@@ -1,4 +1,4 @@
-"""`Client`: everything a person can do with a server, from Python; the command line is made of it."""
+"""`Client`: the Python client of a server. The command line is built on it."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A server's lasting rules, from Python."""
+"""The client's calls for lasting rules."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A terminal of a server, seen from a program: its bytes by offset, keys and sizes to it."""
+"""A session's terminal: reads its output by offset, sends keys and sizes."""
 
 from collections.abc import AsyncIterator
 from types import TracebackType

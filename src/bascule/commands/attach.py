@@ -1,4 +1,4 @@
-"""`bascule attach ID`: a session's terminal in this one. Detaching leaves the program running."""
+"""`bascule attach ID`: shows a session's terminal in this one. Detaching leaves the program running."""
 
 import argparse
 import asyncio

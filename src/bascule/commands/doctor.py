@@ -1,4 +1,4 @@
-"""`bascule doctor`: looks at everything a start needs and says, line by line, what to do next."""
+"""`bascule doctor`: checks everything a start needs and prints, line by line, what to do next."""
 
 import argparse
 import asyncio

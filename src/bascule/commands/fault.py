@@ -1,4 +1,4 @@
-"""A fault of ours in a command: one sentence for the person, the whole of it in a private file."""
+"""Reports an internal error of a command: one sentence on stderr, the traceback in a private file."""
 
 import argparse
 import logging

@@ -1,4 +1,4 @@
-"""`bascule feedback …`: whether messages reach a Claude Code in a plain terminal, at its idle moments.
+"""`bascule feedback …`: delivers messages to Claude Code in a plain terminal when it is idle.
 
 It is off until the owner says so here: hooks are put into Claude Code's own user settings, and taken out.
 """

@@ -1,4 +1,4 @@
-"""What waits for a person, as it is shown in a terminal, and what the typed answer means. Pure."""
+"""Formats a request for the terminal and parses the typed answer. Pure."""
 
 import difflib
 import shlex

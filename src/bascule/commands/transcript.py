@@ -1,4 +1,4 @@
-"""A session's events as a person reads them in a terminal: text as it comes, a tool on one line."""
+"""Prints a session's events in a terminal: text as it arrives, one line per tool."""
 
 from bascule.commands.console import Console, Style
 from bascule.model.codec import Logged

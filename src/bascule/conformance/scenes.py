@@ -1,4 +1,4 @@
-"""Short scenes for an agent with its own model: it answers, asks, obeys a no, stops, and comes back.
+"""Scenes for an agent with its own model: it answers, asks, accepts a denial, stops, resumes.
 
 Each works in a throw-away folder. Only the one command it asks for is ever allowed; whatever else the agent
 wants is denied.

@@ -1,4 +1,4 @@
-"""Takes sessions up again after a restart: what runs, what is gone, what the log does not know."""
+"""Adopts sessions after a restart: finds running agents, ended ones, and processes without a log."""
 
 import logging
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The table from a command's type to the function that carries it out. Each part adds its own."""
+"""The handler table: maps a command's type to the function that carries it out. Each part adds its own."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""This machine's end of the link: commands in, each carried out by its handler, replies out."""
+"""The daemon's end of the link: runs each command's handler and sends the reply."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""From a command to a process: which binary, which arguments, which environment, which driver."""
+"""Prepares an agent's process from a command: binary, arguments, environment and driver."""
 
 import asyncio
 import os

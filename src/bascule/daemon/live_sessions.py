@@ -1,4 +1,4 @@
-"""The live sessions of this machine and the keeper that holds their agents."""
+"""Registry of this machine's live sessions, and of the keeper that holds their processes."""
 
 import asyncio
 import logging

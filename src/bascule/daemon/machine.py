@@ -1,4 +1,4 @@
-"""Answers commands for the machine as a whole: its agents, folders, trust, pause and the panic button."""
+"""Handles commands for the whole machine: agents, folders, trust, pause and the panic button."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which of an agent's own modes may be chosen while it runs: those of its file, or that it offered itself."""
+"""Checks a mode chosen for a running agent: one from its file, or one the agent offered itself."""
 
 from bascule.daemon.launching import Launching
 from bascule.session.supervisor import Supervisor

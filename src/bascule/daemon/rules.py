@@ -1,4 +1,4 @@
-"""This machine's lasting rules: they answer its sessions' requests; people change, try and import them."""
+"""This machine's lasting rules: answers requests by them; lists, changes, tries and imports them."""
 
 import asyncio
 import os

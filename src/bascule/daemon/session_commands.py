@@ -1,4 +1,4 @@
-"""Carries out commands for sessions, whether they run, wait for their agent or have ended."""
+"""Handles commands for sessions: running, waiting for their agent, or ended."""
 
 import dataclasses
 from collections.abc import Callable

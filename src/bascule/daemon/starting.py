@@ -1,4 +1,4 @@
-"""Begins sessions: a new one, and one brought back."""
+"""Starts new sessions and resumes ended ones."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Begins a session's log again from what the keeper kept of its process: its label and its output."""
+"""Rebuilds a session's log from its process: from the label and the output that the keeper holds."""
 
 import secrets
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The folders a person has trusted: a small list on disk, read anew whenever it is asked."""
+"""The trusted folders: a small list on disk, read again for every question."""
 
 import os
 from pathlib import Path

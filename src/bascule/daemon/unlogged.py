@@ -1,4 +1,4 @@
-"""Processes that run without a log: the database was replaced or damaged, and nothing of theirs may be lost.
+"""Unlogged processes: they run, but the database that held their log was replaced or damaged.
 
 They are kept and offered. A person takes one up (its log begins again from the spool) or ends it (what is
 kept of its output is put aside, not deleted).

@@ -1,4 +1,4 @@
-"""The hub's end of the link: commands go down to a device, each gets exactly one answer or an error."""
+"""The hub's end of the link: sends commands to devices; each gets exactly one answer or an error."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What was started, kept beside its output: whoever comes later can tell what the bytes are of."""
+"""What a process was started with, stored beside its output for later readers."""
 
 import json
 import os

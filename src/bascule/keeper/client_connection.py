@@ -1,4 +1,4 @@
-"""One connection to the keeper: requests in, replies out, and notices made from state when there is room."""
+"""One client's connection to the keeper: requests in, replies out, and notices when its buffer has room."""
 
 import socket
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""An agent's stdin: writes queued in order, each done once, none ever blocking the keeper."""
+"""An agent's stdin: a queue of writes, in order, each done once, never blocking the keeper."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""Start one program with exactly the environment, folder, descriptors and terminal it was promised."""
+"""Starts a program with exactly the given environment, folder, descriptors and terminal."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""Lines too long for the kernel: in canonical mode it keeps 4,095 bytes of each and drops the rest unseen."""
+"""Long input lines: in canonical mode the kernel silently drops all but 4,095 bytes of a line."""
 
 import re
 import sys

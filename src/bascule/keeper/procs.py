@@ -1,4 +1,4 @@
-"""Who is running: identity by pid and start time, marks in environments, signals that hit no reused pid."""
+"""Processes in /proc: identity by pid and start time, environment marks, and signals by pidfd."""
 
 import ctypes
 import os

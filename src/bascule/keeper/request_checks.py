@@ -1,4 +1,4 @@
-"""What a client may ask, checked field by field before anything acts on it."""
+"""Validates a client's request, field by field, before it is carried out."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Ending what an agent started: its group, its descendants, whoever carries its marks, until none is left."""
+"""Ends everything an agent started: its process group, descendants, and processes with its marks."""
 
 import os
 import signal

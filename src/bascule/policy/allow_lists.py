@@ -1,4 +1,4 @@
-"""Another tool's permission lists as rules: `Bash(git status:*)`, `Edit(src/**)`. What differs is said."""
+"""Converts other tools' permission lists (`Bash(git status:*)`, `Edit(src/**)`) to rules; says what differs."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The fields of tool calls that are understood. A call with any other one is not read exactly."""
+"""The known fields of tool calls. A call with an unknown field is not exact."""
 
 from bascule.model.rules import ToolClass
 

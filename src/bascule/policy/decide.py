@@ -1,4 +1,4 @@
-"""Who answers a permission request: a rule, the session's permission mode, or a person (None).
+"""Decides a permission request: by a rule, by the session's permission mode, or not (None: a person does).
 
 Deny beats ask, ask beats allow. A rule that may fit, but can't be compared exactly, asks.
 """

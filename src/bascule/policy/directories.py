@@ -1,4 +1,4 @@
-"""Where a session may run: a real folder below an allowed root. The looking is done by whoever asks."""
+"""Checks where a session may run: a real folder below an allowed root. The caller resolves the path."""
 
 import unicodedata
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Does a rule fit a request? Yes, no, or perhaps: what is unsure asks."""
+"""Matches a rule against a request: yes, no, or unsure. An unsure match asks a person."""
 
 from enum import Enum
 

@@ -1,4 +1,4 @@
-"""Paths with `*` and `**`, matched name by name. Nothing else in a pattern is special."""
+"""Matches paths against patterns with `*` and `**`, name by name. No other character is special."""
 
 import os.path
 from collections.abc import Callable

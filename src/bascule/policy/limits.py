@@ -1,4 +1,4 @@
-"""How often something may happen. The clock is handed in; any steady one will do."""
+"""Token buckets: rate limits on a clock that is passed in."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a plain command line says, word by word. What a shell could read as anything else says nothing."""
+"""Parses a plain command line into words. Anything a shell could read otherwise is not parsed."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""What a request is about, whichever agent asks: its class, its command, its paths. One reading for all.
+"""Reads a request's subject, the same for every agent: its tool class, its command, its paths.
 
 Lasting rules, rules of a session and the mode that allows reading all go by this reading and by nothing else
 a request says. What it can't read to the last field is not exact, and what is not exact allows nothing.

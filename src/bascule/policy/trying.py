@@ -1,4 +1,4 @@
-"""What rules would say: of something a person types, and of what was asked before."""
+"""Tries rules out: on a request that a person types, and on earlier requests."""
 
 from collections.abc import Sequence
 

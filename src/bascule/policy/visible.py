@@ -1,4 +1,4 @@
-"""Text a person must judge, with every character that would hide, reorder or imitate made visible.
+"""Makes every character visible that could hide, reorder or imitate text which a person must judge.
 
 The page has the same function in JavaScript; both are held to `tests/fixtures/visible.json`.
 """

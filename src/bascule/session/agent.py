@@ -1,4 +1,4 @@
-"""What a session needs of the process behind it. The transport offers it; tests may offer another."""
+"""The interface of an agent's process, as a session uses it. Tests provide their own."""
 
 from collections.abc import Callable
 from typing import Protocol

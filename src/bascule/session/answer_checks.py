@@ -1,4 +1,4 @@
-"""Decides whether an answer counts, and what it says. Pure checks: the supervisor makes them facts."""
+"""Validates an answer to a request and builds its event. Pure."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Notices an agent that does not read what was sent to it: says so once, and once more when it reads."""
+"""Detects an agent that does not read its stdin: notes it once, and once more when it reads again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""A session's facts on their way into the store: numbered, folded at once, committed in order, never skipped.
+"""The ledger of a session: numbers events, folds them at once, and commits them to the store in order.
 
 State changes the moment something is logged, before anything is awaited; that is what makes the first
 answer win. One step is on its way to the store at a time; what is logged meanwhile joins the next step.

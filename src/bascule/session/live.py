@@ -1,4 +1,4 @@
-"""What the machine's roster needs of a live session, whatever is in it."""
+"""The interface of a live session, as the registry of live sessions uses it."""
 
 import asyncio
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Bounds what is kept of an agent that prints what is not its protocol; what is left out is counted."""
+"""Rate limit on unrecognised output: keeps some lines, counts the rest."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""Carries committed bytes to the agent's stdin, in order, each exactly once."""
+"""Writes committed bytes to the agent's stdin, in order, each exactly once."""
 
 import asyncio
 from collections import deque

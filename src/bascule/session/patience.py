@@ -1,4 +1,4 @@
-"""How long an agent may say nothing: it must speak its protocol in time, and a long silence is told."""
+"""Timeouts for a silent agent: fails one that never speaks its protocol, notes a long quiet turn."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""What a session says when its agent's process went away unasked, and whether it is to be started again."""
+"""Decides whether an agent that exited is restarted, and which events say so."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Does what an agent asked to have done for it, once that is decided and durable, and tells it the result."""
+"""Carries out an agent's service calls once they are allowed and committed, and sends it the results."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A session whose agent process serves others too: it hears its own, and leaves without ending theirs."""
+"""A session on a shared agent process: handles its own output, and leaves without ending the others."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""One agent process that several sessions share, and each session's seat at it.
+"""One agent process that several sessions share, and each session's slot on it.
 
 Every session reads the whole of the process's output for itself, from its own committed offset, and keeps
 what is its own. So nothing here is stored: what a session needs after a crash is in its own log.

@@ -1,4 +1,4 @@
-"""One live session: steps its lifecycle, lets policy speak first, sends the next prompt, and ends it."""
+"""Supervises one live session: its lifecycle, policy decisions, queued prompts and end."""
 
 import asyncio
 import secrets

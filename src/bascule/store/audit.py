@@ -1,4 +1,4 @@
-"""Who did what, chained: each record's hash covers the one before, so none can be changed unseen."""
+"""The audit log: who did what, in a hash chain, so that a changed record is detected."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Prompts given to several agents: which sessions belong together, where they work, which one was kept."""
+"""Stored comparisons: their sessions, their work trees, and which result was kept."""
 
 import sqlite3
 

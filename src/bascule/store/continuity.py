@@ -1,4 +1,4 @@
-"""Whether the log that was opened is the one that was closed; if not, a new epoch and notes that say so."""
+"""Detects a database that is not the one last closed; then starts a new epoch and logs a note."""
 
 import logging
 import secrets

@@ -1,4 +1,4 @@
-"""A look at every session of ours, once at a start: which of them can't be read."""
+"""Reads every session's record once at startup, to list the damaged ones."""
 
 import sqlite3
 

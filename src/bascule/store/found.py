@@ -1,4 +1,4 @@
-"""Sessions that were found on this machine: listed apart from ours, forgotten when their files are gone."""
+"""Found sessions in the store: listed apart from ours, deleted when their files are gone."""
 
 import sqlite3
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Who may come in: named secrets with a role and an end, kept hashed, known by heart, revoked at once."""
+"""Grants: named secrets with a role and an expiry, stored hashed, cached in memory, revocable at once."""
 
 import hmac
 import secrets

@@ -1,4 +1,4 @@
-"""How far each log had got, in a small file beside the database: an older copy put in its place is noticed.
+"""The last number of each log, in a small file beside the database: an older copy is detected by it.
 
 After every commit the numbers it reached are written here, without waiting for the disk. A database that does
 not reach them was restored from an older copy, or lost its last commits in a power cut. Either way somebody

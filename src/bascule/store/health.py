@@ -1,4 +1,4 @@
-"""Opening a database only if it is ours, sound and free; what is not sound is put aside, never deleted."""
+"""Opens a database only if it is ours, intact and not in use; a damaged one is quarantined, not deleted."""
 
 import os
 import sqlite3

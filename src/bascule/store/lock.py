@@ -1,4 +1,4 @@
-"""One process at a time: a lock file beside the database, which also says how the last one left it."""
+"""The lock file beside the database: one process at a time; it also records a clean shutdown."""
 
 import fcntl
 import os

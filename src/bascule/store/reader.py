@@ -1,4 +1,4 @@
-"""Everything that is read from the database, and the small pool of read-only connections it is read with.
+"""All reads from the database, and the pool of read-only connections they use.
 
 Reads go through threads, also the small ones. A record that is in memory takes 8 µs on the event loop and
 130 µs through a thread; but one that must wait for the disk would hold up every session for milliseconds, and

@@ -1,4 +1,4 @@
-"""Rows to values and back, each with a checksum: SQLite does not notice a flipped bit, we do."""
+"""Encodes and decodes rows, each with a checksum: SQLite does not detect a flipped bit."""
 
 from typing import Any
 from zlib import crc32

@@ -1,4 +1,4 @@
-"""The lasting rules, in memory for those who decide and on disk for the next start."""
+"""The stored lasting rules, cached in memory."""
 
 import secrets
 import sqlite3

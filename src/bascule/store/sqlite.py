@@ -1,4 +1,4 @@
-"""The store on SQLite: one thread writes, a few read, and the event loop only hears of what is committed."""
+"""The SQLite store: one thread writes, a few read; the event loop is told of each commit."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""What one group of steps writes: checked step by step, then put into the tables together."""
+"""One transaction of the writer: checks each step, then writes all of them to the tables."""
 
 import sqlite3
 from collections import OrderedDict

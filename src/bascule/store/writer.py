@@ -1,4 +1,4 @@
-"""The one thread that writes: takes all that is queued, commits it as one group, reports it at once."""
+"""The writer thread: commits all queued steps as one group and reports the result."""
 
 import asyncio
 import sqlite3

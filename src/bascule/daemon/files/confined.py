@@ -1,4 +1,4 @@
-"""Opens files below a folder and nowhere else: step by step, following no link, by descriptors throughout.
+"""Opens files below one folder only: component by component, by descriptor, following no symlink.
 
 A path is never resolved twice, so swapping a folder for a link between a check and its use wins nothing.
 """

@@ -1,4 +1,4 @@
-"""Writes a file below a session's folder: beside it first, then in its place, by descriptors throughout."""
+"""Writes a file atomically below a session's folder: a temporary file, then a rename, by descriptor."""
 
 import os
 import secrets

@@ -1,4 +1,4 @@
-"""Asks git about a folder that may be hostile: git reads, and nothing in the repository makes it run a thing.
+"""Runs git in a folder that may be hostile: nothing in the repository can make git run a program.
 
 What a repository's own configuration could run, and why it does not here:
 - fsmonitor and hooks: switched off by options; `--no-optional-locks` also keeps the index from being written.

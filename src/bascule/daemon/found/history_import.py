@@ -1,4 +1,4 @@
-"""Puts a kept conversation into the store, as a log like any other: only what is new, exactly once.
+"""Imports a conversation file into the store as a session log: appends only new events, exactly once.
 
 What has been written is counted and hashed, in the transaction that writes it. A file that grew goes on from
 there; one in which that beginning no longer stands was rewritten, and has to be told anew.

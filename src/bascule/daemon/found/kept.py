@@ -1,4 +1,4 @@
-"""A conversation that an agent keeps, wherever it keeps it: one file of its own, or rows of a database."""
+"""Conversations that agents keep on disk, each in a file of its own or in rows of a database."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The found sessions of this machine as they are known: by where they are kept, and by their id here."""
+"""Index of the found sessions, by the place they are kept and by their id here."""
 
 import re
 from collections.abc import Iterator

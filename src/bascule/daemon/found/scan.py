@@ -1,4 +1,4 @@
-"""Looks through the agents' files for what is new, changed or gone, and brings the store up to date."""
+"""Scans the agents' conversation files for new, changed and deleted ones, and updates the store."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Found sessions as people meet them: listed, followed while somebody looks, written to, continued here."""
+"""Found sessions: lists them, follows one while it is viewed, queues messages for it, continues it here."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Which conversations are open in a terminal right now, as agents note it: a small file for each process.
+"""Detects conversations that are open in a terminal, from the small file an agent keeps per process.
 
 Beside those files lie keys. Only names that are a number and `.json` are opened.
 """

@@ -1,4 +1,4 @@
-"""What state each agent is in, told to people; and its sessions taken up again when its process went away."""
+"""Publishes each agent's state, and has its sessions reconnected when its process is lost."""
 
 import asyncio
 from collections.abc import Callable

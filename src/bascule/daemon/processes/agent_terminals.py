@@ -1,4 +1,4 @@
-"""Programs that an agent had started for it: kept by the keeper as agents are, and gone with the session.
+"""Programs that the keeper runs for an agent. They end with the session.
 
 A terminal's name says all that a restarted server must know of it: whose it is, which one, and how much of
 its output is kept.

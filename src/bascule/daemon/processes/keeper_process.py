@@ -1,4 +1,4 @@
-"""An agent as a session sees it, held by the keeper."""
+"""An agent's process, as the session sees it, run by the keeper."""
 
 import logging
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the keeper is told of each agent, to be told again when the database can't say it any more.
+"""Labels: what the keeper stores with each process, to recover its session without the database.
 
 A label holds how each session on the process was started and, once its agent is ready, the driver's state at
 that moment: enough to begin a log again from the spool.

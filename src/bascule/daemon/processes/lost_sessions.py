@@ -1,4 +1,4 @@
-"""Sessions that lost their agent: started again on the same log, told of each try, given up, or ended."""
+"""Sessions that lost their agent: restarts them on the same log, notes each try, gives up or ends them."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The reconnect ladder: starts a lost agent again soon, then ever less often, then only when asked.
+"""Reconnecting with backoff: restarts a lost agent soon, then less often, then only on request.
 
 A group is what comes back together: the sessions on one shared process, or one session with its own.
 """

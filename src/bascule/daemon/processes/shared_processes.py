@@ -1,4 +1,4 @@
-"""The agent processes that sessions share: which one a new session joins, and what state each agent is in."""
+"""Agent processes that several sessions share: chooses one for a new session, and reports their state."""
 
 import hashlib
 import secrets

@@ -1,4 +1,4 @@
-"""One prompt for several agents, each in its own work tree: begun together, compared, one kept."""
+"""Comparisons: gives one prompt to several agents, each in its own git work tree, and keeps one result."""
 
 import asyncio
 import dataclasses

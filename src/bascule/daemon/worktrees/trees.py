@@ -1,4 +1,4 @@
-"""Git work trees beside a repository: made, compared, taken over, removed. Blocks.
+"""Git work trees beside a repository: creates, diffs and removes them, applies one to the repository. Blocks.
 
 Nothing the repository configures is run: see `git.py`.
 

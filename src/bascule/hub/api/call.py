@@ -1,4 +1,4 @@
-"""One admitted request for an operation, over HTTP or the socket, as the operation's function gets it."""
+"""One admitted request, over HTTP or the socket, as an operation's function receives it."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar

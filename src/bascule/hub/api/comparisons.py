@@ -1,4 +1,4 @@
-"""One prompt for several agents: started, compared, one kept, work trees removed."""
+"""Operations on comparisons: start, diff, keep one result, remove work trees."""
 
 import secrets
 

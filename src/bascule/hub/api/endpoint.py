@@ -1,4 +1,4 @@
-"""Serves an operation over HTTP: decodes what came, runs it, encodes what it gives."""
+"""Serves an operation over HTTP: decodes the request, runs it, encodes the answer."""
 
 import logging
 from typing import Any

@@ -1,4 +1,4 @@
-"""The description of the API (OpenAPI 3.1), made from the operations and their structs."""
+"""Generates the OpenAPI 3.1 description from the operations and their structs."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""Lasting rules: what is answered without asking, tried out before it counts. The device keeps them."""
+"""Operations on lasting rules, which the device keeps."""
 
 from bascule.api.answers import RuleTrial
 from bascule.api.bodies import TryBody

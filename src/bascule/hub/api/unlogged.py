@@ -1,4 +1,4 @@
-"""Processes that run without a log: list them, take one up, end one."""
+"""Operations on unlogged processes: list, recover, end."""
 
 from bascule.hub.api.forwarding import forwarding
 from bascule.link.unlogged import EndProcess, ListUnlogged, TakeUpProcess

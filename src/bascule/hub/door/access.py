@@ -1,4 +1,4 @@
-"""The one door: Host, Origin, grant and role of every HTTP request and WebSocket, before any route runs."""
+"""Access control: checks Host, Origin, grant and role of every request before any route runs."""
 
 import logging
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which Host and Origin values are ours: exact strings, decided once at start."""
+"""Allowed Host and Origin values: exact strings, computed once at start."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The chat API's names for our events: one SSE message for each row of a log. Pure."""
+"""Converts log rows to the chat API's SSE messages. Pure."""
 
 import msgspec
 from msgspec import Raw, Struct, ValidationError

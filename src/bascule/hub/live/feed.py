@@ -1,4 +1,4 @@
-"""Carries every commit to everybody who watches: joined once, shared by all, never waiting for a slow one.
+"""The feed: delivers every commit to all subscribers, encoded once, without waiting for a slow one.
 
 A viewer first reads what it lacks from the store at its own pace; the moment it holds everything the feed
 has heard of, it goes live. Between that check and the switch nothing is awaited, so no row falls between.

@@ -1,4 +1,4 @@
-"""What a socket says about itself: hello, which sessions it watches, that somebody types; and SSE streams."""
+"""Operations of a connection: hello, subscribe, typing; and the SSE stream."""
 
 from bascule import __version__
 from bascule.api.answers import Hello, Subscribed, Waits

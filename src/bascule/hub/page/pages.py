@@ -1,4 +1,4 @@
-"""What needs no grant: the page and its files, and whether we are alive.
+"""Public routes, without a grant: the page, its files, and the health check.
 
 The page is the same for everybody and holds no secret; what it shows it asks for with its grant.
 """

@@ -1,4 +1,4 @@
-"""Counts connections: so many in all, and only so many from one address that have shown no grant.
+"""Connection limits: a total, and one per address for connections that have shown no grant.
 
 A newcomer may be the owner, whose token has not been read yet. So it is let in, and whoever has been silent
 for longest goes: a stranger can fill the room, but not keep others out of it.

@@ -1,4 +1,4 @@
-"""uvicorn's WebSocket protocol with its bounds, and a way to write one shared frame to many viewers."""
+"""uvicorn's WebSocket protocol with limits, and one shared frame for many viewers."""
 
 import asyncio
 import struct
