@@ -80,7 +80,7 @@ class BaseBridge:
 
     @property
     def fallback_command(self) -> str:
-        """What is tried when nothing was found."""
+        """The command that is tried if the program was not found."""
         named = [one for one in self._spec.search if "{" not in one]
         return next((one for one in named if "/" not in one), named[0])
 

@@ -18,7 +18,7 @@ Hook = Callable[[str, str], str | None]
 
 
 class Running:
-    """`press` types, `position` tells the keeper what was read, `hook` may answer a piece of output."""
+    """`press` types, `position` acknowledges output to the keeper, `hook` may reply to output."""
 
     def __init__(
         self,

@@ -31,13 +31,13 @@ class NotStarted(BridgeError):
 
 
 class NoOutput(BridgeError):
-    """The watchdog: nothing was written for too long after the start, so it was killed."""
+    """The program printed nothing for too long after its start, so the watchdog killed it."""
 
     code = "AGENT_SILENT"
 
 
 def _ignore(*_: object) -> None:
-    """Nobody asked to be told."""
+    """The default callback: does nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ def tell(args: argparse.Namespace, error: Exception) -> int:
 
 
 def _log_file(args: argparse.Namespace) -> Path | None:
-    """Where the log goes: the server's own when it was set up, else a file beside it."""
+    """The log file: the server's own if it was set up, else a file beside it."""
     root = logging.getLogger()
     for handler in root.handlers:
         if isinstance(handler, logs.PrivateRotatingFile):

@@ -63,7 +63,7 @@ def named(tool: str, title: str) -> str:
 
 
 class Transcript:
-    """Draws entries one after another; holds only what it needs to place the next."""
+    """Prints entries one after another, keeping only the state that the next one needs."""
 
     def __init__(self, terminal: Console) -> None:
         self._terminal = terminal

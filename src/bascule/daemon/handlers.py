@@ -14,7 +14,7 @@ Run = Callable[[Envelope[C]], Awaitable[Struct]]
 
 @dataclass(frozen=True)
 class Handler:
-    """`run` and the conditions it needs; the host sees to them in this order."""
+    """`run` and its preconditions; the host checks them in this order."""
 
     run: Run[Any]
     stores: bool = False  # refused while the disk is full

@@ -5,6 +5,6 @@ from bascule.session.supervisor import Supervisor
 
 
 def checked_mode(launcher: Launching, supervisor: Supervisor, mode: str) -> str:
-    """The mode in the agent's own word. Raises `InvalidInput` for one that may not be chosen."""
+    """The agent's own name of the mode. Raises `InvalidInput` if the mode may not be set."""
     record = supervisor.ledger.record
     return launcher.mode(record.agent, record.driver, mode, supervisor.driver.offered_modes)

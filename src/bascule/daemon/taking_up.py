@@ -106,7 +106,7 @@ class TakingUp:
         return driver.state()
 
     async def _is_free(self, session_id: str) -> bool:
-        """Whether no log has this name, not even one that can't be read."""
+        """Whether no log has this id, not even a damaged one."""
         try:
             known = await self._store.session(session_id) is not None
         except StoreDamaged:

@@ -82,7 +82,7 @@ class ClientConnection:
             self._dirty[session.id] = session
 
     def mark(self, session: Session | Leftover) -> None:
-        """Something of this session changed: only its newest state will be told, when the client has room."""
+        """Marks a session as changed: the client gets only its newest state, when its buffer has room."""
         if self._watching:
             self._dirty[session.id] = session
 

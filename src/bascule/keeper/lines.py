@@ -50,7 +50,7 @@ class LineGuard:
         return None
 
     def _modes(self) -> list[object] | None:
-        """How the terminal treats its lines, when it has any."""
+        """The terminal's modes if it is in canonical mode, else None."""
         try:
             modes: list[object] = termios.tcgetattr(self._fd)
         except termios.error:  # it is gone, and the write will say so

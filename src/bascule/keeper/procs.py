@@ -20,7 +20,7 @@ class Proc(NamedTuple):
 
 
 def read(pid: int) -> Proc | None:
-    """What the kernel says of a pid, or None when it is gone."""
+    """The process's entry in /proc, or None if it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             text = file.read()

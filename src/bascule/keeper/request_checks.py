@@ -102,7 +102,7 @@ def spawn_of(message: Message) -> SpawnRequest:
 
 
 def label_of(message: Message) -> str:
-    """Whatever the client wants to be told again of this session; nobody here reads it."""
+    """The client's own label for the session; the keeper does not read it."""
     return "" if message.get("label") is None else text(message, "label", MAX_LABEL)
 
 

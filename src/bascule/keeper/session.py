@@ -26,7 +26,7 @@ class Exit:
 
 
 class Session:
-    """`changed` is called whenever what a watcher should know has changed."""
+    """Calls `changed` whenever its watchers should be notified."""
 
     def __init__(
         self,

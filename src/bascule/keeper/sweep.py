@@ -36,7 +36,7 @@ class Sweep:
         self._kill_at = min(self._kill_at, kill_at)
 
     def step(self, snapshot: list[Proc], alone: bool, now: float) -> bool:
-        """Signal whoever is left; True when nobody is, or when the time is up."""
+        """Signal the processes that are left; True if none is, or when the time is up."""
         members = self._members(snapshot, alone)
         self._known = {proc.pid: proc.started for proc in members}
         self._known[self.leader.pid] = self.leader.started

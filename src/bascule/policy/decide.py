@@ -35,7 +35,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """What the lasting rules say of one command of a chain, or of a request that has no parts."""
+    """The lasting rules' answer to one command of a chain, or to a request without parts."""
 
     argv: Argv | None
     answer: Literal["allow", "deny", "ask"] | None

@@ -22,7 +22,7 @@ class Fit(Enum):
 
 
 class RequestOrigin(Struct, frozen=True):
-    """Where a request comes from. `cwd` is a real path."""
+    """The origin of a request: its session, agent and folder. `cwd` is a real path."""
 
     session_id: str
     cwd: str

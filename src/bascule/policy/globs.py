@@ -91,7 +91,7 @@ def joined(path: str, cwd: str) -> str:
 
 
 def normal(path: str, cwd: str) -> str:
-    """Where a path leads if nothing on the way is a link."""
+    """Normalises a path as text, as if it held no links."""
     return os.path.normpath(joined(path, cwd))
 
 

@@ -34,7 +34,7 @@ _ANY = re.compile(
 
 
 class Spoken(NamedTuple):
-    """One message from a viewer, taken apart."""
+    """One message from a viewer, split into keys and replies."""
 
     keys: bytes  # what was typed
     replies: bytes  # safe answers of the terminal

@@ -33,7 +33,7 @@ _ADAPTER = "mcp__acp__"
 
 
 class Subject(Struct, frozen=True):
-    """What could be read of a request. `exact`: that is all of it; else there is something more to it."""
+    """The parsed subject of a request. `exact`: nothing of the request was left unread."""
 
     tool_class: ToolClass
     tool: str

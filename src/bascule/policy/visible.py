@@ -64,7 +64,7 @@ def visible(text: str) -> str:
 
 
 def has_hidden(text: str) -> bool:
-    """Whether the text holds a character that `visible` would write out: reason for a warning."""
+    """Whether the text holds a character that `visible` would escape."""
     return _hidden.search(text) is not None
 
 

@@ -23,7 +23,7 @@ RETRY_SECONDS = 0.5
 
 
 class _Step:
-    """One batch on its way, and everybody who waits for it, each with a future of their own to cancel."""
+    """One batch on its way to the store, and a future for each caller who waits for it."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
@@ -138,6 +138,6 @@ class Ledger:
             self._send()
 
     def _fail(self, error: BaseException) -> None:
-        """The store is broken or gone: everybody who waits is told so."""
+        """The store failed: fails every waiting future."""
         while self._steps:
             self._steps.popleft().settle(error)

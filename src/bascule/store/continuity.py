@@ -63,7 +63,7 @@ def _reached(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def _logged(connection: sqlite3.Connection, name: str) -> int:
-    """How far a log itself goes: a damaged row of its session may say anything."""
+    """The last number in the log itself, because the session's row may be damaged."""
     return int(connection.execute(LOGGED, (name,)).fetchone()[0])
 
 

@@ -9,7 +9,7 @@ EXAMINED = f"SELECT {SESSION_COLUMNS}, archived, found FROM sessions"
 
 
 def examined(connection: sqlite3.Connection) -> list[StoreDamaged]:
-    """What is wrong with our own sessions, also where a list or a resumption would not notice it."""
+    """The damage in our own sessions, including damage that listing or resuming would not meet."""
     damaged: list[StoreDamaged] = []
     for *values, archived, found in connection.execute(EXAMINED):
         try:

@@ -20,7 +20,7 @@ _HEADER = "bascule-heads-1"
 
 
 class Heads:
-    """Belongs to the writer's thread once the store is open."""
+    """Used only by the writer's thread once the store is open."""
 
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(database.name + ".heads")

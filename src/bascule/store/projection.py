@@ -52,7 +52,7 @@ class FoldedEntries:
 
 
 class SessionState:
-    """A session's folds, and what of them is not yet in the database."""
+    """A session's folds, and their changes that are not in the database yet."""
 
     def __init__(
         self,

@@ -214,7 +214,7 @@ def page(
 
 
 class _Nearest:
-    """Entries next to a place in the transcript, oldest first, and whether there are more that way."""
+    """The entries next to a position in the transcript, oldest first, and whether there are more."""
 
     def __init__(self, connection: sqlite3.Connection, session_id: str, fresh: dict[int, bytes]) -> None:
         self._connection, self._session_id, self._fresh = connection, session_id, fresh

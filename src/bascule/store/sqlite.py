@@ -230,7 +230,7 @@ class SqliteStore(EventStore):
         return await self._readers.run(work)
 
     def remember(self, damaged: list[StoreDamaged]) -> None:
-        """Keep what was found damaged, for those who ask; the rest is served."""
+        """Remember damaged rows, to report them. The others are still served."""
         for damage in damaged:
             if len(self.damaged) < MAX_DAMAGED:
                 self.damaged[damage.message] = damage

@@ -203,12 +203,12 @@ class Transaction:
         self._owe(session_id, done)
 
     def _owe(self, session_id: str, first_seqs: list[int]) -> None:
-        """What is finished will not change any more: from now on it should be found."""
+        """Marks finished entries as owed to the search index."""
         if first_seqs:
             self.connection.executemany(OWE_SEARCH, [(session_id, first_seq) for first_seq in first_seqs])
             self._owed = True
 
     def take_owed(self) -> bool:
-        """Whether anything was added to what the search index lacks since this was last asked."""
+        """Whether entries became owed to the search index since the last call."""
         owed, self._owed = self._owed, False
         return owed

@@ -34,7 +34,7 @@ NOTHING = TakenFeedback()
 
 
 class Feedback:
-    """`turn` is held while a session is written to; `watch` has a session's file read for a while."""
+    """`turn` locks writes to a found session; `watch` follows a session's file for a while."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ READER = 1  # counted up when a reader tells the same file differently
 
 
 class Noted(Struct, omit_defaults=True):
-    """What is remembered of a conversation between two looks at it, beside its log."""
+    """The import state of a conversation, stored beside its log."""
 
     key: str
     stamp: str
@@ -75,7 +75,7 @@ def still_stands(noted: Noted, history: History) -> bool:
 
 
 class Writing:
-    """The steps that bring a session's log from what was noted to what its history tells."""
+    """The batches that bring a session's log up to date with its conversation file."""
 
     def __init__(self, session_id: str, seq: int, device: str, agent: str, noted: Noted) -> None:
         self.noted = noted

@@ -26,7 +26,7 @@ FORMATS: dict[str, Callable[[Lines], History]] = {
 
 
 class Unreadable(HostError):
-    """A conversation that is there and can't be read, with the reason."""
+    """The conversation exists but can't be read; the message says why."""
 
 
 class KeptConversation(Struct, frozen=True):

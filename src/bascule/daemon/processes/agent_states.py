@@ -135,7 +135,7 @@ class AgentStates:
         return sum([await self._lost.end(session, reason, by) for session in lost])
 
     async def conversations(self, agent: str) -> Conversations:
-        """What the agent lists, and which of them have a session here."""
+        """The conversations that the agent lists, and which of them have a session here."""
         mine = [
             one for one in self._sessions.live.values() if isinstance(one, Supervisor) and one.ledger.live
         ]

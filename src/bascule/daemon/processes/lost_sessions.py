@@ -66,7 +66,7 @@ class LostSessions:
         if supervisor is None:
             return
         if isinstance(supervisor, SharedSupervisor):
-            await _connected(supervisor.seat.connection)
+            await _connected(supervisor.slot.connection)
         if not await self._came_up(supervisor):
             # Of several on one process this one alone did not come back; else it is the agent that did not.
             kind = AgentFailed if isinstance(supervisor, SharedSupervisor) else AgentUnavailable
@@ -105,7 +105,7 @@ class LostSessions:
         await self._say(session, [], before=weaken)
 
     async def _came_up(self, supervisor: Supervisor) -> bool:
-        """Whether the agent took up the conversation. On a shared process it may take its time."""
+        """Whether the agent resumed the conversation. On a shared process that may take long."""
         reviving = supervisor.reviving
         try:
             async with asyncio.timeout(PATIENCE * self._start_seconds or None):

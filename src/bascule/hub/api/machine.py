@@ -97,7 +97,7 @@ OPERATIONS = (
         need="viewer",
         answer=RequestList,
         run=open_requests,
-        summary="Requests that wait for a person, oldest first",
+        summary="List open requests, oldest first",
     ),
     forwarding(
         ListAgents,
@@ -105,20 +105,20 @@ OPERATIONS = (
         method="GET",
         path="/api/agents",
         need="viewer",
-        summary="The agents of this machine",
+        summary="List the machine's agents",
     ),
     forwarding(
         ListConversations,
         name="agents:conversations",
         need="viewer",
-        summary="The conversations an agent knows by itself",
+        summary="List the conversations that an agent keeps itself",
     ),
     Operation(
         name="device:list",
         need="viewer",
         answer=DeviceList,
         run=devices,
-        summary="The devices this hub knows",
+        summary="List devices",
     ),
     Operation(
         method="GET",
@@ -126,7 +126,7 @@ OPERATIONS = (
         need="viewer",
         answer=DaemonStatus,
         run=daemon_status,
-        summary="Which devices are connected",
+        summary="Get the state of the devices",
     ),
     Operation(
         name="directories:find",
@@ -137,7 +137,7 @@ OPERATIONS = (
         answer=Directories,
         run=directory,
         for_device=True,
-        summary="Check a folder (path), or complete a half-typed one (prefix)",
+        summary="Check a folder (path) or autocomplete one (prefix)",
     ),
     Operation(
         name="settings:show",
@@ -146,7 +146,7 @@ OPERATIONS = (
         need="operator",
         answer=SettingsView,
         run=settings,
-        summary="The limits and folders this Bascule runs with",
+        summary="Get the server's limits and folders",
     ),
     Operation(
         name="kill-all",
@@ -163,7 +163,7 @@ OPERATIONS = (
         method="GET",
         path="/api/projects/trusted",
         need="viewer",
-        summary="Folders in which agents' trust prompts are answered with yes",
+        summary="List trusted folders, in which agents' trust prompts are answered with yes",
     ),
     forwarding(
         TrustFolder,
@@ -191,6 +191,6 @@ OPERATIONS = (
         answer=Done,
         run=resume,
         for_device=True,
-        summary="Let a paused device take new sessions again",
+        summary="Resume a paused device",
     ),
 )

@@ -154,5 +154,7 @@ def description_of(operations: list[Operation]) -> Operation:
             made.append(msgspec.json.encode(describe(Table([*operations, itself]))))
         return JsonAnswer(made[0])
 
-    itself = Operation(method="GET", path="/openapi.json", need="any", run=run, summary="This description")
+    itself = Operation(
+        method="GET", path="/openapi.json", need="any", run=run, summary="Get this OpenAPI description"
+    )
     return itself

@@ -1,4 +1,4 @@
-"""The browser's socket: numbered messages with their answers, pushes, and the sessions it watches."""
+"""The browser's socket: answers numbered messages, pushes changes, and streams the subscribed sessions."""
 
 import asyncio
 import logging
@@ -238,5 +238,10 @@ def socket_operation(table: Callable[[], Table]) -> Operation:
         await BrowserSocket(call, table()).run()
 
     return Operation(
-        method="WS", path="/ws", need="any", run=run, summary="The browser's socket", ticket=True
+        method="WS",
+        path="/ws",
+        need="any",
+        run=run,
+        summary="WebSocket for operations and pushed events",
+        ticket=True,
     )
