@@ -63,7 +63,7 @@ class Call(Generic[B]):
         return replace(self, session=record)
 
     async def ask(self, command: Command[A], *, seconds: float = 30) -> A:
-        """Have a command carried out by the session's device, or by the one that this call is for."""
+        """Send a command to the session's device, or to the device that this call names."""
         board = self.hub.switchboard
         await board.met()
         own = self.session.device if self.session is not None else ""

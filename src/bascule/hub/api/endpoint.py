@@ -26,7 +26,7 @@ KEY_LENGTH = 200
 
 
 class Endpoint:
-    """An ASGI app for one operation. It runs only for a request the door admitted to this very one."""
+    """The ASGI app of one operation. It runs only for a request that was admitted to this operation."""
 
     def __init__(self, hub: Hub, operation: Operation) -> None:
         self._hub, self._operation = hub, operation

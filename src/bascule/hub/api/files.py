@@ -14,7 +14,7 @@ from bascule.store.base import Edited
 
 
 async def changes(call: Call[SessionBody]) -> Changes:
-    """What the session's own tools changed, and what git sees; one line for each file."""
+    """The files that the session's tools changed, merged with git's changes; one item per file."""
     record = call.record
     edited = await call.hub.store.edited(record.session_id)
     git = await call.ask(ReadChanges(session_id=record.session_id))

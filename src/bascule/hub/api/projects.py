@@ -51,7 +51,7 @@ async def remove(call: Call[ProjectNamed]) -> Done:
 
 
 async def recent_directories(call: AnyCall) -> RecentDirectories:
-    """Where sessions ran, the latest first."""
+    """The folders of recent sessions, the latest first."""
     store = call.hub.store
     records = await store.sessions() + await store.sessions(archived=True)
     records.sort(key=lambda record: record.updated_at, reverse=True)

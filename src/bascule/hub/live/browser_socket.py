@@ -87,13 +87,13 @@ class BrowserSocket:
         self.write(text_frame(encode(message)), asked=True)
 
     def notify(self, session_id: str | None, message: bytes) -> None:
-        """News about all sessions, for those who may see them."""
+        """Sends news about all sessions, if the grant may see them."""
         own = session_id is not None and session_id == self.grant.session_id
         if allows(self.grant, "viewer") or own:
             self.write(text_frame(message))
 
     def tell(self, message: bytes) -> None:
-        """News for those who watch a session."""
+        """Sends news about a session that this socket is subscribed to."""
         self.write(text_frame(message))
 
     def write(self, frame: bytes, *, asked: bool = False) -> bool:

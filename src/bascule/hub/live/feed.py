@@ -57,13 +57,13 @@ class Outlet(Protocol):
 
 
 class Listener(Protocol):
-    """Somebody who is told of changes to all sessions they may see."""
+    """Receives changes of all sessions that its grant may see."""
 
     def notify(self, session_id: str | None, message: bytes) -> None: ...
 
 
 class Subscription:
-    """One viewer of one session, and how far it is."""
+    """One viewer's subscription to one session, and its position."""
 
     def __init__(self, feed: "Feed", session_id: str, after: int, outlet: Outlet) -> None:
         self.session_id = session_id
