@@ -1,4 +1,4 @@
-"""Joins the rooms: one process that is hub and daemon at once, and starts the keeper when none runs."""
+"""Builds the server: hub and daemon in one process, and a keeper if none runs."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints. Commands are imported when they run, so that it starts at once."""
+"""The command line's parser. Commands are imported when they run, so that it starts fast."""
 
 import argparse
 import os
@@ -129,7 +129,7 @@ def _add(
     parser.set_defaults(command=command)
     parser.add_argument("--data", metavar="DIR", help="state folder")
     if talks:
-        parser.add_argument("--server", metavar="URL", help="another server; its token is in BASCULE_TOKEN")
+        parser.add_argument("--server", metavar="URL", help="server to use; its token is in BASCULE_TOKEN")
     return parser
 
 
@@ -142,7 +142,7 @@ def _group(commands: Commands, name: str, help: str) -> Commands:
 def _add_up(commands: Commands) -> None:
     up = _add(commands, "up", "start the server (the default)", _lazily("up", "up"), talks=False)
     up.add_argument("--host", help="address to listen on (127.0.0.1)")
-    up.add_argument("--port", type=int, help="port (3333); 0 takes any free one")
+    up.add_argument("--port", type=int, help="port (3333); 0 picks a free one")
     up.add_argument("--no-open", action="store_true", help="do not open the browser")
     up.add_argument("--insecure-bind", action="store_true", help="listen beyond this machine without TLS")
     up.add_argument("--tls-cert", metavar="FILE")
@@ -150,94 +150,128 @@ def _add_up(commands: Commands) -> None:
 
 
 def _add_run(commands: Commands) -> None:
-    run = _add(commands, "run", "send a prompt and watch its turn", _lazily("run", "run"))
-    run.add_argument("prompt", nargs="?", help="what to ask; - reads it from stdin")
-    run.add_argument("--terminal", metavar="AGENT", help="run this agent in a terminal instead, here")
+    run = _add(commands, "run", "send a prompt and print its turn", _lazily("run", "run"))
+    run.add_argument("prompt", nargs="?", help="the prompt; - reads it from stdin")
     run.add_argument(
-        "--skip-permissions", action="store_true", help="with --terminal: the agent asks nothing this time"
+        "--terminal", metavar="AGENT", help="run this agent in a terminal instead, attached here"
     )
-    run.add_argument("--agent", help="which agent (the default one)")
-    run.add_argument("--cwd", metavar="DIR", help="where it works (here)")
+    run.add_argument(
+        "--skip-permissions",
+        action="store_true",
+        help="with --terminal: run the agent without permission prompts",
+    )
+    run.add_argument("--agent", help="agent to use (default: the server's default agent)")
+    run.add_argument("--cwd", metavar="DIR", help="working folder (default: this one)")
     run.add_argument("--model")
     run.add_argument("--mode", help="the agent's own mode, such as plan")
-    run.add_argument("--resume", metavar="ID", help="go on with a session, or with the agent's own id of one")
+    run.add_argument("--resume", metavar="ID", help="resume a session, by its id or the agent's own id")
     run.add_argument(
         "--permission-mode",
         choices=["relay", "auto-read", "auto", "deny"],
         default="relay",
         help="ask you (relay), allow reading in the folder, allow all, or deny all",
     )
-    run.add_argument("--json", action="store_true", help="print the events as JSON lines; asks nothing here")
+    run.add_argument(
+        "--json", action="store_true", help="print events as JSON lines; do not ask for answers here"
+    )
     run.add_argument("--detach", action="store_true", help="print the session's id and return at once")
     run.add_argument("--keep", action="store_true", help="leave the session open after the turn")
 
 
 def _add_sessions(commands: Commands) -> None:
     actions = _group(commands, "sessions", "list, show, answer and end sessions")
-    listing = _add(actions, "list", "what runs and what ran", _lazily("sessions", "list_sessions"))
+    listing = _add(actions, "list", "list sessions", _lazily("sessions", "list_sessions"))
     listing.add_argument("--archived", action="store_true")
     listing.add_argument("--json", action="store_true")
-    show = _add(actions, "show", "what a session said", _lazily("sessions", "show"))
+    show = _add(actions, "show", "print a session's transcript", _lazily("sessions", "show"))
     show.add_argument("session")
-    show.add_argument("--follow", action="store_true", help="and what it goes on to say")
+    show.add_argument("--follow", action="store_true", help="keep printing as it continues")
     end = _add(actions, "end", "end a session", _lazily("sessions", "end"))
     end.add_argument("session")
-    unlogged = _add(actions, "unlogged", "what runs and is not in the log", _lazily("unlogged", "unlogged"))
-    unlogged.add_argument("--take-up", metavar="NAME", help="begin a log for it from what it wrote")
-    unlogged.add_argument("--end", metavar="NAME", help="end it; what it wrote is put aside")
+    unlogged = _add(
+        actions, "unlogged", "list processes that run without a log", _lazily("unlogged", "unlogged")
+    )
+    unlogged.add_argument("--take-up", metavar="NAME", help="rebuild its log from its output")
+    unlogged.add_argument("--end", metavar="NAME", help="end it; its output is kept in a file")
     unlogged.add_argument("--json", action="store_true")
     _add(actions, "kill-all", "stop every agent now", _lazily("sessions", "kill_all"))
-    answer = _add(actions, "answer", "answer what waits; alone it lists that", _lazily("sessions", "answer"))
+    answer = _add(
+        actions,
+        "answer",
+        "answer an open request; without arguments, list them",
+        _lazily("sessions", "answer"),
+    )
     answer.add_argument("session", nargs="?")
     answer.add_argument("request", nargs="?")
     answer.add_argument("decision", nargs="?", choices=["allow", "deny"])
-    answer.add_argument("--sha", metavar="HEX", help="the input you saw; needed to allow")
-    answer.add_argument("--remember", action="store_true", help="allow the same for this session")
-    answer.add_argument("--message", help="why not, for the agent")
-    answer.add_argument("--answer", action="append", default=[], metavar="TEXT", help="to a question")
+    answer.add_argument("--sha", metavar="HEX", help="hash of the input you saw; required to allow")
+    answer.add_argument(
+        "--remember", action="store_true", help="allow the same request for the rest of this session"
+    )
+    answer.add_argument("--message", help="reason for the agent, with deny")
+    answer.add_argument(
+        "--answer",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="answer to a question; repeat for several",
+    )
 
 
 def _add_terminals(commands: Commands) -> None:
-    attach = _add(commands, "attach", "a session's terminal, in this one", _lazily("attach", "attach"))
+    attach = _add(commands, "attach", "show a session's terminal in this one", _lazily("attach", "attach"))
     attach.add_argument("session")
-    attach.add_argument("--detach-key", default="ctrl-]", metavar="KEY", help="leaves it running (ctrl-])")
-    actions = _group(commands, "projects", "folders that agents may trust")
+    attach.add_argument(
+        "--detach-key",
+        default="ctrl-]",
+        metavar="KEY",
+        help="key that detaches and leaves it running (ctrl-])",
+    )
+    actions = _group(commands, "projects", "manage folders that agents may trust")
     trust = _add(
         actions,
         "trust",
-        "answer trust questions here with yes, and let the project's own settings count",
+        "answer agents' trust prompts in this folder with yes, and use the project's own settings",
         _lazily("projects", "trust"),
     )
     trust.add_argument("path")
     trust.set_defaults(trusted=True)
-    distrust = _add(actions, "distrust", "leave trust questions to people", _lazily("projects", "trust"))
+    distrust = _add(
+        actions,
+        "distrust",
+        "stop trusting a folder: a person answers trust prompts",
+        _lazily("projects", "trust"),
+    )
     distrust.add_argument("path")
     distrust.set_defaults(trusted=False)
-    _add(actions, "list", "the trusted folders", _lazily("projects", "list_trusted"))
+    _add(actions, "list", "list trusted folders", _lazily("projects", "list_trusted"))
 
 
 def _add_trust(commands: Commands) -> None:
-    actions = _group(commands, "trust", "links that let a browser in")
-    generate = _add(actions, "generate", "make a link", _lazily("trust", "generate"))
-    generate.add_argument("name", help="whose it is; appears beside what they do")
+    actions = _group(commands, "trust", "manage links to the server")
+    generate = _add(actions, "generate", "create a link", _lazily("trust", "generate"))
+    generate.add_argument("name", help="name of its user; shown beside what they do")
     generate.add_argument("--role", choices=["owner", "operator", "viewer"], default="operator")
-    generate.add_argument("--session", metavar="ID", help="opens this session only")
+    generate.add_argument("--session", metavar="ID", help="limit the link to this session")
     generate.add_argument("--days", type=int, default=30)
-    generate.add_argument("--qr", action=argparse.BooleanOptionalAction, help="show it as a QR code too")
-    _add(actions, "list", "who has a link", _lazily("trust", "list_grants"))
-    revoke = _add(actions, "revoke", "take a link back", _lazily("trust", "revoke"))
+    generate.add_argument("--qr", action=argparse.BooleanOptionalAction, help="also print it as a QR code")
+    _add(actions, "list", "list links", _lazily("trust", "list_grants"))
+    revoke = _add(actions, "revoke", "revoke a link", _lazily("trust", "revoke"))
     revoke.add_argument("grant", metavar="NAME_OR_ID")
 
 
 def _add_rules(commands: Commands) -> None:
-    actions = _group(commands, "rules", "what is answered without asking you")
-    listing = _add(actions, "list", "the rules, oldest first", _lazily("rules", "list_rules"))
+    actions = _group(commands, "rules", "manage rules that answer requests without asking you")
+    listing = _add(actions, "list", "list rules, oldest first", _lazily("rules", "list_rules"))
     listing.add_argument("--json", action="store_true")
-    add = _add(actions, "add", "make a rule", _lazily("rules", "add"))
+    add = _add(actions, "add", "add a rule", _lazily("rules", "add"))
     trying = _add(
-        actions, "try", "what a rule would have answered, or how a request is", _lazily("rules", "try_out")
+        actions,
+        "try",
+        "try a rule on earlier requests, or all rules on one request",
+        _lazily("rules", "try_out"),
     )
-    trying.add_argument("--request", metavar="TEXT", help="how the rules would answer this instead")
+    trying.add_argument("--request", metavar="TEXT", help="try the rules on this request instead")
     for parser in (add, trying):
         parser.add_argument("answer", nargs="?", choices=["allow", "deny", "ask"])
         classes = ["read", "edit", "command", "fetch", "mcp", "other"]
@@ -245,41 +279,43 @@ def _add_rules(commands: Commands) -> None:
             "tool_class", nargs="?", metavar="CLASS", choices=classes, help=", ".join(classes)
         )
         parser.add_argument(
-            "--command", dest="run", metavar="TEXT", help="exactly this; ' …' at its end: and more"
+            "--command", dest="run", metavar="TEXT", help="exact command; a trailing ' …' allows more words"
         )
-        parser.add_argument("--path", metavar="PATTERN", help="files, with * and **; relative to --in")
-        parser.add_argument("--host", help="of an address that is fetched")
-        parser.add_argument("--tool", help="by its name, or mcp__server for all of one server")
+        parser.add_argument("--path", metavar="PATTERN", help="file pattern with * and **; relative to --in")
+        parser.add_argument("--host", help="host of a fetched URL")
+        parser.add_argument("--tool", help="tool name, or mcp__server for all tools of one server")
         parser.add_argument("--in", dest="folder", metavar="DIR", help="only in this folder's sessions")
         parser.add_argument("--agent", help="only for this agent")
         parser.add_argument("--session", metavar="ID", help="only in this session")
         parser.add_argument("--days", type=float, help="expire after this many days (default: never)")
-    remove = _add(actions, "remove", "take a rule back", _lazily("rules", "remove"))
+    remove = _add(actions, "remove", "remove a rule", _lazily("rules", "remove"))
     remove.add_argument("rule", metavar="ID")
 
 
 def _add_feedback(commands: Commands) -> None:
     actions = _group(
-        commands, "feedback", "messages for Claude Code in a plain terminal, at its idle moments"
+        commands, "feedback", "deliver messages to Claude Code in a plain terminal when it is idle"
     )
-    on = _add(actions, "on", "put the hooks into Claude's settings", _lazily("feedback", "on"), talks=False)
+    on = _add(
+        actions, "on", "add the hooks to Claude Code's settings", _lazily("feedback", "on"), talks=False
+    )
     on.add_argument("--dry-run", action="store_true", help="only show what would be written")
-    _add(actions, "off", "take them out", _lazily("feedback", "off"), talks=False)
-    _add(actions, "status", "whether they are there", _lazily("feedback", "status"), talks=False)
+    _add(actions, "off", "remove the hooks", _lazily("feedback", "off"), talks=False)
+    _add(
+        actions, "status", "show whether the hooks are installed", _lazily("feedback", "status"), talks=False
+    )
 
 
 def _add_machine(commands: Commands) -> None:
-    _add(commands, "agents", "which agents this machine has", _lazily("machine", "agents"))
+    _add(commands, "agents", "list this machine's agents", _lazily("machine", "agents"))
     doctor = _add(commands, "doctor", "check this machine", _lazily("doctor", "doctor"), talks=False)
     doctor.add_argument(
-        "--conformance", metavar="AGENT", help="play this agent, with its own model, through short scenes"
+        "--conformance", metavar="AGENT", help="test this agent, with its own model, in short scenes"
     )
-    doctor.add_argument(
-        "--driver", choices=["stream_json", "acp", "codex", "plain"], help="which of its ways to talk to it"
-    )
-    doctor.add_argument("--model", help="which model it is to use for that")
-    doctor.add_argument("--yes", action="store_true", help="do not ask before its model is used")
-    actions = _group(commands, "daemon", "whether this machine takes new sessions")
+    doctor.add_argument("--driver", choices=["stream_json", "acp", "codex", "plain"], help="driver to use")
+    doctor.add_argument("--model", help="model to use")
+    doctor.add_argument("--yes", action="store_true", help="do not ask before using its model")
+    actions = _group(commands, "daemon", "pause or resume new sessions on this machine")
     pause = _add(actions, "pause", "take no new sessions", _lazily("machine", "pause"))
     pause.set_defaults(paused=True)
     resume = _add(actions, "resume", "take new sessions again", _lazily("machine", "pause"))
@@ -287,13 +323,13 @@ def _add_machine(commands: Commands) -> None:
 
 
 def _add_audit(commands: Commands) -> None:
-    actions = _group(commands, "audit", "who did what")
-    listing = _add(actions, "list", "the records, oldest first", _lazily("audit", "list_records"))
+    actions = _group(commands, "audit", "show and verify the audit log")
+    listing = _add(actions, "list", "list audit records, oldest first", _lazily("audit", "list_records"))
     listing.add_argument("--after", type=int, default=0, metavar="N")
     _add(
         actions,
         "verify",
-        "check that no record was changed; works without a server",
+        "verify that no record was changed; works without a server",
         _lazily("audit", "verify"),
     )
-    _add(actions, "export", "the records as JSON lines with their hashes", _lazily("audit", "export"))
+    _add(actions, "export", "print the records as JSON lines with their hashes", _lazily("audit", "export"))

@@ -1,4 +1,4 @@
-"""The clock that grants run out by: it goes on with real time, whatever somebody does to the time of day.
+"""The clock that grants expire by: it follows real time, even if the wall clock is changed.
 
 It is set once, at the start, and then counts the seconds that pass (those asleep included). So turning the
 time of day back does not lengthen a grant, and a jump ahead ends none. A start sets it to the time of day,

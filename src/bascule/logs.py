@@ -1,4 +1,4 @@
-"""Where the server's log goes: JSON lines in a private file, short lines on stderr, secrets out of both."""
+"""Logging of the server: JSON lines in a private file, short lines on stderr, secrets redacted."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""The seats of one process: who may sit, where they begin, what may be forgotten, who ends it."""
+"""The slots of one process: who may sit, where they begin, what may be forgotten, who ends it."""
 
 import pytest
 
@@ -54,15 +54,15 @@ def connection() -> tuple[SharedProcess, Process, list[int]]:
         "It",
         "key",
         lambda: process,
-        lambda one: changes.append(len(one.seats)),  # pyright: ignore
+        lambda one: changes.append(len(one.slots)),  # pyright: ignore
     )
     return made, process, changes
 
 
 def seated(at: SharedProcess, session: str, place: int, conversation: str | None = None) -> Slot:
-    seat = at.sit(session, place, 0)
-    seat.sitter = Occupant(place, conversation)
-    return seat
+    slot = at.add(session, place, 0)
+    slot.occupant = Occupant(place, conversation)
+    return slot
 
 
 async def test_the_next_one_begins_where_the_slowest_is_and_shares_no_request_id():
@@ -84,25 +84,25 @@ async def test_the_next_one_begins_where_the_slowest_is_and_shares_no_request_id
 
 async def test_nobody_sits_down_where_the_same_conversation_is_held_or_all_are_leaving():
     at, _, _ = connection()
-    seat = seated(at, "a", 0, "talk")
-    assert at.takes(None)
-    assert at.takes("other")
-    assert not at.takes("talk")
-    seat.leaving = True
-    assert not at.takes(None)
+    slot = seated(at, "a", 0, "talk")
+    assert at.accepts(None)
+    assert at.accepts("other")
+    assert not at.accepts("talk")
+    slot.leaving = True
+    assert not at.accepts(None)
     seated(at, "b", 0)
-    assert at.takes(None)
+    assert at.accepts(None)
     at.exited(Exit(1, None, 0, 0))
-    assert not at.takes(None)
+    assert not at.accepts(None)
 
 
 async def test_writes_differ_on_the_line_except_those_that_are_for_all():
     at, process, _ = connection()
     one, two = seated(at, "a", 0), seated(at, "b", 0)
-    for seat in (one, two):
-        await seat.write(Write("prompt:1", b"x"))
-        await seat.write(Write("@initialize", b"x"))
-        await seat.write(Write("answer:" + "y" * 200, b"x"))
+    for slot in (one, two):
+        await slot.write(Write("prompt:1", b"x"))
+        await slot.write(Write("@initialize", b"x"))
+        await slot.write(Write("answer:" + "y" * 200, b"x"))
     ids = [str(one) for one in process.done]
     assert [ids.count(one) for one in ("a:prompt:1", "b:prompt:1", "@initialize")] == [1, 1, 2]
     assert len(set(ids)) == 5
@@ -140,7 +140,7 @@ async def test_the_last_session_to_leave_ends_the_shared_process_and_its_spool()
 
 async def test_a_process_that_is_given_up_is_stopped_once_and_tells_its_sessions_by_its_exit():
     at, process, _ = connection()
-    seat = seated(at, "a", 0)
+    slot = seated(at, "a", 0)
     at.expect_greeting(3600)
     at.give_up("it said nothing")
     at.give_up("something else")
@@ -149,5 +149,5 @@ async def test_a_process_that_is_given_up_is_stopped_once_and_tells_its_sessions
     assert process.done == ["kill"]
     assert at.failure == "it said nothing"
     at.exited(Exit(None, 9, 0, 0))
-    assert isinstance(seat.sitter, Occupant)
-    assert seat.sitter.exits == [Exit(None, 9, 0, 0)]
+    assert isinstance(slot.occupant, Occupant)
+    assert slot.occupant.exits == [Exit(None, 9, 0, 0)]

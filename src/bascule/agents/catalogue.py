@@ -1,4 +1,4 @@
-"""The agents this machine knows: the shipped files, and a person's own beside them."""
+"""The catalogue of agents: the shipped files, and a person's own."""
 
 import os
 import re

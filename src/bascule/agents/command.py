@@ -1,4 +1,4 @@
-"""The words an agent is started with, and the environment it gets: nothing that was not listed."""
+"""Builds an agent's command line and its environment, which holds only what is listed."""
 
 import re
 from collections.abc import Iterable, Mapping

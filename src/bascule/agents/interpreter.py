@@ -1,4 +1,4 @@
-"""Whether the program that a script asks for in its first line is there: without it nothing starts."""
+"""Checks that the interpreter in a script's first line exists."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""Finds an agent's program on this machine and its version, never trusting the folder we are in."""
+"""Finds an agent's program and version on this machine, never in the current folder."""
 
 import asyncio
 import os

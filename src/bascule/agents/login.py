@@ -1,4 +1,4 @@
-"""Whether an agent is signed in, told by the names of things and never by what they hold."""
+"""Detects whether an agent is signed in, from the existence of files and variables, not their contents."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What an agent file says: how to find the program, talk to it and start it."""
+"""The schema of an agent file: how to find, start and talk to the program."""
 
 import re
 from typing import Annotated, Literal

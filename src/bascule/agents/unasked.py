@@ -1,4 +1,4 @@
-"""What an agent can't be held to: the tools it runs without asking, as declared in its file, in words."""
+"""The tools an agent runs without asking, as declared in its file, in words."""
 
 from collections.abc import Iterable
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Answers of the API, a struct each: over HTTP and the socket, for the page and the client. camelCase.
+"""Answers of the API, one struct each, for HTTP, the socket, the page and the client. camelCase.
 
 The hub sends every field. Defaults are for a client that talks to an older server.
 """

@@ -1,4 +1,4 @@
-"""Terminals for programs: start any known CLI in a pty that outlives you, read it, type to it, stop it."""
+"""Terminals for Python programs: start a known CLI in a pty that outlives you, read it, type, stop it."""
 
 from bascule.bridge.base import BaseBridge
 from bascule.bridge.bridges import (

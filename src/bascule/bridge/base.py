@@ -1,4 +1,4 @@
-"""What every bridge does: find the program, start it in a pty the keeper holds, carry bytes, stop it."""
+"""The base of all bridges: finds the program, starts it in a pty of the keeper, passes bytes, stops it."""
 
 import asyncio
 import logging
@@ -80,7 +80,7 @@ class BaseBridge:
 
     @property
     def fallback_command(self) -> str:
-        """What is tried when nothing was found."""
+        """The command that is tried if the program was not found."""
         named = [one for one in self._spec.search if "{" not in one]
         return next((one for one in named if "/" not in one), named[0])
 

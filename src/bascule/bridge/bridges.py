@@ -1,4 +1,4 @@
-"""The bridges: one line each, because an agent is a file and what differs is in it."""
+"""The bridges: one line each, because everything that differs is in the agent's file."""
 
 from bascule.bridge.base import BaseBridge
 

@@ -1,4 +1,4 @@
-"""A bridge's line to its keeper: opened when first needed, swept of what dead owners left, watched."""
+"""A bridge's connection to its keeper: opens it on first use, ends programs of dead owners."""
 
 import asyncio
 import os

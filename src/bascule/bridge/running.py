@@ -1,4 +1,4 @@
-"""One program behind a bridge: its output on its way to whoever asked, its watchdog, its end."""
+"""One running program of a bridge: delivers its output, watches its timeout, reports its end."""
 
 import asyncio
 import codecs
@@ -18,7 +18,7 @@ Hook = Callable[[str, str], str | None]
 
 
 class Running:
-    """`press` types, `position` tells the keeper what was read, `hook` may answer a piece of output."""
+    """`press` types, `position` acknowledges output to the keeper, `hook` may reply to output."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a bridge is asked for and what it gives: options, a session, its errors."""
+"""Types of a bridge: start options, the session, and errors."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,13 +31,13 @@ class NotStarted(BridgeError):
 
 
 class NoOutput(BridgeError):
-    """The watchdog: nothing was written for too long after the start, so it was killed."""
+    """The program printed nothing for too long after its start, so the watchdog killed it."""
 
     code = "AGENT_SILENT"
 
 
 def _ignore(*_: object) -> None:
-    """Nobody asked to be told."""
+    """The default callback: does nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

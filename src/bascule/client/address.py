@@ -1,4 +1,4 @@
-"""Where a server is and what opens its door: links, and the file a local server leaves for its owner."""
+"""Server addresses: parses links, and reads the file that a local server leaves for its owner."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ _SOCKET_SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 
 
 class Unreachable(HostError):
-    """Nobody answers there, or the conversation broke off and could not be taken up again."""
+    """The server does not answer, or the connection was lost and could not be restored."""
 
     code = "SERVER_UNREACHABLE"
 
@@ -34,7 +34,7 @@ class Address(Struct, frozen=True):
 
 
 class ServerFile(Struct, frozen=True):
-    """What a running server writes for the programs of the person who started it."""
+    """The file in which a running server leaves its address and key for its owner."""
 
     url: str
     key: str

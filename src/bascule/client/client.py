@@ -1,4 +1,4 @@
-"""`Client`: everything a person can do with a server, from Python; the command line is made of it."""
+"""`Client`: the Python client of a server. The command line is built on it."""
 
 import asyncio
 import contextlib
@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 def delays() -> Iterator[float]:
-    """How long to wait before each new try: 1, 2, 4 … 30 s, each a little off so that clients spread."""
+    """Exponential backoff with jitter: 1, 2, 4 … 30 s, each ±20 %."""
     delay = FIRST_DELAY
     while True:
         yield delay * random.uniform(0.8, 1.2)
@@ -57,7 +57,7 @@ def delays() -> Iterator[float]:
 
 
 class Client:
-    """A conversation with one server that outlives its connections.
+    """A client of one server. It reconnects by itself.
 
     Calls raise `bascule.model.errors.Refused` when the server says no, and `Unreachable` when it says
     nothing. A call that only reads is tried again once on a new connection, and so are `start` and `send`,

@@ -1,4 +1,4 @@
-"""One socket to a server: numbered requests with their replies, and what the server pushes unasked."""
+"""One WebSocket to a server: numbered requests with their replies, and pushed messages."""
 
 import asyncio
 import contextlib

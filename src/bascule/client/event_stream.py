@@ -1,4 +1,4 @@
-"""The entries of one session on their way from the socket to whoever iterates, bounded."""
+"""A bounded queue of one session's events, from the socket to the iterator."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""A server's lasting rules, from Python."""
+"""The client's calls for lasting rules."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -33,7 +33,7 @@ class ClientRules:
         await self._ask("rules:remove", {"ruleId": rule_id})
 
     async def try_rule(self, rule: RuleSpec) -> RuleTrial:
-        """What the rule would have answered of what was asked before."""
+        """How the rule would have answered earlier requests."""
         return json.decode(await self._ask("rules:try", {"rule": to_builtins(rule)}), type=RuleTrial)
 
     async def try_request(

@@ -1,4 +1,4 @@
-"""A terminal of a server, seen from a program: its bytes by offset, keys and sizes to it."""
+"""A session's terminal: reads its output by offset, sends keys and sizes."""
 
 from collections.abc import AsyncIterator
 from types import TracebackType
@@ -24,7 +24,7 @@ class Piece(Struct, frozen=True):
 
 
 class Said(Struct, frozen=True, rename="camel"):
-    """Anything the server says beside the bytes; `type` tells which fields count."""
+    """Any message of the server besides output; `type` says which fields are set."""
 
     type: str  # begin, resync, size, skipped, unread, ended, error, revoked, expired, shutdown
     offset: int = 0
@@ -56,7 +56,7 @@ _said = msgspec.json.Decoder(Said)
 
 
 def _refused(error: InvalidStatus, url: str) -> Refused | Unreachable:
-    """What the server says about this terminal in particular, if it says anything."""
+    """The server's error about this terminal, if the message is one."""
     try:
         body = msgspec.json.decode(error.response.body or b"", type=dict[str, msgspec.Raw])
         return Refused(refusal_of(bytes(body["error"])))
@@ -65,7 +65,7 @@ def _refused(error: InvalidStatus, url: str) -> Refused | Unreachable:
 
 
 class TerminalLine:
-    """One viewer's connection. Iterate it for what comes; it ends when the connection does."""
+    """One viewer's connection. Iterate it for output and messages; it ends with the connection."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket

@@ -1,4 +1,4 @@
-"""A server's processes that are not in its log, from Python."""
+"""The client's calls for unlogged processes."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Puts what waits for a person to the person at this terminal, and sends the answer."""
+"""Shows an open request in this terminal and sends the person's answer."""
 
 from bascule.client import Client
 from bascule.commands.console import Console, Keyboard

@@ -1,4 +1,4 @@
-"""`bascule attach ID`: a session's terminal in this one. Detaching leaves the program running."""
+"""`bascule attach ID`: shows a session's terminal in this one. Detaching leaves the program running."""
 
 import argparse
 import asyncio
@@ -59,7 +59,7 @@ def detach_key(name: str) -> int:
 
 
 class Visit:
-    """One attachment, across as many connections as it takes."""
+    """One attachment to a terminal; it survives reconnects."""
 
     def __init__(self, client: Client, session_id: str, detach: int) -> None:
         self._client = client

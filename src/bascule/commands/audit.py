@@ -1,4 +1,4 @@
-"""`bascule audit …`: who did what, and whether the record of it still holds."""
+"""`bascule audit …`: lists, exports and verifies the audit log."""
 
 import argparse
 import sqlite3

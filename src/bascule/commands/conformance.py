@@ -1,4 +1,4 @@
-"""`bascule doctor --conformance AGENT`: an installed agent, with its own model, played through scenes."""
+"""`bascule doctor --conformance AGENT`: plays an installed agent, with its own model, through scenes."""
 
 import argparse
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The person's terminal: what is printed, in which colour, and lines read without blocking the loop."""
+"""Output and input of a command: styled text that can be held back, and lines read without blocking."""
 
 import asyncio
 import os

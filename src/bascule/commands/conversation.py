@@ -1,4 +1,4 @@
-"""One session followed in a terminal until our prompt's turn is over: shown, asked about, interrupted."""
+"""Follows one session until our prompt's turn ends: prints it, asks for answers, interrupts it."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""`bascule doctor`: looks at everything a start needs and says, line by line, what to do next."""
+"""`bascule doctor`: checks everything a start needs and prints, line by line, what to do next."""
 
 import argparse
 import asyncio
@@ -131,7 +131,7 @@ def _space(settings: Settings) -> Iterator[Finding]:
 
 
 async def _keeper(settings: Settings) -> tuple[Finding, list[str]]:
-    """How it is, and the names of what it holds."""
+    """The keeper's state, and the names of its sessions."""
     folder = Path(settings.data_dir) / "keeper"
     if not (folder / "keeper.sock").exists():
         return Finding("ok", "keeper: not running (the server starts it)"), []

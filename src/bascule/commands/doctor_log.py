@@ -1,4 +1,4 @@
-"""What `bascule doctor` says of the log: damaged sessions, files put aside, processes without a log."""
+"""`bascule doctor` on the log: damaged sessions, quarantined files, processes without a log."""
 
 import sqlite3
 from collections.abc import Iterator

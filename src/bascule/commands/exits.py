@@ -1,4 +1,4 @@
-"""What the command's exit status means to a script."""
+"""Exit codes of the command line."""
 
 OK = 0
 FAILED = 1  # the turn ended in an error, the session died, a check found something

@@ -1,4 +1,4 @@
-"""A fault of ours in a command: one sentence for the person, the whole of it in a private file."""
+"""Reports an internal error of a command: one sentence on stderr, the traceback in a private file."""
 
 import argparse
 import logging
@@ -25,7 +25,7 @@ def tell(args: argparse.Namespace, error: Exception) -> int:
 
 
 def _log_file(args: argparse.Namespace) -> Path | None:
-    """Where the log goes: the server's own when it was set up, else a file beside it."""
+    """The log file: the server's own if it was set up, else a file beside it."""
     root = logging.getLogger()
     for handler in root.handlers:
         if isinstance(handler, logs.PrivateRotatingFile):

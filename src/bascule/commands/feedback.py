@@ -1,4 +1,4 @@
-"""`bascule feedback …`: whether messages reach a Claude Code in a plain terminal, at its idle moments.
+"""`bascule feedback …`: delivers messages to Claude Code in a plain terminal when it is idle.
 
 It is off until the owner says so here: hooks are put into Claude Code's own user settings, and taken out.
 """
@@ -33,7 +33,7 @@ that are open take part from the end of their next turn on. Take it back with: b
 
 
 class NotStartable(HostError):
-    """This Bascule runs only where it was started, as from a source tree without an installation."""
+    """The hook does not start outside this folder: Bascule runs from a source tree, not installed."""
 
     code = "HOOK_NOT_STARTABLE"
 
@@ -112,7 +112,7 @@ def hooks_for(python: str, data: str) -> dict[str, list[settings.Object]]:
 
 @contextmanager
 def _about(path: Path) -> Generator[None]:
-    """What goes wrong here is about this file, and leaves it as it was."""
+    """Adds the file's path to an error, and says that the file was not changed."""
     try:
         yield
     except (settings.SettingsTrouble, settings.SettingsBusy) as error:

@@ -1,4 +1,4 @@
-"""`bascule agents` and `bascule daemon …`: what this machine can run, and whether it takes new sessions."""
+"""`bascule agents` and `bascule daemon …`: lists agents, pauses and resumes new sessions."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""What waits for a person, as it is shown in a terminal, and what the typed answer means. Pure."""
+"""Formats a request for the terminal and parses the typed answer. Pure."""
 
 import difflib
 import shlex
@@ -190,7 +190,7 @@ def read_answer(typed: str, question: Question) -> str | None:
 
 
 def elsewhere(session_id: str, asked: PermissionRequested | QuestionAsked) -> str:
-    """How to answer from another place, for when this one can't."""
+    """How to answer from elsewhere, if this terminal can't."""
     command = command_line("sessions", "answer", session_id, asked.request_id)
     if isinstance(asked, PermissionRequested):
         command = command_line(

@@ -1,4 +1,4 @@
-"""`bascule rules …`: what is answered without asking: listed, made, tried out, removed."""
+"""`bascule rules …`: lists, adds, tries and removes lasting rules."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""`bascule run "prompt"`: one prompt, its turn shown as it happens, its questions answered here."""
+"""`bascule run "prompt"`: sends one prompt, prints its turn, and answers its requests here."""
 
 import argparse
 import asyncio

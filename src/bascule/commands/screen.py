@@ -1,4 +1,4 @@
-"""The last gate before a person's terminal: whatever a command prints, no escape but our own colours passes.
+"""Output filter of every command: removes all escape sequences but our own colours.
 
 Commands make each field visible where they print it, because only they know which text is one field. This
 stands behind them, so that a field somebody forgot is ugly rather than dangerous.

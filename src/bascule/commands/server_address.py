@@ -1,4 +1,4 @@
-"""How a command finds the server it talks to."""
+"""Finds the server that a command talks to."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""`bascule sessions …`: what runs, what it said, what waits, and how to stop it."""
+"""`bascule sessions …`: lists, shows, answers and ends sessions."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""A session's events as a person reads them in a terminal: text as it comes, a tool on one line."""
+"""Prints a session's events in a terminal: text as it arrives, one line per tool."""
 
 from bascule.commands.console import Console, Style
 from bascule.model.codec import Logged
@@ -63,7 +63,7 @@ def named(tool: str, title: str) -> str:
 
 
 class Transcript:
-    """Draws entries one after another; holds only what it needs to place the next."""
+    """Prints entries one after another, keeping only the state that the next one needs."""
 
     def __init__(self, terminal: Console) -> None:
         self._terminal = terminal

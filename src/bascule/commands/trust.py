@@ -1,4 +1,4 @@
-"""`bascule trust …`: links that let a browser or a person in, made, listed and taken back."""
+"""`bascule trust …`: creates, lists and revokes links to the server."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""`bascule sessions unlogged`: processes that run and are not in the log; take one up, or end it."""
+"""`bascule sessions unlogged`: lists processes without a log, recovers or ends one."""
 
 import argparse
 import shlex

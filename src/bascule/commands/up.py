@@ -1,4 +1,4 @@
-"""`bascule` itself: start the server, print its link as the one line on stdout, open the browser."""
+"""`bascule up`: starts the server, prints its link as the only line on stdout, opens the browser."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""What a setting's value must be beyond its type: exact origins, absolute paths, no open door by accident."""
+"""Validates settings beyond their types: exact origins, absolute paths, no open port by accident."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Settings from the config file, then the environment, then flags; a wrong one is named in one sentence."""
+"""Loads settings: the config file, then the environment, then flags. An error names the wrong setting."""
 
 import codecs
 import difflib

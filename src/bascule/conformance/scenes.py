@@ -1,4 +1,4 @@
-"""Short scenes for an agent with its own model: it answers, asks, obeys a no, stops, and comes back.
+"""Scenes for an agent with its own model: it answers, asks, accepts a denial, stops, resumes.
 
 Each works in a throw-away folder. Only the one command it asks for is ever allowed; whatever else the agent
 wants is denied.
@@ -37,7 +37,7 @@ ALLOWED, REJECTED = "bascule-allowed.txt", "bascule-rejected.txt"
 
 
 class Unmet(Exception):
-    """What the scene promises does not hold. `unsure`: a model may have had its own mind."""
+    """The agent did not behave as the scene requires. `unsure`: the model may have decided so."""
 
     def __init__(self, why: str, *, unsure: bool = False) -> None:
         super().__init__(why)
@@ -45,7 +45,7 @@ class Unmet(Exception):
 
 
 class Session:
-    """One session of the trial, followed from its start; what nobody asked for is denied on the way."""
+    """One session of the trial; denies every request but the scene's own."""
 
     def __init__(self, client: Client, session_id: str, command: str = "") -> None:
         self.client = client
@@ -103,7 +103,7 @@ class Session:
 
 
 class Stage(Struct, frozen=True):
-    """Where the scenes are played."""
+    """The server, agent, driver and model that the scenes use."""
 
     trial: Trial
     agent: str

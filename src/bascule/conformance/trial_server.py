@@ -1,4 +1,4 @@
-"""A server of its own in a throw-away folder, to try an agent on: a person's own state is not touched."""
+"""Runs a throw-away server to try an agent on, apart from the person's own state."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Takes sessions up again after a restart: what runs, what is gone, what the log does not know."""
+"""Adopts sessions after a restart: finds running agents, ended ones, and processes without a log."""
 
 import logging
 from collections.abc import Callable
@@ -39,7 +39,7 @@ RESTORED = "restored"  # why a request is withdrawn: it was answered after the c
 
 
 class Over:
-    """The processes that the log knows to be over, by the names the keeper has for them."""
+    """The processes that have ended according to the log, by their names in the keeper."""
 
     def __init__(self, records: list[SessionRecord]) -> None:
         self._records = {one.session_id: one for one in records}
@@ -174,7 +174,7 @@ class Adopter:
         weaken(ledger)
         if gone:
             at.exited(lost())
-        self._sessions.run(supervisor, supervisor.seat, None if is_kept or gone else plan)
+        self._sessions.run(supervisor, supervisor.slot, None if is_kept or gone else plan)
 
     def _skip_what_is_gone(self, ledger: Ledger, point: ResumePoint, state: SessionState) -> None:
         """An older copy of the log may ask for output that was let go of since: go on where there is some."""

@@ -1,4 +1,4 @@
-"""Finds the permission lists another tool keeps, when a person asks for them, and reads nothing else."""
+"""Finds other tools' permission lists on this machine, when a person asks to import them."""
 
 import os
 

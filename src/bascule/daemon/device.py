@@ -1,4 +1,4 @@
-"""This machine, by a name for people and an id that outlives a change of that name."""
+"""This machine's identity: a display name, and an id that stays when the name changes."""
 
 import os
 import secrets

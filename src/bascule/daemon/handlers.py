@@ -1,4 +1,4 @@
-"""The table from a command's type to the function that carries it out. Each part adds its own."""
+"""The handler table: maps a command's type to the function that carries it out. Each part adds its own."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Run = Callable[[Envelope[C]], Awaitable[Struct]]
 
 @dataclass(frozen=True)
 class Handler:
-    """`run` and the conditions it needs; the host sees to them in this order."""
+    """`run` and its preconditions; the host checks them in this order."""
 
     run: Run[Any]
     stores: bool = False  # refused while the disk is full

@@ -1,4 +1,4 @@
-"""This machine's end of the link: commands in, each carried out by its handler, replies out."""
+"""The daemon's end of the link: runs each command's handler and sends the reply."""
 
 import asyncio
 import logging
@@ -191,7 +191,7 @@ class Host:
         return await handler.run(envelope)
 
     async def _go_on(self, session_id: str, by: Actor) -> None:
-        """Continue a found session here, because somebody left a message for it."""
+        """Continue a found session here, because a message is queued for it."""
         await self._do(Envelope(ResumeSession(session_id=session_id), by))
 
     def _check_storage(self) -> None:

@@ -1,4 +1,4 @@
-"""A command with a key is carried out once, however often it arrives: twice at a time, or after a restart."""
+"""Idempotency keys: runs a keyed command once, even if it arrives twice at a time or after a restart."""
 
 import asyncio
 import hashlib

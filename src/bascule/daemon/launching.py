@@ -1,4 +1,4 @@
-"""From a command to a process: which binary, which arguments, which environment, which driver."""
+"""Prepares an agent's process from a command: binary, arguments, environment and driver."""
 
 import asyncio
 import os
@@ -50,7 +50,7 @@ DRIVERS: dict[str, tuple[Callable[[DriverLaunch], Driver], Callable[[bytes], Dri
 
 
 class Launching(Protocol):
-    """What the host needs to know about agents."""
+    """The interface of the launcher, as the host uses it."""
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class Launching(Protocol):
         ...
 
     def mode(self, agent: str, driver: str, wanted: str, offered: tuple[str, ...]) -> str:
-        """What the agent calls a mode that may be chosen while it runs. Raises `InvalidInput`."""
+        """The agent's own name of a mode that may be set while it runs. Raises `InvalidInput`."""
         ...
 
     def rest_seconds(self, agent: str) -> int:
@@ -108,7 +108,7 @@ class Launching(Protocol):
 
 
 class Launcher:
-    """Agents from their files, found on this machine, started with what their files list and no more."""
+    """Finds the catalogue's agents on this machine; starts them with what their files list and no more."""
 
     def __init__(
         self, catalogue: Catalogue, settings: Settings, environ: Mapping[str, str], probe_mark: str = ""
@@ -132,7 +132,7 @@ class Launcher:
         return self._own
 
     async def agents(self, *, refresh: bool = False) -> tuple[AgentInfo, ...]:
-        """Every agent of the catalogue, with its version; asked once unless told to look again."""
+        """Every agent of the catalogue, with its version; cached unless `refresh`."""
         if refresh or not self._known:
             self._known = tuple(await asyncio.gather(*(self._look(spec) for spec in self._catalogue)))
         else:
@@ -140,7 +140,7 @@ class Launcher:
         return self._known
 
     def _still(self, known: tuple[AgentInfo, ...]) -> tuple[AgentInfo, ...]:
-        """What was found before, less what has gone since: a look at the files, nothing is started."""
+        """The cached agents; those whose program is gone are looked up again. Starts nothing."""
         return tuple(
             one if self._is_there(one) else self._glance(self._catalogue.get(one.name)) for one in known
         )
@@ -151,7 +151,7 @@ class Launcher:
         return not info.available or tuple(ways) == info.drivers
 
     def at_first_glance(self) -> tuple[AgentInfo, ...]:
-        """What is installed, without starting anything to ask for its version."""
+        """The installed agents, without versions: starts no process."""
         return tuple(self._glance(spec) for spec in self._catalogue)
 
     async def complete(self, wanted: SessionStarted, cwd: str) -> SessionStarted:
@@ -221,7 +221,7 @@ class Launcher:
         return begin(self._launch(started, history)) if state is None else restore(state)
 
     def _launch(self, started: SessionStarted, history: bool) -> DriverLaunch:
-        """What is left to say to the agent itself once its command line is written."""
+        """The start options that the driver sends, because they are not on the command line."""
         agent = self._catalogue.get(started.agent)
         spec = agent.driver(started.driver)
         return DriverLaunch(
@@ -332,7 +332,7 @@ def _unasked(spec: AgentSpec) -> dict[str, tuple[str, ...]]:
 
 
 def histories_of(catalogue: Catalogue) -> list[Place]:
-    """Where the agents keep conversations that were begun without us."""
+    """The places where agents keep conversations begun outside Bascule."""
     kept = [(spec, spec.history) for spec in catalogue if spec.history is not None]
     return [
         Place(
@@ -343,7 +343,7 @@ def histories_of(catalogue: Catalogue) -> list[Place]:
 
 
 def _typed(spec: AgentSpec) -> str:
-    """What a person types in a terminal to go on with a conversation, if the agent can do that there."""
+    """The shell command that resumes a conversation in a terminal, if the agent has one."""
     resume = next((one.resume for one in spec.drivers if one.name == TERMINAL), ())
     program = next((name for name in spec.search if "/" not in name and "{" not in name), "")
     return " ".join([program, *resume]) if program and resume else ""

@@ -1,4 +1,4 @@
-"""The live sessions of this machine and the keeper that holds their agents."""
+"""Registry of this machine's live sessions, and of the keeper that holds their processes."""
 
 import asyncio
 import logging
@@ -40,12 +40,12 @@ RECONNECT_SECONDS = (0.0, 0.5, 1.0, 2.0, 5.0)
 
 
 def kept_name(session_id: str, started_seq: int) -> str:
-    """What the keeper calls one run of a session's agent. A resumed session is a new run."""
+    """The keeper's name of one run of a session's agent. A resumed session is a new run."""
     return f"{session_id}-{started_seq}"
 
 
 def process_name(record: SessionRecord) -> str:
-    """What the keeper calls the process of this run."""
+    """The keeper's name of this run's process."""
     return record.process or kept_name(record.session_id, record.started_seq)
 
 
@@ -118,10 +118,10 @@ class LiveSessions:
         """As `take`, on a process that others may use as well."""
         record = ledger.record
         leaving = record.phase is Phase.ENDING
-        seat = at.sit(record.session_id, point.out_offset, point.err_offset, leaving=leaving)
+        slot = at.add(record.session_id, point.out_offset, point.err_offset, leaving=leaving)
         supervisor = SharedSupervisor(
             ledger,
-            seat,
+            slot,
             driver,
             point,
             self._limits,
@@ -182,18 +182,18 @@ class LiveSessions:
         self._tell_run(supervisor)
 
     def running(self) -> int:
-        """How many agents there are; those that have ended and are being put away do not count."""
+        """How many agents run; those that have ended and are being released do not count."""
         return sum(one.ledger.record.phase in LIVE for one in self.live.values())
 
     async def put_away(self, session_id: str) -> None:
-        """Wait for a run that is over to let go of its name. One that lives is left alone."""
+        """Wait until an ended run has released its name. A live one is not waited for."""
         supervisor = self.live.get(session_id)
         if supervisor is None or supervisor.ledger.record.phase in LIVE or supervisor not in self._runs:
             return
         await asyncio.wait([self._runs[supervisor]], timeout=PUT_AWAY_SECONDS)
 
     async def gone(self, session_id: str, seconds: float) -> None:
-        """Wait until a session that was told to end is over, or so long."""
+        """Wait up to `seconds` for an ending session to finish."""
         run = self._runs.get(supervisor) if (supervisor := self.live.get(session_id)) is not None else None
         if run is not None:
             await asyncio.wait([run], timeout=seconds)

@@ -1,4 +1,4 @@
-"""Answers commands for the machine as a whole: its agents, folders, trust, pause and the panic button."""
+"""Handles commands for the whole machine: agents, folders, trust, pause and the panic button."""
 
 import asyncio
 from pathlib import Path
@@ -124,7 +124,7 @@ class Machine:
             )
 
     async def _end_all(self, envelope: Envelope[EndAll]) -> Ended:
-        """The panic button: everything is told to stop before anything is waited for."""
+        """The panic button: tells everything to stop before it waits for anything."""
         by = envelope.by.name
         endings = [live.end("killed", by) for live in list(self._sessions.live.values())]
         told = [ending for ending in endings if ending is not None]

@@ -1,10 +1,10 @@
-"""Which of an agent's own modes may be chosen while it runs: those of its file, or that it offered itself."""
+"""Checks a mode chosen for a running agent: one from its file, or one the agent offered itself."""
 
 from bascule.daemon.launching import Launching
 from bascule.session.supervisor import Supervisor
 
 
 def checked_mode(launcher: Launching, supervisor: Supervisor, mode: str) -> str:
-    """The mode in the agent's own word. Raises `InvalidInput` for one that may not be chosen."""
+    """The agent's own name of the mode. Raises `InvalidInput` if the mode may not be set."""
     record = supervisor.ledger.record
     return launcher.mode(record.agent, record.driver, mode, supervisor.driver.offered_modes)

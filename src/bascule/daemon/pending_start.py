@@ -1,4 +1,4 @@
-"""A start that is checked and not stored yet: its events, who asked for it, and how it is logged."""
+"""A checked start that is not stored yet: its events, its actor, and how it is logged."""
 
 import asyncio
 from typing import NamedTuple, Protocol

@@ -1,4 +1,4 @@
-"""This machine's lasting rules: they answer its sessions' requests; people change, try and import them."""
+"""This machine's lasting rules: answers requests by them; lists, changes, tries and imports them."""
 
 import asyncio
 import os
@@ -72,7 +72,7 @@ class Rules:
     def verdict(
         self, asked: PermissionRequested, record: SessionRecord, rules: Sequence[SessionRule]
     ) -> Verdict | None:
-        """What a live session's request is answered with, before anybody is asked."""
+        """The rules' answer to a live session's request, before a person is asked."""
         place = RequestOrigin(record.session_id, record.cwd, record.agent, record.worktree_of)
         found = decide(asked, record.permission_mode, rules, record.cwd, self._book.holding(), place, DISK)
         if found is not None and found.rule_ids:
@@ -167,7 +167,7 @@ def _dry_run(spec: RuleSpec, past: Sequence[Past], now: str) -> DryRun:
 
 
 def _answered(rule: StandingRule, old: Past) -> PastAnswer | None:
-    """What the rule alone says of an old request; None when it says nothing."""
+    """How this rule alone would have answered an earlier request; None if it does not match."""
     asked = msgspec.json.decode(old.request.asked, type=PermissionRequested)
     subject = subject_of(asked)
     if subject is None:

@@ -1,4 +1,4 @@
-"""Carries out commands for sessions, whether they run, wait for their agent or have ended."""
+"""Handles commands for sessions: running, waiting for their agent, or ended."""
 
 import dataclasses
 from collections.abc import Callable
@@ -126,7 +126,7 @@ class SessionCommands:
                 raise NotSupported("This session is a terminal: type into it.")
 
     async def _at_rest(self, envelope: Envelope[LiveCommand]) -> Done:
-        """Of a session without a process: a message waits for one that is being started again."""
+        """Handles a command for a session without a process: queues a prompt, refuses others."""
         command = envelope.command
         queued = await self._states.queue(command, envelope) if isinstance(command, SendPrompt) else None
         if queued is not None:

@@ -1,4 +1,4 @@
-"""Begins sessions: a new one, and one brought back."""
+"""Starts new sessions and resumes ended ones."""
 
 import asyncio
 import logging
@@ -142,7 +142,7 @@ class Starter:
         await self._launch(PendingStart(ledger, started, [], by, None))
 
     async def _of_conversation(self, command: StartSession) -> list[SessionRecord]:
-        """The sessions in which the conversation was had that this one goes on with."""
+        """The sessions of the conversation that this command resumes."""
         if command.resume is None or self._launcher.rest_seconds(command.agent) == 0:
             return []
         records = await self._store.sessions(archived=False) + await self._store.sessions(archived=True)
@@ -151,7 +151,7 @@ class Starter:
         ]
 
     async def _rested(self, record: SessionRecord) -> None:
-        """Raises while its agent would harm a conversation that is as young as this one."""
+        """Raises while the conversation is too young: its agent would overwrite its file."""
         rest = self._launcher.rest_seconds(record.agent)
         if rest == 0:
             return
@@ -167,7 +167,7 @@ class Starter:
             )
 
     async def _checked(self, wanted: SessionStarted) -> SessionStarted:
-        """Everything that can be refused before a session exists."""
+        """Raises for everything that can be refused before a session exists."""
         limit = self._settings.limits.sessions
         if 0 < limit <= self._sessions.running():
             raise LimitReached(
@@ -226,9 +226,9 @@ class Starter:
         try:
             await self._stored(committed, supervisor)
         except BaseException:
-            await supervisor.seat.forget()
+            await supervisor.slot.forget()
             raise
-        self._sessions.run(supervisor, supervisor.seat, plan)
+        self._sessions.run(supervisor, supervisor.slot, plan)
 
     async def _stored(self, committed: "asyncio.Future[None]", session: LiveSession) -> None:
         """Wait for the commit. A session whose start could not be stored is not live."""
@@ -243,7 +243,7 @@ class Starter:
         return with_label(plan, record.session_id, started)
 
     async def bring_back(self, session_id: str, by: Actor, *, keep_modes: bool = False) -> Supervisor | None:
-        """A session that lost its process, on a new one; None when it needs nothing any more."""
+        """Resumes a session that lost its process; None if it no longer needs to be."""
         live = self._sessions.live.get(session_id)
         if live is not None and live.ledger.live:
             return live if isinstance(live, Supervisor) else None
@@ -256,7 +256,7 @@ class Starter:
 
 
 def is_orphan(record: SessionRecord) -> bool:
-    """Whether it lost its process, or did not get it back, and can be taken up again."""
+    """Whether the session lost its process, or failed to reconnect, and can be resumed."""
     not_back = record.phase is Phase.FAILED and record.end_reason == COULD_NOT_CONNECT
     return is_lost(record) or (not_back and record.agent_session_id is not None)
 

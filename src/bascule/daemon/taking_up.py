@@ -1,4 +1,4 @@
-"""Begins a session's log again from what the keeper kept of its process: its label and its output."""
+"""Rebuilds a session's log from its process: from the label and the output that the keeper holds."""
 
 import secrets
 from collections.abc import Callable
@@ -106,7 +106,7 @@ class TakingUp:
         return driver.state()
 
     async def _is_free(self, session_id: str) -> bool:
-        """Whether no log has this name, not even one that can't be read."""
+        """Whether no log has this id, not even a damaged one."""
         try:
             known = await self._store.session(session_id) is not None
         except StoreDamaged:

@@ -1,4 +1,4 @@
-"""The folders a person has trusted: a small list on disk, read anew whenever it is asked."""
+"""The trusted folders: a small list on disk, read again for every question."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ MOST = 1000
 
 
 class TrustedFolders:
-    """Exact folders by their real path. What lies below a trusted folder is not trusted with it."""
+    """Exact folders by their real path. A folder below a trusted one is not trusted."""
 
     def __init__(self, state_folder: Path) -> None:
         self._path = state_folder / FILE

@@ -1,4 +1,4 @@
-"""Processes that run without a log: the database was replaced or damaged, and nothing of theirs may be lost.
+"""Unlogged processes: they run, but the database that held their log was replaced or damaged.
 
 They are kept and offered. A person takes one up (its log begins again from the spool) or ends it (what is
 kept of its output is put aside, not deleted).
@@ -47,7 +47,7 @@ class ProcessNotFound(CallerError):
 
 
 class _Ending:
-    """Hears of one process while it is being ended."""
+    """Receives the keeper's notices of one process that is being ended."""
 
     def __init__(self, sessions: LiveSessions, name: str) -> None:
         self._sessions = sessions
@@ -65,7 +65,7 @@ class _Ending:
 
 
 class Unlogged:
-    """`belongs` takes up what a session had started beside its agent, once that session is live."""
+    """`belongs` returns programs that an agent started to their session, once it is live."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Unlogged:
             return PutAside(str(await self._end(envelope.command.name, envelope.by)))
 
     async def end_all(self) -> int:
-        """The panic button reaches them too. What they wrote is put aside by whoever looks next."""
+        """The panic button for unlogged processes. The next listing moves their output aside."""
         held = await self._held()
         for name in held:
             await self._tell_to_end(name)

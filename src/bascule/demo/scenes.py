@@ -1,4 +1,4 @@
-"""What the demo agent can play. Nothing here is done for real: no file is touched, no command is run."""
+"""The demo agent's scenes. They are scripted: no file is touched, no command is run."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""One turn of the demo agent: saying, thinking, using tools and asking, each stoppable at any piece."""
+"""One turn of the demo agent: text, thinking, tools and requests, interruptible at any piece."""
 
 import json
 import queue

@@ -1,4 +1,4 @@
-"""The demo agent's side of the wire: what it prints, in the form Claude Code's stream-json has."""
+"""The demo agent's output, in Claude Code's stream-json."""
 
 import json
 import os

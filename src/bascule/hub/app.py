@@ -1,4 +1,4 @@
-"""Builds the hub's app from the rooms below it: the table, the door, the feed."""
+"""Builds the hub's ASGI app from its parts."""
 
 import time
 from collections.abc import Callable

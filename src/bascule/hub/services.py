@@ -1,4 +1,4 @@
-"""What every route may use: the rooms below the hub, and the hub's own parts, handed in once."""
+"""The hub's services, as operations use them: store, books, switchboard, feed and door."""
 
 import secrets
 import time

@@ -1,4 +1,4 @@
-"""The hub's end of the link: commands go down to a device, each gets exactly one answer or an error."""
+"""The hub's end of the link: sends commands to devices; each gets exactly one answer or an error."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ NO_DEVICE = "No device is connected: start its daemon and try again."
 
 
 class DeviceLine:
-    """One connection of one device. An older line of the same device can change nothing any more."""
+    """One connection of one device. An older connection of the same device is ignored."""
 
     def __init__(self, board: "Switchboard", send: Send, tapes: Tapes | None) -> None:
         self.send = send
@@ -78,7 +78,7 @@ class DeviceLine:
 
 
 class Switchboard:
-    """Knows which device is on which line, and carries commands to it."""
+    """Routes commands to devices over their connections."""
 
     def __init__(self, first_wait: float = 0.0) -> None:
         self._first_wait = first_wait
@@ -101,11 +101,11 @@ class Switchboard:
         return tapes
 
     def watch(self, changed: Callable[[], None]) -> None:
-        """Be told when a device comes, goes, or sees other agents."""
+        """Call `changed` when a device connects, disconnects, or its agents change."""
         self._watchers.append(changed)
 
     def listen(self, heard: Callable[[AgentStatus | AgentProblem], None]) -> None:
-        """Be told what an agent's processes do."""
+        """Call `heard` with each change of an agent's state, and each problem."""
         self._listeners.append(heard)
 
     def devices(self) -> list[DeviceStatus]:

@@ -1,4 +1,4 @@
-"""What was started, kept beside its output: whoever comes later can tell what the bytes are of."""
+"""What a process was started with, stored beside its output for later readers."""
 
 import json
 import os
@@ -13,7 +13,7 @@ _MAX_WORDS = 4096  # characters of a command line that are kept
 
 @dataclass(frozen=True)
 class About:
-    """`label` is the client's own: the keeper hands it back as it came. `at` is the time of the start."""
+    """`label` belongs to the client; the keeper returns it unchanged. `at` is the start time."""
 
     argv: tuple[str, ...] = ()
     cwd: str = ""
@@ -46,7 +46,7 @@ def save(folder: str, about: About) -> None:
 
 
 def load(folder: str) -> About:
-    """What an earlier keeper wrote; empty when there is nothing, or nothing that can be read."""
+    """What an earlier keeper wrote; empty if it is missing or unreadable."""
     try:
         with open(os.path.join(folder, ABOUT), encoding="utf-8", errors="surrogateescape") as file:
             facts = json.load(file)

@@ -1,4 +1,4 @@
-"""One connection to the keeper: requests in, replies out, and notices made from state when there is room."""
+"""One client's connection to the keeper: requests in, replies out, and notices when its buffer has room."""
 
 import socket
 from collections.abc import Callable, Iterable
@@ -82,7 +82,7 @@ class ClientConnection:
             self._dirty[session.id] = session
 
     def mark(self, session: Session | Leftover) -> None:
-        """Something of this session changed: only its newest state will be told, when the client has room."""
+        """Marks a session as changed: the client gets only its newest state, when its buffer has room."""
         if self._watching:
             self._dirty[session.id] = session
 

@@ -37,7 +37,7 @@ def prepare(path: str) -> str:
 
 
 def marker_of(path: str) -> str:
-    """What children of this folder's keeper carry in BASCULE_KEEPER."""
+    """The value of BASCULE_KEEPER in the environment of this keeper's children."""
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""An agent's stdin: writes queued in order, each done once, none ever blocking the keeper."""
+"""An agent's stdin: a queue of writes, in order, each done once, never blocking the keeper."""
 
 import fcntl
 import os
@@ -61,7 +61,7 @@ class Input:
         return write_id in self._finished
 
     def write(self, write_id: str, data: bytes, done: Done) -> None:
-        """Queue the bytes unless this write_id was seen before; `done` is told either way."""
+        """Queue the bytes unless this write_id was seen before; calls `done` either way."""
         if write_id in self._finished:
             done(None)
             return
@@ -84,7 +84,7 @@ class Input:
             self._turn()
 
     def close_when_written(self) -> None:
-        """Close after what is queued; a terminal is told end-of-file the way a person would."""
+        """Close after the queued writes; a terminal is sent its end-of-file character."""
         if not self.open:
             return
         if self._is_terminal:
@@ -95,7 +95,7 @@ class Input:
         self._turn()
 
     def close(self, reason: Refused | None = None) -> None:
-        """Close now; whoever still waits hears why."""
+        """Close now, and fail the writes that still wait."""
         if self._fd >= 0:
             self._loop.unwatch(self._fd)
             os.close(self._fd)

@@ -1,4 +1,4 @@
-"""Start one program with exactly the environment, folder, descriptors and terminal it was promised."""
+"""Starts a program with exactly the given environment, folder, descriptors and terminal."""
 
 import errno
 import fcntl
@@ -21,7 +21,7 @@ _PIPE_BYTES = 256 * 1024
 
 @dataclass(frozen=True)
 class ChildSettings:
-    """What the keeper changed for itself and gives back to its children."""
+    """Process settings that the keeper changed for itself and restores in its children."""
 
     umask: int
     open_files: tuple[int, int]
@@ -29,7 +29,7 @@ class ChildSettings:
 
 @dataclass(frozen=True)
 class Launched:
-    """Our ends. A terminal is one line for both ways, duplicated so that each way has its own number."""
+    """The keeper's descriptors of a process. A terminal's is duplicated, one for each direction."""
 
     pid: int
     stdin: int

@@ -1,4 +1,4 @@
-"""Where things lie in the keeper's folder: names shared by the keeper and those who read its spools."""
+"""File names in the keeper's folder, shared by the keeper and the readers of its spools."""
 
 SOCKET = "keeper.sock"
 LOCK = "keeper.lock"

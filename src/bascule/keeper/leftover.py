@@ -1,4 +1,4 @@
-"""A spool folder that an earlier keeper left: its agent is lost, its output can still be read."""
+"""A spool folder that an earlier keeper left: its process is lost, its output is still readable."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Lines too long for the kernel: in canonical mode it keeps 4,095 bytes of each and drops the rest unseen."""
+"""Long input lines: in canonical mode the kernel silently drops all but 4,095 bytes of a line."""
 
 import re
 import sys
@@ -50,7 +50,7 @@ class LineGuard:
         return None
 
     def _modes(self) -> list[object] | None:
-        """How the terminal treats its lines, when it has any."""
+        """The terminal's modes if it is in canonical mode, else None."""
         try:
             modes: list[object] = termios.tcgetattr(self._fd)
         except termios.error:  # it is gone, and the write will say so

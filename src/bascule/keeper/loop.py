@@ -1,4 +1,4 @@
-"""The keeper's one thread: file descriptors, timers, and nothing that can take it down."""
+"""The keeper's event loop: file descriptors and timers, on one thread; no callback's error ends it."""
 
 import heapq
 import itertools

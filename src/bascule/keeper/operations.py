@@ -1,4 +1,4 @@
-"""What each request does: one function per operation, and the table that finds it."""
+"""The keeper's operations: one function per request type, and the table of them."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""One output stream of an agent: from its pipe or terminal into its spool, paused rather than dropped."""
+"""One output stream of an agent: reads its pipe or terminal into the spool; pauses, never drops."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Who is running: identity by pid and start time, marks in environments, signals that hit no reused pid."""
+"""Processes in /proc: identity by pid and start time, environment marks, and signals by pidfd."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ class Proc(NamedTuple):
 
 
 def read(pid: int) -> Proc | None:
-    """What the kernel says of a pid, or None when it is gone."""
+    """The process's entry in /proc, or None if it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             text = file.read()

@@ -1,4 +1,4 @@
-"""What a client may ask, checked field by field before anything acts on it."""
+"""Validates a client's request, field by field, before it is carried out."""
 
 import os
 import re
@@ -102,7 +102,7 @@ def spawn_of(message: Message) -> SpawnRequest:
 
 
 def label_of(message: Message) -> str:
-    """Whatever the client wants to be told again of this session; nobody here reads it."""
+    """The client's own label for the session; the keeper does not read it."""
     return "" if message.get("label") is None else text(message, "label", MAX_LABEL)
 
 

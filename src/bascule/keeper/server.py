@@ -1,4 +1,4 @@
-"""The keeper itself: holds the sessions and the clients, and joins signals, endings and notices."""
+"""The keeper's server: owns sessions and client connections; handles signals, exits and notices."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""One agent as the keeper knows it: a pid, a stdin, one or two spooled outputs, and how it ended."""
+"""One agent's process in the keeper: pid, stdin, one or two spooled outputs, exit status."""
 
 import os
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Exit:
 
 
 class Session:
-    """`changed` is called whenever what a watcher should know has changed."""
+    """Calls `changed` whenever its watchers should be notified."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Ending what an agent started: its group, its descendants, whoever carries its marks, until none is left."""
+"""Ends everything an agent started: its process group, descendants, and processes with its marks."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ class Sweep:
         self._kill_at = min(self._kill_at, kill_at)
 
     def step(self, snapshot: list[Proc], alone: bool, now: float) -> bool:
-        """Signal whoever is left; True when nobody is, or when the time is up."""
+        """Signal the processes that are left; True if none is, or when the time is up."""
         members = self._members(snapshot, alone)
         self._known = {proc.pid: proc.started for proc in members}
         self._known[self.leader.pid] = self.leader.started

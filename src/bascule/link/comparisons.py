@@ -1,4 +1,4 @@
-"""Commands about prompts that several agents are given."""
+"""Commands about comparisons: one prompt for several agents."""
 
 from typing import Annotated
 

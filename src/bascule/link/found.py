@@ -1,4 +1,4 @@
-"""Commands about sessions that were begun outside Bascule."""
+"""Commands about found sessions: those begun outside Bascule."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""How a viewer in the hub uses a terminal of a device: reads its output, types, resizes.
+"""The interface to a device's terminal, as the hub uses it: read output, type, resize.
 
 The device may be this machine (`daemon/tapes.py` reads the spool) or one behind a link, which would offer the
 same two protocols. The viewer can't tell the difference.

@@ -1,4 +1,4 @@
-"""Events to bytes and back. One encoding serves the database, the link and the browser."""
+"""Encodes and decodes events. One encoding serves the database, the link and the browser."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""One prompt given to several agents (or one), each in a git work tree of its own."""
+"""A comparison: one prompt for several agents, each in a git work tree of its own."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The conversations an agent keeps by itself."""
+"""Conversations that an agent keeps itself."""
 
 from msgspec import Struct
 

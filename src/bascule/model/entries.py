@@ -1,4 +1,4 @@
-"""The transcript, folded: events become the entries a person reads. Pure, and the same in the page."""
+"""The transcript fold: turns events into the entries a person reads. Pure; the page has the same in JS."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What can go wrong, named by whose fault it is: a code for programs, a sentence for people."""
+"""Errors, classed by whose fault they are: each has a code for programs and a sentence for people."""
 
 from typing import ClassVar
 

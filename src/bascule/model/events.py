@@ -1,4 +1,4 @@
-"""What happened: the facts a session's log is made of, past tense and frozen.
+"""Events: the facts of a session's log, in the past tense and frozen.
 
 Each event is one JSON object whose `type` is the class name in snake_case. `msgspec.Raw` fields keep the
 agent's own JSON byte for byte, because an answer must be built from exactly what was asked.

@@ -1,4 +1,4 @@
-"""An unexpected fault: the whole of it in the log, a short id that finds it there for whoever met it."""
+"""Reports an unexpected exception: logs it with a short id, and gives that id to the caller."""
 
 import logging
 import secrets

@@ -1,4 +1,4 @@
-"""The phases of a session, as one table. Whoever needs to know the phase steps through it."""
+"""The lifecycle of a session: its phases and transitions, in one table."""
 
 from enum import StrEnum
 

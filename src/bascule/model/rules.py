@@ -1,4 +1,4 @@
-"""A lasting rule: what a person wants answered without being asked, in words every room shares."""
+"""Lasting rules: which requests are answered without asking a person."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What a parser found wrong with a value, said to the person who sent it."""
+"""Describes a decoding error to the person who sent the value."""
 
 import re
 from typing import Any, cast

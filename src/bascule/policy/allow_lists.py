@@ -1,4 +1,4 @@
-"""Another tool's permission lists as rules: `Bash(git status:*)`, `Edit(src/**)`. What differs is said."""
+"""Converts other tools' permission lists (`Bash(git status:*)`) to lasting rules, noting differences."""
 
 import re
 
@@ -25,11 +25,11 @@ _CLASSES: dict[str, ToolClass] = {
 
 
 class Untranslatable(Exception):
-    """Why a line has no rule that says the same, in words."""
+    """A line has no equivalent rule; the message says why."""
 
 
 class Origin(Struct, frozen=True):
-    """Where a list was found: `folder` is its project, None for a person's own list."""
+    """The source of a list: `folder` is its project, None for a user-wide list."""
 
     folder: str | None
     home: str

@@ -1,4 +1,4 @@
-"""What a person may attach to a message: pictures, by what they are and not by what they are called."""
+"""Checks attached images by their content, not by their name."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""The fields of tool calls that are understood. A call with any other one is not read exactly."""
+"""The known fields of tool calls. A call with an unknown field is not exact."""
 
 from bascule.model.rules import ToolClass
 
@@ -131,7 +131,7 @@ def names_a_path(key: str) -> bool:
 
 
 def only_known(call: Call, tool_class: ToolClass) -> bool:
-    """Whether every field that says something is one we know."""
+    """Whether every field that has a value is known."""
     known = KNOWN[tool_class]
     paths = tool_class in ("read", "edit")
     return all(value is None or key in known or (paths and names_a_path(key)) for key, value in call.items())

@@ -1,4 +1,4 @@
-"""Who answers a permission request: a rule, the session's permission mode, or a person (None).
+"""Decides a permission request: by a rule, by the session's permission mode, or not (None: a person does).
 
 Deny beats ask, ask beats allow. A rule that may fit, but can't be compared exactly, asks.
 """
@@ -35,7 +35,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """What the lasting rules say of one command of a chain, or of a request that has no parts."""
+    """The lasting rules' answer to one command of a chain, or to a request without parts."""
 
     argv: Argv | None
     answer: Literal["allow", "deny", "ask"] | None

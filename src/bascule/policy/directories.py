@@ -1,4 +1,4 @@
-"""Where a session may run: a real folder below an allowed root. The looking is done by whoever asks."""
+"""Checks where a session may run: a real folder below an allowed root. The caller resolves the path."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ def hidden_character(text: str) -> str | None:
 
 
 def problem_with(text: str) -> str | None:
-    """What is wrong with a path before anybody touches the disk, in words; None when nothing is."""
+    """What is wrong with a path, without touching the disk; None if nothing is."""
     if not text:
         return "The folder is empty; give an absolute path."
     if len(text.encode(errors="surrogatepass")) >= MAX_PATH:

@@ -1,4 +1,4 @@
-"""What policy has to know of the file system. It touches no disk itself: whoever asks does the looking."""
+"""What policy needs from the file system, as an interface: the caller does the reading."""
 
 from collections.abc import Callable
 

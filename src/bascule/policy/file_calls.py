@@ -1,4 +1,4 @@
-"""Which files a tool call reads or changes: every path it names, and whether that is all it says."""
+"""Which files a tool call reads or changes, and whether it does nothing else."""
 
 from typing import cast
 

@@ -1,4 +1,4 @@
-"""Does a rule fit a request? Yes, no, or perhaps: what is unsure asks."""
+"""Matches a rule against a request: yes, no, or unsure. An unsure match asks a person."""
 
 from enum import Enum
 
@@ -22,7 +22,7 @@ class Fit(Enum):
 
 
 class RequestOrigin(Struct, frozen=True):
-    """Where a request comes from. `cwd` is a real path."""
+    """The origin of a request: its session, agent and folder. `cwd` is a real path."""
 
     session_id: str
     cwd: str

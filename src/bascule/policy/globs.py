@@ -1,4 +1,4 @@
-"""Paths with `*` and `**`, matched name by name. Nothing else in a pattern is special."""
+"""Matches paths against patterns with `*` and `**`, name by name. No other character is special."""
 
 import os.path
 from collections.abc import Callable
@@ -91,7 +91,7 @@ def joined(path: str, cwd: str) -> str:
 
 
 def normal(path: str, cwd: str) -> str:
-    """Where a path leads if nothing on the way is a link."""
+    """Normalises a path as text, as if it held no links."""
     return os.path.normpath(joined(path, cwd))
 
 

@@ -1,4 +1,4 @@
-"""Lasting rules: which are valid, how they read to a person, which of several is the most specific."""
+"""Lasting rules: validates them, describes them in words, and picks the most specific."""
 
 import os.path
 import re

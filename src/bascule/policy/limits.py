@@ -1,10 +1,10 @@
-"""How often something may happen. The clock is handed in; any steady one will do."""
+"""Token buckets: rate limits on a clock that is passed in."""
 
 from collections.abc import Callable
 
 
 class TokenBucket:
-    """Lets `burst` through at once and `per_minute` in the long run."""
+    """A token bucket: `burst` at once, `per_minute` in the long run."""
 
     def __init__(self, per_minute: float, burst: float, clock: Callable[[], float]) -> None:
         self._rate = per_minute / 60
@@ -28,7 +28,7 @@ class TokenBucket:
 
     @property
     def full(self) -> bool:
-        """Nothing was taken for so long that this bucket can be forgotten."""
+        """Whether the bucket is full again, so that it can be forgotten."""
         self._refill()
         return self._tokens >= self._burst
 

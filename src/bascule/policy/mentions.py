@@ -1,4 +1,4 @@
-"""What a request mentions without being about it plainly, so that a rule which denies it may fit.
+"""Finds what a request mentions in passing, so that a deny rule for it may match.
 
 Nothing here allows anything. A false alarm costs a question; what stays unseen is what no words show: another
 program's doings, a script, a name that is put together while it runs.

@@ -1,4 +1,4 @@
-"""Takes secrets out of text that is about to be kept or shown: logs, errors, crash reports."""
+"""Redacts secrets in text that is logged or shown: logs, errors, crash reports."""
 
 import re
 

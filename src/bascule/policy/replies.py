@@ -1,4 +1,4 @@
-"""What a viewer's terminal may say by itself: answers to a program's questions, in a few fixed shapes.
+"""Filters a viewer's terminal replies: only answers to a program's queries, in a few fixed forms.
 
 Such an answer reaches the program's input as if it had been typed. So it may hold nothing a program could
 have put there itself (a title, the clipboard, a font's name), and only one viewer's answer counts.
@@ -34,7 +34,7 @@ _ANY = re.compile(
 
 
 class Spoken(NamedTuple):
-    """One message from a viewer, taken apart."""
+    """One message from a viewer, split into keys and replies."""
 
     keys: bytes  # what was typed
     replies: bytes  # safe answers of the terminal

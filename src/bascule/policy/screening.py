@@ -1,4 +1,4 @@
-"""What of a program's bytes may reach a viewer's terminal as they are. Lengths never change.
+"""Screens a program's output before it reaches a viewer's terminal. Lengths never change.
 
 Two things are blanked out with NULs, which terminals ignore: writing or reading the clipboard (OSC 52),
 always; and questions to the terminal, in what is shown again, because their answers would be typed twice.

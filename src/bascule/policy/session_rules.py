@@ -20,7 +20,7 @@ _ONCE = "Allow it once instead."
 
 
 class SessionRule(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What was allowed or denied. Exactly one of `argv`, `path` and `input_sha256` is set."""
+    """A remembered decision. Exactly one of `argv`, `path` and `input_sha256` is set."""
 
     tool: str
     cwd: str
@@ -101,7 +101,7 @@ def encode_rule(rule: SessionRule) -> Raw:
 
 
 def decode_rule(raw: Raw) -> SessionRule | None:
-    """None for one that says more than we understand: then a person is asked."""
+    """None for a rule with unknown fields: then a person is asked."""
     try:
         return msgspec.json.decode(raw, type=SessionRule)
     except msgspec.MsgspecError:

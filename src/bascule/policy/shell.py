@@ -1,4 +1,4 @@
-"""What a plain command line says, word by word. What a shell could read as anything else says nothing."""
+"""Parses a plain command line into words. Anything a shell could read otherwise is not parsed."""
 
 import re
 import shlex
@@ -81,7 +81,7 @@ def exact_argv(command: str) -> Argv | None:
 
 
 def is_plain_word(word: str) -> bool:
-    """Whether a shell would take it as it stands."""
+    """Whether a shell would read it unchanged."""
     return _WORD.fullmatch(word) is not None
 
 
@@ -103,7 +103,7 @@ def parts_of(command: str) -> tuple[Argv, ...] | None:
 
 
 def script_in(argv: Argv) -> str | None:
-    """What `bash -lc <script>` is about; None for any other command."""
+    """The script of `bash -lc <script>`; None for any other command."""
     if len(argv) != 3 or argv[1] not in _SCRIPT_FLAGS:
         return None
     folder, _, name = argv[0].rpartition("/")

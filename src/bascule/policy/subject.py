@@ -1,4 +1,4 @@
-"""What a request is about, whichever agent asks: its class, its command, its paths. One reading for all.
+"""Reads a request's subject, the same for every agent: its tool class, its command, its paths.
 
 Lasting rules, rules of a session and the mode that allows reading all go by this reading and by nothing else
 a request says. What it can't read to the last field is not exact, and what is not exact allows nothing.
@@ -33,7 +33,7 @@ _ADAPTER = "mcp__acp__"
 
 
 class Subject(Struct, frozen=True):
-    """What could be read of a request. `exact`: that is all of it; else there is something more to it."""
+    """The parsed subject of a request. `exact`: nothing of the request was left unread."""
 
     tool_class: ToolClass
     tool: str

@@ -1,4 +1,4 @@
-"""What rules would say: of something a person types, and of what was asked before."""
+"""Tries rules out: on a request that a person types, and on earlier requests."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from bascule.policy.subject import Subject
 
 
 def typed_subject(tool_class: ToolClass, text: str) -> Subject:
-    """What a request with this command, path, host or tool would be about."""
+    """The subject of a request with this command, path, host or tool."""
     match tool_class:
         case "command":
             parts = parts_of(text)

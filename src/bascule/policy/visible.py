@@ -1,4 +1,4 @@
-"""Text a person must judge, with every character that would hide, reorder or imitate made visible.
+"""Makes every character visible that could hide, reorder or imitate text which a person must judge.
 
 The page has the same function in JavaScript; both are held to `tests/fixtures/visible.json`.
 """
@@ -64,7 +64,7 @@ def visible(text: str) -> str:
 
 
 def has_hidden(text: str) -> bool:
-    """Whether the text holds a character that `visible` would write out: reason for a warning."""
+    """Whether the text holds a character that `visible` would escape."""
     return _hidden.search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a session needs of the process behind it. The transport offers it; tests may offer another."""
+"""The interface of an agent's process, as a session uses it. Tests provide their own."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -10,13 +10,13 @@ from bascule.model.records import Write
 
 
 class ProcessUnreachable(HostError):
-    """The keeper does not answer just now; whether the agent lives is not known."""
+    """The keeper does not answer; the agent may or may not be alive."""
 
     code = "AGENT_UNREACHABLE"
 
 
 class SpawnPlan(Struct, frozen=True):
-    """How to start an agent: all of it decided before a process exists."""
+    """Everything needed to start an agent's process."""
 
     spawn_id: str  # the same plan carried out twice starts one process
     argv: tuple[str, ...]
@@ -47,7 +47,7 @@ class AgentProcess(Protocol):
         ...
 
     async def unread(self) -> int | None:
-        """How many bytes wait for it to read, in the keeper and in its pipe. None when nobody can tell."""
+        """How many bytes the agent has not read, in the keeper and in its pipe. None if unknown."""
         ...
 
     async def end(self) -> None:

@@ -1,4 +1,4 @@
-"""Decides whether an answer counts, and what it says. Pure checks: the supervisor makes them facts."""
+"""Validates an answer to a request and builds its event. Pure."""
 
 import msgspec
 
@@ -51,7 +51,7 @@ def asked_question(request: RequestRecord) -> QuestionAsked:
 
 
 def permission_answer(asked: PermissionRequested, command: AnswerPermission, by: str) -> PermissionAnswered:
-    """The fact this command becomes. An option must be one that was offered, and mean what was decided."""
+    """The event for this command. Its option must have been offered and must match the decision."""
     _check_message(command.message)
     if command.option is not None:
         option = next((one for one in asked.options if one.option_id == command.option), None)

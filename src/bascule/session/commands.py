@@ -1,4 +1,4 @@
-"""Carries out commands for a live session. Each is checked, made a fact, and answered."""
+"""Handles commands for a live session: checks each, logs its event, returns its answer."""
 
 import asyncio
 from typing import Any, assert_never

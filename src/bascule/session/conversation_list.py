@@ -1,4 +1,4 @@
-"""Asks a live agent which conversations it knows, once for all who want to know at the same time."""
+"""Asks a live agent for its conversations, with one request for all callers at a time."""
 
 import asyncio
 from collections.abc import Callable

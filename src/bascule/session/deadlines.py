@@ -1,4 +1,4 @@
-"""Things that must happen if nothing else does: a deny after a day, an end after half an hour of silence."""
+"""Named timers of a session: deny a request after a day, end a session after half an hour idle."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Notices an agent that does not read what was sent to it: says so once, and once more when it reads."""
+"""Detects an agent that does not read its stdin: notes it once, and once more when it reads again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ READS_AGAIN = "reads_again"
 
 
 class Deafness:
-    """`unread` tells how many bytes wait, in our hands or in the agent's pipe; None when nobody can tell.
+    """`unread` returns how many bytes the agent has not read; None if unknown.
 
     Looks only while something waits: an agent that reads costs one question for each thing it is sent.
     """

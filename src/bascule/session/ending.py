@@ -1,4 +1,4 @@
-"""How any session begins its process and how it ends: the words for it, and the steps all kinds share."""
+"""How a session's process starts and ends: end reasons in words, and the steps that all kinds share."""
 
 import asyncio
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A session's facts on their way into the store: numbered, folded at once, committed in order, never skipped.
+"""The ledger of a session: numbers events, folds them at once, and commits them to the store in order.
 
 State changes the moment something is logged, before anything is awaited; that is what makes the first
 answer win. One step is on its way to the store at a time; what is logged meanwhile joins the next step.
@@ -25,7 +25,7 @@ DONE_LATER = "It is done as soon as there is room: free some space, and do not a
 
 
 class _Step:
-    """One batch on its way, and everybody who waits for it, each with a future of their own to cancel."""
+    """One batch on its way to the store, and a future for each caller who waits for it."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
@@ -178,6 +178,6 @@ class Ledger:
         asyncio.get_running_loop().call_later(RETRY_SECONDS, self._send)
 
     def _fail(self, error: BaseException) -> None:
-        """The store is broken or gone: everybody who waits is told so."""
+        """The store failed: fails every waiting future."""
         while self._steps:
             self._steps.popleft().settle(error)

@@ -1,4 +1,4 @@
-"""What the machine's roster needs of a live session, whatever is in it."""
+"""The interface of a live session, as the registry of live sessions uses it."""
 
 import asyncio
 from typing import Protocol
@@ -9,7 +9,7 @@ from bascule.session.ledger import Ledger
 
 
 class Hears(Protocol):
-    """Whoever is told what the keeper says of one process."""
+    """Receives the keeper's notices of one process."""
 
     def output(self, end: int | None = None, err_end: int | None = None) -> None:
         """There is more to read, up to here on stdout and stderr when that is known."""

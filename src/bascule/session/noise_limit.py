@@ -1,4 +1,4 @@
-"""Bounds what is kept of an agent that prints what is not its protocol; what is left out is counted."""
+"""Rate limit on unrecognised output: keeps some lines, counts the rest."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,7 +15,7 @@ class NoiseLimit:
         self._left_out = 0
 
     def bounded(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
-        """The same events; of those that nobody understood only as many as there is room for."""
+        """The same events, without the unrecognised ones over the limit."""
         kept: list[AnyEvent] = []
         for event in events:
             if not isinstance(event, Unrecognised):
@@ -30,7 +30,7 @@ class NoiseLimit:
         return kept
 
     def told(self) -> list[AnyEvent]:
-        """How many were left out since this was last told."""
+        """A note with the number of lines left out since the last such note."""
         count, self._left_out = self._left_out, 0
         told = f"{count} lines that are not the agent's protocol were left out here."
         return [Note("unrecognised_left_out", told, "warning")] if count else []

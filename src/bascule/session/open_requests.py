@@ -1,4 +1,4 @@
-"""Which requests are open while one step is being put together, before the ledger has folded it."""
+"""Tracks which requests are open within one step, before the ledger has folded it."""
 
 from bascule.model.events import (
     AnyEvent,

@@ -1,4 +1,4 @@
-"""Carries committed bytes to the agent's stdin, in order, each exactly once."""
+"""Writes committed bytes to the agent's stdin, in order, each exactly once."""
 
 import asyncio
 from collections import deque
@@ -17,7 +17,7 @@ MAX_WRITES = 1000
 
 
 class Outbox:
-    """The last leg of a command. What is in here has been committed, so a restart can carry it again."""
+    """The queue of committed writes. After a restart they are delivered from the store."""
 
     def __init__(self, ledger: Ledger, process: AgentProcess, waiting: Sequence[Write] = ()) -> None:
         self._ledger = ledger
@@ -56,7 +56,7 @@ class Outbox:
 
     @property
     def holds_answer(self) -> bool:
-        """Whether a person's answer is still on its way."""
+        """Whether a person's answer is not delivered yet."""
         return any(write_id.startswith(ANSWER) for write_id in self._undelivered)
 
     def abandon(self) -> list[str]:

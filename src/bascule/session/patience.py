@@ -1,4 +1,4 @@
-"""How long an agent may say nothing: it must speak its protocol in time, and a long silence is told."""
+"""Timeouts for a silent agent: fails one that never speaks its protocol, notes a long quiet turn."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,7 +13,7 @@ START, QUIET = "start", "quiet"
 
 
 class Patience:
-    """`give_up` is called with words when it never spoke, `tell` once in a turn that is quiet for long."""
+    """Calls `give_up` if the agent never spoke its protocol, and `tell` once per long quiet turn."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Checks what may wait in a session's queue, and turns changes of it into events. Pure."""
+"""Checks changes to a session's prompt queue and turns them into events. Pure."""
 
 from typing import assert_never
 

@@ -1,4 +1,4 @@
-"""Reads an agent's output from the spool, position by position, and hands it on as events."""
+"""Reads an agent's output from the spool and turns it into committed events."""
 
 import asyncio
 from collections.abc import Callable

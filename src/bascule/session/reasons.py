@@ -1,4 +1,4 @@
-"""A reason given with a no, for agents whose protocol has no place for it: the person's next message."""
+"""Queues the reason of a denial as the next message, for agents whose protocol has no field for it."""
 
 from collections.abc import Sequence
 

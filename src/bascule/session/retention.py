@@ -1,4 +1,4 @@
-"""How much of a terminal's tape is kept while it runs."""
+"""How much of a running terminal's tape is kept."""
 
 from collections import deque
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a session says when its agent's process went away unasked, and whether it is to be started again."""
+"""Decides whether an agent that exited is restarted, and which events say so."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ NOT_BACK = "{title} could not be started again ({how})."
 
 
 class Revival(Struct, frozen=True):
-    """What is known of an agent that may have to be started again."""
+    """What is needed to decide whether an agent can be restarted."""
 
     title: str = "The agent"
     resumes: bool = False  # it can take up an earlier conversation
@@ -43,7 +43,7 @@ class Revival(Struct, frozen=True):
 
 
 class Reviving:
-    """One run of a session's agent. `lost` is set when the run ended so that another has to follow it."""
+    """One run of a session's agent. `lost` is set if the run ended in a way that needs a restart."""
 
     def __init__(self, ledger: Ledger, revival: Revival) -> None:
         self.lost: Exit | None = None
@@ -60,7 +60,7 @@ class Reviving:
         return self._ledger.record.attempt > 0
 
     def heard(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
-        """What of an agent's words belongs in the log: while it is not back, no failure of its own does."""
+        """Filters the agent's events: drops its own failures while it is being restarted."""
         back = not self.trying
         kept: list[AnyEvent] = []
         for event in events:
@@ -77,7 +77,7 @@ class Reviving:
         return kept
 
     def settle(self) -> None:
-        """It is known whether the agent comes up; told once what has been heard is logged."""
+        """Reports whether the agent came up, once its current events are logged."""
         if not self.outcome.is_set():
             asyncio.get_running_loop().call_soon(self._tell)
 
@@ -105,7 +105,7 @@ class Reviving:
         return [*self._cut(unheard=unheard), ended]
 
     def _cut(self, *, unheard: bool) -> list[AnyEvent]:
-        """What nobody will hear the end of. It is said, never done again in silence."""
+        """Notes the turn that was cut off. Its prompt is not sent again."""
         words = [CUT] if self._ledger.record.phase in (Phase.RUNNING, Phase.INTERRUPTED) else []
         words += [UNANSWERED] if self._ledger.open_requests() else []
         words += [UNDELIVERED] if unheard else []

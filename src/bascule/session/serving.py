@@ -1,4 +1,4 @@
-"""Does what an agent asked to have done for it, once that is decided and durable, and tells it the result."""
+"""Carries out an agent's service calls once they are allowed and committed, and sends it the results."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ Done = Callable[[HostCall, object, str], None]  # the call, its result, or words
 
 
 class Services(Protocol):
-    """What this machine does for an agent. Each call may be made again after a restart."""
+    """The services of this machine for an agent. Calls may be repeated after a restart."""
 
     async def serve(self, session_id: str, cwd: str, call: HostCall) -> object: ...
 
@@ -21,7 +21,7 @@ class Services(Protocol):
 
 
 class Serving:
-    """The calls of one session that are being carried out."""
+    """Tracks one session's service calls while they are carried out."""
 
     def __init__(self, services: Services, session_id: str, cwd: Callable[[], str], done: Done) -> None:
         self._services = services

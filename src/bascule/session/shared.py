@@ -1,4 +1,4 @@
-"""A session whose agent process serves others too: it hears its own, and leaves without ending theirs."""
+"""A session on a shared agent process: handles its own output, and leaves without ending the others."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class SharedSupervisor(Supervisor):
     def __init__(
         self,
         ledger: Ledger,
-        seat: Slot,
+        slot: Slot,
         driver: AcpDriver,
         point: ResumePoint,
         limits: Limits,
@@ -42,16 +42,16 @@ class SharedSupervisor(Supervisor):
         acp: AcpSettings,
         services: Services,
     ) -> None:
-        title = seat.connection.title
-        super().__init__(ledger, seat, driver, point, limits, clock, steady, ruling, Revival(title))
-        self.seat = seat
-        seat.sitter = self
+        title = slot.connection.title
+        super().__init__(ledger, slot, driver, point, limits, clock, steady, ruling, Revival(title))
+        self.slot = slot
+        slot.occupant = self
         self._acp = driver
         # What a process says aside while it serves several is nobody's in particular: it stays a tail.
         alone = self._reader.shows_stderr
-        self._reader.shows_stderr = lambda: len(seat.connection.seats) <= 1 and alone()
+        self._reader.shows_stderr = lambda: len(slot.connection.slots) <= 1 and alone()
         if driver.greeting is not None:
-            seat.connection.greeted(driver.greeting)
+            slot.connection.greeted(driver.greeting)
         self._has_left = asyncio.Event()
         self._silence = Silence(
             acp.prompt_timeout_ms / 1000, self._works_alone, self._ask_whether_it_lives, self._hangs
@@ -63,10 +63,10 @@ class SharedSupervisor(Supervisor):
     # At the process
 
     async def _spawn(self, plan: SpawnPlan) -> bool:
-        failed = await spawn(self.ledger, self.seat, plan)
+        failed = await spawn(self.ledger, self.slot, plan)
         if failed is None:
             return True
-        title = self.seat.connection.title
+        title = self.slot.connection.title
         words = f"Could not start {title}. Check that it's installed. ({failed.message})"
         self._complain(AgentUnavailable.code, words)
         last = self._not_started(SessionFailed(COULD_NOT_CONNECT, words))
@@ -95,7 +95,7 @@ class SharedSupervisor(Supervisor):
         over = self.ledger.record.phase in (Phase.ENDED, Phase.FAILED)
         await self._serving.close(over=over)
         if over:
-            await self.seat.forget()
+            await self.slot.forget()
 
     def _begin_waiting(self) -> None:
         super()._begin_waiting()
@@ -112,17 +112,17 @@ class SharedSupervisor(Supervisor):
 
     async def give_up(self) -> None:
         """Only this session did not come back: the process may serve others."""
-        if self.seat.alone:
-            await stop(self.ledger, self.seat)
+        if self.slot.alone:
+            await stop(self.ledger, self.slot)
         else:
             self.exited(Exit(None, None, 0, 0))
 
     def _complain(self, code: str, words: str) -> None:
-        self.seat.connection.on_problem(self.ledger.record.session_id, Refusal(code, words))
+        self.slot.connection.on_problem(self.ledger.record.session_id, Refusal(code, words))
 
     def _logged(self, committed: "asyncio.Future[None]") -> None:
-        """What the driver's new state means for the process, for the clock, and for what is asked of us."""
-        connection = self.seat.connection
+        """Applies the driver's new state: to the shared process, the timers and the service calls."""
+        connection = self.slot.connection
         if self._acp.greeting is not None:
             connection.greeted(self._acp.greeting)
         elif self._acp.refused:
@@ -148,30 +148,30 @@ class SharedSupervisor(Supervisor):
         self.log([], writes=[self._acp.probe(f"probe:{new_id()}")])
 
     def _hangs(self) -> None:
-        self.seat.connection.give_up(f"it said nothing for {self._seconds:g} s and did not answer")
+        self.slot.connection.give_up(f"it said nothing for {self._seconds:g} s and did not answer")
 
     # The end
 
     def _farewell(self) -> list[Write]:
         """To an agent that goes on for others. The last one out closes its stdin instead."""
-        self.seat.leaving = True
-        return [] if self.seat.alone else self._acp.leave(f"leave:{new_id()}")
+        self.slot.leaving = True
+        return [] if self.slot.alone else self._acp.leave(f"leave:{new_id()}")
 
     async def _end_process(self, committed: "asyncio.Future[None]") -> None:
         await asyncio.wait([committed], timeout=STORE_SECONDS)
-        if not self.seat.alone:
+        if not self.slot.alone:
             try:
                 async with asyncio.timeout(LEAVE_SECONDS):
                     await self._has_left.wait()
             except TimeoutError:
                 pass  # it had its time; the session is over here all the same
-        if self.seat.alone:  # the others may have gone meanwhile
-            await stop(self.ledger, self.seat)
-        elif self.seat.connection.exit is None:
+        if self.slot.alone:  # the others may have gone meanwhile
+            await stop(self.ledger, self.slot)
+        elif self.slot.connection.exit is None:
             self.exited(Exit(None, None, 0, 0))
 
     def _last_words(self, exit: Exit) -> list[AnyEvent]:
-        record, connection = self.ledger.record, self.seat.connection
+        record, connection = self.ledger.record, self.slot.connection
         if record.phase in OVER:
             return [ended(record, exit, None)]
         how, greeting = connection.failure or how_it_went(exit), connection.greeting

@@ -1,4 +1,4 @@
-"""One agent process that several sessions share, and each session's seat at it.
+"""One agent process that several sessions share, and each session's slot on it.
 
 Every session reads the whole of the process's output for itself, from its own committed offset, and keeps
 what is its own. So nothing here is stored: what a session needs after a crash is in its own log.
@@ -21,7 +21,7 @@ MAX_BASES = 2**30  # times ID_RANGE is still a number that every JSON reader hol
 
 
 class Occupant(Protocol):
-    """The session in a seat."""
+    """The interface of the session in a slot."""
 
     def output(self, end: int | None = None, err_end: int | None = None) -> None: ...
 
@@ -29,7 +29,7 @@ class Occupant(Protocol):
 
     @property
     def place(self) -> tuple[int, bool]:
-        """How far it has read, at a line end; and whether that is inside a line that is being skipped."""
+        """The offset it has read up to, and whether that is inside a line that is being skipped."""
         ...
 
     @property
@@ -39,7 +39,7 @@ class Occupant(Protocol):
 
 
 class SharedProcess:
-    """`changed` is told when it comes up, goes away, or is empty."""
+    """Calls `changed` when the process comes up, exits, or has no session left."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class SharedProcess:
         self.exit: Exit | None = None
         self.failure = ""  # why it was given up, in words
         self.closing = False  # it was told to end, or is being stopped
-        self.seats: dict[str, Slot] = {}
+        self.slots: dict[str, Slot] = {}
         self.orphans: list[str] = []  # sessions that lost it and can be taken up again
         self.on_problem: Callable[[str, Refusal], None] = lambda _, __: None  # a session's, for people
         self.outcome = asyncio.Event()  # it came up, or never will
@@ -69,38 +69,39 @@ class SharedProcess:
 
     # Who is on it
 
-    def sit(self, session_id: str, out: int, err: int, *, leaving: bool = False) -> "Slot":
-        seat = Slot(self, session_id, self._process(), out, err, leaving=leaving)
-        self.seats[session_id] = seat
+    def add(self, session_id: str, out: int, err: int, *, leaving: bool = False) -> "Slot":
+        slot = Slot(self, session_id, self._process(), out, err, leaving=leaving)
+        self.slots[session_id] = slot
         self._changed(self)
-        return seat
+        return slot
 
-    def takes(self, conversation: str | None) -> bool:
-        """Whether one more may sit down. Two who talk about the same would hear and answer for each other."""
-        if self.closing or self.exit is not None or not any(not one.leaving for one in self.seats.values()):
+    def accepts(self, conversation: str | None) -> bool:
+        """Whether another session may share this process. Two on one conversation would each receive the
+        other's messages."""
+        if self.closing or self.exit is not None or not any(not one.leaving for one in self.slots.values()):
             return False
-        known = {one.sitter.conversation for one in self.seats.values() if one.sitter is not None}
+        known = {one.occupant.conversation for one in self.slots.values() if one.occupant is not None}
         return conversation is None or conversation not in known
 
     def joining(self) -> tuple[Joining, int, int]:
-        """What the next one begins with, and from which offsets of stdout and stderr it reads."""
-        sitters = [one.sitter for one in self.seats.values() if one.sitter is not None]
-        if not sitters:
+        """What the next session needs to join, and the stdout and stderr offsets it reads from."""
+        occupants = [one.occupant for one in self.slots.values() if one.occupant is not None]
+        if not occupants:
             return Joining(greeting=self.greeting), 0, 0
-        offset, skipping = min(one.place for one in sitters)
-        err = max(one.marks[1] for one in self.seats.values())
+        offset, skipping = min(one.place for one in occupants)
+        err = max(one.marks[1] for one in self.slots.values())
         base = (1 + secrets.randbelow(MAX_BASES)) * ID_RANGE
         return Joining(base, self.greeting, skipping), offset, err
 
-    def vacate(self, seat: "Slot") -> bool:
-        """Whether that was the last one, so that nobody needs the process any more."""
-        if self.seats.get(seat.session_id) is seat:
-            del self.seats[seat.session_id]
+    def release(self, slot: "Slot") -> bool:
+        """Frees the slot. True if it was the last: the process can end."""
+        if self.slots.get(slot.session_id) is slot:
+            del self.slots[slot.session_id]
         self.tell_position()
-        return not self.seats
+        return not self.slots
 
-    def is_last(self, seat: "Slot") -> bool:
-        return not any(one is not seat and not one.leaving for one in self.seats.values())
+    def is_last(self, slot: "Slot") -> bool:
+        return not any(one is not slot and not one.leaving for one in self.slots.values())
 
     def empty(self) -> None:
         self.outcome.set()
@@ -140,16 +141,16 @@ class SharedProcess:
             process.close()
 
     def output(self, end: int | None = None, err_end: int | None = None) -> None:
-        for seat in list(self.seats.values()):
-            if seat.sitter is not None:
-                seat.sitter.output(end, err_end)
+        for slot in list(self.slots.values()):
+            if slot.occupant is not None:
+                slot.occupant.output(end, err_end)
 
     def exited(self, exit: Exit) -> None:
         self.exit = exit
         self._cancel_start_limit()
-        for seat in list(self.seats.values()):
-            if seat.sitter is not None:
-                seat.sitter.exited(exit)
+        for slot in list(self.slots.values()):
+            if slot.occupant is not None:
+                slot.occupant.exited(exit)
         self._changed(self)
 
     def _cancel_start_limit(self) -> None:
@@ -159,15 +160,15 @@ class SharedProcess:
 
     def tell_position(self) -> None:
         """The keeper may forget only what everybody has."""
-        seats = list(self.seats.values())
-        if seats:
-            marks = zip(*(one.marks for one in seats), strict=True)
+        slots = list(self.slots.values())
+        if slots:
+            marks = zip(*(one.marks for one in slots), strict=True)
             out, err, trim_out, trim_err = (min(mark) for mark in marks)
-            seats[0].process.position(out=out, err=err, trim_out=trim_out, trim_err=trim_err)
+            slots[0].process.position(out=out, err=err, trim_out=trim_out, trim_err=trim_err)
 
 
 class Slot:
-    """`AgentProcess` as one of several sessions sees it."""
+    """`AgentProcess` for one of several sessions."""
 
     def __init__(
         self,
@@ -182,7 +183,7 @@ class Slot:
         self.connection = connection
         self.session_id = session_id
         self.process = process
-        self.sitter: Occupant | None = None
+        self.occupant: Occupant | None = None
         self.leaving = leaving
         self._gone = False
         self.marks = (out, err, out, err)
@@ -215,7 +216,7 @@ class Slot:
         if self._gone:
             return
         self._gone = True
-        if self.connection.vacate(self):
+        if self.connection.release(self):
             if self.connection.exit is not None:
                 await self.process.forget()
             self.connection.empty()

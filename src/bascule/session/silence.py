@@ -1,4 +1,4 @@
-"""Notices an agent that hangs: it works on a prompt, nobody else is awaited, and nothing comes any more."""
+"""Detects a hung agent: it works on a prompt, waits for nobody, and prints nothing."""
 
 import asyncio
 from collections.abc import Callable

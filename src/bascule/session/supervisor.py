@@ -1,4 +1,4 @@
-"""One live session: steps its lifecycle, lets policy speak first, sends the next prompt, and ends it."""
+"""Supervises one live session: its lifecycle, policy decisions, queued prompts and end."""
 
 import asyncio
 import secrets
@@ -146,7 +146,7 @@ class Supervisor:
         self._outbox.put_after(committed, writes)
 
     def place_and_state(self) -> tuple[int, bytes]:
-        """How much output has become events, and what the driver needs to read on there."""
+        """The output offset that has become events, and the driver's state there."""
         return self._base + self.driver.consumed, self.driver.state()
 
     async def _spawn(self, plan: SpawnPlan) -> bool:
@@ -243,7 +243,7 @@ class Supervisor:
         return committed
 
     def _as_it_was_meant(self, event: AnyEvent) -> AnyEvent:
-        """What the agent takes back because a person stopped it, the person took back."""
+        """Attributes a withdrawal to the person, if the agent withdrew because that person interrupted it."""
         if self.ledger.record.phase is not Phase.INTERRUPTED:
             return event
         match event:
@@ -327,7 +327,7 @@ class Supervisor:
 
     @property
     def free(self) -> bool:
-        """Whether the agent takes a prompt now. One that is being started again is asked once it is back."""
+        """Whether the agent accepts a prompt now. While it restarts, prompts wait."""
         return self.ledger.record.phase in SENDABLE and not self.reviving.trying
 
     def send_next(self) -> None:
@@ -405,7 +405,7 @@ class Supervisor:
         return committed
 
     def _farewell(self) -> list[Write]:
-        """What the agent is told before it is ended: nothing, the end of its stdin says it all."""
+        """The write that precedes the end: none, because closing stdin is enough."""
         return []
 
     async def _end_process(self, committed: "asyncio.Future[None]") -> None:

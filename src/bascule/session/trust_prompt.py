@@ -1,4 +1,4 @@
-"""Answers an agent's trust question for a folder that a person has trusted in Bascule: once, and noted."""
+"""Answers an agent's trust prompt in a folder that a person has trusted: once, and logged."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Who did what, chained: each record's hash covers the one before, so none can be changed unseen."""
+"""The audit log: who did what, in a hash chain, so that a changed record is detected."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _canonical = msgspec.json.Encoder(order="sorted")
 
 
 class AuditEntry(Struct, frozen=True):
-    """A record with its number and time: what the hash covers, as JSON with sorted keys."""
+    """A numbered, timed record: the hash covers it as JSON with sorted keys."""
 
     n: int
     at: str
@@ -32,7 +32,7 @@ class AuditEntry(Struct, frozen=True):
 
 
 class AuditLine(Struct, frozen=True):
-    """One line of the export: anybody can walk the chain with it."""
+    """One line of the export, with its hash, so that the chain can be verified elsewhere."""
 
     entry: msgspec.Raw
     prev_hash: str
@@ -95,7 +95,7 @@ def verify(connection: sqlite3.Connection) -> AuditCheck:
 
 
 def _trace(connection: sqlite3.Connection) -> str:
-    """What else shows that something was done here. Whoever starts the server leaves a record at once."""
+    """Other evidence that the server was used, if the audit log is empty. Every start adds a record."""
     oldest = [row[0] for archived in (0, 1) for row in connection.execute(_OLDEST, (archived,))]
     if oldest:
         return f"since {min(oldest)}"

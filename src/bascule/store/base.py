@@ -38,7 +38,7 @@ AuditAction = Literal[
 
 
 class AuditRecord(Struct, frozen=True, omit_defaults=True):
-    """Who did what. The store adds number, time and the hash that chains it to the one before."""
+    """Who did what. The store adds the number, the time and the chain hash."""
 
     action: AuditAction
     actor: str
@@ -53,12 +53,12 @@ class AuditRecord(Struct, frozen=True, omit_defaults=True):
 
     @staticmethod
     def of(by: Actor, action: AuditAction, session_id: str | None = None, detail: str = "") -> "AuditRecord":
-        """What `by` did, with the grant and the place it was used from."""
+        """A record of `by`'s action, with their grant, address and user agent."""
         return AuditRecord(action, by.name, session_id, by.grant_id, by.address, by.user_agent, detail=detail)
 
 
 class StoredReply(Struct, frozen=True):
-    """What was answered to a keyed command, so that the same command sent again changes nothing."""
+    """The answer to a command with an idempotency key, returned again if the command is repeated."""
 
     key: str
     body_sha256: str
@@ -66,14 +66,14 @@ class StoredReply(Struct, frozen=True):
 
     @staticmethod
     def to(envelope: Envelope[Command[Any]], answer: Struct) -> "StoredReply | None":
-        """What is stored with the command's facts; None when it came without a key."""
+        """The reply to store with the command's events; None without a key."""
         if envelope.key is None:
             return None
         return StoredReply(envelope.key, envelope.body_sha256, encode(answer))
 
 
 class Batch(Struct):
-    """One atomic step of one session: facts, and everything that must be true together with them."""
+    """One atomic write of one session: events, and everything committed with them."""
 
     session_id: str
     first_seq: int
@@ -90,7 +90,7 @@ class Batch(Struct):
 
 
 class ResumePoint(Struct):
-    """All that is needed to go on with a session after a restart."""
+    """Everything needed to resume a session after a restart."""
 
     record: SessionRecord
     pending: Pending
@@ -114,7 +114,7 @@ class Page(NamedTuple):
 
 
 class FoundSession(NamedTuple):
-    """A session that was begun outside Bascule: its record, what waits in it, what its reader noted."""
+    """A session begun outside Bascule: its record, its pending prompts, and its import state."""
 
     record: SessionRecord
     pending: Pending
@@ -133,7 +133,7 @@ class Edited(Struct):
 
 
 class SearchHit(NamedTuple):
-    """A message (or, with `first_seq` 0, a title) with the words somebody looked for.
+    """A message (or, with `first_seq` 0, a title) that matches a search.
 
     `snippet` is plain text in pieces: the second, fourth, … are the words that matched.
     """
@@ -149,14 +149,14 @@ class SearchHit(NamedTuple):
 
 
 class SearchResult(NamedTuple):
-    """`owed` entries are not in the index yet (after an update, or in the moment they are said)."""
+    """`owed` entries are not indexed yet (just added, or after an update)."""
 
     hits: list[SearchHit]
     owed: int
 
 
 class AuditCheck(Struct, frozen=True):
-    """What a walk along the audit chain found."""
+    """The result of verifying the audit chain."""
 
     checked: int  # records that hold, from the first
     head: str  # the hash of the last of them
@@ -165,7 +165,7 @@ class AuditCheck(Struct, frozen=True):
 
 
 class Committed(NamedTuple):
-    """What a commit made true for one session, for those who listen.
+    """What a commit changed in one session, as listeners receive it.
 
     Called on the event loop, in commit order. Steps that were committed together come as one.
     """
@@ -189,11 +189,11 @@ class EventStore(Protocol):
 
     @property
     def storage_problem(self) -> str | None:
-        """Why nothing can be stored right now (a full disk, say); None when all is well."""
+        """Why nothing can be stored right now (a full disk, for example), or None."""
         ...
 
     async def writable(self) -> None:
-        """Wait until nothing keeps the store from storing."""
+        """Wait until the store can write."""
         ...
 
     def append(self, batch: Batch) -> "asyncio.Future[None]":
@@ -206,7 +206,7 @@ class EventStore(Protocol):
         ...
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Be told of every commit from now on; the returned call stops it."""
+        """Call `listener` with every commit from now on. The returned function stops it."""
         ...
 
     async def read(self, session_id: str, after: int, limit: int = 1000) -> list[Row]: ...

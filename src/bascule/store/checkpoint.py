@@ -1,4 +1,4 @@
-"""Moves what is committed from the write-ahead log into the database itself, out of the writer's way."""
+"""Checkpoints SQLite's write-ahead log into the database, on a thread beside the writer."""
 
 import logging
 import sqlite3

@@ -1,4 +1,4 @@
-"""Prompts given to several agents: which sessions belong together, where they work, which one was kept."""
+"""Stored comparisons: their sessions, their work trees, and which result was kept."""
 
 import sqlite3
 
@@ -48,7 +48,7 @@ class ComparisonBook:
         return found
 
     async def with_key(self, key: str) -> Comparison | None:
-        """The one that was started by a command with this key."""
+        """The comparison that was started with this idempotency key."""
         return await self._store.query(lambda connection: _one(connection, BY_KEY, key))
 
     async def add(self, one: Comparison, key: str | None) -> None:
@@ -67,7 +67,7 @@ class ComparisonBook:
         await self._store.transact(write)
 
     async def remove(self, comparison_id: str) -> None:
-        """Of one that never began."""
+        """Removes a comparison that never started."""
         await self._write(REMOVE, (comparison_id,))
 
     async def _write(self, statement: str, values: tuple[object, ...]) -> None:

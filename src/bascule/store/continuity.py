@@ -1,4 +1,4 @@
-"""Whether the log that was opened is the one that was closed; if not, a new epoch and notes that say so."""
+"""Detects a database that is not the one last closed; then starts a new epoch and logs a note."""
 
 import logging
 import secrets
@@ -63,7 +63,7 @@ def _reached(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def _logged(connection: sqlite3.Connection, name: str) -> int:
-    """How far a log itself goes: a damaged row of its session may say anything."""
+    """The last number in the log itself, because the session's row may be damaged."""
     return int(connection.execute(LOGGED, (name,)).fetchone()[0])
 
 

@@ -1,4 +1,4 @@
-"""Which files a session changed by its own tools: a small row for each, instead of reading its log."""
+"""Files that a session's tools changed: one small row each, so that the log need not be read."""
 
 import sqlite3
 from collections.abc import Iterable

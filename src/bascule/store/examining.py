@@ -1,4 +1,4 @@
-"""A look at every session of ours, once at a start: which of them can't be read."""
+"""Reads every session's record once at startup, to list the damaged ones."""
 
 import sqlite3
 
@@ -9,7 +9,7 @@ EXAMINED = f"SELECT {SESSION_COLUMNS}, archived, found FROM sessions"
 
 
 def examined(connection: sqlite3.Connection) -> list[StoreDamaged]:
-    """What is wrong with our own sessions, also where a list or a resumption would not notice it."""
+    """The damage in our own sessions, including damage that listing or resuming would not meet."""
     damaged: list[StoreDamaged] = []
     for *values, archived, found in connection.execute(EXAMINED):
         try:

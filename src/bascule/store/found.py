@@ -1,4 +1,4 @@
-"""Sessions that were found on this machine: listed apart from ours, forgotten when their files are gone."""
+"""Found sessions in the store: listed apart from ours, deleted when their files are gone."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ LOWEST = -(1 << 31)  # a number and a place in a log share 64 bits
 
 
 def found_sessions(connection: sqlite3.Connection) -> tuple[list[FoundSession], list[StoreDamaged]]:
-    """The newest first, with what their reader noted. Those that can't be read are told apart."""
+    """Found sessions with their import state, newest first; and the damaged ones."""
     sound: list[FoundSession] = []
     damaged: list[StoreDamaged] = []
     for values in connection.execute(FOUND):

@@ -1,4 +1,4 @@
-"""Who may come in: named secrets with a role and an end, kept hashed, known by heart, revoked at once."""
+"""Grants: named secrets with a role and an expiry, stored hashed, cached in memory, revocable at once."""
 
 import hmac
 import secrets
@@ -32,7 +32,7 @@ _DELETE = "DELETE FROM grants WHERE id = ?"
 
 
 class Grant(Struct, frozen=True):
-    """What a secret is good for. Times are seconds since the epoch."""
+    """What a secret allows, and until when. Times are seconds since the epoch."""
 
     id: str
     name: str
@@ -49,7 +49,7 @@ _decoder = msgspec.json.Decoder(Grant)
 
 
 class GrantBook:
-    """Every grant in memory, by the hash of its secret. What changes is on disk before it is reported."""
+    """All grants, cached by the hash of their secret. A change is on disk before it is reported."""
 
     def __init__(self, store: SqliteStore, clock: Callable[[], float]) -> None:
         self._store = store
@@ -116,7 +116,7 @@ class GrantBook:
         return self._touched(secret_hash, grant) if self._holds(grant) else None
 
     def get(self, grant_id: str) -> Grant | None:
-        """A grant that still holds, for those who hold its id: a stream that goes on, a ticket."""
+        """A valid grant by its id, for open streams and tickets."""
         grant = self._by_hash.get(self._hashes.get(grant_id, ""))
         return grant if grant is not None and self._holds(grant) else None
 
@@ -138,7 +138,7 @@ class GrantBook:
         return unused
 
     def on_revoked(self, callback: Callable[[Grant], None]) -> Callable[[], None]:
-        """Be told of each grant that ends by revocation, to close what it opened."""
+        """Call `callback` with each revoked grant, to close its connections. The returned call stops it."""
         name = object()
         self._callbacks[name] = callback
         return lambda: self._callbacks.pop(name, None) and None

@@ -1,4 +1,4 @@
-"""How far each log had got, in a small file beside the database: an older copy put in its place is noticed.
+"""The last number of each log, in a small file beside the database: an older copy is detected by it.
 
 After every commit the numbers it reached are written here, without waiting for the disk. A database that does
 not reach them was restored from an older copy, or lost its last commits in a power cut. Either way somebody
@@ -20,7 +20,7 @@ _HEADER = "bascule-heads-1"
 
 
 class Heads:
-    """Belongs to the writer's thread once the store is open."""
+    """Used only by the writer's thread once the store is open."""
 
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(database.name + ".heads")

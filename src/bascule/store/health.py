@@ -1,4 +1,4 @@
-"""Opening a database only if it is ours, sound and free; what is not sound is put aside, never deleted."""
+"""Opens a database only if it is ours, intact and not in use; a damaged one is quarantined, not deleted."""
 
 import os
 import sqlite3
@@ -53,7 +53,7 @@ def open_sound(
 
 
 class _Unsound(Exception):
-    """What is wrong with the file, as the rest of a sentence that begins with its name."""
+    """The file is damaged; the message completes a sentence that begins with its name."""
 
 
 def _wal(path: Path) -> Path:
@@ -79,7 +79,7 @@ def quarantine(path: Path, now: float) -> Path:
 
 
 def quarantined(path: Path) -> list[Path]:
-    """Databases that were put aside earlier, for those who ask what happened."""
+    """Quarantined databases of earlier starts."""
     return sorted(path.parent.glob(f"{path.name}.corrupt-*"))
 
 

@@ -1,4 +1,4 @@
-"""One process at a time: a lock file beside the database, which also says how the last one left it."""
+"""The lock file beside the database: one process at a time; it also records a clean shutdown."""
 
 import fcntl
 import os
@@ -8,7 +8,7 @@ from bascule.model.errors import AlreadyRunning
 
 
 class Lock:
-    """Held from opening to closing; the kernel lets go of it however the process ends."""
+    """Held while the store is open; the kernel releases it however the process ends."""
 
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(database.name + ".lock")

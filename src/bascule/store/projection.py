@@ -1,4 +1,4 @@
-"""One session as the writer holds it: the model's folds, applied step by step and put down as rows.
+"""The writer's projection of one session: applies the model's folds and makes the rows to store.
 
 Entries are written only now and then (`MAX_LAG_*`), so that streaming a long text does not rewrite it with
 every word; whoever reads a page folds the short rest of the log onto what is stored.
@@ -52,7 +52,7 @@ class FoldedEntries:
 
 
 class SessionState:
-    """A session's folds, and what of them is not yet in the database."""
+    """A session's folds, and their changes that are not in the database yet."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The folders people keep in their sidebar, in the order they came; removing one keeps its sessions."""
+"""Projects: the folders of the sidebar, in the order they were added. Removing one keeps its sessions."""
 
 import secrets
 import sqlite3

@@ -1,4 +1,4 @@
-"""Everything that is read from the database, and the small pool of read-only connections it is read with.
+"""All reads from the database, and the pool of read-only connections they use.
 
 Reads go through threads, also the small ones. A record that is in memory takes 8 µs on the event loop and
 130 µs through a thread; but one that must wait for the disk would hold up every session for milliseconds, and
@@ -214,7 +214,7 @@ def page(
 
 
 class _Nearest:
-    """Entries next to a place in the transcript, oldest first, and whether there are more that way."""
+    """The entries next to a position in the transcript, oldest first, and whether there are more."""
 
     def __init__(self, connection: sqlite3.Connection, session_id: str, fresh: dict[int, bytes]) -> None:
         self._connection, self._session_id, self._fresh = connection, session_id, fresh

@@ -1,4 +1,4 @@
-"""Rows to values and back, each with a checksum: SQLite does not notice a flipped bit, we do."""
+"""Encodes and decodes rows, each with a checksum: SQLite does not detect a flipped bit."""
 
 from typing import Any
 from zlib import crc32
@@ -24,7 +24,7 @@ SESSION_COLUMNS = (
 
 
 class SessionRow(Struct):
-    """A session as stored: its record, and what is needed to go on with it."""
+    """A session's row: its record, and what is needed to resume it."""
 
     record: SessionRecord
     pending: Pending
@@ -40,7 +40,7 @@ def lenient_text(data: bytes) -> str:
 
 
 def seed(session_id: str) -> int:
-    """Where a session's checksums begin, so that a row moved to another session does not pass."""
+    """The seed of a session's checksums, so that a row moved to another session fails."""
     return crc32(session_id.encode())
 
 

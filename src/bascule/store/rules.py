@@ -1,4 +1,4 @@
-"""The lasting rules, in memory for those who decide and on disk for the next start."""
+"""The stored lasting rules, cached in memory."""
 
 import secrets
 import sqlite3
@@ -37,7 +37,7 @@ class RuleNotFound(CallerError):
 
 
 class Past(Struct, frozen=True):
-    """A permission that was asked for once, and the session it was asked in."""
+    """An earlier permission request, and its session."""
 
     request: RequestRecord
     session: SessionRecord
@@ -58,7 +58,7 @@ class RuleBook:
         return cls(store, rules, len(damaged))
 
     def list(self) -> "list[StandingRule]":
-        """Also those whose time is over: a person removes them."""
+        """All rules, expired ones too: only a person removes them."""
         return list(self._rules.values())
 
     def holding(self) -> "list[StandingRule]":

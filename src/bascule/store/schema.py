@@ -1,4 +1,4 @@
-"""The tables, made and changed by numbered files. `user_version` says how many a database has seen."""
+"""Schema migrations: numbered SQL files. `user_version` counts those a database has had."""
 
 import sqlite3
 from collections.abc import Iterator

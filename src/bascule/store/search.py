@@ -1,4 +1,4 @@
-"""Finding words in all transcripts: what a person typed is looked for, and never read as search syntax."""
+"""Full-text search over all transcripts. A query is words only, never search syntax."""
 
 import re
 import sqlite3

@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 
 class Writable(Protocol):
-    """The part of the store that is needed here."""
+    """The part of the store that the filler uses."""
 
     def transact(self, work: Callable[[Transaction], T], *, sync: bool = True) -> "asyncio.Future[T]": ...
     async def writable(self) -> None: ...
@@ -69,7 +69,7 @@ def row_id(number: int, first_seq: int) -> int:
 
 
 class Filler:
-    """One task that pays what is owed and then sleeps until more is."""
+    """A task that indexes owed entries and then sleeps until there are more."""
 
     def __init__(self, store: Writable, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""What of an entry people can search for, as plain text of a bounded length."""
+"""The searchable text of an entry: plain, of a bounded length."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The store on SQLite: one thread writes, a few read, and the event loop only hears of what is committed."""
+"""The SQLite store: one thread writes, a few read; the event loop is told of each commit."""
 
 import asyncio
 import sqlite3
@@ -230,7 +230,7 @@ class SqliteStore(EventStore):
         return await self._readers.run(work)
 
     def remember(self, damaged: list[StoreDamaged]) -> None:
-        """Keep what was found damaged, for those who ask; the rest is served."""
+        """Remember damaged rows, to report them. The others are still served."""
         for damage in damaged:
             if len(self.damaged) < MAX_DAMAGED:
                 self.damaged[damage.message] = damage

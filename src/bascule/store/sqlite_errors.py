@@ -1,4 +1,4 @@
-"""What SQLite's errors mean to us: a disk that will not take more, or a file that is not sound."""
+"""Maps SQLite's errors to ours: a full disk, or a damaged file."""
 
 import sqlite3
 

@@ -1,4 +1,4 @@
-"""What one group of steps writes: checked step by step, then put into the tables together."""
+"""One transaction of the writer: checks each step, then writes all of them to the tables."""
 
 import sqlite3
 from collections import OrderedDict
@@ -203,12 +203,12 @@ class Transaction:
         self._owe(session_id, done)
 
     def _owe(self, session_id: str, first_seqs: list[int]) -> None:
-        """What is finished will not change any more: from now on it should be found."""
+        """Marks finished entries as owed to the search index."""
         if first_seqs:
             self.connection.executemany(OWE_SEARCH, [(session_id, first_seq) for first_seq in first_seqs])
             self._owed = True
 
     def take_owed(self) -> bool:
-        """Whether anything was added to what the search index lacks since this was last asked."""
+        """Whether entries became owed to the search index since the last call."""
         owed, self._owed = self._owed, False
         return owed

@@ -1,4 +1,4 @@
-"""The one thread that writes: takes all that is queued, commits it as one group, reports it at once."""
+"""The writer thread: commits all queued steps as one group and reports the result."""
 
 import asyncio
 import sqlite3
@@ -31,7 +31,7 @@ _PROBE = "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?)
 
 
 class Step:
-    """Something to write, and the promise made for it."""
+    """A queued write and its future."""
 
     def __init__(self, promise: "asyncio.Future[Any]", sync: bool) -> None:
         self.promise = promise
@@ -55,7 +55,7 @@ class AppendStep(Step):
 
 
 class WorkStep(Step):
-    """Any other change, as a function that is given the transaction."""
+    """Any other change, as a function of the transaction."""
 
     def __init__(
         self, promise: "asyncio.Future[Any]", sync: bool, work: Callable[[Transaction], object]
@@ -65,7 +65,7 @@ class WorkStep(Step):
 
 
 class Outcome(Struct):
-    """What became of a group: reported to the event loop in one call."""
+    """The result of a group, reported to the event loop in one call."""
 
     steps: list[Step]
     committed: list[Committed]
@@ -226,7 +226,7 @@ class Writer:
         return committed
 
     def _mark(self, committed: list[Committed]) -> None:
-        """Note how far each log has got, before anybody is told."""
+        """Record each log's last number before the commit is reported."""
         for record, rows, _ in committed:
             if not record.found:
                 self._heads.moved(record.session_id, rows[-1].seq)
@@ -242,7 +242,7 @@ class Writer:
         self._transaction.begin()
 
     def _synchronise(self, full: bool) -> None:
-        """An fsync with the commit, only for groups somebody will be told to rely on."""
+        """Sets fsync on commit, only for groups that must survive a power cut."""
         if full != self._full_sync:
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
             self._full_sync = full

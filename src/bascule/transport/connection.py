@@ -1,4 +1,4 @@
-"""One socket to the keeper: numbered requests out, replies matched, notices handed on."""
+"""One socket to the keeper: sends numbered requests, matches replies, passes notices on."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What can go wrong on the way to the keeper, by whose fault it is."""
+"""Errors of the connection to the keeper."""
 
 from bascule.model.errors import HostError
 

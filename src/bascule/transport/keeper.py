@@ -1,4 +1,4 @@
-"""The daemon's hold on the keeper: find or start it, and one method for each thing it does."""
+"""The daemon's client of the keeper: finds or starts it; one method per operation."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Telling the keeper how far we have read: many calls become at most one request in flight per session."""
+"""Reports read positions to the keeper, coalesced to one request in flight per session."""
 
 import asyncio
 from collections.abc import Callable

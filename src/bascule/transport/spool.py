@@ -1,4 +1,4 @@
-"""Reading an agent's output by offset from the files the keeper appends to."""
+"""Reads an agent's output by offset from the keeper's spool files."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What the keeper says, as structs: answers to requests, and notices."""
+"""The keeper's replies and notices, as structs."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""What differs from the last commit in a folder: git names the files, the comparing is done here."""
+"""Diffs a folder against its last commit: git lists the files, this module compares their contents."""
 
 import difflib
 import os

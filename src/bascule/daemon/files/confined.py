@@ -1,4 +1,4 @@
-"""Opens files below a folder and nowhere else: step by step, following no link, by descriptors throughout.
+"""Opens files below one folder only: component by component, by descriptor, following no symlink.
 
 A path is never resolved twice, so swapping a folder for a link between a check and its use wins nothing.
 """
@@ -76,7 +76,7 @@ class ConfinedFolder:
         return info
 
     def is_visible(self, info: os.stat_result) -> bool:
-        """Whether an entry of a folder may be named at all."""
+        """Whether a folder's listing may include this entry."""
         return (info.st_dev, info.st_ino) not in self._own_folders
 
     def _open_file(self, folder: int, name: str) -> int:
@@ -161,7 +161,7 @@ def _open_or_make(name: str, parent: int) -> int:
 
 @contextmanager
 def _in_our_words(name: str) -> Generator[None, None, None]:
-    """What the system says, in our words; a link where a folder should be is ELOOP or ENOTDIR."""
+    """Turns OSError into our errors; a link in place of a folder is ELOOP or ENOTDIR."""
     try:
         yield
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""May a session run in this folder? It exists, lies below an allowed root, and is not Bascule's own."""
+"""Checks that a session may run in a folder: it exists, lies below an allowed root, and is not ours."""
 
 import os
 import stat

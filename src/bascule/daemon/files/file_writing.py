@@ -1,4 +1,4 @@
-"""Writes a file below a session's folder: beside it first, then in its place, by descriptors throughout."""
+"""Writes a file atomically below a session's folder: a temporary file, then a rename, by descriptor."""
 
 import os
 import secrets
@@ -12,7 +12,7 @@ MODE = 0o644  # of a file that was not there; the umask takes its part
 
 
 def write_file(confined: ConfinedFolder, path: str, data: bytes) -> None:
-    """The whole file or nothing: whoever reads it meanwhile finds the old or the new one.
+    """Writes the whole file or nothing: a concurrent reader sees the old or the new one.
 
     Folders that are missing are made. A link is neither followed nor replaced.
     """

@@ -1,4 +1,4 @@
-"""The files panel's view of a session's folder: lists folders, shows the text of regular files."""
+"""Lists a session's folders and reads its text files, for the files panel."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Completes a folder's path as somebody types it: only below the roots, only folders, hidden ones last."""
+"""Autocompletes a folder's path: only folders below the roots, hidden ones last."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Asks git about a folder that may be hostile: git reads, and nothing in the repository makes it run a thing.
+"""Runs git in a folder that may be hostile: nothing in the repository can make git run a program.
 
 What a repository's own configuration could run, and why it does not here:
 - fsmonitor and hooks: switched off by options; `--no-optional-locks` also keeps the index from being written.
@@ -34,11 +34,11 @@ FILTER_SETTINGS = {"clean": "", "smudge": "", "process": "", "required": "false"
 
 
 class GitFailed(Exception):
-    """Why git gave no answer, in words."""
+    """Git failed; the message says why."""
 
 
 class Git:
-    """Git in one folder, for one question: the seconds are for all its calls together. Blocks."""
+    """Git in one folder, for one command of ours. All its calls share one timeout. Blocks."""
 
     def __init__(self, folder: str, path: str, home: str, seconds: float = SECONDS) -> None:
         self._folder = folder
@@ -78,7 +78,7 @@ class Git:
             self._environment[f"GIT_CONFIG_VALUE_{n}"] = value
 
     def run(self, *arguments: str, given: bytes = b"") -> bytes:
-        """What it printed. Raises `GitFailed` with its own first complaint."""
+        """Returns stdout. Raises `GitFailed` with the first line of stderr."""
         left = self._deadline - monotonic()
         if left <= 0:
             raise GitFailed(self._too_slow)

@@ -1,4 +1,4 @@
-"""Which hidden files lie below a folder, and which links lead out of it: what a search there would find."""
+"""Finds hidden files below a folder and links that lead out of it, which a search there would read."""
 
 import os
 from collections.abc import Iterator

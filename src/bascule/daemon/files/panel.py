@@ -1,4 +1,4 @@
-"""Answers what the page's panels ask about this machine's files: in a session's folder or below the roots."""
+"""Handles the file commands of the page's panels: in a session's folder, or below the roots."""
 
 import asyncio
 import os

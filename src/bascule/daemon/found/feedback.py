@@ -1,4 +1,4 @@
-"""Hands messages to an agent in its own terminal: a hook of that agent waits here, and takes them one by one.
+"""Delivers queued messages to an agent in a plain terminal: the agent's hook waits here and takes them.
 
 Asking and taking are two steps, so that nothing is taken for a hook that is gone. What is taken is in the
 log, on the disk, before its words are given away: at most once. The same hook may ask for its own again.
@@ -34,7 +34,7 @@ NOTHING = TakenFeedback()
 
 
 class Feedback:
-    """`turn` is held while a session is written to; `watch` has a session's file read for a while."""
+    """`turn` locks writes to a found session; `watch` follows a session's file for a while."""
 
     def __init__(
         self,

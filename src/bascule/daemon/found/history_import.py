@@ -1,4 +1,4 @@
-"""Puts a kept conversation into the store, as a log like any other: only what is new, exactly once.
+"""Imports a conversation file into the store as a session log: appends only new events, exactly once.
 
 What has been written is counted and hashed, in the transaction that writes it. A file that grew goes on from
 there; one in which that beginning no longer stands was rewritten, and has to be told anew.
@@ -33,7 +33,7 @@ READER = 1  # counted up when a reader tells the same file differently
 
 
 class Noted(Struct, omit_defaults=True):
-    """What is remembered of a conversation between two looks at it, beside its log."""
+    """The import state of a conversation, stored beside its log."""
 
     key: str
     stamp: str
@@ -75,7 +75,7 @@ def still_stands(noted: Noted, history: History) -> bool:
 
 
 class Writing:
-    """The steps that bring a session's log from what was noted to what its history tells."""
+    """The batches that bring a session's log up to date with its conversation file."""
 
     def __init__(self, session_id: str, seq: int, device: str, agent: str, noted: Noted) -> None:
         self.noted = noted

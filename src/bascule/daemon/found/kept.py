@@ -1,4 +1,4 @@
-"""A conversation that an agent keeps, wherever it keeps it: one file of its own, or rows of a database."""
+"""Conversations that agents keep on disk, each in a file of its own or in rows of a database."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ FORMATS: dict[str, Callable[[Lines], History]] = {
 
 
 class Unreadable(HostError):
-    """A conversation that is there and can't be read, with the reason."""
+    """The conversation exists but can't be read; the message says why."""
 
 
 class KeptConversation(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The found sessions of this machine as they are known: by where they are kept, and by their id here."""
+"""Index of the found sessions, by the place they are kept and by their id here."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 class KnownSession(Struct):
-    """One found session: what its reader noted, and its record in the store."""
+    """One found session: its import state, and its record in the store."""
 
     record: SessionRecord
     noted: Noted
@@ -56,7 +56,7 @@ class FoundCatalogue:
         return iter(list(self._by_key.values()))
 
     def committed(self, committed: Committed) -> None:
-        """Told of every commit: what people do to a found session (a title, a message) shows too."""
+        """Called on every commit, so that changes people make (a title, a message) show at once."""
         shown = self._by_id.get(committed.record.session_id)
         if shown is None:
             return
@@ -78,7 +78,7 @@ class FoundCatalogue:
 
 
 def command_for(shown: KnownSession, commands: dict[str, str]) -> str:
-    """What goes on with it in a terminal. An id that a shell could read otherwise gives none."""
+    """The shell command that resumes it in a terminal; none if the id is not a plain word to a shell."""
     agent, conversation = shown.conversation
     known = commands.get(agent, "")
     return known.replace("{value}", conversation) if PLAIN.fullmatch(conversation) else ""

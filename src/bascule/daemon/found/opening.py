@@ -1,4 +1,4 @@
-"""Puts the parts together: the agents' places below this home, the look through them, the sessions."""
+"""Builds the found-sessions part: the agents' places below the home, the scan, the sessions."""
 
 import asyncio
 import os

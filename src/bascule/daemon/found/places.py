@@ -1,4 +1,4 @@
-"""Finds the files in which agents keep their conversations: by exact patterns below the home, and no others.
+"""Finds the files in which agents keep conversations: by exact patterns below the home, and no others.
 
 Nothing is opened to find it but the folders on the way, each by its descriptor and never through a link.
 """

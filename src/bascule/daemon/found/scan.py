@@ -1,4 +1,4 @@
-"""Looks through the agents' files for what is new, changed or gone, and brings the store up to date."""
+"""Scans the agents' conversation files for new, changed and deleted ones, and updates the store."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ Terminals = dict[tuple[str, str], OpenTerminal]
 
 
 class Scan:
-    """One at a time. `turn` is held while a session is written to: others write to it as well."""
+    """One scan at a time. `turn` locks writes to a found session, which others write to as well."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Scan:
         self._reading = asyncio.Lock()
 
     async def load(self) -> None:
-        """What earlier looks found, from the store."""
+        """Loads the results of earlier scans from the store."""
         if not self._loaded:
             self._loaded = True
             self._store.listen(self.known.committed)
@@ -171,7 +171,7 @@ class Scan:
         return seq
 
     async def _carry_over(self, session_id: str, seq: int, before: ResumePoint) -> None:
-        """What people did to the session before its history was rewritten."""
+        """Logs again the changes people made to the session before its file was rewritten."""
         record = before.record
         events: list[AnyEvent] = []
         if record.titled:

@@ -1,4 +1,4 @@
-"""Found sessions as people meet them: listed, followed while somebody looks, written to, continued here."""
+"""Found sessions: lists them, follows one while it is viewed, queues messages for it, continues it here."""
 
 import asyncio
 import logging
@@ -48,7 +48,7 @@ NOT_HERE = "This session was begun outside Bascule. Continue it here first."
 
 
 class OpenInTerminal(InvalidInput):
-    """Two programs must not go on with one conversation at the same time."""
+    """The conversation is open in a terminal: two programs must not continue it at the same time."""
 
     code = "OPEN_IN_TERMINAL"
 
@@ -151,7 +151,7 @@ class FoundSessions:
             self._following = asyncio.create_task(self._run(), name="follow found sessions")
 
     async def _run(self) -> None:
-        """While somebody looks at one, or a message waits for its terminal to be done."""
+        """Runs while a session is viewed, or while a message waits for its terminal to close."""
         while wanted := self._wanted():
             began = self._steady()
             await self._scan.look_at_terminals()
@@ -205,7 +205,7 @@ class FoundSessions:
         return self._scan.known.get(session_id) is not None
 
     async def carry_out(self, envelope: Envelope[LiveCommand]) -> Done:
-        """What people may do in a session that is open in a terminal: leave a message for afterwards."""
+        """The commands allowed while a session is open in a terminal: queue a message for later."""
         command = envelope.command
         shown = self._scan.known.get(command.session_id)
         if shown is None or not isinstance(command, SendPrompt | QueueChange):
@@ -267,7 +267,7 @@ class FoundSessions:
     # Continuing
 
     async def release(self, session_id: str) -> None:
-        """Checked before it is continued here. Raises while somebody has it open in a terminal."""
+        """Called before the session is continued here. Raises while it is open in a terminal."""
         shown = self._scan.known.get(session_id)
         if shown is None:
             return

@@ -1,4 +1,4 @@
-"""Reads conversations out of an agent's SQLite database, touching three of its tables and writing nothing.
+"""Reads conversations from an agent's SQLite database: three tables, read-only.
 
 The same database may hold credentials, so every other table is refused by the authorizer. While the agent
 runs, what it wrote last is in the write-ahead log: then it is read as one more reader that has its shared

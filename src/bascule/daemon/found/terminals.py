@@ -1,4 +1,4 @@
-"""Which conversations are open in a terminal right now, as agents note it: a small file for each process.
+"""Detects conversations that are open in a terminal, from the small file an agent keeps per process.
 
 Beside those files lie keys. Only names that are a number and `.json` are opened.
 """
@@ -59,7 +59,7 @@ def _read(home: str, own: tuple[str, ...], path: str) -> _Note | None:
 
 
 def process_lives(pid: int, start: str | None) -> bool:
-    """Is it there, is it ours, and did it begin when the note says? A number alone may be somebody else's."""
+    """Whether the pid runs, is ours, and has the noted start time. A pid alone may have been reused."""
     if not 1 < pid < 2**31:
         return False
     try:

@@ -1,4 +1,4 @@
-"""What this machine does for an agent that asks: files of the session's folder, and programs run in it."""
+"""Services for agents: reads and writes files of the session's folder, and runs programs in it."""
 
 import asyncio
 import os

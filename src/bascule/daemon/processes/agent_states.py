@@ -1,4 +1,4 @@
-"""What state each agent is in, told to people; and its sessions taken up again when its process went away."""
+"""Publishes each agent's state, and has its sessions reconnected when its process is lost."""
 
 import asyncio
 from collections.abc import Callable
@@ -135,7 +135,7 @@ class AgentStates:
         return sum([await self._lost.end(session, reason, by) for session in lost])
 
     async def conversations(self, agent: str) -> Conversations:
-        """What the agent lists, and which of them have a session here."""
+        """The conversations that the agent lists, and which of them have a session here."""
         mine = [
             one for one in self._sessions.live.values() if isinstance(one, Supervisor) and one.ledger.live
         ]

@@ -1,4 +1,4 @@
-"""Programs that an agent had started for it: kept by the keeper as agents are, and gone with the session.
+"""Programs that the keeper runs for an agent. They end with the session.
 
 A terminal's name says all that a restarted server must know of it: whose it is, which one, and how much of
 its output is kept.
@@ -58,7 +58,7 @@ class NamedParams(Struct, rename="camel"):
 
 
 class AgentTerminal:
-    """One program, as the keeper's notices tell of it."""
+    """One program that the keeper runs for an agent, updated by the keeper's notices."""
 
     def __init__(self, keeper: KeeperLink, name: str, limit: int) -> None:
         self.name = name
@@ -82,7 +82,7 @@ class AgentTerminal:
         self.over.set()
 
     def tail(self) -> tuple[str, bool]:
-        """What is kept of its output, and whether that is less than all."""
+        """The end of its output, and whether it is truncated."""
         start = max(0, self._end - self._limit)
         reader = SpoolReader(self._keeper.folder, self.name, "out")
         pieces: list[bytes] = []
@@ -108,7 +108,7 @@ class AgentTerminal:
 
 
 class AgentTerminals:
-    """`hears` is where the keeper's notices are handed on by name."""
+    """`hears` maps a process's name to the receiver of the keeper's notices."""
 
     def __init__(
         self,

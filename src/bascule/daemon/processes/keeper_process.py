@@ -1,4 +1,4 @@
-"""An agent as a session sees it, held by the keeper."""
+"""An agent's process, as the session sees it, run by the keeper."""
 
 import logging
 from collections.abc import Callable
@@ -20,7 +20,7 @@ KILL_SECONDS = 0.5  # between asking it to stop and stopping it
 
 
 class KeeperLink:
-    """The connection of the moment. It is replaced when the keeper had to be reached again."""
+    """Holds the current connection to the keeper, which is replaced on reconnect."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -33,7 +33,7 @@ class KeeperLink:
 
 
 class KeeperProcess:
-    """`TerminalProcess`: asks the keeper, under the process's name there."""
+    """Implements `TerminalProcess` with requests to the keeper."""
 
     def __init__(
         self, keeper: KeeperLink, name: str, *, grace_stdin: float = 2.0, grace_term: float = 5.0

@@ -1,4 +1,4 @@
-"""What the keeper is told of each agent, to be told again when the database can't say it any more.
+"""Labels: what the keeper stores with each process, to recover its session without the database.
 
 A label holds how each session on the process was started and, once its agent is ready, the driver's state at
 that moment: enough to begin a log again from the spool.
@@ -29,7 +29,7 @@ MAX_BYTES = 400 * 1024
 
 
 class Labelled(Struct, omit_defaults=True):
-    """One session. `state` is its driver's when `out` bytes of output had become events."""
+    """One session on the process. `state` is the driver's state after `out` bytes of output."""
 
     started: SessionStarted
     title: str = ""
@@ -47,7 +47,7 @@ class Label(Struct, omit_defaults=True):
 
 
 def decode_label(text: str) -> Label:
-    """Empty for one that an earlier version, or nobody, wrote."""
+    """An empty label if the text is empty or of an earlier version."""
     try:
         return msgspec.json.decode(text, type=Label) if text else Label()
     except msgspec.DecodeError:
@@ -60,7 +60,7 @@ def with_label(plan: SpawnPlan, session_id: str, started: SessionStarted) -> Spa
 
 
 class Labels:
-    """Writes a session's label again when its agent is ready: once for each run."""
+    """Updates a session's label once per run, when its agent is ready."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Sessions that lost their agent: started again on the same log, told of each try, given up, or ended."""
+"""Sessions that lost their agent: restarts them on the same log, notes each try, gives up or ends them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ class LostSessions:
         if supervisor is None:
             return
         if isinstance(supervisor, SharedSupervisor):
-            await _connected(supervisor.seat.connection)
+            await _connected(supervisor.slot.connection)
         if not await self._came_up(supervisor):
             # Of several on one process this one alone did not come back; else it is the agent that did not.
             kind = AgentFailed if isinstance(supervisor, SharedSupervisor) else AgentUnavailable
@@ -106,7 +106,7 @@ class LostSessions:
         await self._say(session, [], before=weaken)
 
     async def _came_up(self, supervisor: Supervisor) -> bool:
-        """Whether the agent took up the conversation. On a shared process it may take its time."""
+        """Whether the agent resumed the conversation. On a shared process that may take long."""
         reviving = supervisor.reviving
         try:
             async with asyncio.timeout(PATIENCE * self._start_seconds or None):

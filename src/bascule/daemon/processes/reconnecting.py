@@ -1,4 +1,4 @@
-"""The reconnect ladder: starts a lost agent again soon, then ever less often, then only when asked.
+"""Reconnecting with backoff: restarts a lost agent soon, then less often, then only on request.
 
 A group is what comes back together: the sessions on one shared process, or one session with its own.
 """
@@ -22,7 +22,7 @@ Wait = Callable[[asyncio.Event, float], Awaitable[None]]  # until the event, or 
 
 
 class Lost(Protocol):
-    """The sessions that lost their agent, as the ladder sees them."""
+    """The interface of lost sessions, as the reconnect ladder uses it."""
 
     async def bring(self, session: str) -> None:
         """Start its agent again. Raises when it does not come up."""
@@ -82,7 +82,7 @@ class Reconnecting:
         self._begin(group)
 
     def state_of(self, group: str, processes: AgentState) -> AgentState:
-        """What a person is told, from what the processes are in."""
+        """The group's state: that of its processes, unless it waits to be reconnected."""
         waiting = bool(self._waiting.get(group))
         if group in self._climbs and waiting:
             return "reconnecting" if group in self._trying else "disconnected"

@@ -1,4 +1,4 @@
-"""The agent processes that sessions share: which one a new session joins, and what state each agent is in."""
+"""Agent processes that several sessions share: chooses one for a new session, and reports their state."""
 
 import hashlib
 import secrets
@@ -18,7 +18,7 @@ GRACE_SECONDS = 5.0  # between the end of its stdin and the end of the agent
 
 
 class SharedProcesses:
-    """`left` is told of each process that is over, once the last of its sessions has said so."""
+    """Calls `left` with each process that has ended, after the last of its sessions has logged it."""
 
     def __init__(self, keeper: KeeperLink, settings: AcpSettings) -> None:
         self.on_change: Callable[[str], None] = lambda _: None  # an agent's state may be another
@@ -29,10 +29,10 @@ class SharedProcesses:
         self._open: dict[str, SharedProcess] = {}
 
     def choose(self, started: SessionStarted, title: str, plan: SpawnPlan) -> SharedProcess:
-        """The process a new session is to use: one that was started in just the same way, or a new one."""
+        """The process for a new session: one that was started with the same options, or a new one."""
         key = _key(started, plan)
         for known in self._open.values():
-            if known.key == key and known.takes(started.resumed_from):
+            if known.key == key and known.accepts(started.resumed_from):
                 return known
         return self._add(f"{started.agent}-{secrets.token_hex(8)}", started, title, key)
 
@@ -52,7 +52,7 @@ class SharedProcesses:
         return [one for one in self._open.values() if one.agent == agent]
 
     def state_of(self, agent: str) -> AgentState:
-        """Of the processes that there are; one that is up counts for all."""
+        """The agent's state: connected if any of its processes is."""
         found = self.of(agent)
         alive = [one for one in found if one.exit is None and not one.failure]
         if any(one.greeting is not None for one in alive):
@@ -75,7 +75,7 @@ class SharedProcesses:
         self.on_problem(session_id, refusal)
 
     def _changed(self, connection: SharedProcess) -> None:
-        if not connection.seats and self._open.get(connection.name) is connection:
+        if not connection.slots and self._open.get(connection.name) is connection:
             del self._open[connection.name]
             self.on_left(connection)
         self.on_change(connection.agent)

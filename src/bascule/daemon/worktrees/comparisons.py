@@ -1,4 +1,4 @@
-"""One prompt for several agents, each in its own work tree: begun together, compared, one kept."""
+"""Comparisons: gives one prompt to several agents, each in its own git work tree, and keeps one result."""
 
 import asyncio
 import dataclasses
@@ -299,7 +299,7 @@ class Comparing:
         return TreesRemoved(removals, changed)
 
     async def _remove_one(self, one: Comparison, contestant: Contestant, by: str) -> TreeRemoval:
-        """What it holds goes on its branch first. When that can't be done, the tree stays."""
+        """Commits its files to its branch first. If that fails, the tree stays."""
         sid, branch = contestant.session_id, contestant.branch
         await self._end(sid, by)
         if not os.path.isdir(contestant.tree):
@@ -344,5 +344,5 @@ class Comparing:
 
 
 def _words(one: Comparison, contestant: Contestant) -> str:
-    """What the commit on the branch says."""
+    """The commit message on the branch."""
     return f"{one.title}\n\nThe work of {contestant.agent}, as it was left in its work tree.\n"

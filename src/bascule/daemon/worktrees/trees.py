@@ -1,4 +1,4 @@
-"""Git work trees beside a repository: made, compared, taken over, removed. Blocks.
+"""Git work trees beside a repository: creates, diffs and removes them, applies one to the repository. Blocks.
 
 Nothing the repository configures is run: see `git.py`.
 
@@ -43,7 +43,7 @@ class DoesNotApply(CallerError):
 
 
 class Surroundings(NamedTuple):
-    """What git needs to know of this machine."""
+    """The machine's paths and environment for git."""
 
     path: str
     home: str
@@ -128,7 +128,7 @@ def add(repository: Repository, one: Contestant, around: Surroundings) -> str:
 
 
 class Tree:
-    """One work tree as it is now, against the commit it began from."""
+    """One work tree, compared with its base commit."""
 
     def __init__(self, top: str, base: str, one: Contestant, around: Surroundings) -> None:
         self._top = top
@@ -171,7 +171,7 @@ class Tree:
             return git.run("diff-index", *DIFF, "-p", "--binary", "--full-index", self._base)
 
     def ignored(self) -> int:
-        """How many files (or whole folders) git was told to ignore: they are in no branch."""
+        """How many files or folders are ignored by git, and so are on no branch."""
         git = self._inside()
         git.disarm()
         found = git.run("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
@@ -216,7 +216,7 @@ class Tree:
 
 
 class _Staged:
-    """Git with all of a tree's files in an index that is thrown away: its own may say what an agent likes."""
+    """Git with a temporary index of all the tree's files: an agent may have changed the tree's own index."""
 
     def __init__(self, one: Contestant, base: str, around: Surroundings) -> None:
         self._scratch = TemporaryDirectory(prefix="tree-", dir=around.scratch)
@@ -251,7 +251,7 @@ def _git(folder: str, around: Surroundings) -> Git:
 
 
 def _plainly(complaint: str) -> str:
-    """What git says of a patch that does not fit, for people."""
+    """Git's error for a patch that does not apply, in words for people."""
     text = complaint.removeprefix("error: ")
     place = re.fullmatch(r"patch failed: (.*):(\d+)", text)
     return f"{place[1]} is different there, near line {place[2]}" if place else text

@@ -6,7 +6,7 @@ from bascule.model.conversations import Conversation
 
 
 class Sessions:
-    """The sessions the agent listed, until they are taken. Not stored: who asked is gone after a restart."""
+    """The sessions the agent listed, until they are taken. Not stored: the caller is gone after a restart."""
 
     def __init__(self) -> None:
         self._listing: Listing | None = None

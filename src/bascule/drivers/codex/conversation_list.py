@@ -18,7 +18,7 @@ KINDS = ("cli", "vscode", "exec", "appServer")
 
 
 class Threads:
-    """The threads listed so far. Not stored: whoever asked is gone after a restart."""
+    """The threads listed so far. Not stored: the caller is gone after a restart."""
 
     def __init__(self, state: DriverState, replies: Replies) -> None:
         self._state = state

@@ -18,13 +18,13 @@ class HookMessage(Struct, frozen=True):
 
 
 def format_hook_message(message: HookMessage) -> str:
-    """Says first where it comes from: whoever sits at the terminal did not type it."""
+    """Names the sender first: the person at the terminal did not type it."""
     name = " ".join(message.by.split())[:MAX_NAME].strip() or "somebody"
     return f"Message from Bascule, written by {name} ({message.prompt_id}):\n{message.text}"
 
 
 def parse_hook_message(said: str) -> HookMessage | None:
-    """The message in what an agent noted of it. The first heading is ours, the rest is somebody's text."""
+    """Parses the message from the agent's history: our heading, then the text."""
     head = _HEAD.search(said)
     if head is None:
         return None

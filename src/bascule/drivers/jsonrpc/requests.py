@@ -1,4 +1,4 @@
-"""Requests the agent makes of us: each is put before a person, answered or refused, once."""
+"""Requests that the agent sends: each is shown to a person, and answered or refused once."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""One admitted request for an operation, over HTTP or the socket, as the operation's function gets it."""
+"""One admitted request, over HTTP or the socket, as an operation's function receives it."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
@@ -63,7 +63,7 @@ class Call(Generic[B]):
         return replace(self, session=record)
 
     async def ask(self, command: Command[A], *, seconds: float = 30) -> A:
-        """Have a command carried out by the session's device, or by the one that this call is for."""
+        """Send a command to the session's device, or to the device that this call names."""
         board = self.hub.switchboard
         await board.met()
         own = self.session.device if self.session is not None else ""

@@ -1,4 +1,4 @@
-"""One prompt for several agents: started, compared, one kept, work trees removed."""
+"""Operations on comparisons: start, diff, keep one result, remove work trees."""
 
 import secrets
 
@@ -53,7 +53,7 @@ OPERATIONS = (
         method="GET",
         path="/api/comparisons",
         need="viewer",
-        summary="Prompts that several agents were given, the newest first",
+        summary="List comparisons, the newest first",
     ),
     Operation(
         name="compare:start",
@@ -63,7 +63,7 @@ OPERATIONS = (
         body=CompareBody,
         answer=Comparison,
         run=start,
-        summary="Give one prompt to 2 to 4 agents, each in a git work tree of its own",
+        summary="Start a comparison: one prompt for 2 to 4 agents, each in its own git work tree",
         max_bytes=LARGE,
         for_device=True,
     ),
@@ -73,7 +73,7 @@ OPERATIONS = (
         method="GET",
         path=ONE,
         need="viewer",
-        summary="One such prompt: its sessions, branches and work trees",
+        summary="Get a comparison: its sessions, branches and work trees",
     ),
     forwarding(
         ReadContestant,
@@ -82,7 +82,7 @@ OPERATIONS = (
         method="GET",
         path=ONE + "/changes",
         need="viewer",
-        summary="What one agent changed since the commit all began from",
+        summary="Get one agent's diff against the common base commit",
     ),
     forwarding(
         KeepContestant,
@@ -92,7 +92,7 @@ OPERATIONS = (
         method="POST",
         path=ONE + "/keep",
         need="operator",
-        summary="Take one agent's changes over into the working copy, if they fit",
+        summary="Apply one agent's changes to the working copy, if they apply cleanly",
     ),
     forwarding(
         RemoveTrees,

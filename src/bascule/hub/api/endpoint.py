@@ -1,4 +1,4 @@
-"""Serves an operation over HTTP: decodes what came, runs it, encodes what it gives."""
+"""Serves an operation over HTTP: decodes the request, runs it, encodes the answer."""
 
 import logging
 from typing import Any
@@ -26,7 +26,7 @@ KEY_LENGTH = 200
 
 
 class Endpoint:
-    """An ASGI app for one operation. It runs only for a request the door admitted to this very one."""
+    """The ASGI app of one operation. It runs only for a request that was admitted to this operation."""
 
     def __init__(self, hub: Hub, operation: Operation) -> None:
         self._hub, self._operation = hub, operation

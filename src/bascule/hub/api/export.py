@@ -1,4 +1,4 @@
-"""A session's transcript as a file to keep: Markdown, HTML or JSON, written page by page as it is read."""
+"""Exports a session's transcript as Markdown, HTML or JSON, page by page."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""A transcript's entries as plain blocks to write down: heading and text, secrets out, nothing hidden."""
+"""Turns a transcript's entries into blocks to export: a heading and text, with secrets redacted."""
 
 from typing import Literal, NamedTuple
 

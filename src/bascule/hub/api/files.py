@@ -14,7 +14,7 @@ from bascule.store.base import Edited
 
 
 async def changes(call: Call[SessionBody]) -> Changes:
-    """What the session's own tools changed, and what git sees; one line for each file."""
+    """The files that the session's tools changed, merged with git's changes; one item per file."""
     record = call.record
     edited = await call.hub.store.edited(record.session_id)
     git = await call.ask(ReadChanges(session_id=record.session_id))
@@ -70,7 +70,7 @@ OPERATIONS = (
         method="GET",
         path=ONE + "/files/content",
         need="session_files",
-        summary="The text of a file in the session's directory",
+        summary="Read a text file in the session's directory",
     ),
     Operation(
         name="session:changes",
@@ -80,7 +80,7 @@ OPERATIONS = (
         body=SessionBody,
         answer=Changes,
         run=changes,
-        summary="The files this session changed, and what git says",
+        summary="List the files this session changed, and the git status",
         in_session=True,
     ),
     Operation(
@@ -89,7 +89,7 @@ OPERATIONS = (
         need="session_read",
         body=ExportQuery,
         run=export,
-        summary="The transcript as a file",
+        summary="Export the transcript",
         in_session=True,
     ),
 )

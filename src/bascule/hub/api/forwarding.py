@@ -1,4 +1,4 @@
-"""Operations that a device carries out: parameters and answer are those of a command."""
+"""Operations that are forwarded to a device: their parameters and answer are those of a command."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar

@@ -10,7 +10,7 @@ OPERATIONS = (
         method="GET",
         path="/api/found-sessions",
         need="viewer",
-        summary="Sessions that agents keep on this machine, begun outside Bascule",
+        summary="List found sessions: those begun outside Bascule",
     ),
     forwarding(
         FollowFound,
@@ -18,7 +18,7 @@ OPERATIONS = (
         method="POST",
         path="/api/sessions/{session_id}/follow",
         need="session_files",
-        summary="Follow a found session's file for half a minute",
+        summary="Watch a found session's file for 30 seconds",
     ),
     # Messages of every session pass here: for whoever owns the machine, never for a link to one session.
     forwarding(

@@ -137,7 +137,7 @@ OPERATIONS = (
         body=QrBody,
         answer=QrCode,
         run=qr,
-        summary="A link as a QR code, row by row",
+        summary="Encode a link as a QR code",
     ),
     Operation(
         method="POST",
@@ -146,7 +146,7 @@ OPERATIONS = (
         body=TicketBody,
         answer=TicketMade,
         run=ticket,
-        summary="A single-use ticket for a socket or a stream",
+        summary="Create a single-use ticket for a socket or a stream",
     ),
     Operation(
         name="audit:list",
@@ -156,7 +156,7 @@ OPERATIONS = (
         body=AuditQuery,
         answer=AuditPage,
         run=audit,
-        summary="The audit log, as chained records",
+        summary="List the audit log",
     ),
     Operation(
         name="audit:verify",

@@ -1,4 +1,4 @@
-"""What comes in from outside, made into typed values or refused: bodies, queries, JSON."""
+"""Decodes bodies, queries and JSON from outside into typed values, or refuses them."""
 
 import asyncio
 import contextlib

@@ -110,7 +110,7 @@ OPERATIONS = (
         need="viewer",
         answer=RequestList,
         run=open_requests,
-        summary="Requests that wait for a person, oldest first",
+        summary="List open requests, oldest first",
     ),
     forwarding(
         ListAgents,
@@ -119,20 +119,20 @@ OPERATIONS = (
         method="GET",
         path="/api/agents",
         need="viewer",
-        summary="The agents of a device, or of all of them",
+        summary="List the agents of a machine, or of all machines",
     ),
     forwarding(
         ListConversations,
         name="agents:conversations",
         need="viewer",
-        summary="The conversations an agent knows by itself",
+        summary="List the conversations that an agent keeps itself",
     ),
     Operation(
         name="device:list",
         need="viewer",
         answer=DeviceList,
         run=devices,
-        summary="The devices this hub knows",
+        summary="List devices",
     ),
     Operation(
         method="GET",
@@ -140,7 +140,7 @@ OPERATIONS = (
         need="viewer",
         answer=DaemonStatus,
         run=daemon_status,
-        summary="Which devices are connected",
+        summary="Get the state of the devices",
     ),
     Operation(
         name="directories:find",
@@ -151,7 +151,7 @@ OPERATIONS = (
         answer=Directories,
         run=directory,
         for_device=True,
-        summary="Check a folder (path), or complete a half-typed one (prefix)",
+        summary="Check a folder (path) or autocomplete one (prefix)",
     ),
     Operation(
         name="settings:show",
@@ -160,7 +160,7 @@ OPERATIONS = (
         need="operator",
         answer=SettingsView,
         run=settings,
-        summary="The limits and folders this Bascule runs with",
+        summary="Get the server's limits and folders",
     ),
     Operation(
         name="kill-all",
@@ -177,7 +177,7 @@ OPERATIONS = (
         method="GET",
         path="/api/projects/trusted",
         need="viewer",
-        summary="Folders in which agents' trust prompts are answered with yes",
+        summary="List trusted folders, in which agents' trust prompts are answered with yes",
     ),
     forwarding(
         TrustFolder,
@@ -205,6 +205,6 @@ OPERATIONS = (
         answer=Done,
         run=resume,
         for_device=True,
-        summary="Let a paused device take new sessions again",
+        summary="Resume a paused device",
     ),
 )

@@ -1,4 +1,4 @@
-"""The description of the API (OpenAPI 3.1), made from the operations and their structs."""
+"""Generates the OpenAPI 3.1 description from the operations and their structs."""
 
 import re
 from functools import cache
@@ -154,5 +154,7 @@ def description_of(operations: list[Operation]) -> Operation:
             made.append(msgspec.json.encode(describe(Table([*operations, itself]))))
         return JsonAnswer(made[0])
 
-    itself = Operation(method="GET", path="/openapi.json", need="any", run=run, summary="This description")
+    itself = Operation(
+        method="GET", path="/openapi.json", need="any", run=run, summary="Get this OpenAPI description"
+    )
     return itself

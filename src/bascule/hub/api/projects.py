@@ -51,7 +51,7 @@ async def remove(call: Call[ProjectNamed]) -> Done:
 
 
 async def recent_directories(call: AnyCall) -> RecentDirectories:
-    """Where sessions ran, the latest first."""
+    """The folders of recent sessions, the latest first."""
     store = call.hub.store
     records = await store.sessions() + await store.sessions(archived=True)
     records.sort(key=lambda record: record.updated_at, reverse=True)
@@ -87,7 +87,7 @@ OPERATIONS = (
         body=SearchQuery,
         answer=SearchAnswer,
         run=search,
-        summary="Messages and titles that hold all these words",
+        summary="Search messages and titles",
     ),
     Operation(
         name="project:list",
@@ -96,7 +96,7 @@ OPERATIONS = (
         need="viewer",
         answer=ProjectList,
         run=list_projects,
-        summary="The projects in the sidebar",
+        summary="List projects: the folders in the sidebar",
     ),
     Operation(
         name="project:add",
@@ -108,7 +108,7 @@ OPERATIONS = (
         answer_key="project",
         run=add,
         for_device=True,
-        summary="Add a folder to the sidebar",
+        summary="Add a project",
     ),
     Operation(
         name="project:change",
@@ -129,7 +129,7 @@ OPERATIONS = (
         body=ProjectNamed,
         answer=Done,
         run=remove,
-        summary="Remove a folder from the sidebar; its sessions stay",
+        summary="Remove a project; its sessions stay",
     ),
     Operation(
         name="directories:recent",
@@ -138,6 +138,6 @@ OPERATIONS = (
         need="operator",
         answer=RecentDirectories,
         run=recent_directories,
-        summary="Folders in which sessions ran lately",
+        summary="List recent folders",
     ),
 )

@@ -1,4 +1,4 @@
-"""How an answer leaves: JSON with one shape for every error, and the one table from code to status."""
+"""JSON responses: one shape for every error, and the table from error code to HTTP status."""
 
 from starlette.responses import Response
 

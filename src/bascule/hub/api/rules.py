@@ -1,4 +1,4 @@
-"""Lasting rules: what is answered without asking, tried out before it counts. The device keeps them."""
+"""Operations on lasting rules, which the device keeps."""
 
 from bascule.api.answers import RuleTrial
 from bascule.api.bodies import TryBody
@@ -27,7 +27,7 @@ OPERATIONS = (
         method="GET",
         path="/api/rules",
         need="viewer",
-        summary="The lasting rules: what is answered without asking",
+        summary="List lasting rules",
     ),
     forwarding(
         AddRule,
@@ -56,7 +56,7 @@ OPERATIONS = (
         body=TryBody,
         answer=RuleTrial,
         run=try_out,
-        summary="What a rule would have answered, or how the rules would answer a request",
+        summary="Try a rule on earlier requests, or all rules on one request",
         for_device=True,
     ),
     forwarding(
@@ -65,6 +65,6 @@ OPERATIONS = (
         method="GET",
         path="/api/rules/import",
         need="owner",
-        summary="An agent's own permission lists, as rules to look at one by one",
+        summary="Convert an agent's own permission lists to rules, for review",
     ),
 )

@@ -1,4 +1,4 @@
-"""The record of a session that an operation names."""
+"""Looks up the session that an operation names."""
 
 from bascule.hub.services import Hub
 from bascule.model.errors import SessionNotFound

@@ -207,7 +207,7 @@ OPERATIONS = (
         answer=Spawned,
         run=spawn,
         for_device=True,
-        summary="Start a session, in the remote API's words",
+        summary="Start a session (remote API)",
         max_bytes=LARGE,
     ),
     Operation(
@@ -218,7 +218,7 @@ OPERATIONS = (
         body=ListQuery,
         answer=SessionList,
         run=list_sessions,
-        summary="All sessions, the latest activity first",
+        summary="List sessions, the latest activity first",
     ),
     Operation(
         name="session:show",
@@ -229,7 +229,7 @@ OPERATIONS = (
         answer=SessionView,
         answer_key="session",
         run=show,
-        summary="One session",
+        summary="Get a session",
         in_session=True,
     ),
     Operation(
@@ -238,7 +238,7 @@ OPERATIONS = (
         body=PageQuery,
         answer=SessionOpened,
         run=open_session,
-        summary="One session with a page of its transcript and its queue",
+        summary="Open a session: its record, queue and a page of its transcript",
         in_session=True,
     ),
     Operation(
@@ -249,7 +249,7 @@ OPERATIONS = (
         body=PageQuery,
         answer=EntriesPage,
         run=entries,
-        summary="A page of the transcript, the newest last",
+        summary="Get a page of the transcript, the newest entry last",
         in_session=True,
     ),
     Operation(
@@ -259,7 +259,7 @@ OPERATIONS = (
         body=SessionBody,
         answer=Queue,
         run=queue,
-        summary="The prompts that wait",
+        summary="List queued prompts",
         in_session=True,
     ),
     Operation(
@@ -270,7 +270,7 @@ OPERATIONS = (
         body=EventsQuery,
         answer=EventsPage,
         run=events,
-        summary="Rows of the log after a number",
+        summary="List events after a number",
         in_session=True,
     ),
 )

@@ -17,7 +17,7 @@ class BadMessage(CallerError):
 
 
 class MessageHead(Struct, frozen=True):
-    """The fields around the parameters."""
+    """The fields of a message besides its parameters."""
 
     type: str
     id: int | None = None

@@ -1,4 +1,4 @@
-"""Processes that run without a log: list them, take one up, end one."""
+"""Operations on unlogged processes: list, recover, end."""
 
 from bascule.hub.api.forwarding import forwarding
 from bascule.link.unlogged import EndProcess, ListUnlogged, TakeUpProcess
@@ -13,7 +13,7 @@ OPERATIONS = (
         method="GET",
         path="/api/unlogged",
         need="operator",
-        summary="Processes that run and are not in the log",
+        summary="List unlogged processes: they run without a log",
     ),
     forwarding(
         TakeUpProcess,
@@ -22,7 +22,7 @@ OPERATIONS = (
         method="POST",
         path="/api/unlogged/{name}/take-up",
         need="operator",
-        summary="Begin a log for such a process from what was kept of its output",
+        summary="Recover an unlogged process: rebuild its log from its output",
     ),
     forwarding(
         EndProcess,
@@ -32,6 +32,6 @@ OPERATIONS = (
         method="POST",
         path="/api/unlogged/{name}/end",
         need="operator",
-        summary="End such a process and put what was kept of its output aside",
+        summary="End an unlogged process; its output is kept in a file",
     ),
 )

@@ -1,4 +1,4 @@
-"""The one door: Host, Origin, grant and role of every HTTP request and WebSocket, before any route runs."""
+"""Access control: checks Host, Origin, grant and role of every request before any route runs."""
 
 import logging
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ log = logging.getLogger("bascule.hub")
 
 
 class Turned(Exception):
-    """Turned away at the door. Without a refusal the answer has no body: it is not meant for the sender."""
+    """The request is refused. Without a refusal the response has no body: a stranger learns nothing."""
 
     def __init__(
         self, status: int, refusal: Refusal | None = None, headers: dict[str, str] | None = None
@@ -51,7 +51,7 @@ def too_many() -> Turned:
 
 @dataclass(frozen=True)
 class Admitted:
-    """What the door found out about a request that may pass."""
+    """An admitted request: its operation, path parameters, grant, body and address."""
 
     operation: Operation
     params: dict[str, str]

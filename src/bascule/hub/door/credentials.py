@@ -1,4 +1,4 @@
-"""What a request shows to be let in: a bearer token, a ticket, or a session's token in query or body."""
+"""Extracts a request's credentials: a bearer token, a ticket, or a session's token in query or body."""
 
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode

@@ -1,4 +1,4 @@
-"""Which Host and Origin values are ours: exact strings, decided once at start."""
+"""Allowed Host and Origin values: exact strings, computed once at start."""
 
 import re
 
@@ -16,7 +16,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Doorway:
-    """What a request must name to be let in, before anybody asks who sends it."""
+    """The Host and Origin values that a request must have, checked before its grant."""
 
     def __init__(self, settings: Settings) -> None:
         """A pattern where an exact value belongs stops the start."""

@@ -1,4 +1,4 @@
-"""Who is connected right now: every live stream can be ended at once, by grant or all together."""
+"""Registry of open streams: ends them by grant, or all together."""
 
 import asyncio
 from collections.abc import Callable

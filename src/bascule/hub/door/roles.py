@@ -1,4 +1,4 @@
-"""Who may do what: one small table from a grant's role to what a route needs."""
+"""Roles: the table from a grant's role to what it may do."""
 
 from typing import Literal
 

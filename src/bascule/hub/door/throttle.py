@@ -1,4 +1,4 @@
-"""Slows down whoever shows wrong tokens; what can be repeated is said in the log once a minute."""
+"""Throttles clients that send wrong tokens; logs repeated attempts once a minute."""
 
 import logging
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Single-use tickets: what a browser shows where it can't send a header (WebSocket, SSE)."""
+"""Single-use tickets, for connections that can't send a header (WebSocket, SSE)."""
 
 import secrets
 from collections.abc import Callable

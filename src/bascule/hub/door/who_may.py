@@ -1,4 +1,4 @@
-"""What a refused token is told: who may do it, and whose token this is."""
+"""The error message for a refused token: which role may do it, and whose token this is."""
 
 from bascule.hub.door.roles import Forbidden, Need
 from bascule.store.grants import Grant

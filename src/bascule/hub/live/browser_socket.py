@@ -1,4 +1,4 @@
-"""The browser's socket: numbered messages with their answers, pushes, and the sessions it watches."""
+"""The browser's socket: answers numbered messages, pushes changes, and streams the subscribed sessions."""
 
 import asyncio
 import logging
@@ -87,13 +87,13 @@ class BrowserSocket:
         self.write(text_frame(encode(message)), asked=True)
 
     def notify(self, session_id: str | None, message: bytes) -> None:
-        """News about all sessions, for those who may see them."""
+        """Sends news about all sessions, if the grant may see them."""
         own = session_id is not None and session_id == self.grant.session_id
         if allows(self.grant, "viewer") or own:
             self.write(text_frame(message))
 
     def tell(self, message: bytes) -> None:
-        """News for those who watch a session."""
+        """Sends news about a session that this socket is subscribed to."""
         self.write(text_frame(message))
 
     def write(self, frame: bytes, *, asked: bool = False) -> bool:
@@ -238,5 +238,10 @@ def socket_operation(table: Callable[[], Table]) -> Operation:
         await BrowserSocket(call, table()).run()
 
     return Operation(
-        method="WS", path="/ws", need="any", run=run, summary="The browser's socket", ticket=True
+        method="WS",
+        path="/ws",
+        need="any",
+        run=run,
+        summary="WebSocket for operations and pushed events",
+        ticket=True,
     )

@@ -1,4 +1,4 @@
-"""The chat API's names for our events: one SSE message for each row of a log. Pure."""
+"""Converts log rows to the chat API's SSE messages. Pure."""
 
 import msgspec
 from msgspec import Raw, Struct, ValidationError
@@ -94,7 +94,7 @@ def _permission(event: PermissionRequested) -> PermissionRequest:
 
 
 def status_now(record: SessionRecord) -> bytes:
-    """What a stream opens with; it has no id, so a reader's place in the log stays as it was."""
+    """The first message of a stream. It has no id, so the reader's position stays as it was."""
     error = record.end_message if record.phase is Phase.FAILED else None
     status = SessionStatus(chat_status(record.phase, record.end_reason), record.code, record.signal, error)
     return sse_message("session_status", encode(status))

@@ -1,4 +1,4 @@
-"""Carries every commit to everybody who watches: joined once, shared by all, never waiting for a slow one.
+"""The feed: delivers every commit to all subscribers, encoded once, without waiting for a slow one.
 
 A viewer first reads what it lacks from the store at its own pace; the moment it holds everything the feed
 has heard of, it goes live. Between that check and the switch nothing is awaited, so no row falls between.
@@ -57,13 +57,13 @@ class Outlet(Protocol):
 
 
 class Listener(Protocol):
-    """Somebody who is told of changes to all sessions they may see."""
+    """Receives changes of all sessions that its grant may see."""
 
     def notify(self, session_id: str | None, message: bytes) -> None: ...
 
 
 class Subscription:
-    """One viewer of one session, and how far it is."""
+    """One viewer's subscription to one session, and its position."""
 
     def __init__(self, feed: "Feed", session_id: str, after: int, outlet: Outlet) -> None:
         self.session_id = session_id

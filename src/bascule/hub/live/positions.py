@@ -1,4 +1,4 @@
-"""Where a reader says it is: a number in a log and, if it knows, the epoch that the number is of.
+"""Positions of a reader: a number in a log and, if known, its epoch.
 
 On the wire a position is `42-9f3c2a1b7d5e4f60`, or the number alone, which is then of the present epoch.
 """

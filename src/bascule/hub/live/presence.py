@@ -56,7 +56,7 @@ class SessionPresence:
             del self._rooms[session_id]
 
     def types(self, session_id: str, name: str, typing: bool) -> None:
-        """Note that somebody types, or has stopped typing."""
+        """Record that a viewer types, or has stopped typing."""
         room = self._rooms.get(session_id)
         if room is None:
             return

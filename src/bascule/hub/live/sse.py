@@ -1,4 +1,4 @@
-"""One session as server-sent events: past and live, by seq; a reader that stalls is let go."""
+"""Streams one session as server-sent events, past and live; drops a reader that stalls."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What a socket says about itself: hello, which sessions it watches, that somebody types; and SSE streams."""
+"""Operations of a connection: hello, subscribe, typing; and the SSE stream."""
 
 from bascule import __version__
 from bascule.api.answers import Hello, Subscribed, Waits
@@ -68,16 +68,16 @@ OPERATIONS = (
         need="any",
         answer=Hello,
         run=hello,
-        summary="Who this grant is, and which Bascule answers",
+        summary="Get the grant's name and role, and the server's version",
     ),
-    Operation(name="ping", need="any", answer=Done, run=ping, summary="Nothing but an answer"),
+    Operation(name="ping", need="any", answer=Done, run=ping, summary="Check that the connection works"),
     Operation(
         name="session:subscribe",
         need="session_read",
         body=Subscribe,
         answer=Subscribed,
         run=subscribe,
-        summary="Be sent a session's events after a position",
+        summary="Subscribe to a session's events after a position",
         in_session=True,
     ),
     Operation(
@@ -86,7 +86,7 @@ OPERATIONS = (
         body=SessionBody,
         answer=Done,
         run=unsubscribe,
-        summary="Be sent a session's events no longer",
+        summary="Unsubscribe from a session",
         in_session=True,
     ),
     Operation(
@@ -95,7 +95,7 @@ OPERATIONS = (
         body=TypingBody,
         answer=Done,
         run=typing,
-        summary="Tell the session's other viewers that somebody types",
+        summary="Tell the session's other viewers that this user is typing",
         in_session=True,
     ),
     Operation(
@@ -104,7 +104,7 @@ OPERATIONS = (
         need="session_read",
         body=StreamQuery,
         run=stream,
-        summary="The session's events as they happen (SSE)",
+        summary="Stream the session's events (SSE)",
         in_session=True,
         ticket=True,
     ),

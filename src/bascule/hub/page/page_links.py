@@ -1,4 +1,4 @@
-"""What a page must load, written into the page itself, so that a browser asks for all of it at once.
+"""Writes preload links for all modules into the page, so that a browser requests them at once.
 
 The modules are plain files that name each other; without this a browser finds out file by file.
 """

@@ -1,4 +1,4 @@
-"""What needs no grant: the page and its files, and whether we are alive.
+"""Public routes, without a grant: the page, its files, and the health check.
 
 The page is the same for everybody and holds no secret; what it shows it asks for with its grant.
 """
@@ -119,7 +119,7 @@ OPERATIONS = (
         path="/portlet",
         need="public",
         run=portlet,
-        summary="The frame of a transcript",
+        summary="The transcript frame",
         described=False,
     ),
     Operation(
@@ -127,7 +127,7 @@ OPERATIONS = (
         path="/terminal",
         need="public",
         run=terminal,
-        summary="The frame of a terminal",
+        summary="The terminal frame",
         described=False,
     ),
     Operation(
@@ -135,7 +135,7 @@ OPERATIONS = (
         path="/worker.js",
         need="public",
         run=worker,
-        summary="What lets a browser keep the page's files",
+        summary="The service worker, which caches the page's files",
         described=False,
     ),
     Operation(
@@ -143,7 +143,7 @@ OPERATIONS = (
         path="/manifest.webmanifest",
         need="public",
         run=manifest,
-        summary="What lets a browser install the page",
+        summary="The web app manifest",
         described=False,
     ),
     Operation(
@@ -173,6 +173,8 @@ OPERATIONS = (
         opaque_origin=True,
         described=False,
     ),
-    Operation(method="GET", path="/health", need="public", run=health, summary="Alive?", answer=Health),
-    Operation(method="GET", path="/healthz", need="public", run=healthz, summary="Alive? In one word"),
+    Operation(method="GET", path="/health", need="public", run=health, summary="Health check", answer=Health),
+    Operation(
+        method="GET", path="/healthz", need="public", run=healthz, summary="Health check, as plain text"
+    ),
 )

@@ -1,4 +1,4 @@
-"""The page's files, read once from the package. What is not in this list does not exist."""
+"""The page's files, read once from the package. Others are not served."""
 
 import gzip
 import hashlib

@@ -320,7 +320,7 @@ OPERATIONS = (
         need="session_terminal",
         body=TerminalQuery,
         run=view_terminal,
-        summary="A terminal's bytes, keys and size",
+        summary="WebSocket for a terminal: output, keys and size",
         in_session=True,
         ticket=True,
     ),

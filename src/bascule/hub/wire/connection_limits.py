@@ -1,4 +1,4 @@
-"""Counts connections: so many in all, and only so many from one address that have shown no grant.
+"""Connection limits: a total, and one per address for connections that have shown no grant.
 
 A newcomer may be the owner, whose token has not been read yet. So it is let in, and whoever has been silent
 for longest goes: a stranger can fill the room, but not keep others out of it.
@@ -63,7 +63,7 @@ class _Address:
 
 
 class ConnectionCounter:
-    """Who is connected. A connection that shows a valid grant stops counting as a stranger."""
+    """The open connections. One that shows a valid grant no longer counts as a stranger's."""
 
     def __init__(self, limits: WireLimits, user_of: Callable[[Name, Name], int | None] = peer_uid) -> None:
         self.limits = limits
@@ -93,7 +93,7 @@ class ConnectionCounter:
         return True
 
     def crowded(self, address: str) -> bool:
-        """Whether strangers have taken half of what one address may have."""
+        """Whether strangers use half of their address's limit."""
         strangers = self._addresses.get(address)
         return strangers is not None and len(strangers) >= self.limits.strangers_per_address // 2
 
@@ -142,7 +142,7 @@ class ConnectionCounter:
         self._addresses[address].trimming = loop.call_later(0.001, self._trim, address, loop.time())
 
     def _trim(self, address: str, late: float) -> None:
-        """Drop those who were silent for longest, but nobody before its first request could be read."""
+        """Drop the longest silent connections, but none whose first request could not be read yet."""
         strangers = self._addresses[address]
         strangers.trimming = None
         for _ in range(len(strangers) - self.limits.strangers_per_address):

@@ -1,4 +1,4 @@
-"""The headers every answer carries, so that a browser treats our pages and data as ours alone."""
+"""Security headers of every response."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 

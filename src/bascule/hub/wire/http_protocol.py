@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with the bounds it lacks: header size, count and time, body time, callers."""
+"""uvicorn's HTTP protocol with limits on headers, body time and connections."""
 
 import asyncio
 from http import HTTPStatus

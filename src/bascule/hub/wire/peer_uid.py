@@ -1,4 +1,4 @@
-"""Which user of this machine is at the other end of a loopback connection, asked of the kernel."""
+"""Finds the user at the other end of a loopback connection, from the kernel."""
 
 import ipaddress
 import socket

@@ -1,4 +1,4 @@
-"""Runs the app: uvicorn with our bounded protocols, and an end that leaves nobody hanging."""
+"""Runs uvicorn with our bounded protocols, and closes open streams at shutdown."""
 
 import contextlib
 import socket

@@ -1,4 +1,4 @@
-"""uvicorn's WebSocket protocol with its bounds, and a way to write one shared frame to many viewers."""
+"""uvicorn's WebSocket protocol with limits, and one shared frame for many viewers."""
 
 import asyncio
 import struct
@@ -79,7 +79,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         await self.writable.wait()
 
     def end(self, code: int, reason: str, *, seconds: float | None = None) -> None:
-        """Say goodbye; whoever does not read it is cut off soon after, or after so many seconds."""
+        """Send a close frame; abort the connection after `seconds` if the peer does not answer."""
         if self.gone:
             return
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
@@ -180,7 +180,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
             super().handle_pong(event)
 
     def _may_ping(self) -> bool:
-        """A peer pings, and answers our pings, now and then; one that does nothing else is let go."""
+        """Rate limit on pings and pongs; a peer that exceeds it is dropped."""
         if self._pings.take():
             return True
         self.end(1008, "too many pings")
