@@ -86,7 +86,11 @@ async def test_a_title_that_turns_a_line_around_is_written_out_everywhere(
         assert await tab.page.evaluate(RAW) == [], place
     await tab.turn_to("/sessions/s1")
     shown = "innocent \\u{202e}gnp.exe\\u{2066} \\u{200f}\\u{9b}31m\\u{1b}[2J"
-    for place in ("#side .srow.sel .t", "#tabs .tab.sel .tt", ".who h1"):
+    for place in (
+        "#side .session-row.is-selected .session-row__title",
+        "#tabs .session-tab.is-selected .session-tab__title",
+        ".session-bar__name h1",
+    ):
         await expect(tab.page.locator(place)).to_have_text(shown)
     for _ in range(3):
         await expect(tab.ask).to_be_visible()
