@@ -150,7 +150,11 @@ def test_the_kernels_file_systems_are_not_opened(path: str):
 
 
 def test_reaching_makes_the_folders_that_are_missing(root: Path, confined: ConfinedFolder):
-    os.close(confined.open_or_make(["src", "new", "deep"]))
+    before = os.umask(0o022)
+    try:
+        os.close(confined.open_or_make(["src", "new", "deep"]))
+    finally:
+        os.umask(before)
     assert (root / "src" / "new" / "deep").is_dir()
     assert stat.S_IMODE((root / "src" / "new").stat().st_mode) == 0o755
     os.close(confined.open_or_make([]))

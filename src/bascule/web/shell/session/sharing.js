@@ -52,11 +52,14 @@ class SessionLinks {
   }
 
   /** @param {number} days */
-  async make(days) {
+  choose(days) {
+    this.days = days; // drawn again when the links arrive, so it must be known here
+  }
+
+  async make() {
     const { api } = this.app;
-    this.days = days;
     try {
-      const made = await api.share(this.id, { expiresIn: days * DAY });
+      const made = await api.share(this.id, { expiresIn: this.days * DAY });
       // The address this page itself was reached by is the one that works for others, too.
       this.link = `${location.origin}/s#token=${made.token}`;
       this.code = await api.qr(this.link);
@@ -144,7 +147,7 @@ const makeForm = (links) =>
       'data-key': 'form',
       onsubmit: (/** @type {any} */ event) => {
         event.preventDefault();
-        void links.make(Number(event.currentTarget.querySelector('select').value));
+        void links.make();
       },
     },
     h(
@@ -153,7 +156,7 @@ const makeForm = (links) =>
       h('span', null, 'It ends after'),
       h(
         'select',
-        { class: 'input' },
+        { class: 'input', onchange: (/** @type {any} */ event) => links.choose(Number(event.currentTarget.value)) },
         TIMES.map(([value, label]) => h('option', { value: String(value), selected: value === links.days }, label)),
       ),
     ),
