@@ -81,7 +81,8 @@ async def test_8_mb_for_an_agent_that_never_reads_are_said_once_and_bounded(serv
             assert "KiB is the most" in answer.json()["error"]["message"]
             break
     assert refused == 1
-    assert server.peak() - before < 256 * MB
+    # 24 MB may wait and are written as a whole: some 220 MB on a quiet machine, 300 on a busy one.
+    assert server.peak() - before < 384 * MB
     rows = [row.event for row in await server.log(session)]
     assert sum(isinstance(one, PromptSent | PromptQueued) for one in rows) <= 26
     assert await notes(server, session) == ["not_reading"]
