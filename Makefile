@@ -28,6 +28,7 @@ run: $(VENV)/.run ## Start Bascule (ARGS="--port 4000")
 	@$(VENV)/bin/bascule $(ARGS)
 
 test: $(VENV)/.dev ## Run the tests (ARGS="-k keeper")
+	@$(PY) web/bundle.py
 	@$(PY) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 lint: ruff format types imports page ## Check style, types and the import rule
@@ -77,7 +78,7 @@ $(VENV)/.made:
 	@pwd -P > $@
 
 # The lock lists every package, so pip has nothing to resolve (--no-deps) and nothing to trust (--require-hashes).
-$(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml web/package-lock.json web/vendor.py
+$(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml web/package-lock.json web/vendor.py web/bundle.py
 	@echo 'Installing what Bascule needs ...' >&2
 	@$(PY) -m pip install -qq --no-deps --require-hashes -r requirements/run.txt
 	@$(PY) -m pip install -qq --no-deps --no-build-isolation -e .

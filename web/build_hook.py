@@ -1,12 +1,14 @@
-"""Brings the page's libraries into the package before a wheel or an editable install is made of it."""
+"""Brings the page's libraries and its bundle into the package before a wheel or editable install is made."""
 
-import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class PageLibraries(BuildHookInterface[Any]):
+class PageFiles(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        runpy.run_path(str(Path(self.root) / "web" / "vendor.py"), run_name="__main__")
+        for script in ("vendor.py", "bundle.py"):
+            subprocess.run([sys.executable, str(Path(self.root) / "web" / script)], check=True)

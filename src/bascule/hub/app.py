@@ -25,6 +25,7 @@ from bascule.hub.live.chat_events import sse_encoder
 from bascule.hub.live.feed import Feed
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.page import pages
+from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.services import Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal import viewer
@@ -58,6 +59,7 @@ def build_app(
     settings: Settings,
     clock: Callable[[], float],
     steady: Callable[[], float] = time.monotonic,
+    page: Callable[[], PageFiles] = page_files,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
     per_minute = settings.limits.spawns_per_minute
@@ -76,6 +78,7 @@ def build_app(
         doors=Doorway(settings),
         arbiters=Arbiters(settings.terminal, steady),
         sse=sse_encoder(store.epoch),
+        page=page,
         steady=steady,
     )
     grants.on_revoked(hub.open_streams.revoked)

@@ -11,6 +11,7 @@ from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.tickets import Tickets
 from bascule.hub.live.feed import Encoder, Feed
 from bascule.hub.live.presence import SessionPresence
+from bascule.hub.page.web_files import PageFiles
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal.arbiter import Arbiters
 from bascule.model.codec import encode
@@ -36,6 +37,7 @@ class Hub:
     doors: Doorway
     arbiters: Arbiters
     sse: Encoder  # rows as server-sent events, made once for all readers
+    page: Callable[[], PageFiles]  # read when somebody first asks for it
     steady: Callable[[], float] = field(default=time.monotonic)
     # Names this run of the server, so that a page that comes back can say that it was restarted.
     boot: str = field(default_factory=lambda: secrets.token_hex(4))

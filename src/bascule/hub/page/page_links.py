@@ -1,6 +1,6 @@
-"""Writes preload links for all modules into the page, so that a browser requests them at once.
+"""Writes the addresses of its files into a page: those of its bundle, or of all its modules.
 
-The modules are plain files that name each other; without this a browser finds out file by file.
+The modules are plain files that name each other; without a link for each a browser finds out file by file.
 """
 
 import re
@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from posixpath import dirname, join, normpath
 
 FROM = re.compile(r"""^(?:import|export)\b(?:[\w\s{},*$]*?\bfrom)?\s*['"]([^'"]+)['"]""", re.MULTILINE)
+STYLESHEETS = re.compile(r'(?:( *)<link rel="stylesheet" href="/assets/[^"]+"( crossorigin)?>\n)+')
+STYLESHEET = re.compile(r'<link rel="stylesheet" href="/assets/([^"]+)"')
 ENTRY = re.compile(r'( *)<script type="module" src="/assets/([^"]+)"( crossorigin)?></script>\n')
 
 
@@ -25,6 +27,17 @@ def closure(entry: str, sources: Mapping[str, str]) -> list[str]:
     return found[1:]
 
 
+def entry_of(page: str) -> str:
+    """The path of the one script that a page names."""
+    (script,) = ENTRY.finditer(page)
+    return script[2]
+
+
+def stylesheets_of(page: str) -> list[str]:
+    """The paths of the stylesheets that a page names, in their order."""
+    return STYLESHEET.findall(page)
+
+
 def linked(page: str, sources: Mapping[str, str], version: str) -> str:
     """The page with its files at the addresses of this version, and a link for each module it will need."""
 
@@ -36,4 +49,15 @@ def linked(page: str, sources: Mapping[str, str], version: str) -> str:
         ]
         return script[0] + "".join(preloads)
 
-    return ENTRY.sub(announce, page).replace('="/assets/', f'="/assets/{version}/')
+    return _versioned(ENTRY.sub(announce, page), version)
+
+
+def bundled(page: str, bundle: str, version: str) -> str:
+    """The page with the script and the stylesheet of its bundle in place of all that it names."""
+    style = rf'\1<link rel="stylesheet" href="/assets/{bundle}.css"\2>\n'
+    script = rf'\1<script type="module" src="/assets/{bundle}.js"\3></script>\n'
+    return _versioned(ENTRY.sub(script, STYLESHEETS.sub(style, page)), version)
+
+
+def _versioned(page: str, version: str) -> str:
+    return page.replace('="/assets/', f'="/assets/{version}/')

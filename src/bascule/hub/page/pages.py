@@ -9,7 +9,7 @@ from bascule.api.answers import Health
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header, takes_gzip
 from bascule.hub.api.operation import Operation
-from bascule.hub.page.web_files import WebFile, assets, document, version
+from bascule.hub.page.web_files import WebFile
 from bascule.hub.wire.headers import PAGE_POLICY
 from bascule.model.errors import CallerError
 
@@ -30,31 +30,31 @@ class NoSuchFile(CallerError):
 
 
 async def shell(call: AnyCall) -> Response:
-    page = document("index.html")
+    page = call.hub.page().documents["index.html"]
     return Response(page.body, headers={"content-security-policy": SHELL_POLICY}, media_type=page.media_type)
 
 
 async def portlet(call: AnyCall) -> Response:
-    return _frame("portlet.html", PORTLET_POLICY)
+    return _frame(call, "portlet.html", PORTLET_POLICY)
 
 
 async def terminal(call: AnyCall) -> Response:
-    return _frame("terminal.html", TERMINAL_POLICY)
+    return _frame(call, "terminal.html", TERMINAL_POLICY)
 
 
-def _frame(name: str, policy: str) -> Response:
-    page = document(name)
+def _frame(call: AnyCall, name: str, policy: str) -> Response:
+    page = call.hub.page().documents[name]
     headers = {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
     return Response(page.body, headers=headers, media_type=page.media_type)
 
 
 async def worker(call: AnyCall) -> Response:
-    file = document("worker.js")
+    file = call.hub.page().documents["worker.js"]
     return Response(file.body, headers={"cache-control": "no-cache"}, media_type=file.media_type)
 
 
 async def manifest(call: AnyCall) -> Response:
-    file = document("manifest.webmanifest")
+    file = call.hub.page().documents["manifest.webmanifest"]
     return Response(file.body, headers={"cache-control": "no-cache"}, media_type=file.media_type)
 
 
@@ -65,14 +65,14 @@ async def asset(call: AnyCall) -> Response:
 
 async def asset_of_version(call: AnyCall) -> Response:
     """What pages name. An update has other addresses, so it can't mix with what came before."""
-    if call.params["version"] != version():
+    if call.params["version"] != call.hub.page().version:
         raise NoSuchFile("There is nothing here.")
     return _asset(call, "public, max-age=31536000, immutable")
 
 
 def _asset(call: AnyCall, keep: str) -> Response:
     parts = (call.params.get(part) for part in ("folder", "part", "name"))
-    file = assets().get("/".join(part for part in parts if part is not None))
+    file = call.hub.page().assets.get("/".join(part for part in parts if part is not None))
     if file is None:
         raise NoSuchFile("There is nothing here.")
     return _file(call, file, {"cache-control": keep, "access-control-allow-origin": "*"})
