@@ -2,6 +2,7 @@
 
 `deltas N`     N pieces of one text, each with one marker, as fast as the pipe takes them
 `tools N`      N tool calls with their results, one marker in each result
+`messages N`   N messages that come whole, one marker in each
 `paced N RATE` N pieces at RATE per second, each carrying the time it was written
 
 A marker is "¶"; one that carries a time is "¶<monotonic ns> ". A flood begins with "§<monotonic ns>§", the
@@ -15,6 +16,7 @@ import time
 
 SESSION = "5f0f8b0e-6f5d-4d0e-9c53-0a1b2c3d4e5f"
 PIECE = 64 * 1024
+BEGAN = "§began§"  # in the first lines of a flood, until the time they are written is known
 
 DELTA = (
     '{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta",'
@@ -32,6 +34,15 @@ TOOL_RESULT = (
     '{"type":"user","message":{"role":"user","content":[{"tool_use_id":"%s","type":"tool_result",'
     '"content":"%sline-%d ¶","is_error":false}]},"parent_tool_use_id":null,"session_id":"' + SESSION + '",'
     '"uuid":"f0b547f5-99ab-44b1-a17b-%012d"}\n'
+)
+
+MESSAGE = (
+    '{"type":"assistant","message":{"id":"%s","type":"message","role":"assistant","model":"scripted",'
+    '"content":[{"type":"text","text":"%sanswer %d ¶ and a few more words, as many as a line of text has"}],'
+    '"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1000,"cache_creation_input_tokens":0,'
+    '"cache_read_input_tokens":0,"output_tokens":1}},"parent_tool_use_id":null,"session_id":"'
+    + SESSION
+    + '","uuid":"7d2f3c55-0d7b-4f29-8f2f-%012d"}\n'
 )
 
 
@@ -80,16 +91,24 @@ def deltas(count: int, message_id: str) -> None:
     write(text_ends())
 
 
-def tools(count: int, turn: str) -> None:
+def tool_lines(count: int, turn: str) -> list[str]:
     lines: list[str] = []
     for n in range(count):
         tool = f"toolu_{turn}_{n:08d}"
         lines += (
             TOOL_USE % (f"msg_{turn}_{n}", tool, n, n),
-            TOOL_RESULT % (tool, "%s" if n == 0 else "", n, n),
+            TOOL_RESULT % (tool, "" if n else BEGAN, n, n),
         )
+    return lines
+
+
+def message_lines(count: int, turn: str) -> list[str]:
+    return [MESSAGE % (f"msg_{turn}_{n}", "" if n else BEGAN, n, n) for n in range(count)]
+
+
+def flood(lines: list[str]) -> None:
     first, rest = "".join(lines[:2]), "".join(lines[2:]).encode()
-    write(first.replace("%sline", f"§{time.monotonic_ns()}§ line").encode() + rest)
+    write(first.replace(BEGAN, f"§{time.monotonic_ns()}§ ").encode() + rest)
 
 
 def paced(count: int, rate: float, message_id: str) -> None:
@@ -107,7 +126,9 @@ def obey(prompt: str, turn: str) -> None:
         case ["deltas", count]:
             deltas(int(count), f"msg_{turn}")
         case ["tools", count]:
-            tools(int(count), turn)
+            flood(tool_lines(int(count), turn))
+        case ["messages", count]:
+            flood(message_lines(int(count), turn))
         case ["paced", count, rate]:
             paced(int(count), float(rate), f"msg_{turn}")
         case _:

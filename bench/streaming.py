@@ -17,6 +17,7 @@ class Sizes:
         self.rounds = 1 if quick else 5
         self.deltas = 4_000 if quick else 40_000
         self.tools = 1_000 if quick else 8_000
+        self.messages = 2_000 if quick else 16_000
         self.paced = 200 if quick else 1_000
         # Viewers, pieces, pieces per second: what one core can hand out without a queue of its own.
         self.crowds = [(20, 40, 40), (200, 20, 10)] if quick else [(20, 300, 50), (200, 60, 10)]
@@ -87,6 +88,7 @@ def throughput(bare: Bare, bascule: Bascule, sizes: Sizes) -> Iterator[Figure]:
     cases = [
         ("text pieces", f"deltas {sizes.deltas}", sizes.deltas, sizes.deltas),
         ("tool calls", f"tools {sizes.tools}", sizes.tools, 2 * sizes.tools),
+        ("whole messages", f"messages {sizes.messages}", sizes.messages, sizes.messages),
     ]
     for what, prompt, markers, lines in cases:
         pair = Pair(bare, bascule)

@@ -19,6 +19,7 @@ from bascule.model.events import (
     SessionReady,
     StderrWritten,
     TextAppended,
+    TextSaid,
     ToolChanged,
     ToolStarted,
     TurnEnded,
@@ -103,14 +104,13 @@ def _measure(talk: Talk, figures: Figures) -> None:
     figures.ready = ready - spawned
     # Only where the prompt came with the start, and nobody was waited for in between.
     prompt_first = isinstance(talk.rows[1].event, PromptSent)
-    first = next(
-        (r.event for r in talk.rows if isinstance(r.event, TextAppended | PermissionRequested)), None
-    )
-    text = _moment(talk, TextAppended)
-    if prompt_first and isinstance(first, TextAppended) and text is not None and text > spawned:
+    awaited = TextAppended | TextSaid | PermissionRequested
+    first = next((row.event for row in talk.rows if isinstance(row.event, awaited)), None)
+    text = _moment(talk, TextAppended, TextSaid)
+    if prompt_first and isinstance(first, TextAppended | TextSaid) and text is not None and text > spawned:
         figures.text = text - spawned
 
 
-def _moment(talk: Talk, kind: type[AnyEvent]) -> float | None:
-    at = next((row.at for row in talk.rows if isinstance(row.event, kind)), None)
+def _moment(talk: Talk, *kinds: type[AnyEvent]) -> float | None:
+    at = next((row.at for row in talk.rows if isinstance(row.event, kinds)), None)
     return None if at is None else datetime.fromisoformat(at).timestamp()

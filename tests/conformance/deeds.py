@@ -13,7 +13,7 @@ from tests.conformance.talk import Broken, Talk
 from tests.conformance.witness import Visits
 from tests.modelapi.reply import NO_SUCH_TOOL
 
-from bascule.model.events import PermissionRequested, TextAppended, TurnEnded
+from bascule.model.events import PermissionRequested, TextAppended, TextSaid, TurnEnded
 
 MAX_ASKED = 12
 # What only the call that starts a sub-agent holds: it is allowed, to see what becomes of the command in it.
@@ -115,7 +115,9 @@ async def attempt(talk: Talk, deed: Deed, place: Place, decision: Literal["allow
             await talk.answer(row.event, "allow" if starts else decision)
     except Broken as error:
         hangs = str(error)
-    said = "".join(row.event.text for row in talk.rows[begun:] if isinstance(row.event, TextAppended))
+    said = "".join(
+        row.event.text for row in talk.rows[begun:] if isinstance(row.event, TextAppended | TextSaid)
+    )
     return Tried(asked, deed.done(place, mark), said, hangs)
 
 

@@ -22,7 +22,7 @@ from tests.live import LiveServer
 from tests.modelapi.server import ScriptedModel, serve
 from tests.terminal.viewing import terminal, viewing
 
-from bascule.model.events import PromptSent, TextAppended
+from bascule.model.events import PromptSent, TextAppended, TextSaid
 
 AT_THE_END = "::text Heard at the end of the turn."
 WHEN_IDLE = "The wick is too short."
@@ -161,7 +161,7 @@ async def _check_log(live: LiveServer, session: str) -> None:
     """Each message once, by its writer, behind what was said before it and before what was answered."""
     await live.wait_for(session, lambda event: isinstance(event, PromptSent) and event.text == AFTER_STOP)
     rows = [one.event for one in await live.log(session)]
-    said = [one.text.strip() for one in rows if isinstance(one, PromptSent | TextAppended)]
+    said = [one.text.strip() for one in rows if isinstance(one, PromptSent | TextAppended | TextSaid)]
     for text in (AT_THE_END, WHEN_IDLE, AFTER_STOP):
         assert said.count(text) == 1, said
     place = said.index(AT_THE_END)

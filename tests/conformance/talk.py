@@ -27,6 +27,7 @@ from bascule.model.events import (
     SessionFailed,
     StopReason,
     TextAppended,
+    TextSaid,
     TurnEnded,
 )
 
@@ -233,7 +234,7 @@ class Talk:
         said: dict[str, str] = {}
 
         def now_said(event: AnyEvent) -> bool:
-            if isinstance(event, TextAppended):
+            if isinstance(event, TextAppended | TextSaid):
                 said[event.entry_id] = said.get(event.entry_id, "") + event.text
                 return text in said[event.entry_id]
             return False

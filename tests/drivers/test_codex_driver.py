@@ -17,7 +17,7 @@ from bascule.model.events import (
     PlanChanged,
     PromptSent,
     SessionReady,
-    TextAppended,
+    TextSaid,
     ToolChanged,
     TurnEnded,
     Unrecognised,
@@ -206,7 +206,7 @@ def test_a_message_completed_without_pieces_is_said_whole() -> None:
     driver = opened()
     item = {"id": "m", "type": "agentMessage", "text": "whole"}
     events = driver.receive(told("item/completed", turnId="tu", item=item))
-    assert [one.text for one in events if isinstance(one, TextAppended)] == ["whole"]
+    assert [one.text for one in events if isinstance(one, TextSaid)] == ["whole"]
 
 
 MCP_REQUEST = {

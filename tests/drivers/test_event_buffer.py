@@ -20,3 +20,20 @@ def test_adjacent_pieces_of_one_entry_become_one_event() -> None:
         TextAppended("e2", "thinking", "e"),
     ]
     assert out.take() == []
+
+
+class Counted(list[str]):
+    def count(self, text: str) -> None:
+        self.append(text)
+
+
+def test_pieces_are_counted_once_and_many_at_a_time() -> None:
+    out, counted = EventBuffer(), Counted()
+    for piece in "abc":
+        out.append_text("e1", "assistant", piece, counted)
+    assert counted == []
+    out.count_text()
+    out.count_text()
+    out.append_text("e1", "assistant", "d", counted)
+    assert out.take() == [TextAppended("e1", "assistant", "abcd")]
+    assert counted == ["abc", "d"]

@@ -13,7 +13,7 @@ from bascule.drivers.history import claude, codex, copilot, gemini, opencode
 from bascule.drivers.history.builder import MAX_UNRECOGNISED, History
 from bascule.model.codec import Logged, encode
 from bascule.model.entries import Fold, PromptEntry, TextEntry, ToolEntry
-from bascule.model.events import PromptSent, TextAppended, ToolChanged, ToolStarted, TurnEnded, Unrecognised
+from bascule.model.events import PromptSent, TextSaid, ToolChanged, ToolStarted, TurnEnded, Unrecognised
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "disk"
 READERS: dict[str, Callable[[Any], History]] = {
@@ -35,7 +35,7 @@ def told(name: str, lines: list[bytes] | None = None) -> History:
 
 def said(history: History, kind: str = "assistant") -> list[str]:
     events = [one.event for one in history.events]
-    return [one.text for one in events if isinstance(one, TextAppended) and one.kind == kind]
+    return [one.text for one in events if isinstance(one, TextSaid) and one.kind == kind]
 
 
 def asked(history: History) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from tests.waiting import PATIENCE
 
 from bascule.drivers.stream_json import StreamJsonDriver
-from bascule.model.events import AnyEvent, PermissionRequested, TextAppended, TurnEnded, Unrecognised
+from bascule.model.events import AnyEvent, PermissionRequested, TextSaid, TurnEnded, Unrecognised
 
 FAKES = Path(__file__).parents[1] / "fakes"
 PROMPT = b'{"type":"user","message":{"role":"user","content":"hi"}}\n'
@@ -26,7 +26,7 @@ def events_from(script: str, *args: str) -> tuple[int, list[AnyEvent]]:
 
 
 def said(events: list[AnyEvent]) -> list[str]:
-    return [event.text for event in events if isinstance(event, TextAppended)]
+    return [event.text for event in events if isinstance(event, TextSaid)]
 
 
 @pytest.mark.row("REL-31")

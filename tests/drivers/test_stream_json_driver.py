@@ -16,10 +16,12 @@ from bascule.model.events import (
     PlanChanged,
     QuestionWithdrawn,
     TextAppended,
+    TextSaid,
     ToolChanged,
     ToolStarted,
     TurnEnded,
     Unrecognised,
+    UsageChanged,
 )
 
 
@@ -97,7 +99,7 @@ def test_what_is_kept_is_bounded_with_its_length_and_hash() -> None:
 def test_half_an_emoji_does_not_cost_the_message() -> None:
     line = b'{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"cut \\ud83d"}]}}\n'
     events = StreamJsonDriver().receive(line)
-    assert TextAppended("m:0", "assistant", "cut �") in events
+    assert TextSaid("m:0", "assistant", "cut �") in events
 
 
 def test_pieces_and_their_whole_are_said_once() -> None:
@@ -118,11 +120,97 @@ def test_a_whole_that_differs_from_its_pieces_is_said_beside_them() -> None:
         TextAppended,
         EntryClosed,
         Note,
-        EntryOpened,
-        TextAppended,
-        EntryClosed,
+        TextSaid,
     ]
-    assert events[5] == TextAppended("m:1", "assistant", "right")
+    assert events[4] == TextSaid("m:1", "assistant", "right")
+
+
+@pytest.mark.parametrize("parent", [None, "t1"])
+def test_a_text_that_came_whole_is_one_event(parent: str | None) -> None:
+    driver = StreamJsonDriver()
+    thought = {"type": "thinking", "thinking": "hm"}
+    events = driver.receive(
+        lines(assistant("m", thought, text(""), parent=parent), assistant("m", text("a"), parent=parent))
+    )
+    assert events == [TextSaid("m:0", "thinking", "hm", parent), TextSaid("m:2", "assistant", "a", parent)]
+
+
+def test_a_block_that_was_announced_and_then_came_whole_keeps_its_place() -> None:
+    begun = {"type": "content_block_start", "index": 3, "content_block": text("")}
+    events = StreamJsonDriver().receive(lines(start("m"), stream(begun), assistant("m", text("a"))))
+    assert events == [TextSaid("m:3", "assistant", "a")]
+
+
+def test_what_a_closed_text_lacks_follows_as_a_text_of_its_own() -> None:
+    stop = stream({"type": "content_block_stop", "index": 0})
+    events = StreamJsonDriver().receive(lines(start("m"), delta("a"), stop, assistant("m", text("ab"))))
+    assert events[2:] == [EntryClosed("m:0"), TextSaid("m:1", "assistant", "b")]
+
+
+def test_the_next_message_of_the_same_speaker_closes_the_one_before() -> None:
+    driver = StreamJsonDriver()
+    driver.receive(lines(start("m"), delta("a"), start("s", "t1"), delta("b", parent="t1")))
+    driver = StreamJsonDriver.restore(driver.state())
+    assert driver.receive(lines(assistant("n", text("c")))) == [
+        EntryClosed("m:0"),
+        TextSaid("n:0", "assistant", "c"),
+    ]
+    assert driver.finish() == [EntryClosed("s:0")]
+
+
+def test_the_oldest_of_many_messages_is_closed_and_forgotten() -> None:
+    driver = StreamJsonDriver()
+    driver.receive(lines(start("m", "t0"), delta("a", parent="t0")))
+    events = driver.receive(lines(*(assistant(f"n{n}", text("b"), parent=f"t{n + 1}") for n in range(8))))
+    assert events[-2:] == [EntryClosed("m:0"), TextSaid("n7:0", "assistant", "b", "t8")]
+    (late,) = driver.receive(lines(delta("c", parent="t0")))
+    assert isinstance(late, Unrecognised)
+
+
+@pytest.mark.row("REL-31")
+def test_a_block_nobody_understands_does_not_cost_the_others() -> None:
+    odd, broken = {"type": "hologram", "data": [1]}, {"type": "text", "text": 5}
+    events = StreamJsonDriver().receive(lines(assistant("m", text("a"), odd, broken, text("b"))))
+    assert events[:2] == [TextSaid("m:0", "assistant", "a"), TextSaid("m:1", "assistant", "b")]
+    kept = [(json.loads(one.raw), one.reason) for one in events if isinstance(one, Unrecognised)]
+    assert [raw for raw, _ in kept] == [odd, broken]
+    assert kept[0][1] == "unknown content block 'hologram'"
+    assert kept[1][1].startswith("broken content block: ")
+
+
+@pytest.mark.parametrize("usage", [5, [], {"input_tokens": "many"}, None])
+def test_a_count_of_the_wrong_type_does_not_cost_the_message(usage: Any) -> None:
+    said = assistant("m", text("a"))
+    said["message"]["usage"] = usage
+    assert StreamJsonDriver().receive(lines(said)) == [TextSaid("m:0", "assistant", "a")]
+
+
+def test_the_context_in_use_is_told_when_it_changes() -> None:
+    said = assistant("m", text("a"))
+    said["message"]["usage"] = {
+        "input_tokens": 7.0,
+        "cache_read_input_tokens": 5,
+        "cache_creation_input_tokens": True,
+    }
+    events = StreamJsonDriver().receive(lines(said, said))
+    assert [event for event in events if isinstance(event, UsageChanged)] == [UsageChanged(12)]
+
+
+def test_a_result_of_a_tool_of_the_models_provider_ends_it() -> None:
+    call = {"type": "server_tool_use", "id": "t", "name": "web_search", "input": {"query": "wicks"}}
+    result = {"type": "web_search_tool_result", "tool_use_id": "t", "content": [text("found")]}
+    events = StreamJsonDriver().receive(lines(assistant("m", call, result)))
+    assert events[1:] == [ToolChanged("t", "done", "found")]
+
+
+@pytest.mark.row("REL-31")
+@pytest.mark.parametrize(
+    "wrong", [{"tool_use_result": "Error: no"}, {"tool_result_meta": 7}, {"isSynthetic": []}, {"uuid": 5}]
+)
+def test_a_field_of_the_wrong_type_does_not_cost_a_tools_result(wrong: dict[str, Any]) -> None:
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "out", "is_error": "yes"}
+    said = {"type": "user", "message": {"content": ["stray", 5, result | {"text": 7}]}, **wrong}
+    assert StreamJsonDriver().receive(lines(said)) == [ToolChanged("t", "done", "out")]
 
 
 def test_a_text_left_open_is_closed_by_the_end_of_the_turn_and_of_the_stream() -> None:

@@ -17,6 +17,8 @@ from bascule.model.events import (
     SessionStarted,
     StderrWritten,
     TextAppended,
+    TextKind,
+    TextSaid,
     Unrecognised,
 )
 from bascule.model.lifecycle import Phase
@@ -75,6 +77,18 @@ def test_an_event_of_a_newer_version_goes_out_under_its_own_name() -> None:
         SSE(Delivery("s", [row]))
         == b'id: 3-0123456789abcdef\nevent: teleported\ndata: {"type":"teleported","to":"mars"}\n\n'
     )
+
+
+@pytest.mark.row("C3")
+@pytest.mark.parametrize("kind", ["assistant", "thinking"])
+def test_a_whole_text_is_told_like_one_that_was_streamed_and_only_its_end_moves_the_position(
+    kind: TextKind,
+) -> None:
+    whole = TextSaid("e", kind, "a\nb", "t")
+    streamed = [encode_logged(7, "2026-01-01T00:00:00.000Z", piece) for piece in whole.in_pieces()]
+    *before, last = [SSE(Delivery("s", [Row(7, row)])) for row in streamed]
+    told = SSE(Delivery("s", [Row(7, encode_logged(7, "2026-01-01T00:00:00.000Z", whole))]))
+    assert told == b"".join(one.partition(b"\n")[2] for one in before) + last
 
 
 @pytest.mark.row("C3")

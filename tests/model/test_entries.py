@@ -61,6 +61,7 @@ from bascule.model.events import (
     StderrWritten,
     TerminalResized,
     TextAppended,
+    TextSaid,
     TitleChanged,
     ToolChanged,
     ToolStarted,
@@ -105,6 +106,10 @@ def span(first: int, last: int | None = None, **more: Any) -> dict[str, Any]:
         (
             EntryOpened("m", "thinking", "t"),
             TextEntry(**span(1), open=True, entry_id="m", voice="thinking", parent="t"),
+        ),
+        (
+            TextSaid("m", "thinking", "Hm.", "t"),
+            TextEntry(**span(1), entry_id="m", voice="thinking", text="Hm.", parent="t"),
         ),
         (
             ToolStarted("t", "Bash", "ls", "execute", Raw(b'{"a":1}'), "t0"),
@@ -220,6 +225,7 @@ DIFFS, PLACES = (Diff("a.py", "@@", 1, 2),), (Location("a.py", 3),)
             text(4, "ab"),
         ),
         ([OPENED, EntryClosed("m"), TextAppended("m", "assistant", "late")], text(2, "")),
+        ([TextSaid("m", "assistant", "whole"), TextAppended("m", "assistant", "late")], text(1, "whole")),
         ([OPENED, TextAppended("other", "assistant", "a"), EntryClosed("other")], text(1, "", open=True)),
         # A tool keeps the newest of what it said, and says when it finished.
         ([EDITS, ToolChanged("t", "running", "half")], tool(2, open=True, output="half")),
@@ -303,6 +309,12 @@ def test_a_name_that_is_opened_twice_closes_the_older_entry():
     second = TextEntry(**span(3), open=True, entry_id="m", voice="assistant")
     assert told == [text(3, "a"), second]
     assert list(fold.open.values()) == [second]
+
+
+def test_a_whole_text_closes_an_open_one_of_its_name():
+    fold, told = folded(OPENED, TextAppended("m", "assistant", "a"), TextSaid("m", "assistant", "b"))
+    assert told == [text(3, "a"), TextEntry(**span(3), entry_id="m", voice="assistant", text="b")]
+    assert fold.open == {}
 
 
 def reconnect(first: int, last: int, event: SessionEnded | SessionFailed, **more: Any) -> EventEntry:

@@ -26,6 +26,7 @@ from bascule.model.events import (
     SessionStarted,
     StderrWritten,
     TextAppended,
+    TextSaid,
     ToolChanged,
     ToolStarted,
     TurnEnded,
@@ -82,6 +83,9 @@ class Transcript:
                 self._text(event)
             case EntryClosed():
                 terminal.fresh_line()
+            case TextSaid():
+                self._text(event)
+                terminal.fresh_line()
             case ToolStarted():
                 self._tools[event.tool_id] = one_line(event.title or event.name)
                 indent = "  " if event.parent else ""
@@ -124,7 +128,7 @@ class Transcript:
             case _:
                 _: NotShown = event  # a new type of event has to be named there, or above
 
-    def _text(self, event: TextAppended) -> None:
+    def _text(self, event: TextAppended | TextSaid) -> None:
         if event.entry_id != self._speaking:
             self._terminal.fresh_line()
             self._speaking = event.entry_id

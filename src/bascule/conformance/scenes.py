@@ -24,6 +24,7 @@ from bascule.model.events import (
     SessionFailed,
     SessionReady,
     TextAppended,
+    TextSaid,
     TurnEnded,
 )
 from bascule.model.fields import DriverName
@@ -57,7 +58,7 @@ class Session:
     async def until(self, kind: type[AnyEvent] | tuple[type[AnyEvent], ...]) -> AnyEvent:
         async for row in self._feed:
             event = row.event
-            if isinstance(event, TextAppended) and event.kind == "assistant":
+            if isinstance(event, TextAppended | TextSaid) and event.kind == "assistant":
                 self.said += event.text
             if isinstance(event, kind):
                 return event
@@ -165,7 +166,7 @@ async def _rejected(stage: Stage) -> str:
 async def _cancelled(stage: Stage) -> str:
     session = await stage.open("cancel", COUNT)
     async with aclosing(session):
-        await session.until((TextAppended, TurnEnded))
+        await session.until((TextAppended, TextSaid, TurnEnded))
         await session.client.interrupt(session.session_id)
         ended = await session.turn_ends()
         if ended.stop_reason != "interrupted":

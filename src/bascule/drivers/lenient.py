@@ -46,7 +46,9 @@ def clip(value: str, limit: int) -> str:
 
 def whole(source: JsonObject, key: str) -> int | None:
     value = source.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if type(value) is int:  # nearly always, and never a bool
+        return value if 0 <= value < _LARGEST_WHOLE else None
+    if not isinstance(value, float) or not math.isfinite(value):
         return None
     return int(value) if 0 <= value < _LARGEST_WHOLE else None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import msgspec
 
 from bascule.drivers.event_buffer import EventBuffer
-from bascule.drivers.lenient import DECODE_ERRORS, without_lone_surrogates
+from bascule.drivers.lenient import without_lone_surrogates
 from bascule.drivers.line_splitter import LineSplitter, Oversize
 from bascule.model.events import Unrecognised
 
@@ -32,43 +32,38 @@ class LineReader:
         return self._lines.skipping
 
     def feed(self, chunk: bytes) -> None:
-        for line in self._lines.feed(chunk):
-            self._take(line)
+        self._read(self._lines.feed(chunk))
 
     def finish(self) -> None:
-        for line in self._lines.finish():
-            self._take(line)
+        self._read(self._lines.finish())
 
-    def _take(self, line: bytes | Oversize) -> None:
-        if isinstance(line, Oversize):
-            why = (
-                "a line longer than 16 MiB"
-                if line.ended
-                else "a line longer than 256 MiB, the rest is skipped"
-            )
-            head = line.head[:MAX_RAW].decode("utf-8", "replace")
-            self._out.put(Unrecognised(head, why, line.length, line.sha256))
-        elif line and not line.isspace():
-            why = self._why_not(line)
-            if why is not None:
-                keep(self._out, line, why)
+    def _read(self, lines: list[bytes | Oversize]) -> None:
+        understand = self._understand
+        for line in lines:
+            if isinstance(line, Oversize):
+                self._keep_head(line)
+            elif line and not line.isspace():
+                try:
+                    why = understand(line)
+                except Exception as error:  # noqa: BLE001 - the promise is that no bytes ever raise
+                    why = self._second_try(line, error)
+                if why is not None:
+                    keep(self._out, line, why)
 
-    def _why_not(self, line: bytes) -> str | None:
-        try:
-            return self._repaired(line)
-        except DECODE_ERRORS as error:
-            return _reason(error)
-        except Exception as error:  # noqa: BLE001 - the promise is that no bytes ever raise
-            return f"driver fault: {type(error).__name__}"
+    def _keep_head(self, line: Oversize) -> None:
+        why = "a line longer than 16 MiB" if line.ended else "a line longer than 256 MiB, the rest is skipped"
+        head = line.head[:MAX_RAW].decode("utf-8", "replace")
+        self._out.put(Unrecognised(head, why, line.length, line.sha256))
 
-    def _repaired(self, line: bytes) -> str | None:
-        try:
-            return self._understand(line)
-        except msgspec.DecodeError:
+    def _second_try(self, line: bytes, error: Exception) -> str | None:
+        if isinstance(error, msgspec.DecodeError):
             repaired = without_lone_surrogates(line)
-            if repaired == line:
-                raise
-            return self._understand(repaired)
+            if repaired != line:
+                try:
+                    return self._understand(repaired)
+                except Exception as second:  # noqa: BLE001 - as above
+                    return _reason(second)
+        return _reason(error)
 
 
 def keep(out: EventBuffer, line: bytes, why: str) -> None:
@@ -88,5 +83,7 @@ def _reason(error: Exception) -> str:
             return "nested too deeply"
         case UnicodeError():
             return "not UTF-8"
-        case _:
+        case msgspec.MsgspecError():
             return f"not JSON: {error}"[:500]
+        case _:
+            return f"driver fault: {type(error).__name__}"

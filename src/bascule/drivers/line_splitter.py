@@ -43,12 +43,22 @@ class LineSplitter:
 
     def feed(self, chunk: bytes) -> list[bytes | Oversize]:
         found: list[bytes | Oversize] = []
-        pieces = chunk.split(b"\n")
-        for piece in pieces[:-1]:
-            self._add(piece, found)
-            self._end_line(found)
-        if pieces[-1]:
-            self._add(pieces[-1], found)
+        head, *lines = chunk.split(b"\n")
+        if head:
+            self._add(head, found)
+        if not lines:
+            return found
+        self._end_line(found)
+        rest = lines.pop()
+        if len(chunk) <= self.MAX_LINE:  # so none of the lines that it holds whole is too long
+            found += lines
+            self.consumed += len(chunk) - len(head) - len(rest) - 1
+        else:
+            for line in lines:
+                self._add(line, found)
+                self._end_line(found)
+        if rest:
+            self._add(rest, found)
         return found
 
     def finish(self) -> list[bytes | Oversize]:

@@ -1,6 +1,7 @@
 """The transcript fold: turns events into the entries a person reads. Pure; the page has the same in JS."""
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
 
 from msgspec import Raw, Struct
 
@@ -48,6 +49,7 @@ from bascule.model.events import (
     TerminalResized,
     TextAppended,
     TextKind,
+    TextSaid,
     TitleChanged,
     ToolChanged,
     ToolKind,
@@ -94,6 +96,8 @@ ChangesEntry = (
     | ReconnectScheduled
     | SessionReady
 )
+# Events that begin most entries, each folded by a method of its own.
+BeginsOften = EntryOpened | TextSaid | ToolStarted
 MAX_OUTPUT = 256 * 1024  # characters of a tool's output kept in its entry; the log keeps the rest
 
 
@@ -187,39 +191,67 @@ class Fold:
 
     def apply(self, logged: Logged) -> None:
         event = logged.event
-        match event:
-            case TextAppended():
-                self._append(event, logged)
-            case EntryClosed():
-                self._close(f"text {event.entry_id}", logged)
-            case ToolChanged():
-                self._change_tool(event, logged)
-            case PlanChanged() if "plan" in self.open:
-                self._change_plan(event, logged)
-            case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
-                self._settle(event, logged)
-            case ReconnectScheduled() | SessionStarted() | SessionReady() if RECONNECT in self.open:
-                self._follow_reconnect(event, logged)
-            case SessionEnded() | SessionFailed() if RECONNECT in self.open:
-                self._follow_reconnect(event, logged)
-            case _:
-                self._begin(logged)
-        if isinstance(event, TurnEnded | SessionEnded | SessionFailed):
-            self._close_all(logged)
+        fold = self._BY_TYPE.get(type(event))
+        if fold is not None:
+            fold(self, event, logged)
 
-    def _begin(self, logged: Logged) -> None:
-        entry = _entry_begun_by(logged.event, logged)
+    def _begin(self, event: AnyEvent, logged: Logged) -> None:
+        entry = _entry_begun_by(event, logged)
         if entry is None:
             return
-        self._dirty[entry.first_seq] = entry
         if entry.open:
-            self._close(_name(entry), logged)  # a name said twice: the older one is over
-            self.open[_name(entry)] = entry
+            self._begin_open(_name(entry), entry, logged)
+        else:
+            self._dirty[entry.first_seq] = entry
+
+    def _begin_open(self, name: str, entry: AnyEntry, logged: Logged) -> None:
+        self._dirty[entry.first_seq] = entry
+        if name in self.open:
+            self._close(name, logged)  # a name said twice: the older one is over
+        self.open[name] = entry
+
+    def _end(self, event: TurnEnded | SessionEnded | SessionFailed, logged: Logged) -> None:
+        if RECONNECT in self.open and not isinstance(event, TurnEnded):
+            self._follow_reconnect(event, logged)
+        else:
+            self._begin(event, logged)
+        for name in [one for one in self.open if one != RECONNECT]:
+            self._close(name, logged)
+
+    def _open_text(self, event: EntryOpened, logged: Logged) -> None:
+        seq = logged.seq
+        entry = TextEntry(
+            first_seq=seq,
+            last_seq=seq,
+            at=logged.at,
+            open=True,
+            entry_id=event.entry_id,
+            voice=event.kind,
+            parent=event.parent,
+        )
+        self._begin_open(f"text {event.entry_id}", entry, logged)
 
     def _append(self, event: TextAppended, logged: Logged) -> None:
         entry = self._touch(f"text {event.entry_id}", logged)
         if isinstance(entry, TextEntry):
             entry.text += event.text
+
+    def _close_text(self, event: EntryClosed, logged: Logged) -> None:
+        self._close(f"text {event.entry_id}", logged)
+
+    def _say(self, event: TextSaid, logged: Logged) -> None:
+        name, seq = f"text {event.entry_id}", logged.seq
+        if name in self.open:
+            self._close(name, logged)
+        self._dirty[seq] = TextEntry(
+            first_seq=seq,
+            last_seq=seq,
+            at=logged.at,
+            entry_id=event.entry_id,
+            voice=event.kind,
+            text=event.text,
+            parent=event.parent,
+        )
 
     def _touch(self, name: str, logged: Logged) -> AnyEntry | None:
         entry = self.open.get(name)
@@ -235,15 +267,14 @@ class Fold:
             del self.open[name]
         return entry
 
-    def _close_all(self, logged: Logged) -> None:
-        for name in [one for one in self.open if one != RECONNECT]:
-            self._close(name, logged)
-
     def _follow_reconnect(
         self,
         event: ReconnectScheduled | SessionStarted | SessionReady | SessionEnded | SessionFailed,
         logged: Logged,
     ) -> None:
+        if RECONNECT not in self.open:
+            self._begin(event, logged)
+            return
         entry = self._touch(RECONNECT, logged)
         assert isinstance(entry, EventEntry), "only an event has this name"
         match event:
@@ -261,7 +292,23 @@ class Fold:
                 entry.event = event
             case SessionEnded():
                 self._close(RECONNECT, logged)
-                self._begin(logged)
+                self._begin(event, logged)
+
+    def _start_tool(self, event: ToolStarted, logged: Logged) -> None:
+        seq = logged.seq
+        entry = ToolEntry(
+            first_seq=seq,
+            last_seq=seq,
+            at=logged.at,
+            open=True,
+            tool_id=event.tool_id,
+            name=event.name,
+            title=event.title,
+            tool_kind=event.kind,
+            input=event.input,
+            parent=event.parent,
+        )
+        self._begin_open(f"tool {event.tool_id}", entry, logged)
 
     def _change_tool(self, event: ToolChanged, logged: Logged) -> None:
         name = f"tool {event.tool_id}"
@@ -275,12 +322,15 @@ class Fold:
         entry.images = event.images or entry.images
         if event.status != "running":
             entry.finished_at = logged.at
-            self._close(name, logged)
+            entry.open = False
+            del self.open[name]
 
     def _change_plan(self, event: PlanChanged, logged: Logged) -> None:
         entry = self._touch("plan", logged)
         if isinstance(entry, PlanEntry):
             entry.items = event.items
+        else:
+            self._begin(event, logged)
 
     def _settle(
         self,
@@ -295,6 +345,34 @@ class Fold:
                 entry.state, entry.answer = "answered", event
             case PermissionWithdrawn() | QuestionWithdrawn():
                 entry.state, entry.reason = "withdrawn", event.reason
+
+    # A method for each type: a chain of tests for every event costs more than what it finds.
+    _BY_TYPE: ClassVar[dict[type[AnyEvent], Callable[["Fold", Any, Logged], None]]] = {
+        EntryOpened: _open_text,
+        TextAppended: _append,
+        EntryClosed: _close_text,
+        TextSaid: _say,
+        ToolStarted: _start_tool,
+        ToolChanged: _change_tool,
+        PlanChanged: _change_plan,
+        PermissionAnswered: _settle,
+        PermissionWithdrawn: _settle,
+        QuestionAnswered: _settle,
+        QuestionWithdrawn: _settle,
+        SessionStarted: _follow_reconnect,
+        SessionReady: _follow_reconnect,
+        ReconnectScheduled: _follow_reconnect,
+        TurnEnded: _end,
+        SessionEnded: _end,
+        SessionFailed: _end,
+        PromptSent: _begin,
+        PermissionRequested: _begin,
+        QuestionAsked: _begin,
+        Interrupted: _begin,
+        Note: _begin,
+        StderrWritten: _begin,
+        Unrecognised: _begin,
+    }
 
 
 def _name(entry: AnyEntry) -> str:
@@ -327,29 +405,6 @@ def _entry_begun_by(event: AnyEvent, logged: Logged) -> AnyEntry | None:
                 client_message_id=event.client_message_id,
                 images=event.images,
             )
-        case EntryOpened():
-            return TextEntry(
-                first_seq=seq,
-                last_seq=seq,
-                at=at,
-                open=True,
-                entry_id=event.entry_id,
-                voice=event.kind,
-                parent=event.parent,
-            )
-        case ToolStarted():
-            return ToolEntry(
-                first_seq=seq,
-                last_seq=seq,
-                at=at,
-                open=True,
-                tool_id=event.tool_id,
-                name=event.name,
-                title=event.title,
-                tool_kind=event.kind,
-                input=event.input,
-                parent=event.parent,
-            )
         case PlanChanged():
             return PlanEntry(first_seq=seq, last_seq=seq, at=at, open=True, items=event.items)
         case PermissionRequested() | QuestionAsked():
@@ -371,5 +426,6 @@ def _entry_begun_by(event: AnyEvent, logged: Logged) -> AnyEntry | None:
         case Unrecognised():
             return EventEntry(first_seq=seq, last_seq=seq, at=at, event=event)
         case _:
-            _: NoEntry | ChangesEntry = event  # a new type of event has to be named there, or above
+            # A new type of event has to be named there, or above.
+            _: NoEntry | ChangesEntry | BeginsOften = event
             return None

@@ -197,6 +197,23 @@ class EntryClosed(Event, frozen=True):
     entry_id: str
 
 
+class TextSaid(Event, frozen=True):
+    """A text that came whole: opened, appended and closed in one."""
+
+    entry_id: str
+    kind: TextKind
+    text: str
+    parent: str | None = None
+
+    def in_pieces(self) -> "tuple[EntryOpened, TextAppended, EntryClosed]":
+        """The same, as a text that is streamed would be told."""
+        return (
+            EntryOpened(self.entry_id, self.kind, self.parent),
+            TextAppended(self.entry_id, self.kind, self.text),
+            EntryClosed(self.entry_id),
+        )
+
+
 ToolKind = Literal[
     "execute", "edit", "read", "search", "fetch", "think", "agent", "plan", "question", "other"
 ]
@@ -447,6 +464,7 @@ AnyEvent = (
     | EntryOpened
     | TextAppended
     | EntryClosed
+    | TextSaid
     | ToolStarted
     | ToolChanged
     | PlanChanged

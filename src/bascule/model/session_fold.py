@@ -45,6 +45,7 @@ from bascule.model.events import (
     StderrWritten,
     TerminalResized,
     TextAppended,
+    TextSaid,
     TitleChanged,
     ToolChanged,
     ToolStarted,
@@ -61,6 +62,7 @@ NoRecordChange = (
     EntryOpened
     | TextAppended
     | EntryClosed
+    | TextSaid
     | ToolStarted
     | PlanChanged
     | CommandsChanged
@@ -71,7 +73,7 @@ NoRecordChange = (
     | Bell
 )
 NO_RECORD_CHANGE: frozenset[type[AnyEvent]] = frozenset(get_args(NoRecordChange))
-# These change the phase, the queue, the rules, the requests or the lines counted, and no other field.
+# These change the phase, the queue, the rules, the requests or what is counted, and no other field.
 FoldedElsewhere = (
     PromptQueued
     | PromptEdited
@@ -79,8 +81,23 @@ FoldedElsewhere = (
     | PromptWithdrawn
     | Interrupted
     | ToolChanged
+    | UsageChanged
     | AnswerDelivered
     | RuleAdded
+)
+CHANGES_PENDING: frozenset[type[AnyEvent]] = frozenset(
+    {PromptQueued, PromptSent, PromptWithdrawn, PromptEdited, PromptsReordered, RuleAdded}
+)
+CHANGES_REQUESTS: frozenset[type[AnyEvent]] = frozenset(
+    {
+        PermissionRequested,
+        PermissionAnswered,
+        PermissionWithdrawn,
+        QuestionAsked,
+        QuestionAnswered,
+        QuestionWithdrawn,
+        AnswerDelivered,
+    }
 )
 
 # What tools that open a pull request print last, and nothing looser: its number stands in lists.
@@ -108,17 +125,22 @@ class SessionFold:
         """Fold one event. Returns the requests it changed."""
         record, event = self.record, logged.event
         record.seq, record.updated_at = logged.seq, logged.at
-        if type(event) in NO_RECORD_CHANGE:
+        kind = type(event)
+        if kind in NO_RECORD_CHANGE:
             return ()
         if isinstance(event, ToolChanged):
             if event.status == "done":
                 _count_work(record, event)
             return self._confirm(event.tool_id, logged)
+        if isinstance(event, UsageChanged):
+            _count_usage(record, event)
+            return ()
         record.phase = step(record.phase, event)
         _advance_record(record, logged.at, event)
-        if _advance_pending(self.pending, event):
+        if kind in CHANGES_PENDING:
+            _advance_pending(self.pending, event)
             record.queued = len(self.pending.queue)
-        return self._advance_requests(event, logged)
+        return self._advance_requests(event, logged) if kind in CHANGES_REQUESTS else ()
 
     def forget(self, states: Container[RequestState], keep: int = 0) -> None:
         """Forget the requests in these states, all but the newest `keep`."""
@@ -185,10 +207,6 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.turns += 1
         case TurnEnded():
             record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
-        case UsageChanged():
-            record.context_used = event.used if event.used is not None else record.context_used
-            record.context_size = event.size if event.size is not None else record.context_size
-            record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
         case PermissionRequested() | QuestionAsked():
             record.open_requests += 1
         case PermissionAnswered() | QuestionAnswered() | PermissionWithdrawn() | QuestionWithdrawn():
@@ -217,16 +235,27 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             _: NoRecordChange | FoldedElsewhere = event  # a new type of event has to be named there, or above
 
 
+def _count_usage(record: SessionRecord, usage: UsageChanged) -> None:
+    if usage.used is not None:
+        record.context_used = usage.used
+    if usage.size is not None:
+        record.context_size = usage.size
+    if usage.cost_usd is not None:
+        record.cost_usd = usage.cost_usd
+
+
 def _count_work(record: SessionRecord, done: ToolChanged) -> None:
     for diff in done.diffs:
         record.added += diff.added
         record.removed += diff.removed
-    last = done.output[-_MAX_URL:].rstrip().rpartition("\n")[2].strip()
-    if _PULL_REQUEST.fullmatch(last):
-        record.pull_request = last
+    tail = done.output[-_MAX_URL:]
+    if "https://" in tail:
+        last = tail.rstrip().rpartition("\n")[2].strip()
+        if _PULL_REQUEST.fullmatch(last):
+            record.pull_request = last
 
 
-def _advance_pending(pending: Pending, event: AnyEvent) -> bool:
+def _advance_pending(pending: Pending, event: AnyEvent) -> None:
     queue = pending.queue
     match event:
         case PromptQueued():
@@ -241,8 +270,7 @@ def _advance_pending(pending: Pending, event: AnyEvent) -> bool:
         case RuleAdded():
             pending.rules.append(event)
         case _:
-            return False
-    return True
+            pass
 
 
 def _edited(prompt: PromptQueued, text: str) -> PromptQueued:

@@ -14,6 +14,7 @@ from bascule.model.events import (
     EntryOpened,
     Location,
     TextKind,
+    TextSaid,
     ToolChanged,
     ToolKind,
     ToolStarted,
@@ -121,7 +122,12 @@ class Items:
 
     def _complete_text(self, head: ItemHead, told: JsonObject) -> None:
         whole = text(told, "text") if head.type != "reasoning" else _reasoning(told)
-        said = self._state.remember_text(head.id)
+        said = self._state.texts.get(head.id)
+        if said is None or not said.opened:
+            self._state.texts.pop(head.id, None)
+            if whole:
+                self._out.put(TextSaid(self._entry(head.id), _TEXTS[head.type], whole))
+            return
         if whole and len(whole) > said.length:
             self.say(head.id, _TEXTS[head.type], whole[said.length :])
         self._close(head.id)

@@ -17,14 +17,12 @@ from bascule.drivers.lenient import (
 from bascule.model.events import (
     AnyEvent,
     Diff,
-    EntryClosed,
-    EntryOpened,
     Image,
     Location,
     PromptSent,
     StopReason,
-    TextAppended,
     TextKind,
+    TextSaid,
     ToolChanged,
     ToolKind,
     ToolStarted,
@@ -108,10 +106,7 @@ class HistoryBuilder:
             return
         if kind == "assistant":
             self.history.messages += 1
-        name = clip(entry_id, MAX_ID)
-        self._put(EntryOpened(name, kind, parent))
-        self._put(TextAppended(name, kind, clip(text, MAX_TEXT)))
-        self._put(EntryClosed(name))
+        self._put(TextSaid(clip(entry_id, MAX_ID), kind, clip(text, MAX_TEXT), parent))
 
     def tool(
         self,

@@ -13,13 +13,21 @@ from bascule.drivers.lenient import (
     text,
     words,
 )
-from bascule.drivers.line_reader import keep
 from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import turns
-from bascule.drivers.stream_json.assistant_messages import Assistant, Messages, StreamEvent
+from bascule.drivers.stream_json.assistant_messages import Messages
 from bascule.drivers.stream_json.encode import our_subtype
-from bascule.drivers.stream_json.requests import ControlRequest, StreamJsonRequests
+from bascule.drivers.stream_json.requests import StreamJsonRequests
 from bascule.drivers.stream_json.state import DriverState
+from bascule.drivers.stream_json.wire import (
+    Assistant,
+    ControlRequest,
+    StreamEvent,
+    User,
+    damaged_assistant,
+    damaged_user,
+    decode_message,
+)
 from bascule.drivers.writes import Replies
 from bascule.model.events import (
     CommandsChanged,
@@ -55,9 +63,6 @@ class Probe(Struct):
 
 
 _probe = msgspec.json.Decoder(Probe)
-_stream_event = msgspec.json.Decoder(StreamEvent)
-_assistant = msgspec.json.Decoder(Assistant)
-_control_request = msgspec.json.Decoder(ControlRequest)
 _object = msgspec.json.Decoder(dict[str, object])
 
 
@@ -70,8 +75,17 @@ class Decoder:
 
     def line(self, line: bytes) -> str | None:
         """Turn one message into events. Returns what about it was not understood."""
-        why = self._understand(line)
-        self._state.spoken = self._state.spoken or why is None
+        try:
+            said = decode_message(line)
+        except msgspec.ValidationError as error:
+            why = self._other(line, error)
+        else:
+            if isinstance(said, StreamEvent):
+                why = self._messages.stream(said)
+            else:
+                why = self._understand(said, line)
+        if why is None:
+            self._state.spoken = True
         return why
 
     def finish(self) -> None:
@@ -81,25 +95,34 @@ class Decoder:
             self._out.put(ToolChanged(tool_id, "failed", "The agent went before this tool reported back."))
         self._state.tools.clear()
 
-    def _understand(self, line: bytes) -> str | None:
+    def _understand(self, said: Assistant | User | ControlRequest, line: bytes) -> str | None:
+        if not line.isascii():
+            line.decode()  # raises on broken UTF-8, which raw fields would pass on unchecked
+        if isinstance(said, Assistant):
+            self._messages.complete(said, line)
+            return None
+        if isinstance(said, User):
+            return turns.hear_user(self._state, self._out, said, self._requests.settled_by_tool)
+        return self._requests.request(said)
+
+    def _other(self, line: bytes, error: msgspec.ValidationError) -> str | None:
+        """A message that comes rarely, or has a field of a type nobody expects."""
         kind = _probe.decode(line).type
-        if kind == "stream_event":
-            return self._messages.stream(_stream_event.decode(line))
-        line.decode()  # raises on broken UTF-8, which raw fields would pass on unchecked
+        line.decode()
         match kind:
             case "assistant":
-                for raw, why in self._messages.complete(_assistant.decode(line)):
-                    keep(self._out, bytes(raw), why)
+                self._messages.complete(damaged_assistant(line), line)
                 return None
-            case "control_request":
-                return self._requests.request(_control_request.decode(line))
-            case _:
-                return self._other(kind, _object.decode(line))
-
-    def _other(self, kind: str, said: JsonObject) -> str | None:
-        match kind:
             case "user":
-                return turns.hear_user(self._state, self._out, said, self._requests.settled_by_tool)
+                heard = damaged_user(_object.decode(line))
+                return "a user message without content" if heard is None else self._understand(heard, line)
+            case "stream_event" | "control_request":
+                raise error
+            case _:
+                return self._loosely(kind, _object.decode(line))
+
+    def _loosely(self, kind: str, said: JsonObject) -> str | None:
+        match kind:
             case "result":
                 self._messages.close_open(sub_agents=False)
                 turns.end_turn(self._state, self._out, said)

@@ -20,6 +20,7 @@ from bascule.drivers.request_ids import own_id
 from bascule.drivers.stream_json import encode
 from bascule.drivers.stream_json.state import DriverState, Request
 from bascule.drivers.stream_json.tools import kind_of, rule_words, title_of
+from bascule.drivers.stream_json.wire import ControlRequest
 from bascule.drivers.writes import Replies
 from bascule.model.events import (
     EMPTY_OBJECT,
@@ -47,11 +48,6 @@ class CanUseTool(Struct):
 
 class Subtype(Struct):
     subtype: str = ""
-
-
-class ControlRequest(Struct):
-    request_id: Id
-    request: Raw = EMPTY_OBJECT
 
 
 _subtype = msgspec.json.Decoder(Subtype)

@@ -1,6 +1,6 @@
 """Reads a `tool_result`: the call's status, output, diffs and images."""
 
-from bascule.drivers.lenient import JsonObject, clip, mapping, objects, text, true, whole
+from bascule.drivers.lenient import JsonObject, clip, mapping, objects, text, whole
 from bascule.drivers.stream_json.tools import diffs_in, locations_in
 from bascule.model.events import Image, ToolChanged, ToolStatus
 
@@ -10,29 +10,34 @@ MAX_IMAGES = 20
 _STOPPED_RUNNING = "this call was stopped while running"
 
 
-def change_by(result: JsonObject, outcome: JsonObject, meta: JsonObject) -> ToolChanged:
-    """`result` is the content block, `outcome` the structured result beside it, `meta` how it was decided."""
-    status = _status(result, meta)
+def change_by(
+    tool_id: str, content: object, is_error: object, outcome: JsonObject, meta: JsonObject
+) -> ToolChanged:
+    """`content` is for the model, `outcome` the structured result beside it, `meta` how it was decided."""
+    output = content if isinstance(content, str) else _texts(_blocks(content))
+    status = _status(output, is_error, meta)
+    if not outcome:
+        return ToolChanged(tool_id, status, clip(output, MAX_OUTPUT), images=_images(content))
     return ToolChanged(
-        text(result, "tool_use_id") or "",
+        tool_id,
         status,
-        clip(_report(outcome) or _output(result), MAX_OUTPUT),
+        clip(_report(outcome) or output, MAX_OUTPUT),
         diffs_in(outcome) if status == "done" else (),
         locations_in(outcome),
-        _images(result),
+        _images(content),
     )
 
 
-def _status(result: JsonObject, meta: JsonObject) -> ToolStatus:
-    if text(mapping(meta, "permission_decision"), "decision") == "reject":
+def _status(output: str, is_error: object, meta: JsonObject) -> ToolStatus:
+    if meta and text(mapping(meta, "permission_decision"), "decision") == "reject":
         return "denied"
     # The agent marks a call it stopped halfway like one that never ran. Only the text tells them apart, and a
     # call that ran must not be shown as one that did not.
-    if _STOPPED_RUNNING in _output(result):
+    if _STOPPED_RUNNING in output:
         return "failed"
-    if text(meta, "non_execution_kind") in ("user-rejected", "permission-rule"):
+    if meta and text(meta, "non_execution_kind") in ("user-rejected", "permission-rule"):
         return "denied"
-    return "failed" if true(result, "is_error") else "done"
+    return "failed" if is_error is True else "done"
 
 
 def _report(outcome: JsonObject) -> str:
@@ -44,9 +49,8 @@ def _report(outcome: JsonObject) -> str:
     return _texts(blocks[notes : len(blocks) - tail])
 
 
-def _output(result: JsonObject) -> str:
-    all_of_it = text(result, "content")
-    return all_of_it if all_of_it is not None else _texts(objects(result, "content"))
+def _blocks(content: object) -> list[JsonObject]:
+    return objects({"": content}, "")
 
 
 def _texts(blocks: list[JsonObject]) -> str:
@@ -54,9 +58,11 @@ def _texts(blocks: list[JsonObject]) -> str:
     return "\n".join(part for part in said if part is not None)
 
 
-def _images(result: JsonObject) -> tuple[Image, ...]:
+def _images(content: object) -> tuple[Image, ...]:
+    if isinstance(content, str):
+        return ()
     found: list[Image] = []
-    for block in objects(result, "content"):
+    for block in _blocks(content):
         source = mapping(block, "source")
         media_type, data = text(source, "media_type"), text(source, "data")
         if text(block, "type") == "image" and media_type is not None and data is not None:

@@ -1,5 +1,6 @@
 """The stream-json driver's stored state, written with every commit. Field names must not change."""
 
+import zlib
 from typing import Literal
 
 import msgspec
@@ -28,6 +29,16 @@ class Block(Struct, omit_defaults=True):
     crc: int = 0
     opened: bool = False
     closed: bool = False
+
+    def count(self, text: str) -> None:
+        self.length += len(text)
+        self.crc = zlib.crc32(text.encode("utf-8", "surrogatepass"), self.crc)
+
+    def begins(self, said: str) -> bool:
+        """Whether a text begins with all that was streamed of it."""
+        known = Block(self.index, self.kind)
+        known.count(said[: self.length])
+        return (known.length, known.crc) == (self.length, self.crc)
 
 
 class Message(Struct, omit_defaults=True):
@@ -76,17 +87,6 @@ class DriverState(Struct, omit_defaults=True):
     tools: dict[str, OpenTool] = {}
     requests: dict[str, Request] = {}
 
-    def message(self, message_id: str, parent: str | None) -> tuple[Message, list[Message]]:
-        """The message of this id, added if new, and the messages evicted to make room."""
-        for known in self.messages:
-            if known.message_id == message_id:
-                return known, []
-        begun = Message(message_id, parent)
-        self.messages.append(begun)
-        evicted = self.messages[:-MAX_MESSAGES]
-        del self.messages[:-MAX_MESSAGES]
-        return begun, evicted
-
     def remember_request(self, request_id: str, request: Request) -> None:
         self.requests[request_id] = request
         forget_oldest(self.requests, MAX_OPEN, lambda request: request.open)
@@ -99,4 +99,5 @@ class DriverState(Struct, omit_defaults=True):
 
     def remember_tool(self, tool_id: str, tool: OpenTool) -> None:
         self.tools[tool_id] = tool
-        forget_oldest(self.tools, MAX_OPEN)
+        if len(self.tools) > MAX_OPEN:
+            forget_oldest(self.tools, MAX_OPEN)

@@ -82,15 +82,15 @@ def kind_of(name: str) -> ToolKind:
 
 
 def title_of(name: str, call: JsonObject) -> str:
+    described = _TITLES.get(name)
+    if described is not None:
+        about = text(call, described[1])
+        return clip(f"{described[0]}{about}" if about else name, MAX_TITLE)
     if name in _FIXED_TITLES:
         return _FIXED_TITLES[name]
     if name == "AskUserQuestion":
         asked = [text(question, "question") or "" for question in objects(call, "questions")]
         return clip(" / ".join(filter(None, asked)) or "A question", MAX_TITLE)
-    before, key = _TITLES.get(name, ("", ""))
-    about = text(call, key)
-    if about:
-        return clip(f"{before}{about}", MAX_TITLE)
     if name.startswith("mcp__") and name.count("__") >= 2:
         _, server, tool = name.split("__", 2)
         return clip(f"{server}: {tool}", MAX_TITLE)

@@ -19,6 +19,7 @@ from bascule.drivers.lenient import (
 )
 from bascule.drivers.stream_json.results import change_by
 from bascule.drivers.stream_json.state import MAX_FAILURE, DriverState
+from bascule.drivers.stream_json.wire import User
 from bascule.model.events import (
     ModelChanged,
     Note,
@@ -37,6 +38,7 @@ _STOPS: dict[str, StopReason] = {
     "model_context_window_exceeded": "max_tokens",
     "refusal": "refusal",
 }
+_ECHOED = frozenset({"image", "document"})  # parts of a prompt
 _OUTPUT_OPEN, _OUTPUT_CLOSE = "<local-command-stdout>", "</local-command-stdout>"
 
 
@@ -113,49 +115,48 @@ def _context_window(by_model: JsonObject, model: str | None) -> int | None:
     return max(sizes, default=0) or None
 
 
-def hear_user(
-    state: DriverState, out: EventBuffer, said: JsonObject, settled: Callable[[str], None]
-) -> str | None:
+def hear_user(state: DriverState, out: EventBuffer, said: User, settled: Callable[[str], None]) -> str | None:
     """A `user` message: tool results, echoes of prompts, and texts the agent gives itself.
 
     Returns what about it was not understood.
     """
-    message = mapping(said, "message")
-    whole_text = text(message, "content")
-    if whole_text is not None:
-        _hear_text(state, out, said, whole_text)
+    content = said.message.content
+    if isinstance(content, str):
+        _hear_text(state, out, said, content)
         return None
-    if not isinstance(message.get("content"), list):
-        return "a user message without content"
-    metas = {text(meta, "id"): meta for meta in objects(said, "tool_result_meta")}
     why = None
-    for block in objects(message, "content"):
-        match text(block, "type"):
-            case "tool_result":
-                tool_id = text(block, "tool_use_id")
-                if not tool_id or len(tool_id) > MAX_ID:
-                    why = "a tool result without the id of its call"
-                    continue
-                state.tools.pop(tool_id, None)
-                out.put(change_by(block, mapping(said, "tool_use_result"), metas.get(tool_id) or {}))
-                settled(tool_id)
-            case "text":
-                _hear_text(state, out, said, text(block, "text") or "")
-            case "image" | "document":
-                pass  # part of a prompt that is echoed
-            case other:
-                why = f"unknown user content {clip(other or 'without a type', 80)!r}"
+    for block in content:
+        if block.type == "tool_result":
+            tool_id = block.tool_use_id
+            if not tool_id or len(tool_id) > MAX_ID:
+                why = "a tool result without the id of its call"
+                continue
+            state.tools.pop(tool_id, None)
+            outcome, meta = as_object(said.tool_use_result), _meta(said, tool_id)
+            out.put(change_by(tool_id, block.content, block.is_error, outcome, meta))
+            settled(tool_id)
+        elif block.type == "text":
+            _hear_text(state, out, said, block.text or "")
+        elif block.type not in _ECHOED:
+            why = f"unknown user content {clip(block.type or 'without a type', 80)!r}"
     return why
 
 
-def _hear_text(state: DriverState, out: EventBuffer, said: JsonObject, words_said: str) -> None:
+def _meta(said: User, tool_id: str) -> JsonObject:
+    if said.tool_result_meta is None:
+        return {}
+    metas = {text(meta, "id"): meta for meta in objects({"": said.tool_result_meta}, "")}
+    return metas.get(tool_id) or {}
+
+
+def _hear_text(state: DriverState, out: EventBuffer, said: User, words_said: str) -> None:
     if words_said.startswith("[Request interrupted by user"):
         state.interrupted = True
     elif words_said.startswith(_OUTPUT_OPEN):
         printed = words_said.removeprefix(_OUTPUT_OPEN).removesuffix(_OUTPUT_CLOSE).strip()
         if printed:
             out.put(Note("command_output", clip(printed, 4096)))
-    elif true(said, "isSynthetic") and "was cut off mid-stream" in words_said:
+    elif said.synthetic is True and "was cut off mid-stream" in words_said:
         out.put(Note("answer_resumed", "The answer was cut off; the agent goes on from there.", "warning"))
     # Everything else is an echo of a prompt, a sub-agent's instructions (its tool call holds them) or a
     # summary the agent made for itself: not shown again.

@@ -16,6 +16,7 @@ from bascule.model.events import (
     SessionStarted,
     StderrWritten,
     TextAppended,
+    TextSaid,
     Unrecognised,
     snake,
 )
@@ -124,8 +125,11 @@ def _row_message(body: bytes, epoch: str) -> bytes:
         logged = decode_logged(body)
     except ValidationError:
         return _unknown_message(body, epoch)
-    name, data = chat_event(logged.event)
-    return sse_message(name, encode(data), wire_id(logged.seq, epoch))
+    *before, last = logged.event.in_pieces() if isinstance(logged.event, TextSaid) else (logged.event,)
+    # Only the last message of a row moves the reader's position: one cut off in between gets them all again.
+    head = b"".join([sse_message(name, encode(data)) for name, data in map(chat_event, before)])
+    name, data = chat_event(last)
+    return head + sse_message(name, encode(data), wire_id(logged.seq, epoch))
 
 
 class _Tag(Struct):

@@ -195,6 +195,10 @@ function apply(logged, { touch, close, begin, open }) {
     case 'entry_closed':
       close(`text ${event.entry_id}`, logged);
       break;
+    case 'text_said':
+      close(`text ${event.entry_id}`, logged); // a name said twice: the older one is over
+      begin(begun(logged));
+      break;
     case 'tool_changed':
       changeTool(touch(`tool ${event.tool_id}`, logged), logged, open);
       break;
@@ -330,15 +334,14 @@ function begun({ seq, at, event: fact }) {
       const { prompt_id, text, by, client_message_id, images } = event;
       return filled({ ...base, kind: 'prompt', prompt_id, text, by, client_message_id, images });
     }
-    case 'entry_opened':
-      return filled({
-        ...base,
-        kind: 'text',
-        open: true,
-        entry_id: event.entry_id,
-        voice: event.kind,
-        parent: event.parent,
-      });
+    case 'entry_opened': {
+      const { entry_id, kind, parent } = event;
+      return filled({ ...base, kind: 'text', open: true, entry_id, voice: kind, parent });
+    }
+    case 'text_said': {
+      const { entry_id, kind, text, parent } = event;
+      return filled({ ...base, kind: 'text', entry_id, voice: kind, text, parent });
+    }
     case 'tool_started': {
       const { tool_id, name, title, kind, input, parent } = event;
       return filled({ ...base, kind: 'tool', open: true, tool_id, name, title, tool_kind: kind, input, parent });
