@@ -1,8 +1,10 @@
 """Terminals: throughput, echo and memory, beside a raw pty read and other servers, interleaved in one run.
 
-The others are other projects' programs. terminado is measured when `--terminado PYTHON` names an interpreter
-that has it (`python -m venv x && x/bin/pip install terminado`), wetty when `--wetty SCRIPT` names its program
-(`npm install wetty`, then `node_modules/.bin/wetty`), ttyd when it is on PATH. All listen on 127.0.0.1 only.
+The others are other projects' programs. terminado is installed into a temporary folder for the run, unless
+`--terminado PYTHON` names an interpreter that has it; wetty is measured when `--wetty SCRIPT` names its
+program (`npm install wetty`, then `node_modules/.bin/wetty`), ttyd when it is on PATH. `--base PYTHON` names
+the interpreter of another checkout of Bascule, to compare a change with what was before it. All listen on
+127.0.0.1 only. A ratio is made within a round; the middle of the rounds' ratios is shown.
 """
 
 import argparse
@@ -15,7 +17,8 @@ import sys
 import tempfile
 import termios
 import time
-from collections.abc import Callable, Generator
+import venv
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,34 +27,45 @@ from terminal_peers import AnyTerminal, Bascule, RawPty, Server, Terminado, Ttyd
 
 MEGABYTES = 24
 ROUNDS = 5
-ECHOES = 300
+ECHOES = 400
 IDLE = 20
 
 
 def settle(terminal: AnyTerminal) -> None:
     """A shell that echoes nothing and has no prompt, so that all that comes is what is measured."""
     terminal.type(b"PS1=; stty -echo -onlcr; echo rea''dy\n")
+    wait_for(terminal, b"ready")
+
+
+def wait_for(terminal: AnyTerminal, text: bytes) -> None:
     seen = b""
-    while b"ready" not in seen:
+    while text not in seen:
         seen += terminal.read()
 
 
-def throughput(terminal: AnyTerminal, file: Path) -> float:
+def throughput(terminal: AnyTerminal, file: Path, pids: Sequence[int]) -> tuple[float, float]:
+    """MB/s, and milliseconds of the server's own CPU for each MB."""
     settle(terminal)
     size = file.stat().st_size
-    began = time.perf_counter()
+    worked, began = cpu_seconds(pids), time.perf_counter()
     terminal.type(f"cat {file}\n".encode())
     got = 0
     while got < size:
         got += len(terminal.read())
-    return size / (time.perf_counter() - began) / 1e6
+    took = time.perf_counter() - began
+    return size / took / 1e6, (cpu_seconds(pids) - worked) * 1000 / (size / 1e6)
+
+
+def cpu_seconds(pids: Sequence[int]) -> float:
+    return sum(sum(psutil.Process(pid).cpu_times()[:2]) for pid in pids)
 
 
 def echo(terminal: AnyTerminal) -> list[float]:
     """Milliseconds from a key to its echo by the kernel's terminal."""
     settle(terminal)
-    terminal.type(b"stty echo; cat\n")
-    time.sleep(0.3)  # the shell gives no sign that cat has begun; the echo itself needs none
+    # From "begun" on the kernel echoes, whether cat has started or not.
+    terminal.type(b"stty echo; echo beg''un; cat\n")
+    wait_for(terminal, b"begun")
     times: list[float] = []
     for _ in range(ECHOES):
         began = time.perf_counter()
@@ -127,18 +141,19 @@ def make_file(folder: Path) -> Path:
     return path
 
 
-def middle(values: list[float]) -> float:
-    return statistics.median(values)
-
-
 def p99(values: list[float]) -> float:
     return sorted(values)[int(len(values) * 0.99) - 1]
+
+
+def p50(values: list[float]) -> float:
+    return statistics.median(values)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--terminado", metavar="PYTHON", default="")
     parser.add_argument("--wetty", metavar="SCRIPT", default="")
+    parser.add_argument("--base", metavar="PYTHON", default="")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--only", choices=["throughput", "echo", "flood", "memory"])
     parser.add_argument("--drain", nargs=4)
@@ -146,9 +161,21 @@ def main() -> None:
     if args.drain:
         kind, port, token, path = args.drain
         drain(kind, int(port), token, path)
+    with tempfile.TemporaryDirectory() as folder:
+        servers = start(args, Path(folder))
+        try:
+            Measuring(servers, args.only, make_file(Path(folder))).run(args.rounds)
+        finally:
+            for server in servers.values():
+                server.stop()
+
+
+def start(args: argparse.Namespace, folder: Path) -> dict[str, Server]:
     servers: dict[str, Server] = {"bascule": Bascule()}
-    if args.terminado:
-        servers["terminado"] = Terminado(args.terminado)
+    if args.base:
+        servers["base"] = Bascule(args.base)
+    if terminado := args.terminado or install_terminado(folder / "terminado"):
+        servers["terminado"] = Terminado(terminado)
     if args.wetty:
         servers["wetty"] = Wetty(args.wetty)
     if ttyd := shutil.which("ttyd"):
@@ -156,35 +183,77 @@ def main() -> None:
     for name in ("terminado", "wetty", "ttyd"):
         if name not in servers:
             print(f"{name}: skipped, it is not here")
-    try:
-        measure(servers, args.rounds, args.only)
-    finally:
-        for server in servers.values():
-            server.stop()
+    return servers
 
 
-def measure(servers: dict[str, Server], rounds: int, only: str | None) -> None:
-    makers: dict[str, Callable[[], AnyTerminal]] = {"raw pty read": RawPty}
-    makers |= {name: server.terminal for name, server in servers.items()}
-    flows: dict[str, list[float]] = {name: [] for name in makers}
-    echoes: dict[str, list[float]] = {name: [] for name in makers}
-    flooded: dict[str, list[float]] = {name: [] for name in servers}
-    with tempfile.TemporaryDirectory() as folder:
-        file = make_file(Path(folder))
-        for _ in range(rounds):
-            for name, make in makers.items():
-                if only in (None, "throughput"):
-                    flows[name].append(with_terminal(make, lambda one: throughput(one, file)))
-                if only in (None, "echo"):
-                    echoes[name] += with_terminal(make, echo)
-            for name, server in servers.items():
-                if only in (None, "flood") and isinstance(server, Bascule | Terminado):
-                    with flood(server):
-                        flooded[name] += with_terminal(server.terminal, echo)
-    report(flows, echoes, flooded)
-    if only in (None, "memory"):
-        for name, server in servers.items():
-            print(f"memory per idle terminal, {name}: {memory(server):.0f} KB")
+def install_terminado(folder: Path) -> str:
+    """The interpreter of a fresh environment with terminado; nothing when it can't be downloaded."""
+    venv.create(folder, with_pip=True)
+    python = str(folder / "bin" / "python")
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "terminado"]
+    return python if subprocess.run(install, check=False, capture_output=True).returncode == 0 else ""
+
+
+class Measuring:
+    """All servers take turns within a round; each list holds one value for each round."""
+
+    def __init__(self, servers: dict[str, Server], only: str | None, file: Path) -> None:
+        self.servers = servers
+        self.file = file
+        self.only = only
+        self.raw: list[float] = []
+        self.flows: dict[str, list[tuple[float, float]]] = {name: [] for name in servers}
+        self.echoes: dict[str, list[list[float]]] = {name: [] for name in servers}
+        self.flooded: dict[str, list[list[float]]] = {name: [] for name in servers}
+
+    def run(self, rounds: int) -> None:
+        for number in range(rounds):
+            # Whoever comes first in a round differs, so that nobody always has the warmer machine.
+            names = list(self.servers)
+            self._round(names[number % len(names) :] + names[: number % len(names)])
+        self._report()
+        if self._wants("memory"):
+            for name, server in self.servers.items():
+                print(f"memory per idle terminal, {name}: {memory(server):.0f} KB")
+
+    def _wants(self, what: str) -> bool:
+        return self.only in (None, what)
+
+    def _round(self, names: list[str]) -> None:
+        if self._wants("throughput"):
+            self.raw.append(with_terminal(RawPty, lambda one: throughput(one, self.file, ()))[0])
+        for name in names:
+            server = self.servers[name]
+            if self._wants("throughput"):
+                flow = with_terminal(
+                    server.terminal, lambda one, s=server: throughput(one, self.file, s.pids())
+                )
+                self.flows[name].append(flow)
+            if self._wants("echo"):
+                self.echoes[name].append(with_terminal(server.terminal, echo))
+        for name in names:
+            server = self.servers[name]
+            if self._wants("flood") and isinstance(server, Bascule | Terminado):
+                with flood(server):
+                    self.flooded[name].append(with_terminal(server.terminal, echo))
+
+    def _report(self) -> None:
+        if self.raw:
+            print(f"throughput, raw pty read: {p50(self.raw):.1f} MB/s")
+        self._tell("throughput, MB/s", {n: [one[0] for one in v] for n, v in self.flows.items()})
+        self._tell("throughput, CPU ms/MB", {n: [one[1] for one in v] for n, v in self.flows.items()})
+        for title, found in (("echo idle", self.echoes), ("echo beside a flood", self.flooded)):
+            for figure, of in (("p50", p50), ("p99", p99)):
+                self._tell(f"{title}, {figure} ms", {n: [of(one) for one in v] for n, v in found.items()})
+
+    def _tell(self, title: str, found: dict[str, list[float]]) -> None:
+        """The middle of the rounds, the least and most, and Bascule's ratio to it."""
+        for name, values in found.items():
+            if not values:
+                continue
+            ratios = [ours / theirs for ours, theirs in zip(found["bascule"], values, strict=True)]
+            spread = f"({min(values):.3f}..{max(values):.3f})"
+            print(f"{title}, {name}: {p50(values):.3f} {spread}; bascule is {p50(ratios):.2f} of it")
 
 
 def with_terminal(make: Callable[[], AnyTerminal], what: Callable[[AnyTerminal], Any]) -> Any:
@@ -193,20 +262,6 @@ def with_terminal(make: Callable[[], AnyTerminal], what: Callable[[AnyTerminal],
         return what(terminal)
     finally:
         terminal.close()
-
-
-def report(
-    flows: dict[str, list[float]], echoes: dict[str, list[float]], flooded: dict[str, list[float]]
-) -> None:
-    for name, values in flows.items():
-        if values:
-            share = middle(values) / middle(flows["raw pty read"])
-            runs = [round(value, 1) for value in values]
-            print(f"throughput, {name}: {middle(values):.1f} MB/s ({share:.2f} of raw) {runs}")
-    for title, found in (("echo idle", echoes), ("echo beside a flood", flooded)):
-        for name, values in found.items():
-            if values:
-                print(f"{title}, {name}: p50 {middle(values):.3f} ms, p99 {p99(values):.3f} ms")
 
 
 if __name__ == "__main__":

@@ -224,7 +224,7 @@ class Terminado:
 
 
 class Bascule:
-    def __init__(self) -> None:
+    def __init__(self, python: str = sys.executable) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="b-", dir="/tmp")).resolve()
         (self.folder / "config").mkdir(mode=0o700)
         config = f'roots = ["{self.folder}"]\n[limits]\nsessions = 0\nspawns_per_minute = 100000\n'
@@ -234,7 +234,7 @@ class Bascule:
         environment["BASCULE_CONFIG_DIR"] = str(self.folder / "config")
         arguments = ["up", "--data", str(self.folder / "data"), "--port", "0", "--no-open"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bascule", *arguments], stdout=subprocess.PIPE, text=True, env=environment
+            [python, "-m", "bascule", *arguments], stdout=subprocess.PIPE, text=True, env=environment
         )
         assert self.process.stdout
         url, self.token = self.process.stdout.readline().strip().split("/#token=")

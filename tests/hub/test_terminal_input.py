@@ -31,9 +31,10 @@ class ScriptedTape:
         self.keys: list[bytes] = []
         self.asked: list[tuple[Any, ...]] = []
         self.refuses: str | None = None
+        self.is_deaf = False  # its program reads nothing: no outcome is told
         self.closed = False
 
-    async def read(self, offset: int, limit: int) -> bytes:
+    def read(self, offset: int, limit: int) -> bytes:
         return b""
 
     async def tail(self, limit: int) -> TapeTail:
@@ -42,6 +43,8 @@ class ScriptedTape:
     def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
         self.keys.append(data)
         self.asked.append(("type", by.name, reply))
+        if self.is_deaf:
+            return
         self.delivered(len(data), LineTooLong(self.refuses) if self.refuses else None)
 
     def resize(self, cols: int, rows: int, by: Actor) -> None:
@@ -156,3 +159,24 @@ async def test_refusals_of_the_program_are_no_reason_to_close_the_socket(
             await said(socket, "error")
         await socket.send('{"type":"resize","cols":90,"rows":30}')
         assert (await said(socket, "size"))["cols"] == 90
+
+
+async def test_who_types_ahead_of_a_deaf_program_is_held_back_and_heard_in_order(
+    hub: RunningHub, tapes: ScriptedTapes
+) -> None:
+    async with terminal(hub) as socket:
+        tape = tapes.opened[0]
+        tape.is_deaf = True
+        paste = b"p" * 300_000
+        await socket.send(paste)
+        await until(lambda: tape.keys == [paste])
+        for number in range(50):
+            await socket.send(b"%02d" % number)
+        await socket.send('{"type":"resize","cols":91,"rows":31}')
+        await asyncio.sleep(0)
+        assert tape.keys == [paste]
+        tape.is_deaf = False
+        tape.delivered(len(paste), None)
+        assert (await said(socket, "size"))["cols"] == 91
+        assert tape.keys == [paste, *(b"%02d" % number for number in range(50))]
+        assert tape.asked[-1] == ("resize", 91, 31, "owner")

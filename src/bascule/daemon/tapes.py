@@ -48,14 +48,14 @@ class EndedTape:
         self._delivered = delivered
         self._file = open(kept.path, "rb")  # noqa: SIM115 - closed by `close`, when its viewer leaves
 
-    async def read(self, offset: int, limit: int) -> bytes:
+    def read(self, offset: int, limit: int) -> bytes:
         if offset < self.base:
             raise TapeCut
         return os.pread(self._file.fileno(), limit, offset - self.base)
 
     async def tail(self, limit: int) -> TapeTail:
         start = max(self.base, self.end - limit)
-        piece = await self.read(start, limit)
+        piece = self.read(start, limit)
         cut = start + safe_start(piece) if start > self.base else start
         return TapeTail(cut, prelude(AT_START))
 
@@ -104,12 +104,12 @@ class LiveTape:
     def over(self) -> bool:
         return self._live.over
 
-    async def read(self, offset: int, limit: int) -> bytes:
+    def read(self, offset: int, limit: int) -> bytes:
         if self._live.over and self._ended is None:
             kept = self._find()
             self._ended = EndedTape(kept, self._tell) if kept else None
         if self._ended is not None:
-            return await self._ended.read(offset, limit)
+            return self._ended.read(offset, limit)
         try:
             return self._spool.read(offset, limit)
         except SpoolTrimmed:

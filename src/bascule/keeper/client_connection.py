@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from bascule.keeper.frames import FrameError, FrameReader, Message, encode
 from bascule.keeper.leftover import Leftover
+from bascule.keeper.loan import Loan
 from bascule.keeper.loop import READ, WRITE, Loop, Timer
+from bascule.keeper.request_checks import Refused
 from bascule.keeper.session import Exit, Session
 
 _READ_BYTES = 256 * 1024
@@ -75,6 +77,16 @@ class ClientConnection:
         if self.open:
             self._delayed += encode(message)
             self._wake_later(_REPLY_DELAY)
+
+    def lend(self, message: Message, fd: int) -> Loan:
+        """Reply with a duplicate of `fd`. From then on the connection carries only the loan's end."""
+        if self._unsent or self._delayed:
+            raise Refused("busy", "a descriptor is lent on a connection of its own")
+        socket.send_fds(self._socket, [encode(message)], [fd])
+        self.open = False
+        self._loop.unwatch(self._socket.fileno())
+        self._gone(self, "closed")
+        return Loan(self._loop, self._socket)
 
     def watch(self, sessions: Iterable[Session | Leftover]) -> None:
         self._watching = True

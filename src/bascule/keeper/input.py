@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 
 from bascule.keeper.lines import LineGuard
+from bascule.keeper.loan import Loan
 from bascule.keeper.loop import WRITE, Loop
 from bascule.keeper.request_checks import Refused
 
@@ -38,6 +39,7 @@ class Input:
         self._queued = 0
         self._finished: dict[str, None] = {}
         self._closing = False
+        self._loan: Loan | None = None
 
     @property
     def open(self) -> bool:
@@ -83,10 +85,34 @@ class Input:
         if len(self._queue) == 1:
             self._turn()
 
+    def lend(self, hand_over: Callable[[int], Loan]) -> None:
+        """Let the server write keys to the terminal itself. Not while some of its input still waits here."""
+        if not self._is_terminal:
+            raise Refused("not_a_terminal", "the session has no terminal")
+        if not self.open:
+            raise Refused("stdin_closed", "the agent's stdin is closed")
+        if self._queue:
+            raise Refused("busy", "some input waits for the program to read")
+        loan = hand_over(self._fd)
+        self._recall()
+        self._loan = loan
+
+    @property
+    def room(self) -> int | None:
+        """How many bytes the server may write itself before it tells us of them; None without a loan."""
+        return self._lines.room if self._lines and self._loan and self._loan.open else None
+
+    def saw(self, data: bytes) -> None:
+        """The server wrote these bytes itself."""
+        if self._lines and data:
+            self._lines.saw(data)
+            self._typed()
+
     def close_when_written(self) -> None:
         """Close after the queued writes; a terminal is sent its end-of-file character."""
         if not self.open:
             return
+        self._recall()
         if self._is_terminal:
             farewell = _Write("", _end_of_file(self._fd))
             self._queue.append(farewell)
@@ -96,6 +122,7 @@ class Input:
 
     def close(self, reason: Refused | None = None) -> None:
         """Close now, and fail the writes that still wait."""
+        self._recall()
         if self._fd >= 0:
             self._loop.unwatch(self._fd)
             os.close(self._fd)
@@ -104,6 +131,11 @@ class Input:
         for write in abandoned:
             for done in write.waiting:
                 done(reason or Refused("stdin_closed", "the agent's stdin is closed"))
+
+    def _recall(self) -> None:
+        if self._loan:
+            self._loan.end()
+            self._loan = None
 
     def _turn(self) -> None:
         turn_ends_at = self._queued - _TURN_BYTES

@@ -49,6 +49,17 @@ class LineGuard:
         self._length, self._recent, self._why = lengths[-1], b"", ""
         return None
 
+    @property
+    def room(self) -> int:
+        """Bytes that may be written without asking, if `saw` is told of them before the next question."""
+        if self._why and self._now() < self._held_until:
+            return 0
+        return max(0, min(_SMALL, LONGEST - self._length) - len(self._recent))
+
+    def saw(self, data: bytes) -> None:
+        """These bytes were written within `room`, without a question."""
+        self._recent += data
+
     def _modes(self) -> list[object] | None:
         """The terminal's modes if it is in canonical mode, else None."""
         try:

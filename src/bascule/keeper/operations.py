@@ -36,6 +36,9 @@ def handle(keeper: Keeper, client: ClientConnection, message: Message, blob: byt
         if operation == "write":
             _write(keeper, client, number, message, blob)
             return
+        if operation == "typed":
+            _typed(keeper, client, number, message, blob)
+            return
         act = _OPERATIONS.get(operation) if isinstance(operation, str) else None
         if act is None:
             raise Refused("unknown_op", "no such operation")
@@ -60,16 +63,38 @@ def _spawn(keeper: Keeper, _client: ClientConnection, message: Message) -> Messa
 
 
 def _write(keeper: Keeper, client: ClientConnection, number: int, message: Message, blob: bytes) -> None:
+    """`typed`: how many bytes at the front of the blob the server wrote itself since it last told us."""
     session = _running(keeper, message)
+    stdin, typed = session.stdin, whole(message, "typed", 0)
     reply = client.reply_after_output if session.is_terminal else client.reply
 
     def done(refusal: Refused | None) -> None:
         if refusal:
             client.reply({"id": number, "error": refusal.code, "message": str(refusal)})
         else:
-            reply({"id": number, "ok": {}})
+            reply({"id": number, "ok": _room(session)})
 
-    session.stdin.write(text(message, "write_id", 128), blob, done)
+    stdin.saw(blob[:typed])
+    stdin.write(text(message, "write_id", 128), blob[typed:], done)
+
+
+def _typed(keeper: Keeper, client: ClientConnection, number: int, message: Message, blob: bytes) -> None:
+    """The server wrote these keys itself. Told now and then: the line's length, the echo's priority."""
+    session = _running(keeper, message)
+    session.stdin.saw(blob)
+    client.reply_after_output({"id": number, "ok": _room(session)})
+
+
+def _room(session: Session) -> Message:
+    room = session.stdin.room
+    return {} if room is None else {"room": room}
+
+
+def _lend(keeper: Keeper, client: ClientConnection, message: Message) -> Message:
+    """Replies by itself, with the descriptor; what is returned here is sent to nobody."""
+    answer: Message = {"id": message["id"], "ok": {}}
+    _running(keeper, message).stdin.lend(lambda fd: client.lend(answer, fd))
+    return {}
 
 
 def _close_stdin(keeper: Keeper, _client: ClientConnection, message: Message) -> Message:
@@ -169,6 +194,7 @@ _OPERATIONS: dict[str, Callable[[Keeper, ClientConnection, Message], Message]] =
     "hello": _hello,
     "spawn": _spawn,
     "close_stdin": _close_stdin,
+    "lend": _lend,
     "resize": _resize,
     "signal": _signal,
     "end": _end,

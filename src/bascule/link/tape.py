@@ -43,8 +43,8 @@ class Tape(Protocol):
         """The program has ended: no bytes will be added."""
         ...
 
-    async def read(self, offset: int, limit: int) -> bytes:
-        """At most `limit` bytes from `offset`; b"" when there are none yet. Raises `TapeCut`."""
+    def read(self, offset: int, limit: int) -> bytes:
+        """At most `limit` bytes from `offset`; b"" when none are here yet. Raises `TapeCut`."""
         ...
 
     async def tail(self, limit: int) -> TapeTail:
@@ -79,7 +79,9 @@ class Tapes(Protocol):
     """The terminals of one device."""
 
     async def open(self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered) -> Tape:
-        """`grew` is called when there may be more to read, or the end; `delivered` once for each `type`.
+        """`grew` is called when there may be more to read, or the end. It may read at once, and never raises.
+
+        `delivered` is called once for each `type`.
 
         Raises `SessionNotFound`.
         """

@@ -315,12 +315,13 @@ class TerminalSupervisor:
             raise SessionOver("This terminal has ended.")
 
     def _press(self, keys: bytes) -> None:
-        self._do(self._press_safely(keys), "press")
-
-    async def _press_safely(self, keys: bytes) -> None:
         try:
-            await self._process.write(self._write(keys))
-        except HostError as error:  # it has ended meanwhile, and its exit says so
+            self._process.post_write(self._write(keys), self._pressed)
+        except HostError as error:
+            self._pressed(error)
+
+    def _pressed(self, error: BasculeError | None) -> None:
+        if error is not None:  # it has ended meanwhile, and its exit says so
             self.ledger.log([Note("not_delivered", error.message, "warning")])
 
     def _write(self, data: bytes) -> Write:

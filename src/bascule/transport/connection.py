@@ -40,13 +40,13 @@ class FrameProtocol(asyncio.Protocol):
         self._ask(message, blob, partial(_settle, answer))
         return answer
 
-    def post(self, message: Message, blob: bytes, done: Done) -> None:
-        """Queue one request without a future; `done` is called from the event loop."""
-        self._ask(message, blob, partial(self._tell, done))
+    def post(self, message: Message, blob: bytes, answered: Callable[[Answer], None]) -> None:
+        """Queue one request without a future; `answered` is called from the event loop."""
+        self._ask(message, blob, partial(self._tell, answered))
 
-    def _tell(self, done: Done, answer: Answer) -> None:
+    def _tell(self, answered: Callable[[Answer], None], answer: Answer) -> None:
         # Not called from here: an exception in `data_received` would close the connection.
-        self._loop.call_soon(done, answer if isinstance(answer, KeeperError | KeeperGone) else None)
+        self._loop.call_soon(answered, answer)
 
     def _ask(self, message: Message, blob: bytes, answered: Callable[[Answer], None]) -> None:
         if self._transport is None or self._transport.is_closing():

@@ -13,6 +13,7 @@ from bascule.keeper.frames import Message
 from bascule.keeper.layout import LOG, SOCKET
 from bascule.transport.connection import Done, FrameProtocol
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
+from bascule.transport.keys import Keys
 from bascule.transport.position import Position, PositionPost
 from bascule.transport.words import About, Hello, Notice, PtySize, SessionState, Spawned
 
@@ -38,18 +39,22 @@ async def ensure_keeper(folder: Path) -> None:
 class KeeperConnection:
     """Methods raise KeeperError (refused) or KeeperGone (connection lost; ids make asking again safe)."""
 
-    def __init__(self, protocol: FrameProtocol) -> None:
+    def __init__(self, protocol: FrameProtocol, address: str) -> None:
         self._protocol = protocol
+        self._address = address
         self._positions = PositionPost(protocol.send)
+        self._keys: dict[str, Keys] = {}
+        protocol.closed.add_done_callback(self._lost)
 
     @classmethod
     async def connect(cls, folder: Path) -> "KeeperConnection":
         loop = asyncio.get_running_loop()
+        address = os.fspath(folder / SOCKET)
         try:
-            _, protocol = await loop.create_unix_connection(FrameProtocol, os.fspath(folder / SOCKET))
+            _, protocol = await loop.create_unix_connection(FrameProtocol, address)
         except OSError as error:
             raise KeeperGone(f"no keeper answers in {folder}: {error.strerror}") from error
-        return cls(protocol)
+        return cls(protocol, address)
 
     async def aclose(self) -> None:
         await self._protocol.aclose()
@@ -90,8 +95,8 @@ class KeeperConnection:
         await self._request("write", {"session": session, "write_id": write_id}, data)
 
     def post_write(self, session: str, write_id: str, data: bytes, done: Done) -> None:
-        """As `write`, without a task or a future; does not wait when the keeper's socket is full."""
-        self._post("write", {"session": session, "write_id": write_id}, done, data)
+        """As `write`, of a terminal, without a task or a future: keys go straight into it if it is lent."""
+        self._keys_of(session).type(write_id, data, done)
 
     async def close_stdin(self, session: str) -> None:
         await self._request("close_stdin", {"session": session})
@@ -100,8 +105,14 @@ class KeeperConnection:
         await self._request("resize", {"session": session, "cols": cols, "rows": rows})
 
     def post_resize(self, session: str, cols: int, rows: int, done: Done) -> None:
-        """As `resize`, without a task or a future."""
-        self._post("resize", {"session": session, "cols": cols, "rows": rows}, done)
+        """As `resize`, without a task or a future, in the order of what is typed."""
+        self._keys_of(session).resize(cols, rows, done)
+
+    def close_input(self, session: str) -> None:
+        """Nothing will be typed there any more."""
+        keys = self._keys.pop(session, None)
+        if keys is not None:
+            keys.close()
 
     async def signal(self, session: str, name: str) -> None:
         await self._request("signal", {"session": session, "signal": name})
@@ -158,8 +169,16 @@ class KeeperConnection:
     async def _request(self, operation: str, message: Message | None = None, blob: bytes = b"") -> Message:
         return await self._protocol.request({"op": operation, **(message or {})}, blob)
 
-    def _post(self, operation: str, message: Message, done: Done, blob: bytes = b"") -> None:
-        self._protocol.post({"op": operation, **message}, blob, done)
+    def _keys_of(self, session: str) -> Keys:
+        keys = self._keys.get(session)
+        if keys is None:
+            keys = self._keys[session] = Keys(session, self._address, self._protocol.post)
+        return keys
+
+    def _lost(self, _closed: object) -> None:
+        # A duplicate that we kept would keep a dead keeper's programs from being hung up on.
+        for session in list(self._keys):
+            self.close_input(session)
 
 
 async def _answers(folder: Path) -> bool:

@@ -146,13 +146,12 @@ class AgentStates:
         listing = await able[0].conversations.list(f"list:{new_id()}")
         if listing.problem:
             raise AgentFailed(f"The agent listed nothing: {listing.problem}", agent=agent)
-        records = await self._store.sessions(archived=False) + await self._store.sessions(archived=True)
-        known = {one.agent_session_id: one.session_id for one in records if one.agent == agent}
-        found = [replace(one, session=known.get(one.id)) for one in listing.conversations]
+        known = await self._store.conversations(agent)
+        found = [replace(one, session=known.get((agent, one.id))) for one in listing.conversations]
         return Conversations(conversations=tuple(found), more=listing.more)
 
     async def _orphans(self) -> list[SessionRecord]:
-        records = await self._store.sessions(archived=False)
+        records = await self._store.orphans()
         readable = [one for one in records if one.session_id not in self._store.damaged_sessions]
         found = [one for one in readable if one.device == self._device.id and is_orphan(one)]
         return sorted(found, key=lambda one: one.created_at)

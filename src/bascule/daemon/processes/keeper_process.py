@@ -118,6 +118,8 @@ class KeeperProcess:
             self._keeper.connection.post_position(self.name, Position(out, err, trim_out, trim_err))
 
     def close(self) -> None:
+        if self._keeper.connection is not None:
+            self._keeper.connection.close_input(self.name)
         self._out.close()
         self._err.close()
 

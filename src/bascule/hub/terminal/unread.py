@@ -37,13 +37,17 @@ class Unread:
             self._told = False
             self._tell(0)
 
+    def over(self, most: int) -> bool:
+        """Whether more than `most` bytes are unread, without those that `below` has stopped waiting for."""
+        return self.bytes - self._forgiven > most
+
     async def below(self, most: int) -> None:
         """Wait until at most `most` bytes are unread. After 30 s it stops waiting for those."""
-        if self.bytes - self._forgiven <= most:
+        if not self.over(most):
             return
         try:
             async with asyncio.timeout(HOLD_SECONDS):
-                while self.bytes - self._forgiven > most:
+                while self.over(most):
                     self._read.clear()
                     await self._read.wait()
         except TimeoutError:

@@ -29,6 +29,7 @@ from bascule.policy.screening import Screening, safe_length
 log = logging.getLogger("bascule.hub")
 
 PIECE = 256 * 1024
+AT_ONCE = 16 * 1024  # an echo or a screen: sent as soon as the tape grows. A flood waits for its task's turn
 TAIL = 256 * 1024
 WINDOW = 1024 * 1024  # ahead of what a viewer has acked
 MAX_LAG = 2 * 1024 * 1024  # then it skips ahead
@@ -51,6 +52,8 @@ class TerminalViewer:
         self._replies_from = 0
         self._screening = Screening(0)
         self._more = asyncio.Event()
+        self._shown = False  # all there is was sent, and the pump waits for more
+        self._is_behind = False  # a message waits for the program to read what was typed before
         self._acks = asyncio.Event()
         self._unread = Unread(self._told_unread)
         self._bad = bad_messages(call.hub.steady)
@@ -63,7 +66,7 @@ class TerminalViewer:
         board = self.hub.switchboard
         await board.met()
         self.tape = await board.tapes(record.device or board.device(None)).open(
-            record.session_id, record.started_seq, self._more.set, self._delivered
+            record.session_id, record.started_seq, self._grew, self._delivered
         )
         try:
             await self.call.receive()
@@ -79,6 +82,7 @@ class TerminalViewer:
             await self._listen()
         finally:
             leave()
+            self.line.take = None
             self._unread.close()
             pump.cancel()
             await asyncio.gather(pump, return_exceptions=True)
@@ -158,10 +162,10 @@ class TerminalViewer:
         self._more.clear()
         over = tape.over
         if self._place >= tape.end and not over:
-            await self._more.wait()
+            await self._wait_for_more()
             return True
         try:
-            data = await self._read()
+            data = self._read()
         except TapeCut:
             await self._skip()
             return True
@@ -171,19 +175,52 @@ class TerminalViewer:
         elif over and not data:
             return False
         else:
-            await self._more.wait()
+            await self._wait_for_more()
         return True
 
-    async def _read(self) -> bytes:
+    async def _wait_for_more(self) -> None:
+        self._shown = True
+        await self._more.wait()
+        self._shown = False
+
+    def _grew(self) -> None:
+        """Send an echo from here: waking the pump for it would cost a turn of the loop."""
+        if not (self._shown and self._send_little()):
+            self._shown = False
+            self._more.set()
+
+    def _send_little(self) -> bool:
+        """False for whatever the pump has to see to: a flood, a slow viewer, the end, an error."""
+        tape = self.tape
+        waiting = tape.end - self._place
+        most = min(AT_ONCE, self._most_lag or AT_ONCE)
+        if not self._has_room or tape.over or waiting > most:
+            return False
+        try:
+            data = tape.read(self._place, waiting)
+            if len(data) < waiting:  # it goes on in the next file of the spool
+                return False
+            self._send(data[: safe_length(data)])
+        except Exception:  # noqa: BLE001 - the pump meets it again, and reports it
+            return False
+        return True
+
+    def _read(self) -> bytes:
         """The next piece; two when the first is all one unfinished sequence, cut where a spool file ends."""
-        data = await self.tape.read(self._place, PIECE)
+        data = self.tape.read(self._place, PIECE)
         if data and not safe_length(data):
-            data += await self.tape.read(self._place + len(data), PIECE)
+            data += self.tape.read(self._place + len(data), PIECE)
         return data
 
     def _send(self, data: bytes) -> None:
-        self.line.write_frame(tape_frame(self._place, self._screening.screened(data, self._place)))
-        self._place += len(data)
+        if data:
+            self.line.write_frame(tape_frame(self._place, self._screening.screened(data, self._place)))
+            self._place += len(data)
+
+    @property
+    def _has_room(self) -> bool:
+        acked = self._place if self._acked is None else self._acked
+        return self.line.is_ready and self._place - acked <= WINDOW
 
     async def _room(self) -> None:
         """Wait until the viewer has read nearly all it was sent."""
@@ -243,19 +280,34 @@ class TerminalViewer:
     # Input
 
     async def _listen(self) -> None:
+        """Messages are taken where they arrive. Those that have to wait are queued, and come here."""
+        self.line.take = self._take
         while (message := await self.call.receive())["type"] == "websocket.receive":
-            try:
-                text = message.get("text")
-                if text is not None:
-                    self._control(text)
-                else:
-                    await self._typed(message.get("bytes") or b"")
-            except BasculeError as error:
-                self._say_error(error.refusal())
-                if not self._bad.take():
-                    self.line.end(1008, "too many messages that are refused")
-            except Exception as error:  # noqa: BLE001 - as above
-                self._say_fault(error)
+            self._is_behind = True
+            await self._unread.below(MAX_IN_FLIGHT)
+            text = message.get("text")
+            self._hear((message.get("bytes") or b"") if text is None else text)
+            self._is_behind = False
+
+    def _take(self, message: str | bytes) -> bool:
+        """False also before `begin`: who types that early is heard a turn of the loop later, after it."""
+        if self._is_behind or self._arrangement is None or self._unread.over(MAX_IN_FLIGHT):
+            return False
+        self._hear(message)
+        return True
+
+    def _hear(self, message: str | bytes) -> None:
+        try:
+            if isinstance(message, str):
+                self._control(message)
+            else:
+                self._typed(message)
+        except BasculeError as error:
+            self._say_error(error.refusal())
+            if not self._bad.take():
+                self.line.end(1008, "too many messages that are refused")
+        except Exception as error:  # noqa: BLE001 - as above
+            self._say_fault(error)
 
     def _control(self, text: str) -> None:
         if len(text) > 1024:
@@ -271,7 +323,7 @@ class TerminalViewer:
                 self._check_may_write()
                 self._arbiter.claim(self)
 
-    async def _typed(self, data: bytes) -> None:
+    def _typed(self, data: bytes) -> None:
         self._check_may_write()
         if len(data) > MAX_KEYS:
             raise InvalidInput("Send at most 1 MiB of keys in one message.")
@@ -281,7 +333,6 @@ class TerminalViewer:
         if spoken.keys:
             self._arbiter.typed(self)
             self._type(spoken.keys, reply=False)
-        await self._unread.below(MAX_IN_FLIGHT)
 
     def _may_reply(self) -> bool:
         seen = self._place if self._acked is None else self._acked

@@ -2,6 +2,7 @@
 
 import asyncio
 import struct
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
@@ -54,12 +55,19 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         limits = self.all_connections.limits
         self._pings = TokenBucket(limits.pings_per_minute, limits.pings_per_minute, self.loop.time)
         self._deaf = False  # what it still sends is thrown away unread
+        # Called with each message as it arrives; one that it does not take (False) is queued for the app.
+        self.take: Callable[[str | bytes], bool] | None = None
 
     # What the app may ask of its connection
 
     def known(self) -> None:
         """A valid grant was shown on this connection."""
         self.all_connections.known(self.transport)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the peer has read nearly all we sent."""
+        return self.writable.is_set()
 
     @property
     def unsent(self) -> int:
@@ -100,6 +108,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.all_connections.leave(self.transport)
         self._backlog = b""
+        self.take = None
         if self._feeding is not None:
             self._feeding.cancel()
         super().connection_lost(exc)
@@ -146,7 +155,17 @@ class BoundedSocket(WebSocketsSansIOProtocol):
             self.conn.send_close(1007, "a text message that is not UTF-8")
             self.handle_parser_exception()
             return
-        super().send_receive_event_to_app()
+        if self._is_taken():
+            self.frames = []
+        else:
+            super().send_receive_event_to_app()
+
+    def _is_taken(self) -> bool:
+        """Never ahead of a message that is queued, nor after our goodbye."""
+        if self.take is None or self.close_sent or not self.queue.empty():
+            return False
+        data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
+        return self.take(data.decode() if self.curr_msg_data_type == "text" else data)
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
