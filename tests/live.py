@@ -240,6 +240,16 @@ class LiveServer:
     async def post(self, path: str, **body: Any) -> httpx.Response:
         return await self.http.post(path, json=body)
 
+    async def sessions(self) -> list[dict[str, Any]]:
+        """Every session of the list, page by page."""
+        listed: list[dict[str, Any]] = []
+        cursor: str | None = None
+        while True:
+            page = await self.http.get("/api/sessions", params={"cursor": cursor} if cursor else None)
+            listed += page.json()["sessions"]
+            if (cursor := page.json()["next"]) is None:
+                return listed
+
     async def send(self, session: str, text: str) -> None:
         answer = await self.post(f"/api/sessions/{session}/send", text=text)
         assert answer.status_code == 200, answer.text

@@ -4,10 +4,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bascule import __version__
 from bascule.commands import exits
+
+if TYPE_CHECKING:
+    from bascule.model.errors import BasculeError
 
 Result = int | Coroutine[Any, Any, int]
 Command = Callable[[argparse.Namespace], Result]
@@ -53,9 +56,7 @@ def _guard_terminals() -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from bascule.client.address import Unreachable
-    from bascule.config import ConfigError
-    from bascule.model.errors import BasculeError, InvalidInput, Refused
+    from bascule.model.errors import BasculeError
 
     try:
         result: Result = args.command(args)
@@ -65,25 +66,33 @@ def _run(args: argparse.Namespace) -> int:
 
         return asyncio.run(result)
     except BasculeError as error:
-        from bascule.policy.redact import redact
-        from bascule.policy.visible import tame
-
-        print(tame(redact(error.message)), file=sys.stderr)
-        match error:
-            case Unreachable():
-                return exits.UNREACHABLE
-            case Refused():
-                return exits.REFUSED
-            case ConfigError() | InvalidInput():
-                return exits.USAGE
-            case _:
-                return exits.FAILED
+        return _tell(error)
     except (KeyboardInterrupt, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - a person gets a sentence, the file gets the rest
         from bascule.commands.fault import tell
 
         return tell(args, error)
+
+
+def _tell(error: "BasculeError") -> int:
+    """Say what went wrong; the exit status says whose fault it was."""
+    from bascule.client.address import Unreachable
+    from bascule.config import ConfigError
+    from bascule.model.errors import InvalidInput, Refused
+    from bascule.policy.redact import redact
+    from bascule.policy.visible import tame
+
+    print(tame(redact(error.message)), file=sys.stderr)
+    match error:
+        case Unreachable():
+            return exits.UNREACHABLE
+        case Refused():
+            return exits.REFUSED
+        case ConfigError() | InvalidInput():
+            return exits.USAGE
+        case _:
+            return exits.FAILED
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -182,7 +191,9 @@ def _add_sessions(commands: Commands) -> None:
     actions = _group(commands, "sessions", "list, show, answer and end sessions")
     listing = _add(actions, "list", "list sessions", _lazily("sessions", "list_sessions"))
     listing.add_argument("--archived", action="store_true")
-    listing.add_argument("--json", action="store_true")
+    listing.add_argument("--limit", type=int, metavar="N", help="the newest N (50 unless said)")
+    listing.add_argument("--all", action="store_true", help="every session")
+    listing.add_argument("--json", action="store_true", help="every session, unless --limit says how many")
     show = _add(actions, "show", "print a session's transcript", _lazily("sessions", "show"))
     show.add_argument("session")
     show.add_argument("--follow", action="store_true", help="keep printing as it continues")

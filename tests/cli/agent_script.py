@@ -43,6 +43,10 @@ def said(text: str, kind: str = "assistant", entry_id: str = "e1") -> list[Event
     ]
 
 
+def whole(text: str, kind: str = "assistant", entry_id: str = "w1") -> list[Event]:
+    return [event("text_said", entry_id=entry_id, kind=kind, text=text)]
+
+
 class Play:
     """The log of the one session; what is added goes to whoever watches."""
 

@@ -114,11 +114,12 @@ async def test_attach_goes_on_after_a_restart_of_the_server(server: LiveServer):
         tty.type(b"echo fi''rst\r")
         await tty.shows(b"first")
         await server.kill()
+        tty.resize(70, 20)
         await server.start()
-        async with viewing(server, session) as page:
-            await page.until(lambda one: one.said[-1].type == "size" and not one.said[-1].replies)
-            tty.type(b"echo sec''ond; exit 4\r")
-            await tty.shows(b"second")
+        # Its own size comes only once it is back and takes keys: what is typed before that is dropped.
+        await server.wait_for(session, lambda one: one == TerminalResized(70, 20, "this machine"))
+        tty.type(b"echo sec''ond; exit 4\r")
+        await tty.shows(b"second")
         assert await tty.ends() == 1
         assert tty.as_before()
         assert tty.data.count(b"first\r\n") == 1

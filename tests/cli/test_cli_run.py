@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.agent_script import SESSION, event, permission, play, said
+from tests.cli.agent_script import SESSION, event, permission, play, said, whole
 from tests.cli.program import OnTerminal, bascule
 from tests.client.scripted import Denied
 
@@ -18,6 +18,7 @@ async def test_text_is_streamed_and_the_exit_status_is_zero(tmp_path: Path):
         running = asyncio.create_task(bascule(tmp_path, "run", "hello", "--model", "opus"))
         await scene.begin()
         await scene.add(*said("Hm.", "thinking", "t1"), *said("Hello there.\x1b]0;evil\x07"))
+        await scene.add(*whole("Now at once."), *whole("And again.", "thinking", "w2"))
         await scene.add(
             event("tool_started", tool_id="1", name="Edit", title="Edit a.py", kind="edit"),
             event(
@@ -31,7 +32,7 @@ async def test_text_is_streamed_and_the_exit_status_is_zero(tmp_path: Path):
         done = await running
     assert done.code == 0
     assert "Hello there.\\u{1b}]0;evil\\u{7}" in done.out
-    assert "● Edit a.py" in done.out
+    assert "evil\\u{7}\nNow at once.\nAnd again.\n● Edit a.py" in done.out
     assert "+new" in done.out
     assert "\x1b" not in done.out
     create = scene.server.asked[0]
@@ -133,8 +134,8 @@ async def test_resume_goes_on_in_a_session_of_this_server(tmp_path: Path):
     async with play(tmp_path) as scene:
         await scene.add(*said("old words"))
 
-        async def listing(*_: object) -> object:
-            return {"sessions": [{"session_id": SESSION, "phase": "ended", "seq": 3}]}
+        async def shown(*_: object) -> object:
+            return {"session": {"session_id": SESSION, "phase": "ended", "seq": 3}}
 
         async def sent(_: object, frame: dict[str, str]) -> object:
             scene.message_id = frame["clientMessageId"]
@@ -144,7 +145,7 @@ async def test_resume_goes_on_in_a_session_of_this_server(tmp_path: Path):
             return {"requests": []}
 
         scene.server.handlers |= {
-            "session:list": listing,
+            "session:show": shown,
             "session:send": sent,
             "requests:list": waiting,
         }

@@ -1,6 +1,7 @@
 """`bascule` with no words: the real server, its one line on stdout, and what it says when it can't start."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -14,12 +15,22 @@ from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
+# The command line, and what a server that has run holds.
+AT_THE_END = """
+import gc, json, sys
+from bascule.cli import main
+main()
+print(json.dumps({"modules": list(sys.modules), "frozen": gc.get_freeze_count()}))
+"""
+
 
 @asynccontextmanager
-async def running_server(data: Path, *words: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+async def running_server(
+    data: Path, *words: str, program: tuple[str, ...] = ("-m", "bascule")
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
     """A server of its own; its keeper is ended too, since a keeper outlives its server."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bascule", "--port", "0", "--no-open", *words),
+        *(sys.executable, *program, "--port", "0", "--no-open", *words),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=environment(data),
@@ -34,8 +45,6 @@ async def running_server(data: Path, *words: str) -> AsyncIterator[tuple[asyncio
         await process.communicate()
         lock = data / "keeper" / "keeper.lock"
         if lock.exists():
-            import json
-
             os.kill(json.loads(lock.read_text())["pid"], signal.SIGTERM)
 
 
@@ -53,6 +62,18 @@ async def test_the_link_is_the_one_line_on_stdout_and_a_signal_ends_it_cleanly(s
     log = (short_dir / "d" / "server.log").read_text()
     assert token not in log
     assert link.startswith("http://")
+
+
+async def test_a_start_imports_neither_the_client_nor_drivers_that_nothing_uses_yet(short_dir: Path):
+    async with running_server(short_dir / "d", program=("-c", AT_THE_END)) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        out, _ = await asyncio.wait_for(process.communicate(), PATIENCE)
+    noted = json.loads(out)
+    assert "bascule.app" in noted["modules"]
+    late = ("bascule.client", "bascule.drivers.codex", "bascule.drivers.plain")
+    assert set(late) & set(noted["modules"]) == set()
+    # What the start built is no part of a collection in the middle of a turn.
+    assert noted["frozen"] > 10_000
 
 
 async def test_a_second_server_on_the_same_folder_or_port_says_what_to_do(short_dir: Path):

@@ -49,7 +49,7 @@ from bascule.model.events import (
     PromptSent,
     SessionEnded,
     SessionStarted,
-    TextAppended,
+    TextSaid,
     TurnEnded,
 )
 
@@ -127,7 +127,7 @@ async def test_the_sessions_of_five_agents_are_found_listed_opened_and_searched(
             for one in found.values():  # opened: a transcript like any other
                 log = await made.log(one["sessionId"])
                 assert [type(entry.event) for entry in log][:1] == [SessionStarted]
-                texts = [entry.event.text for entry in log if isinstance(entry.event, TextAppended)]
+                texts = [entry.event.text for entry in log if isinstance(entry.event, TextSaid)]
                 assert texts[-1] in ("It burns steadily.", "The greeting was printed.")
                 assert isinstance(log[-1].event, SessionEnded)
                 page = await made.store.page(one["sessionId"])
@@ -360,9 +360,7 @@ async def test_a_growing_file_is_followed_while_somebody_looks(
         text = (home / CLAUDE).read_text()
         write(home / CLAUDE, text[: text.rindex("\n") + 1])
         speak(home, claude_record("assistant", "g2", "g1", [{"type": "text", "text": "Two wicks."}]))
-        await made.until(
-            lambda event: isinstance(event, TextAppended) and event.text == "Two wicks.", session_id
-        )
+        await made.until(lambda event: isinstance(event, TextSaid) and event.text == "Two wicks.", session_id)
         terminal.end()
         await made.until(SessionEnded, session_id)
         numbers = [entry.seq for entry in await made.log(session_id)]

@@ -35,7 +35,7 @@ from bascule.model.events import (
     SessionEnded,
     SessionFailed,
     SessionStarted,
-    TextAppended,
+    TextSaid,
     ToolChanged,
     TurnEnded,
 )
@@ -59,7 +59,7 @@ def prompt(text: str, **more: Any) -> SendPrompt:
 
 
 async def said(daemon: RunningDaemon) -> str:
-    return "".join(event.text for event in await daemon.events(TextAppended))
+    return "".join(event.text for event in await daemon.events(TextSaid))
 
 
 @pytest.mark.row("C1")
@@ -185,7 +185,7 @@ async def test_an_open_request_outlives_the_server_and_is_answered_after_it(shor
 async def test_a_turn_goes_on_while_the_server_is_away(short_dir: Path):
     async with running_daemon(short_dir) as daemon:
         await daemon.start(prompt="count 150 0.01")
-        await daemon.until(lambda event: isinstance(event, TextAppended) and event.text.startswith("20"))
+        await daemon.until(lambda event: isinstance(event, TextSaid) and event.text.startswith("20"))
         await daemon.restart()
         await daemon.until(TurnEnded)
         assert (await said(daemon)).split() == [str(n) for n in range(1, 151)]
@@ -197,7 +197,7 @@ async def test_a_turn_goes_on_while_the_server_is_away(short_dir: Path):
 async def test_when_the_keeper_dies_sessions_say_so_and_can_be_resumed(short_dir: Path):
     async with running_daemon(short_dir, pauses=(3600.0,)) as daemon:
         await daemon.start(prompt="hold")
-        await daemon.until(TextAppended)
+        await daemon.until(TextSaid)
         await daemon.kill_keeper(signal.SIGKILL)
         ended = await daemon.until(SessionEnded)
         assert (ended.reason, ended.message) == (
@@ -208,7 +208,7 @@ async def test_when_the_keeper_dies_sessions_say_so_and_can_be_resumed(short_dir
         await daemon.ask(ResumeSession(session_id="s1"))
         assert len(await daemon.events(SessionStarted)) == 2
         await daemon.ask(prompt("back?"))
-        await daemon.until(lambda event: isinstance(event, TextAppended) and "back?" in event.text)
+        await daemon.until(lambda event: isinstance(event, TextSaid) and "back?" in event.text)
 
 
 async def test_a_session_is_resumed_the_moment_it_is_seen_to_have_ended(short_dir: Path):
@@ -226,7 +226,7 @@ async def test_a_session_is_resumed_the_moment_it_is_seen_to_have_ended(short_di
 async def test_queued_prompts_are_sent_one_by_one_in_the_order_people_chose(short_dir: Path):
     async with running_daemon(short_dir) as daemon:
         await daemon.start(prompt="hold")
-        await daemon.until(TextAppended)
+        await daemon.until(TextSaid)
         ids = [(await daemon.ask(prompt(text)))["promptId"] for text in ("one", "two", "three", "four")]
         assert len(await daemon.events(PromptQueued)) == 4
         await daemon.ask(EditPrompt(session_id="s1", prompt_id=ids[2], text="THREE"))
@@ -258,7 +258,7 @@ async def test_a_keyed_prompt_sent_twice_is_one_turn_even_after_a_restart(short_
 async def test_stop_clicked_five_times_stops_once(short_dir: Path):
     async with running_daemon(short_dir) as daemon:
         await daemon.start(prompt="hold")
-        await daemon.until(TextAppended)
+        await daemon.until(TextSaid)
         await asyncio.gather(*(daemon.ask(Interrupt(session_id="s1")) for _ in range(5)))
         await daemon.until(TurnEnded)
         assert len(await daemon.events(Interrupted)) == 1

@@ -11,7 +11,7 @@ from tests.daemon.running_daemon import RunningDaemon, running_daemon
 from bascule.link.rules import AddRule, ListRules, ProposeRules, RemoveRule, TryRequest, TryRule
 from bascule.model.commands import AnswerPermission, SendPrompt
 from bascule.model.errors import Refused
-from bascule.model.events import PermissionAnswered, PermissionRequested, TextAppended, TurnEnded
+from bascule.model.events import PermissionAnswered, PermissionRequested, TextSaid, TurnEnded
 from bascule.model.rules import RuleSpec
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +39,7 @@ async def test_a_rule_answers_at_once_and_the_log_and_audit_name_it_with_its_wor
         answered: PermissionAnswered = await daemon.until(PermissionAnswered)
         assert (answered.decision, answered.by, answered.rule_ids) == ("allow", "policy", (made["id"],))
         assert answered.rule == "Allow `git status` in repo"
-        await daemon.until(lambda event: isinstance(event, TextAppended) and "answered allow" in event.text)
+        await daemon.until(lambda event: isinstance(event, TextSaid) and "answered allow" in event.text)
         assert await daemon.store.open_requests() == []
         details = await audit_details(daemon)
         assert f"{made['id']}: Allow `git status` in repo" in details
@@ -68,7 +68,7 @@ async def test_a_denied_command_is_denied_with_the_reason_for_the_agent(short_di
         answered: PermissionAnswered = await daemon.until(PermissionAnswered)
         assert answered.decision == "deny"
         assert answered.message == "A rule denies this: Deny `git push …` everywhere."
-        await daemon.until(lambda event: isinstance(event, TextAppended) and "answered deny" in event.text)
+        await daemon.until(lambda event: isinstance(event, TextSaid) and "answered deny" in event.text)
 
 
 @pytest.mark.row("X7")

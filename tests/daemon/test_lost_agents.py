@@ -36,6 +36,7 @@ from bascule.model.events import (
     SessionStarted,
     StderrWritten,
     TextAppended,
+    TextSaid,
     TurnEnded,
 )
 from bascule.model.lifecycle import Phase
@@ -90,7 +91,7 @@ def prompts(daemon: RunningDaemon) -> list[str]:
 
 
 def says(words: str):
-    return lambda event: isinstance(event, TextAppended) and words in event.text
+    return lambda event: isinstance(event, TextAppended | TextSaid) and words in event.text
 
 
 async def failed(daemon: RunningDaemon) -> SessionFailed:

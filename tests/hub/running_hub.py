@@ -15,6 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from bascule.hub.app import build_app
+from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.wire.connection_limits import WireLimits
 from bascule.hub.wire.server import HubServer, bind
@@ -90,6 +91,7 @@ async def running_hub(
     *,
     limits: WireLimits | None = None,
     steady: Callable[[], float] = time.monotonic,
+    page: Callable[[], PageFiles] = page_files,
     **settings: Any,
 ) -> AsyncIterator[RunningHub]:
     chosen = Settings(data_dir=str(folder), config_dir=str(folder), port=0, **settings)
@@ -104,6 +106,7 @@ async def running_hub(
         settings=chosen,
         clock=time.time,
         steady=steady,
+        page=page,
     )
     server = HubServer(app, chosen, limits)
     listening = bind(chosen)

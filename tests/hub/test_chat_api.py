@@ -5,7 +5,7 @@ import pytest
 from tests.hub.running_hub import RunningHub
 from tests.hub.scripted_device import append
 
-from bascule.hub.page.web_files import version
+from bascule.hub.page.web_files import page_files
 from bascule.model.commands import Interrupt, SendPrompt, StartSession
 from bascule.model.events import PromptQueued
 
@@ -245,6 +245,6 @@ async def test_the_first_page_and_health_need_no_token(hub: RunningHub) -> None:
         page = await client.get("/")
         assert "<title>Bascule</title>" in page.text
         assert page.text.count("<script") == 1
-        assert f'<script type="module" src="/assets/{version()}/shell/main.js"></script>' in page.text
+        assert f'<script type="module" src="/assets/{page_files().version}/' in page.text
         assert (await client.get("/health")).json() == {"status": "ok"}
         assert (await client.get("/healthz")).text == "ok"

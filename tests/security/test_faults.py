@@ -104,10 +104,10 @@ async def test_a_socket_message_that_breaks_is_answered_with_its_id_and_the_sock
     told: set[str] = set()
     async with hub.socket() as socket:
         monkeypatch.setattr(hub.store, "session", boom)
-        shown = await ask(socket, "session:show", sessionId="s1")
+        shown = await ask(socket, "session:show", sessionId="not in memory")
         told.add(fault_in(shown["error"]["message"]))
         monkeypatch.undo()
-        monkeypatch.setattr(hub.store, "sessions", boom)
+        monkeypatch.setattr(hub.store, "list_sessions", boom)
         listed = await ask(socket, "session:list", 2)
         assert listed["error"]["code"] == "INTERNAL_ERROR"
         told.add(fault_in(listed["error"]["message"]))

@@ -180,6 +180,7 @@ async def test_what_an_earlier_version_stored_is_indexed_in_the_background(
             "edits",
             "rules",
             "comparisons",
+            "session_index",
         ):
             connection.execute(f"DROP TABLE {name}")
         connection.execute("DROP TRIGGER events_are_never_deleted")
@@ -224,8 +225,8 @@ async def test_a_store_that_closes_before_anything_was_indexed_closes(open_store
     await asyncio.wait_for(closing, PATIENCE)
 
 
-def test_the_schema_is_at_its_fifth_version() -> None:
-    assert schema.VERSION == 5
+def test_the_schema_is_at_its_sixth_version() -> None:
+    assert schema.VERSION == 6
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])

@@ -16,6 +16,7 @@ from bascule.model.events import (
     SessionEnded,
     SessionFailed,
     TextAppended,
+    TextSaid,
     ToolChanged,
     ToolStarted,
     TurnEnded,
@@ -101,7 +102,7 @@ async def test_kill_9_of_the_server_during_reconnect_continues_with_the_next_att
         await server.start()
         await server.send(session, "recall")
         await server.wait_for(
-            session, lambda one: isinstance(one, TextAppended) and "before: hello" in one.text
+            session, lambda one: isinstance(one, TextAppended | TextSaid) and "before: hello" in one.text
         )
         events = [row.event for row in await server.log(session)]
         attempts = [one.attempt for one in events if isinstance(one, ReconnectScheduled)]

@@ -16,7 +16,7 @@ from bascule.model.events import (
     PromptSent,
     SessionEnded,
     StderrWritten,
-    TextAppended,
+    TextSaid,
     TurnEnded,
 )
 
@@ -50,7 +50,7 @@ async def test_a_message_that_only_lies_in_the_pipe_is_noticed_in_ten_seconds(
     server: LiveServer,
 ) -> None:
     session = await server.create(agent="deaf")
-    await server.wait_for(session, TextAppended)
+    await server.wait_for(session, TextSaid)
     with within(12):  # ten, and what it takes to tell
         await server.send(session, "hello")
         told = await server.wait_for(session, is_note("not_reading"))
@@ -63,7 +63,7 @@ async def test_a_message_that_only_lies_in_the_pipe_is_noticed_in_ten_seconds(
 @pytest.mark.row("REL-32")
 async def test_8_mb_for_an_agent_that_never_reads_are_said_once_and_bounded(server: LiveServer) -> None:
     session = await server.create(agent="deaf")
-    await server.wait_for(session, TextAppended)
+    await server.wait_for(session, TextSaid)
     pulse = await Pulse.of(server)
     before = server.memory()
 
@@ -93,7 +93,7 @@ async def test_8_mb_for_an_agent_that_never_reads_are_said_once_and_bounded(serv
 @pytest.mark.row("REL-32")
 async def test_when_it_reads_again_that_is_said_and_nothing_is_lost(server: LiveServer) -> None:
     session = await server.create(agent="later")
-    await server.wait_for(session, TextAppended)
+    await server.wait_for(session, TextSaid)
     await server.send(session, "y" * MB)
     await server.wait_for(session, is_note("not_reading"))
     (server.folder / "now").touch()
@@ -114,7 +114,7 @@ async def test_100_mb_of_stderr_while_stdout_is_held_up_are_drained_bounded_and_
     server: LiveServer,
 ) -> None:
     session = await server.create("go", agent="both")
-    await server.wait_for(session, TextAppended)
+    await server.wait_for(session, TextSaid)
     await server.kill()  # nobody reads now: both of its pipes fill, and it waits
     spool = server.data / "keeper" / "spool" / f"{session}-1"
     async with asyncio.timeout(MUCH_PATIENCE):
@@ -134,5 +134,5 @@ async def test_100_mb_of_stderr_while_stdout_is_held_up_are_drained_bounded_and_
     written = [one for one in events if isinstance(one, StderrWritten)]
     assert sum(len(one.text) for one in written) <= 256 * 1024
     assert max(one.dropped for one in written) >= 99 * MB
-    said = [one.text for one in events if isinstance(one, TextAppended)]
+    said = [one.text for one in events if isinstance(one, TextSaid)]
     assert said == ["before the flood", "after the flood"]

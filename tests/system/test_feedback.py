@@ -13,7 +13,7 @@ from tests.live import LiveServer
 from tests.system.test_command_line import bascule
 from tests.waiting import PATIENCE, within
 
-from bascule.model.events import PromptSent, TextAppended, TurnEnded
+from bascule.model.events import PromptSent, TextAppended, TextSaid, TurnEnded
 
 pytestmark = pytest.mark.anyio
 
@@ -84,11 +84,11 @@ async def test_a_message_written_while_claude_works_reaches_it_at_the_end_of_the
     claude.ends_turn()
     claude.status("idle")
     row = await server.wait_for(
-        session, lambda event: isinstance(event, TextAppended) and event.text == "As you wish."
+        session, lambda event: isinstance(event, TextAppended | TextSaid) and event.text == "As you wish."
     )
     await server.wait_for(session, TurnEnded, row.seq)
     log = [one.event for one in await server.log(session)]
-    said = [one.text for one in log if isinstance(one, PromptSent | TextAppended)]
+    said = [one.text for one in log if isinstance(one, PromptSent | TextAppended | TextSaid)]
     assert said[-4:] == ["Count the wicks", "There are two.", HOSTILE, "As you wish."]
     assert sum(isinstance(one, PromptSent) and one.text == HOSTILE for one in log) == 1
     assert await claude.fire("Stop", active=True) is None
@@ -122,7 +122,7 @@ async def test_a_message_for_an_idle_claude_wakes_it_at_once_and_only_once(
     claude.says("Four now.")
     claude.ends_turn()
     await server.wait_for(
-        session, lambda event: isinstance(event, TextAppended) and event.text == "Four now."
+        session, lambda event: isinstance(event, TextAppended | TextSaid) and event.text == "Four now."
     )
     said = [text for text, _ in await prompts(server, session)]
     assert said[-2:] == ["a third wick, please", "and a fourth"]

@@ -19,6 +19,7 @@ from bascule.model.events import (
     SessionFailed,
     StderrWritten,
     TextAppended,
+    TextSaid,
     TurnEnded,
     Unrecognised,
 )
@@ -76,7 +77,7 @@ async def turn_of(server: LiveServer, agent: str) -> tuple[str, list[AnyEvent]]:
 
 
 def said(events: list[AnyEvent]) -> list[str]:
-    return [event.text for event in events if isinstance(event, TextAppended)]
+    return [event.text for event in events if isinstance(event, TextAppended | TextSaid)]
 
 
 @pytest.mark.row("REL-31")
@@ -147,7 +148,7 @@ async def test_100_mb_of_stderr_are_cut_with_a_count_and_slow_nobody(server: Liv
 @pytest.mark.row("REL-31")
 async def test_an_agent_that_never_reads_keeps_nobody_waiting(server: LiveServer):
     session = await server.create(agent="deaf")
-    await server.wait_for(session, TextAppended)
+    await server.wait_for(session, TextSaid)
     pulse = await Pulse.of(server)
 
     async def talk() -> None:

@@ -71,7 +71,7 @@ async def test_hostile_models_ids_and_titles_reach_the_agent_as_one_word_or_not_
     seen = sorted([one["argv"] for one in notes(server) if "argv" in one])
     assert seen == sorted([[f"--model={text}", f"--resume={text}"] for text in started.values()])
     assert not [text for text in started.values() if text.startswith("-") or not text.isprintable()]
-    listed = (await server.http.get("/api/sessions")).json()["sessions"]
+    listed = await server.sessions()
     assert {one["id"] for one in listed} >= set(started)
     no_canary(server)
 

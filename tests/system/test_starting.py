@@ -202,7 +202,8 @@ async def test_a_damaged_database_is_put_aside_and_said(make_server: Make, damag
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     server.token = ""
     await server.start()
-    assert (await server.http.get("/api/sessions")).json() == {"sessions": [], "damaged": []}
+    listed = (await server.http.get("/api/sessions")).json()
+    assert listed == {"sessions": [], "damaged": [], "next": None}
     again = await server.create("count 3 1")
     await server.wait_for(again, TurnEnded)
 

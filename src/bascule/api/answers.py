@@ -36,8 +36,49 @@ class DamagedSession(View, frozen=True, kw_only=True):
 
 
 class SessionList(View, frozen=True, kw_only=True):
+    """A page, the latest activity first. `next` is the cursor of the page after it; null after the last.
+
+    `damaged` stands in the first page only.
+    """
+
     sessions: list[SessionView]
     damaged: list[DamagedSession] = []
+    next: str | None = None
+
+
+class FolderSessions(View, frozen=True, kw_only=True):
+    """How many sessions work for a folder of a machine."""
+
+    path: str
+    device: str
+    sessions: int
+
+
+class SessionCount(View, frozen=True, kw_only=True):
+    """`total` and `archived` count every session; `folders` has the 500 fullest."""
+
+    folders: list[FolderSessions]
+    total: int
+    archived: int
+
+
+class AgentSums(View, frozen=True, kw_only=True):
+    """`costUsd` is null when no session of this agent says what it cost."""
+
+    agent: str
+    sessions: int
+    turns: int
+    cost_usd: float | None
+
+
+class UsageSums(View, frozen=True, kw_only=True):
+    """What all sessions took and cost, archived ones included, and the 100 that cost most."""
+
+    sessions: int
+    turns: int
+    cost_usd: float | None
+    agents: list[AgentSums]
+    costliest: list[SessionView]
 
 
 class Created(View, frozen=True, kw_only=True):

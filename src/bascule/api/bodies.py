@@ -168,8 +168,18 @@ class EventsQuery(SessionBody, kw_only=True, frozen=True):
 
 
 class ListQuery(Body, kw_only=True, frozen=True):
+    """A page of the sessions that meet all conditions, after a cursor: `next` of the page before."""
+
     archived: bool = False
-    project_id: Name | None = None  # only those that run in this project's folder or below
+    live: bool = False  # only those whose agent runs, or is being started again
+    project_id: Name | None = None  # only those in this project's folder, below it or in its work trees
+    folder: Short | None = None  # only those in exactly this folder, or in its work trees
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+    cursor: Annotated[str, Meta(max_length=1000)] | None = None
+
+
+class CountQuery(Body, kw_only=True, frozen=True):
+    archived: bool = False  # `folders` counts the archived sessions instead of the others
 
 
 class StreamQuery(SessionBody, kw_only=True, frozen=True):

@@ -41,6 +41,7 @@ from bascule.model.events import Decision
 from bascule.model.records import SessionRecord
 
 REPLY_SECONDS = 60
+MAX_PAGE = 200  # sessions in one answer
 FIRST_DELAY, LAST_DELAY = 1.0, 30.0
 STARTS_OVER = ("replaced", "ahead")  # why a reader can't go on from where it is
 REPLACED = "The log on this machine was replaced; this view was loaded again."
@@ -144,13 +145,51 @@ class Client:
     async def archive(self, session_id: str, archived: bool = True) -> None:
         await self._command("session:archive", {"sessionId": session_id, "archived": archived})
 
-    async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
-        fields = {"archived": archived or None}
-        return list((await self._read("session:list", fields, SessionList)).sessions)
+    async def sessions(self, *, archived: bool = False, limit: int | None = None) -> list[SessionRecord]:
+        """The newest `limit` sessions, the latest activity first; all of them unless said."""
+        found: list[SessionRecord] = []
+        if limit == 0:
+            return found
+        async with contextlib.aclosing(self.all_sessions(archived=archived, page=limit)) as sessions:
+            async for session in sessions:
+                found.append(session)
+                if len(found) == limit:
+                    break
+        return found
+
+    async def all_sessions(
+        self, *, archived: bool = False, page: int | None = None
+    ) -> AsyncGenerator[SessionRecord, None]:
+        """Every session once, the latest activity first, read by pages of at most `page`.
+
+        One that becomes active meanwhile moves above the pages that were read; it comes at the end.
+        """
+        size = min(page or MAX_PAGE, MAX_PAGE)
+        seen: set[str] = set()
+        known_to = ""  # the latest activity when the pass before this one began
+        while True:
+            first = answer = await self._session_page(archived, size, None)
+            while True:
+                for session in answer.sessions:
+                    if session.session_id not in seen:
+                        seen.add(session.session_id)
+                        yield session
+                reached = bool(answer.sessions) and answer.sessions[-1].updated_at < known_to
+                if reached or answer.next is None:
+                    break
+                answer = await self._session_page(archived, size, answer.next)
+            # One page is of one moment. Between several, some may have moved up: look there again.
+            if answer is first or not first.sessions or first.sessions[0].updated_at <= known_to:
+                return
+            known_to = first.sessions[0].updated_at
+
+    async def _session_page(self, archived: bool, size: int, cursor: str | None) -> SessionList:
+        fields = {"archived": archived or None, "limit": size, "cursor": cursor}
+        return await self._read("session:list", fields, SessionList)
 
     async def damaged(self) -> list[DamagedSession]:
         """Sessions whose record can't be read."""
-        return (await self._read("session:list", {}, SessionList)).damaged
+        return (await self._read("session:list", {"limit": 1}, SessionList)).damaged
 
     async def session(self, session_id: str) -> SessionRecord:
         return (await self._read("session:show", {"sessionId": session_id}, SessionShown)).session

@@ -17,7 +17,7 @@ from bascule.commands.console import Console
 from bascule.commands.conversation import Conversation
 from bascule.commands.request_prompt import command_line, flat
 from bascule.commands.server_address import connected
-from bascule.model.errors import BasculeError
+from bascule.model.errors import BasculeError, Refused
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import SessionRecord
 
@@ -107,8 +107,13 @@ async def _start(client: Client, args: argparse.Namespace, prompt: str, message_
 
 async def _known_session(client: Client, name: str) -> SessionRecord | None:
     """A session of this server by its id; any other name is the agent's own and goes to the agent."""
-    everything = [*await client.sessions(), *await client.sessions(archived=True)]
-    return next((one for one in everything if one.session_id == name), None)
+    try:
+        record = await client.session(name)
+    except Refused as refused:
+        if refused.refusal().code != "SESSION_NOT_FOUND":
+            raise
+        return None
+    return None if record.found else record
 
 
 async def _until_done(conversation: Conversation, after: int) -> int:

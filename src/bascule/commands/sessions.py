@@ -19,16 +19,23 @@ from bascule.model.codec import decode_event, encode
 from bascule.model.events import PermissionRequested, QuestionAsked
 from bascule.model.records import SessionRecord
 
+NEWEST = 50  # sessions that a list shows unless told otherwise
+
 _PHASE_STYLES: dict[str, Style] = {"running": "green", "failed": "red", "ended": "dim"}
 
 
 async def list_sessions(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
-        sessions = await client.sessions(archived=args.archived)
+        everything = args.all or (args.json and args.limit is None)
+        limit = None if everything else max(1, args.limit or NEWEST)
+        sessions = await client.sessions(archived=args.archived, limit=None if limit is None else limit + 1)
+        shown = sessions[:limit]
         if args.json:
-            print_json(encode(sessions))
+            print_json(encode(shown))
             return exits.OK
-        _print_sessions(sessions)
+        _print_sessions(shown)
+        if len(shown) < len(sessions):
+            Console().line(f"These are the newest {len(shown)}; --all lists every session.", "dim")
         await mention(client, Console())
     return exits.OK
 

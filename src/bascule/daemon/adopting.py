@@ -95,11 +95,15 @@ class Adopter:
             except BasculeError as error:
                 log.error("session %s could not be taken up: %s", record.session_id, error.message)
                 owned.add(process_name(record))
-        over = Over(await self._records())
+        left = {
+            name: state
+            for name, state in kept.items()
+            if name not in owned and not (name in beside and name.partition(".")[0] in self._sessions.live)
+        }
+        # Only then is every session looked at: what an agent shared may have any name.
+        over = Over(await self._records() if left else [])
         unknown: set[str] = set()
-        for name, state in kept.items():
-            if name in owned or (name in beside and name.partition(".")[0] in self._sessions.live):
-                continue
+        for name, state in left.items():
             if over.knows(name):
                 log.info("the keeper holds %s, which is over: discarding it", name)
                 await self._sessions.discard(state)
@@ -112,8 +116,9 @@ class Adopter:
         return [one for one in both if one.session_id not in self._store.damaged_sessions]
 
     async def _live_records(self) -> list[SessionRecord]:
-        found = {one.session_id: one for one in await self._records()}
-        return [one for one in found.values() if one.phase in LIVE and one.device == self._device.id]
+        found = await self._store.live_sessions()
+        readable = [one for one in found if one.session_id not in self._store.damaged_sessions]
+        return [one for one in readable if one.device == self._device.id]
 
     async def adopt(self, record: SessionRecord, kept: dict[str, SessionState]) -> str:
         """Make a session of the log live again; gives the keeper's name of its process."""

@@ -4,7 +4,7 @@ import asyncio
 import os
 import secrets
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -17,15 +17,13 @@ from bascule.agents.locate import SEARCH_SECONDS, find, locate
 from bascule.agents.login import signed_in
 from bascule.agents.spec import AgentSpec, FoundProgram
 from bascule.agents.unasked import sentences
+from bascule.daemon.driver_table import DRIVERS, begun, restored
 from bascule.daemon.files.directories import check_directory
 from bascule.daemon.found.places import Place
 from bascule.daemon.trusted import TrustedFolders
 from bascule.drivers.acp import AcpDriver
 from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import Cue, Driver, DriverLaunch, Failure, Probe
-from bascule.drivers.codex import CodexDriver
-from bascule.drivers.plain import PlainDriver
-from bascule.drivers.stream_json import StreamJsonDriver
 from bascule.drivers.terminal import TerminalDriver
 from bascule.drivers.terminal.trust_prompt import TrustPrompt
 from bascule.link.machine import AgentInfo
@@ -40,13 +38,6 @@ from bascule.session.terminal import clamped
 TERMINAL = "terminal"
 SHARED = frozenset({"acp"})  # protocols whose process serves several sessions
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
-# How each protocol's driver is begun, and taken up again from its state.
-DRIVERS: dict[str, tuple[Callable[[DriverLaunch], Driver], Callable[[bytes], Driver]]] = {
-    "stream_json": (lambda _: StreamJsonDriver(), StreamJsonDriver.restore),
-    "acp": (AcpDriver, AcpDriver.restore),
-    "codex": (CodexDriver, CodexDriver.restore),
-    "plain": (PlainDriver, PlainDriver.restore),
-}
 
 
 class Launching(Protocol):
@@ -212,13 +203,13 @@ class Launcher:
         history: bool = False,
         joining: Joining | None = None,
     ) -> Driver:
-        kind = DRIVERS.get(started.driver)
-        if kind is None:
+        if started.driver not in DRIVERS:
             raise NotSupported(f"This version can't speak {started.driver!r} with {started.agent}.")
-        begin, restore = kind
         if joining is not None:
             return AcpDriver(self._launch(started, history), joining=joining)
-        return begin(self._launch(started, history)) if state is None else restore(state)
+        if state is not None:
+            return restored(started.driver, state)
+        return begun(started.driver, self._launch(started, history))
 
     def _launch(self, started: SessionStarted, history: bool) -> DriverLaunch:
         """The start options that the driver sends, because they are not on the command line."""

@@ -145,10 +145,7 @@ class Starter:
         """The sessions of the conversation that this command resumes."""
         if command.resume is None or self._launcher.rest_seconds(command.agent) == 0:
             return []
-        records = await self._store.sessions(archived=False) + await self._store.sessions(archived=True)
-        return [
-            one for one in records if (one.agent, one.agent_session_id) == (command.agent, command.resume)
-        ]
+        return await self._store.sessions_of((command.agent, command.resume))
 
     async def _rested(self, record: SessionRecord) -> None:
         """Raises while the conversation is too young: its agent would overwrite its file."""

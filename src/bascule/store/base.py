@@ -14,6 +14,10 @@ from bascule.model.commands import Actor, Command, Envelope
 from bascule.model.events import AnyEvent
 from bascule.model.records import Pending, RequestRecord, SessionRecord, Write
 
+MAX_FOLDERS = 500
+
+Conversation = tuple[str, str]  # an agent, and its own name of a session
+
 
 class Row(NamedTuple):
     """One entry of a log, already in the form that goes to a browser (`Logged` as JSON)."""
@@ -121,6 +125,55 @@ class FoundSession(NamedTuple):
     state: bytes | None
 
 
+class SessionFilter(Struct, frozen=True, kw_only=True):
+    """Which sessions of ours; all conditions together."""
+
+    archived: bool = False
+    live: bool = False  # those whose agent runs, or is being started again
+    folder: str | None = None  # whose work is meant for this folder
+    below: bool = False  # or for one below it
+
+
+ALL_SESSIONS = SessionFilter()
+
+
+class SessionPage(NamedTuple):
+    """`next` is the cursor of the page that follows; None after the last one."""
+
+    sessions: list[SessionRecord]
+    next: str | None
+
+
+class FolderCount(NamedTuple):
+    path: str
+    device: str
+    sessions: int
+
+
+class SessionCounts(NamedTuple):
+    """`folders` has at most `MAX_FOLDERS`, the fullest first; the other numbers count everything."""
+
+    folders: list[FolderCount]
+    listed: int
+    archived: int
+
+
+class AgentUsage(NamedTuple):
+    """`cost_usd` is None when none of its sessions says what it cost."""
+
+    agent: str
+    sessions: int
+    turns: int
+    cost_usd: float | None
+
+
+class Usage(NamedTuple):
+    """The sums of all sessions of ours, and those that cost most."""
+
+    agents: list[AgentUsage]
+    costliest: list[SessionRecord]
+
+
 class Edited(Struct):
     """One file as a session's tools changed it: how often, by how much, and the newest patches."""
 
@@ -173,6 +226,7 @@ class Committed(NamedTuple):
     record: SessionRecord
     rows: list[Row]
     requests: Sequence[RequestRecord] = ()  # opened, answered, delivered or withdrawn by these rows
+    changed: bool = True  # something of the record besides how far the log has grown, and when
 
 
 Listener = Callable[[Committed], None]
@@ -242,6 +296,44 @@ class EventStore(Protocol):
 
     async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
         """Newest activity first."""
+        ...
+
+    async def list_sessions(
+        self, where: SessionFilter = ALL_SESSIONS, *, limit: int = 50, cursor: str | None = None
+    ) -> SessionPage:
+        """A page, newest activity first, after a cursor: `next` of the page before.
+
+        A session that becomes active between two pages moves above the cursor: it is in neither page, or in
+        the first one already. Raises `InvalidInput` when `cursor` is none.
+        """
+        ...
+
+    async def session_counts(self, *, archived: bool = False) -> SessionCounts:
+        """How many sessions there are in each folder, and in all."""
+        ...
+
+    async def live_sessions(self) -> list[SessionRecord]:
+        """Those whose agent runs or is being started, as far as the log says; archived ones included."""
+        ...
+
+    async def orphans(self) -> list[SessionRecord]:
+        """Those whose agent went away, or could not be started again; archived ones are left out."""
+        ...
+
+    async def recent_folders(self, limit: int) -> list[str]:
+        """The folders that the newest thousand sessions work for, the latest activity first."""
+        ...
+
+    async def conversations(self, agent: str | None = None) -> dict[Conversation, str]:
+        """The session of each of the agents' own conversations, archived ones included."""
+        ...
+
+    async def sessions_of(self, conversation: Conversation) -> list[SessionRecord]:
+        """Those of ours that are this conversation of an agent, archived ones included."""
+        ...
+
+    async def usage(self, costliest: int) -> Usage:
+        """What all sessions of ours took and cost, archived ones included."""
         ...
 
     async def found(self) -> list[FoundSession]:

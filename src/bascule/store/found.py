@@ -20,7 +20,10 @@ SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND open = 0 AND N
 DROP_TEXT = "INSERT INTO search_text (search_text, rowid, words) VALUES ('delete', ?, ?)"
 DROP_TITLE = "INSERT INTO search_titles (search_titles, rowid, words) VALUES ('delete', ?, ?)"
 # The session's own row goes last: while it is there, its log may be deleted.
-TABLES = ("events", "entries", "requests", "outbox", "edits", "search_owed", "search_sessions", "sessions")
+TABLES = (
+    *("events", "entries", "requests", "outbox", "edits", "search_owed", "search_sessions"),
+    *("session_index", "sessions"),
+)
 
 NEXT = "SELECT coalesce(max(n), 0) + 1 FROM search_sessions WHERE n > 0"
 TAKEN = "SELECT 1 FROM search_sessions WHERE n = ?"

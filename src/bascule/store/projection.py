@@ -14,6 +14,7 @@ from bascule.model.records import RequestRecord
 from bascule.model.session_fold import NO_RECORD_CHANGE, SessionFold
 from bascule.store.base import Batch, Row
 from bascule.store.rows import SessionRow, seed
+from bascule.store.session_index import Facts, facts_of
 
 MAX_LAG_EVENTS = 512
 MAX_LAG_BYTES = 64 * 1024
@@ -72,6 +73,8 @@ class SessionState:
         self._tail_bytes = tail_bytes
         self._turn_over = False
         self.title_changed = False
+        self._indexed = facts_of(row.record) if row.record.seq else None
+        self.advanced = False  # something of its record may have changed
         self.rows: list[Row] = []
         self.changed_requests: dict[str, RequestRecord] = {}
 
@@ -99,11 +102,20 @@ class SessionState:
             self.row.driver_state = batch.driver_state
 
     def _advance(self, logged: Logged) -> None:
+        self.advanced = True
         title = self.row.record.title
         for request in self._session.apply(logged):
             self.changed_requests[request.request_id] = request
         self.title_changed = self.title_changed or self.row.record.title != title
         self._turn_over = self._turn_over or type(logged.event) in ENDINGS
+
+    def take_facts(self) -> Facts | None:
+        """What lists choose it by, when that has changed."""
+        if not self.advanced:
+            return None
+        before = self._indexed
+        self._indexed = facts_of(self.row.record)
+        return None if self._indexed == before else self._indexed
 
     @property
     def fold_is_due(self) -> bool:
@@ -129,7 +141,7 @@ class SessionState:
         if self.changed_requests:
             self._forget_settled_requests()
         rows, self.rows, self.changed_requests = self.rows, [], {}
-        self.title_changed = False
+        self.title_changed = self.advanced = False
         return rows
 
     def _forget_settled_requests(self) -> None:

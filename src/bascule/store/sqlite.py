@@ -8,12 +8,14 @@ from typing import TypeVar
 
 from bascule.model.errors import StorageFailed, StoreDamaged
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.store import audit, edits, found, reader
+from bascule.store import audit, edits, found, listing, reader
 from bascule.store.base import (
+    ALL_SESSIONS,
     AuditCheck,
     AuditRecord,
     Batch,
     Committed,
+    Conversation,
     Edited,
     EventStore,
     FoundSession,
@@ -22,7 +24,11 @@ from bascule.store.base import (
     ResumePoint,
     Row,
     SearchResult,
+    SessionCounts,
+    SessionFilter,
+    SessionPage,
     StoredReply,
+    Usage,
 )
 from bascule.store.continuity import go_on
 from bascule.store.examining import examined
@@ -33,6 +39,7 @@ from bascule.store.reader import Readers
 from bascule.store.search import search
 from bascule.store.search_index import Filler
 from bascule.store.transaction import REPLY_SECONDS, Transaction
+from bascule.store.usage import usage
 from bascule.store.writer import AppendStep, Outcome, Step, WorkStep, Writer
 
 MAX_DAMAGED = 100  # damaged rows that are remembered, for those who ask
@@ -188,9 +195,46 @@ class SqliteStore(EventStore):
         self.remember(await self._readers.run(examined))
 
     async def sessions(self, *, archived: bool = False) -> list[SessionRecord]:
-        found, damaged = await self._readers.run(lambda connection: reader.records(connection, archived))
+        return self._sound(await self._readers.run(lambda connection: reader.records(connection, archived)))
+
+    def _sound(self, read: tuple[list[SessionRecord], list[StoreDamaged]]) -> list[SessionRecord]:
+        sound, damaged = read
         self.remember(damaged)
-        return found
+        return sound
+
+    async def list_sessions(
+        self, where: SessionFilter = ALL_SESSIONS, *, limit: int = 50, cursor: str | None = None
+    ) -> SessionPage:
+        page, damaged = await self._readers.run(
+            lambda connection: listing.page(connection, where, limit, cursor)
+        )
+        self.remember(damaged)
+        return page
+
+    async def session_counts(self, *, archived: bool = False) -> SessionCounts:
+        return await self._readers.run(lambda connection: listing.counts(connection, archived))
+
+    async def live_sessions(self) -> list[SessionRecord]:
+        return self._sound(await self._readers.run(listing.live))
+
+    async def orphans(self) -> list[SessionRecord]:
+        return self._sound(await self._readers.run(listing.orphans))
+
+    async def sessions_of(self, conversation: Conversation) -> list[SessionRecord]:
+        return self._sound(
+            await self._readers.run(lambda connection: listing.of_conversation(connection, conversation))
+        )
+
+    async def recent_folders(self, limit: int) -> list[str]:
+        return await self._readers.run(lambda connection: listing.recent_folders(connection, limit))
+
+    async def conversations(self, agent: str | None = None) -> dict[Conversation, str]:
+        return await self._readers.run(lambda connection: listing.conversations(connection, agent))
+
+    async def usage(self, costliest: int) -> Usage:
+        sums, damaged = await self._readers.run(lambda connection: usage(connection, costliest))
+        self.remember(damaged)
+        return sums
 
     async def found(self) -> list[FoundSession]:
         sound, damaged = await self._readers.run(found.found_sessions)

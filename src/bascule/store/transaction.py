@@ -10,7 +10,7 @@ from bascule.model.codec import encode, timestamp
 from bascule.model.entries import TurnEntry
 from bascule.model.errors import StorageFailed, StoreConflict
 from bascule.model.records import Pending, SessionRecord
-from bascule.store import edits, reader
+from bascule.store import edits, reader, session_index
 from bascule.store.audit import AuditChain
 from bascule.store.base import AuditRecord, Batch, Committed, StoredReply
 from bascule.store.projection import MAX_DELIVERED, SessionState
@@ -83,9 +83,10 @@ class Transaction:
         for session_id, state in self._touched.items():
             self.unsaved.pop(session_id, None)
             requests = [copy(request) for request in state.changed_requests.values()]
+            changed = state.advanced
             rows = state.written()
             if rows:
-                committed.append(Committed(copy(state.row.record), rows, requests))
+                committed.append(Committed(copy(state.row.record), rows, requests, changed))
         self._touched = {}
         while len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
@@ -184,6 +185,9 @@ class Transaction:
             key = (session_id, request.request_id, request.seq, request.opened_at, request.state)
             self.connection.execute(UPSERT_REQUEST, (*key, body, crc))
         self.connection.execute(UPSERT_SESSION, encode_session(state.row))
+        facts = state.take_facts()
+        if facts is not None:
+            session_index.write(self.connection, session_id, facts)
 
     def _write_entries(self, state: SessionState) -> None:
         session_id, base, folded = state.session_id, state.seed, state.fold()

@@ -227,7 +227,7 @@ class Writer:
 
     def _mark(self, committed: list[Committed]) -> None:
         """Record each log's last number before the commit is reported."""
-        for record, rows, _ in committed:
+        for record, rows, *_ in committed:
             if not record.found:
                 self._heads.moved(record.session_id, rows[-1].seq)
         audited = self._transaction.audited

@@ -29,7 +29,7 @@ NOT_SEEN = (
     "A message was handed to the agent in its terminal, but the agent's own file does not show it. "
     "It may not have reached it."
 )
-READER = 1  # counted up when a reader tells the same file differently
+READER = 2  # counted up when a reader tells the same file differently
 
 
 class Noted(Struct, omit_defaults=True):
@@ -37,7 +37,7 @@ class Noted(Struct, omit_defaults=True):
 
     key: str
     stamp: str
-    reader: int = READER
+    reader: int = 1  # as it was before there were others
     generation: int = 0  # how often it had to be told anew
     count: int = 0  # facts that are in the log
     digest: str = ""  # of those facts

@@ -4,7 +4,14 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from bascule.daemon.found.history_import import Noted, Writing, decode_noted, session_id_of, still_stands
+from bascule.daemon.found.history_import import (
+    READER,
+    Noted,
+    Writing,
+    decode_noted,
+    session_id_of,
+    still_stands,
+)
 from bascule.daemon.found.kept import Cabinet, KeptConversation
 from bascule.daemon.found.known_sessions import FoundCatalogue, KnownSession
 from bascule.daemon.found.terminals import open_terminals, process_lives
@@ -139,10 +146,10 @@ class Scan:
         before = await self._store.resume_point(shown.record.session_id) if shown else None
         if before is not None and not before.record.found:
             return  # continued here in this very moment
-        noted = (decode_noted(before.driver_state) if before else None) or Noted(kept.key, kept.stamp)
+        noted = (decode_noted(before.driver_state) if before else None) or Noted(kept.key, kept.stamp, READER)
         anew = before is not None and not still_stands(noted, history)
         if anew:
-            noted = Noted(kept.key, kept.stamp, generation=noted.generation + 1)
+            noted = Noted(kept.key, kept.stamp, READER, generation=noted.generation + 1)
         noted.stamp = kept.stamp
         if before is None or anew:
             session_id = session_id_of(self._device, kept.agent, history.agent_session_id, noted.generation)
@@ -224,5 +231,4 @@ class Scan:
 
     async def _ours(self) -> set[tuple[str, str]]:
         """The conversations Bascule itself began or continues: they are in its list already."""
-        records = await self._store.sessions() + await self._store.sessions(archived=True)
-        return {(one.agent, one.agent_session_id) for one in records if one.agent_session_id}
+        return set(await self._store.conversations())

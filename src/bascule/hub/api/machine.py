@@ -26,9 +26,9 @@ from bascule.model.errors import InvalidInput
 
 async def open_requests(call: AnyCall) -> RequestList:
     """The inbox: what waits for a person, oldest first."""
-    store = call.hub.store
-    requests = await store.open_requests()
-    records = {sid: await store.session(sid) for sid in {request.session_id for request in requests}}
+    feed = call.hub.feed
+    requests = await feed.store.open_requests()
+    records = {sid: await feed.records.get(sid) for sid in {request.session_id for request in requests}}
     titles = {sid: record.title if record else "" for sid, record in records.items()}
     return RequestList(requests=[request_view(request, titles[request.session_id]) for request in requests])
 

@@ -52,11 +52,7 @@ async def remove(call: Call[ProjectNamed]) -> Done:
 
 async def recent_directories(call: AnyCall) -> RecentDirectories:
     """The folders of recent sessions, the latest first."""
-    store = call.hub.store
-    records = await store.sessions() + await store.sessions(archived=True)
-    records.sort(key=lambda record: record.updated_at, reverse=True)
-    found = dict.fromkeys(record.worktree_of or record.cwd for record in records if record.cwd)
-    return RecentDirectories(directories=list(found)[:MAX_RECENT])
+    return RecentDirectories(directories=await call.hub.store.recent_folders(MAX_RECENT))
 
 
 async def search(call: Call[SearchQuery]) -> SearchAnswer:

@@ -6,7 +6,7 @@ from bascule.model.records import SessionRecord
 
 
 async def require_session(hub: Hub, session_id: str) -> SessionRecord:
-    record = await hub.store.session(session_id)
+    record = await hub.feed.records.get(session_id)
     if record is None:
         raise SessionNotFound(session_id)
     return record

@@ -10,17 +10,29 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from bascule.api.answers import (
+    AgentSums,
     Created,
     DamagedSession,
     EntriesPage,
     EventsPage,
+    FolderSessions,
     Queue,
+    SessionCount,
     SessionList,
     SessionOpened,
     SessionView,
     Spawned,
+    UsageSums,
 )
-from bascule.api.bodies import CreateBody, EventsQuery, ListQuery, PageQuery, SessionBody, SpawnBody
+from bascule.api.bodies import (
+    CountQuery,
+    CreateBody,
+    EventsQuery,
+    ListQuery,
+    PageQuery,
+    SessionBody,
+    SpawnBody,
+)
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
@@ -31,9 +43,11 @@ from bascule.model.codec import timestamp
 from bascule.model.commands import SessionBegun, StartSession
 from bascule.model.errors import InvalidInput, UnknownAgent
 from bascule.model.events import StartOptions
-from bascule.policy.directories import inside
+from bascule.store.base import SessionFilter
 
 B = TypeVar("B")
+
+MAX_COSTLIEST = 100
 
 # Starting
 
@@ -128,16 +142,48 @@ def default_directory(hub: Hub) -> str:
 
 
 async def list_sessions(call: Call[ListQuery]) -> SessionList:
-    """The newest activity first; of all projects, or of one."""
+    """A page, the newest activity first; of all projects, of one, or of one folder."""
     hub, query = call.hub, call.body
-    records = await hub.store.sessions(archived=query.archived)
-    if query.project_id is not None:
-        folder = (await hub.projects.get(query.project_id)).path
-        records = [record for record in records if inside(record.cwd, [folder])]
-    damaged = [
-        DamagedSession(session_id=name, message=what) for name, what in hub.store.damaged_sessions.items()
-    ]
-    return SessionList(sessions=[session_view(record) for record in records], damaged=damaged)
+    page = await hub.store.list_sessions(await _filter(call), limit=query.limit, cursor=query.cursor)
+    damaged = hub.store.damaged_sessions.items() if query.cursor is None else ()
+    return SessionList(
+        sessions=[session_view(record) for record in page.sessions],
+        damaged=[DamagedSession(session_id=name, message=what) for name, what in damaged],
+        next=page.next,
+    )
+
+
+async def _filter(call: Call[ListQuery]) -> SessionFilter:
+    query = call.body
+    if query.project_id is None:
+        return SessionFilter(archived=query.archived, live=query.live, folder=query.folder)
+    if query.folder is not None:
+        raise InvalidInput("Give either folder or projectId.")
+    folder = (await call.hub.projects.get(query.project_id)).path
+    return SessionFilter(archived=query.archived, live=query.live, folder=folder, below=True)
+
+
+async def count_sessions(call: Call[CountQuery]) -> SessionCount:
+    counts = await call.hub.store.session_counts(archived=call.body.archived)
+    return SessionCount(
+        folders=[
+            FolderSessions(path=one.path, device=one.device, sessions=one.sessions) for one in counts.folders
+        ],
+        total=counts.listed,
+        archived=counts.archived,
+    )
+
+
+async def usage(call: AnyCall) -> UsageSums:
+    sums = await call.hub.store.usage(MAX_COSTLIEST)
+    known = [one.cost_usd for one in sums.agents if one.cost_usd is not None]
+    return UsageSums(
+        sessions=sum(one.sessions for one in sums.agents),
+        turns=sum(one.turns for one in sums.agents),
+        cost_usd=sum(known) if known else None,
+        agents=[AgentSums(**one._asdict()) for one in sums.agents],
+        costliest=[session_view(record) for record in sums.costliest],
+    )
 
 
 async def show(call: Call[SessionBody]) -> SessionView:
@@ -218,7 +264,26 @@ OPERATIONS = (
         body=ListQuery,
         answer=SessionList,
         run=list_sessions,
-        summary="List sessions, the latest activity first",
+        summary="List sessions by pages, the latest activity first",
+    ),
+    Operation(
+        name="session:count",
+        method="GET",
+        path="/api/session-counts",
+        need="viewer",
+        body=CountQuery,
+        answer=SessionCount,
+        run=count_sessions,
+        summary="Count sessions: in each folder, in all, and in the archive",
+    ),
+    Operation(
+        name="usage:show",
+        method="GET",
+        path="/api/usage",
+        need="viewer",
+        answer=UsageSums,
+        run=usage,
+        summary="Get what all sessions took and cost",
     ),
     Operation(
         name="session:show",

@@ -8,26 +8,15 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from bascule.api.answers import RequestView, View
-from bascule.hub.api.views import request_view, session_view
+from bascule.hub.live.list_pushes import ListPushes
+from bascule.hub.live.records import SessionRecords
 from bascule.model.codec import encode
-from bascule.model.records import RequestRecord, SessionRecord
 from bascule.store.base import Committed, EventStore, Row
 
 PAGE_ROWS = 256
 PIECE_BYTES = 256 * 1024
 
 Encoder = Callable[["Delivery"], bytes]
-
-
-class RequestChanged(View, frozen=True, kw_only=True, tag="requests:changed"):
-    """A request was opened, answered, delivered or withdrawn: the push that keeps an inbox up to date."""
-
-    session_id: str
-    request_id: str
-    open: int  # requests of this session that still wait for an answer
-    gone: bool  # it does not wait any more: no list has it
-    request: RequestView
 
 
 class Delivery:
@@ -111,8 +100,10 @@ class Feed:
         self.store = store
         self.listeners: set[Listener] = set()
         self._channels: dict[str, _Channel] = {}
-        self._known: dict[str, SessionRecord] = {}  # as the listeners were last told of them
+        self.records = SessionRecords(store)
+        self._lists = ListPushes(self.notify)
         self._dirty: dict[str, _Channel] = {}
+        self._delivered = False  # something, in this turn of the loop
         self.close = store.listen(self._committed)
 
     def subscribe(self, session_id: str, after: int, outlet: Outlet) -> Subscription:
@@ -138,57 +129,41 @@ class Feed:
             listener.notify(session_id, message)
 
     def _committed(self, committed: Committed) -> None:
-        record, rows, requests = committed
+        record, rows = committed.record, committed.rows
+        self.records.committed(record)
         channel = self._channels.get(record.session_id)
         if channel is not None and rows:
-            channel.head = rows[-1].seq
-            channel.pending += rows
-            if not self._dirty:
-                asyncio.get_running_loop().call_soon(self._flush)
-            self._dirty[record.session_id] = channel
+            self._deliver(record.session_id, channel, rows)
         if record.found:
             return  # read from the agents' files by the thousand: who looks at one watches it, nobody else
         if self.listeners:
-            self._notify_listeners(record, new=bool(rows) and rows[0].seq == 1)
-            self._notify_of_requests(record, requests)
+            self._lists.committed(committed)
         else:
-            self._known.clear()
+            self._lists.forget()
+
+    def _deliver(self, session_id: str, channel: _Channel, rows: Sequence[Row]) -> None:
+        """The first commit in a turn of the loop goes out at once; what follows in it shares one delivery."""
+        channel.head = rows[-1].seq
+        if self._delivered:
+            channel.pending += rows
+            self._dirty[session_id] = channel
+            return
+        self._delivered = True
+        asyncio.get_running_loop().call_soon(self._flush)
+        _offer(session_id, channel, rows)
 
     def _flush(self) -> None:
+        self._delivered = False
         dirty, self._dirty = self._dirty, {}
         for session_id, channel in dirty.items():
             rows, channel.pending = channel.pending, []
-            for piece in pieces(session_id, rows):
-                for viewer in list(channel.viewers):
-                    viewer.offer(piece)
-
-    def _notify_listeners(self, now: SessionRecord, *, new: bool) -> None:
-        before = self._known.get(now.session_id)
-        if before is not None and before.same_but_for_seq(now):
-            return
-        self._known[now.session_id] = now
-        for message in _news(before, now, new=new):
-            self.notify(now.session_id, encode(message))
-
-    def _notify_of_requests(self, record: SessionRecord, requests: Sequence[RequestRecord]) -> None:
-        for request in requests:
-            message = RequestChanged(
-                session_id=record.session_id,
-                request_id=request.request_id,
-                open=record.open_requests,
-                gone=request.state != "open",
-                request=request_view(request, record.title),
-            )
-            self.notify(record.session_id, encode(message))
+            _offer(session_id, channel, rows)
 
 
-def _news(before: SessionRecord | None, now: SessionRecord, *, new: bool) -> Iterator[dict[str, object]]:
-    kind = "session:created" if new else "session:changed"
-    yield {"type": kind, "sessionId": now.session_id, "session": session_view(now)}
-    if before is not None and before.title != now.title:
-        yield {"type": "session:title-updated", "sessionId": now.session_id, "title": now.title}
-    if before is not None and before.archived != now.archived:
-        yield {"type": "session:archived", "sessionId": now.session_id, "archived": now.archived}
+def _offer(session_id: str, channel: _Channel, rows: Sequence[Row]) -> None:
+    for piece in pieces(session_id, rows):
+        for viewer in list(channel.viewers):
+            viewer.offer(piece)
 
 
 def pieces(session_id: str, rows: Sequence[Row]) -> Iterator[Delivery]:

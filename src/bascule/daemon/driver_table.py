@@ -1,0 +1,31 @@
+"""The driver of each protocol, imported when the first session that speaks it starts."""
+
+from importlib import import_module
+from typing import Any
+
+from bascule.drivers.base import Driver, DriverLaunch
+
+DRIVERS = {
+    "stream_json": ("bascule.drivers.stream_json", "StreamJsonDriver"),
+    "acp": ("bascule.drivers.acp", "AcpDriver"),
+    "codex": ("bascule.drivers.codex", "CodexDriver"),
+    "plain": ("bascule.drivers.plain", "PlainDriver"),
+}
+# Its start options are all on the agent's command line.
+WITHOUT_LAUNCH = frozenset({"stream_json"})
+
+
+def begun(protocol: str, launch: DriverLaunch) -> Driver:
+    driver = _class_of(protocol)
+    return driver() if protocol in WITHOUT_LAUNCH else driver(launch)
+
+
+def restored(protocol: str, state: bytes) -> Driver:
+    """As it was when it gave this state."""
+    return _class_of(protocol).restore(state)
+
+
+def _class_of(protocol: str) -> Any:
+    """A driver's class; how it is made is no part of the `Driver` interface."""
+    module, name = DRIVERS[protocol]
+    return getattr(import_module(module), name)

@@ -1,0 +1,114 @@
+"""Pushes to lists of sessions: what a list shows at once, everything else at most every few seconds."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import structs
+
+from bascule.api.answers import RequestView, View
+from bascule.hub.api.views import request_view, session_view
+from bascule.model.codec import encode
+from bascule.model.records import RequestRecord, SessionRecord
+from bascule.store.base import Committed
+
+EVERY_SECONDS = 5.0  # that a session is active, how full its context is, what it cost
+
+Notify = Callable[[str | None, bytes], None]
+
+
+class RequestChanged(View, frozen=True, kw_only=True, tag="requests:changed"):
+    """A request was opened, answered, delivered or withdrawn: the push that keeps an inbox up to date."""
+
+    session_id: str
+    request_id: str
+    open: int  # requests of this session that still wait for an answer
+    gone: bool  # it does not wait any more: no list has it
+    request: RequestView
+
+
+class _Told:
+    """What listeners were last told of a session, and when they may be told small things again."""
+
+    def __init__(self, record: SessionRecord, due: float) -> None:
+        self.record, self.due = record, due
+        self.newest = record
+        self.timer: asyncio.TimerHandle | None = None
+
+
+class ListPushes:
+    def __init__(self, notify: Notify) -> None:
+        self._notify = notify
+        self._told: dict[str, _Told] = {}
+
+    def forget(self) -> None:
+        """Nobody listens: whoever comes next reads a list first."""
+        for told in self._told.values():
+            _stop(told)
+        self._told.clear()
+
+    def committed(self, committed: Committed) -> None:
+        record, rows, requests, changed = committed
+        told = self._told.get(record.session_id)
+        if told is None or (changed and not _listed_alike(told.newest, record)):
+            self._tell(told, record, new=bool(rows) and rows[0].seq == 1)
+        else:
+            told.newest = record
+            self._tell_later(told)
+        if requests:
+            self._tell_requests(record, requests)
+
+    def _tell(self, told: _Told | None, now: SessionRecord, *, new: bool = False) -> None:
+        before = None if told is None else told.record
+        if told is not None:
+            _stop(told)
+        due = asyncio.get_running_loop().time() + EVERY_SECONDS
+        self._told[now.session_id] = _Told(now, due)
+        for message in _news(before, now, new=new):
+            self._notify(now.session_id, encode(message))
+
+    def _tell_later(self, told: _Told) -> None:
+        if told.timer is None:
+            loop = asyncio.get_running_loop()
+            told.timer = loop.call_at(max(told.due, loop.time()), self._tell_newest, told)
+
+    def _tell_newest(self, told: _Told) -> None:
+        told.timer = None
+        self._tell(told, told.newest)
+
+    def _tell_requests(self, record: SessionRecord, requests: Sequence[RequestRecord]) -> None:
+        for request in requests:
+            message = RequestChanged(
+                session_id=record.session_id,
+                request_id=request.request_id,
+                open=record.open_requests,
+                gone=request.state != "open",
+                request=request_view(request, record.title),
+            )
+            self._notify(record.session_id, encode(message))
+
+
+def _stop(told: _Told) -> None:
+    if told.timer is not None:
+        told.timer.cancel()
+        told.timer = None
+
+
+def _listed_alike(before: SessionRecord, now: SessionRecord) -> bool:
+    """Whether a list would show both alike, but for their activity and how much they used."""
+    return now == structs.replace(
+        before,
+        seq=now.seq,
+        updated_at=now.updated_at,
+        context_used=now.context_used,
+        context_size=now.context_size,
+        cost_usd=now.cost_usd,
+    )
+
+
+def _news(before: SessionRecord | None, now: SessionRecord, *, new: bool) -> Iterator[dict[str, object]]:
+    kind = "session:created" if new else "session:changed"
+    yield {"type": kind, "sessionId": now.session_id, "session": session_view(now)}
+    if before is not None and before.title != now.title:
+        yield {"type": "session:title-updated", "sessionId": now.session_id, "title": now.title}
+    if before is not None and before.archived != now.archived:
+        yield {"type": "session:archived", "sessionId": now.session_id, "archived": now.archived}

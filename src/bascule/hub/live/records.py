@@ -1,0 +1,29 @@
+"""The newest record of each session that is at work, as commits tell it: saves a read for each command."""
+
+from collections import OrderedDict
+
+from bascule.model.records import SessionRecord
+from bascule.store.base import EventStore
+
+MAX_KEPT = 1024
+
+
+class SessionRecords:
+    """Holds only what commits tell, in their order, so that what it holds is never older than the store."""
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+        self._kept: OrderedDict[str, SessionRecord] = OrderedDict()
+
+    def committed(self, record: SessionRecord) -> None:
+        kept, name = self._kept, record.session_id
+        if record.found:  # it may be forgotten without a commit
+            kept.pop(name, None)
+            return
+        kept[name] = record
+        kept.move_to_end(name)
+        if len(kept) > MAX_KEPT:
+            kept.popitem(last=False)
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        return self._kept.get(session_id) or await self._store.session(session_id)
