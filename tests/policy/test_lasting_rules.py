@@ -192,6 +192,34 @@ def test_a_whole_class_can_be_answered_by_a_setting():
         check(RuleSpec(answer="allow", tool_class="other"))
 
 
+@pytest.mark.row("S43")
+def test_a_label_evades_no_rule_even_if_the_mode_allows_all():
+    for kind in ("read", "edit", "execute", "fetch", "other"):
+        call = asked("mcp__evil__run", kind, path=f"{LANTERN}/a", command="x", url="https://a.example/")
+        assert answer(call, rule("deny", "mcp", tool="mcp__evil"), mode="auto") == "deny", kind
+        assert answer(call, rule("deny", "mcp"), mode="auto") == ("deny" if kind == "other" else "ask"), kind
+        everything = [rule("allow", one, id=one) for one in ("read", "edit", "command", "fetch")]
+        assert answer(call, *everything) == "ask", kind
+    running = asked("fetch", "fetch", url="https://a.example/", command="rm -rf /")
+    assert answer(running, rule("allow", "fetch")) == "ask"
+    assert answer(running, command("deny", "git push"), mode="auto") == "ask"
+    assert (
+        answer(
+            asked("f", "fetch", url="https://evil.example./"),
+            rule("deny", "fetch", host="evil.example"),
+            mode="auto",
+        )
+        == "ask"
+    )
+
+
+@pytest.mark.row("S43")
+def test_reading_by_a_pattern_is_a_search_whatever_it_is_called():
+    for fields in ({"path": ".", "pattern": "/etc/*"}, {"paths": ["**"]}, {"paths": ["[.]env"]}):
+        assert answer(asked("read_many", "read", **fields), mode="auto_read") == "ask", fields
+    assert answer(asked("Read", "read", file_path="app/[id]/page.tsx"), mode="auto_read") == "allow"
+
+
 @pytest.mark.row("R9")
 def test_a_plan_or_question_is_never_answered_by_a_rule():
     everything = [rule("allow", one, id=one) for one in ("read", "edit", "command", "fetch", "mcp")]

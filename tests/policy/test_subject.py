@@ -113,6 +113,22 @@ def read(request: PermissionRequested) -> Subject:
             ),
         ),
         (
+            # It says it fetches, and has a command in it.
+            asked("fetch", "fetch", url="https://a.example/", command="rm"),
+            Subject(
+                "fetch",
+                "fetch",
+                host="a.example",
+                text="fetch",
+                runs=True,
+                said="rm\nhttps://a.example/",
+            ),
+        ),
+        (
+            asked("WebSearch", "search", query="KEY", script="rm"),
+            Subject("fetch", "WebSearch", text="WebSearch", runs=True, said="rm\nKEY"),
+        ),
+        (
             asked("mcp__lamp__switch", "other", on=True, path="/p/a"),
             Subject(
                 "mcp", "mcp__lamp__switch", exact=True, paths=("/p/a",), text="mcp__lamp__switch", said="/p/a"
@@ -160,6 +176,18 @@ def test_a_request_is_read_as_this_and_nothing_more(request_: PermissionRequeste
         ("https://docs.example/a b", None),
         ("https://docs.example/\n", None),
         ("https://[::1/", None),
+        ("https://[::1]/", None),
+        # The same host in other words.
+        ("https://docs.example./", None),
+        ("https://docs%2eexample/", None),
+        ("https://127.0.0.1/", "127.0.0.1"),
+        ("https://127.1/", None),
+        ("https://127.0.0.01/", None),
+        ("https://0x7f.0.0.1/", None),
+        ("https://0x7f000001/", None),
+        ("https://2130706433/", None),
+        ("https://1.2.3.example/", "1.2.3.example"),
+        ("https://my_host.example/", "my_host.example"),
         (7, None),
     ],
 )

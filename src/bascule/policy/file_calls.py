@@ -11,6 +11,9 @@ MAX_PATHS = 200
 MAX_DEPTH = 6
 _BY_CONTENT = frozenset({"grep", "grepsearch", "searchfilecontent", "searchtext", "ripgrep", "rg"})
 _BY_NAME = frozenset({"glob", "find", "filesearch"})
+_STARS = frozenset("*?")
+_BRACKETS = frozenset("[]{}")
+_NARROWS = ("pattern", "glob", "include")  # a call with one of these is a search, whatever it is said to be
 _DIFF = frozenset({"type", "oldText", "newText", "_meta", "kind"})
 
 
@@ -25,7 +28,7 @@ def files_of(
     if asked.blocked_path is not None:
         found.append(asked.blocked_path)
     searches: tuple[str, ...] | None = None
-    if asked.kind == "search":
+    if asked.kind == "search" or (kind == "read" and any(call.get(one) is not None for one in _NARROWS)):
         exact = exact and not described  # what it looks for, and where, is not told
         searches, plain = _patterns(asked.tool, call)
         exact = exact and plain
@@ -34,7 +37,7 @@ def files_of(
     request = call.get("request")
     if isinstance(request, dict) and cast(Call, request).get("grantRoot") is not None:
         exact = False  # it asks for more than these files
-    if not found or len(found) > MAX_PATHS or not all(_is_plain(one) for one in found):
+    if not found or len(found) > MAX_PATHS or not all(is_plain(one) for one in found):
         exact = False
     return tuple(dict.fromkeys(found[:MAX_PATHS])), exact, searches
 
@@ -84,7 +87,8 @@ def collect(value: object, found: list[str], known: frozenset[str] | None, depth
         if names_a_path(key):
             named = cast(list[object], one) if isinstance(one, list) else [one]
             found += [path for path in named if isinstance(path, str)]
-            whole = whole and all(isinstance(path, str) for path in named)
+            plain = all(map(_is_listed_plainly, named)) if isinstance(one, list) else isinstance(one, str)
+            whole = whole and plain
             continue
         if known is not None and key not in known:
             whole = False
@@ -95,5 +99,13 @@ def collect(value: object, found: list[str], known: frozenset[str] | None, depth
     return whole
 
 
-def _is_plain(path: str) -> bool:
-    return bool(path) and hidden_character(path) is None and not path.startswith("~") and len(path) < 4096
+def is_plain(path: str) -> bool:
+    """Whether every tool takes it for the same one file."""
+    if not path or len(path) >= 4096 or hidden_character(path) is not None:
+        return False
+    return not path.startswith("~") and not set(path) & _STARS
+
+
+def _is_listed_plainly(path: object) -> bool:
+    """In a list, brackets too may be a pattern's; alone they are part of a name (`app/[id]/page.tsx`)."""
+    return isinstance(path, str) and not set(path) & _BRACKETS

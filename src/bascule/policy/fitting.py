@@ -1,6 +1,7 @@
 """Matches a rule against a request: yes, no, or unsure. An unsure match asks a person."""
 
 from enum import Enum
+from typing import assert_never
 
 from msgspec import Struct
 
@@ -9,7 +10,7 @@ from bascule.policy import globs
 from bascule.policy.disk import Disk
 from bascule.policy.mentions import may_run, mentions_host, mentions_path
 from bascule.policy.shell import Argv
-from bascule.policy.subject import Subject
+from bascule.policy.subject import Subject, is_from_outside
 
 # No files in the ordinary sense: secrets of processes, switches of the machine.
 _MACHINE = ("/proc", "/sys", "/dev")
@@ -39,6 +40,10 @@ def fit(rule: RuleSpec, subject: Subject, part: Argv | None, place: RequestOrigi
         return Fit.NO
     if rule.tool is not None and not _is_tool(rule.tool, subject.tool):
         return Fit.NO
+    if rule.tool_class in ("mcp", "other") and rule.tool is not None and rule.answer != "allow":
+        return Fit.YES  # by its name, whatever the request says it does
+    if rule.answer == "allow" and rule.tool_class != "mcp" and is_from_outside(subject.tool):
+        return Fit.NO  # its label is its own word
     if rule.tool_class != subject.tool_class:
         unsure = rule.answer != "allow" and _may_be_about(rule, subject, place, disk)
         return Fit.UNSURE if unsure else Fit.NO
@@ -49,8 +54,10 @@ def fit(rule: RuleSpec, subject: Subject, part: Argv | None, place: RequestOrigi
             return _fit_paths(rule, subject, place, disk)
         case "fetch":
             return _fit_host(rule, subject)
-        case _:
+        case "mcp" | "other":
             return Fit.YES if subject.exact or rule.answer != "allow" else Fit.NO
+        case _:
+            assert_never(subject.tool_class)
 
 
 def reads_plainly(subject: Subject, place: RequestOrigin, disk: Disk) -> bool:
@@ -99,8 +106,12 @@ def _may_be_about(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: 
             return subject.said is None or mentions_host(rule.host, subject.said)
         case "fetch":
             return subject.sends
-        case _:
+        case "mcp":
+            return is_from_outside(subject.tool)
+        case "other":
             return False
+        case _:
+            assert_never(rule.tool_class)
 
 
 def _names(rule: RuleSpec, subject: Subject, place: RequestOrigin, disk: Disk) -> bool:
@@ -143,7 +154,7 @@ def _runs_in_its_folder(rule: RuleSpec, subject: Subject, place: RequestOrigin, 
 
 def _fit_host(rule: RuleSpec, subject: Subject) -> Fit:
     if rule.host is None:
-        return Fit.YES
+        return Fit.UNSURE if subject.runs and rule.answer == "allow" else Fit.YES
     if subject.host == rule.host:
         return Fit.YES if subject.exact or rule.answer != "allow" else Fit.UNSURE
     return Fit.UNSURE if subject.host is None or not subject.exact else Fit.NO

@@ -5,6 +5,7 @@ a request says. What it can't read to the last field is not exact, and what is n
 """
 
 import json
+import re
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -30,6 +31,9 @@ _CLASSES: dict[str, ToolClass] = {
 }
 # An adapter's own tools for files; any other `mcp__` name is a tool from outside, whatever its label says.
 _ADAPTER = "mcp__acp__"
+# A dot at the end and an escaped letter name the same host in other words.
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class Subject(Struct, frozen=True):
@@ -57,10 +61,14 @@ def subject_of(asked: PermissionRequested) -> Subject | None:
         return None
     call, whole = _object(asked.input)
     subject = _read(kind, asked, call)
-    outside = asked.tool.startswith("mcp__") and not asked.tool.startswith(_ADAPTER)
-    if not whole or (outside and subject.tool_class != "mcp"):
+    if not whole or (is_from_outside(asked.tool) and subject.tool_class != "mcp"):
         subject = msgspec.structs.replace(subject, exact=False)
     return subject
+
+
+def is_from_outside(tool: str) -> bool:
+    """Whether the tool is an MCP server's, and not an adapter's own."""
+    return tool.startswith("mcp__") and not tool.startswith(_ADAPTER)
 
 
 def _read(kind: ToolClass, asked: PermissionRequested, call: Call) -> Subject:
@@ -68,15 +76,18 @@ def _read(kind: ToolClass, asked: PermissionRequested, call: Call) -> Subject:
         case "command":
             return _command(asked, call)
         case "read" if asked.kind == "search" and "query" in call and not {"path", "pattern"} & call.keys():
-            return Subject("fetch", asked.tool, text=asked.title, said=_said(call))  # a search of the web
+            runs = _has(call, RUNS)
+            return Subject("fetch", asked.tool, text=asked.title, runs=runs, said=_said(call))  # of the web
         case "read" | "edit":
             paths, exact, searches = files_of(kind, asked, call)
             text = ", ".join(paths) or asked.title
             runs, sends = _has(call, RUNS), _has(call, SENDS)
             return Subject(kind, asked.tool, exact, None, paths, searches, text=text, runs=runs, sends=sends)
         case "fetch":
-            exact, host = only_known(call, "fetch"), _host(call.get("url"))
-            return Subject("fetch", asked.tool, exact, host=host, text=asked.title, said=_said(call))
+            exact, host, runs = only_known(call, "fetch"), _host(call.get("url")), _has(call, RUNS)
+            return Subject(
+                "fetch", asked.tool, exact, host=host, text=asked.title, runs=runs, said=_said(call)
+            )
         case _:
             return _other(asked, call)
 
@@ -186,7 +197,16 @@ def _host(url: object) -> str | None:
         return None
     if split.scheme not in ("http", "https") or "@" in split.netloc or port not in (None, 80, 443):
         return None
-    return split.hostname
+    host = split.hostname or ""
+    return host if _HOST.fullmatch(host) and not _odd_address(host) else None
+
+
+def _odd_address(host: str) -> bool:
+    """Numbers that some programs read as an address, though not written as one: `127.1`, `0x7f000001`."""
+    if not _NUMBER.fullmatch(host.rpartition(".")[2]):
+        return False
+    numbers = host.split(".")
+    return len(numbers) != 4 or not all(one.isdigit() and str(int(one)) == one for one in numbers)
 
 
 def _object(raw: msgspec.Raw) -> tuple[Call, bool]:

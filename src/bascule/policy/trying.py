@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from bascule.model.rules import RuleAnswer, StandingRule, ToolClass, Tried, TriedPart
 from bascule.policy.decide import Part, judged
-from bascule.policy.directories import hidden_character
 from bascule.policy.disk import Disk
+from bascule.policy.file_calls import is_plain
 from bascule.policy.fitting import RequestOrigin
 from bascule.policy.lasting_rules import words
 from bascule.policy.shell import parts_of
@@ -19,8 +19,7 @@ def typed_subject(tool_class: ToolClass, text: str) -> Subject:
             parts = parts_of(text)
             return Subject("command", "", parts is not None, parts, text=text, said=text)
         case "read" | "edit":
-            exact = bool(text) and hidden_character(text) is None
-            return Subject(tool_class, "", exact, paths=(text,), text=text)
+            return Subject(tool_class, "", is_plain(text), paths=(text,), text=text)
         case "fetch":
             return Subject("fetch", "", bool(text), host=text or None, text=text, said=text)
         case _:

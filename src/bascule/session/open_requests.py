@@ -9,17 +9,21 @@ from bascule.model.events import (
     QuestionAsked,
     QuestionWithdrawn,
 )
+from bascule.model.session_fold import CHANGES_REQUESTS
 from bascule.session.ledger import Ledger
 
 
 class OpenRequests:
     def __init__(self, ledger: Ledger) -> None:
         self._known = ledger.requests
-        self._open = {one.request_id: one.kind for one in ledger.open_requests()}
-        self._tools = {one.request_id: one.tool_id for one in ledger.open_requests()}
+        waiting = ledger.open_requests()
+        self._open = {one.request_id: one.kind for one in waiting}
+        self._tools = {one.request_id: one.tool_id for one in waiting}
 
     def follow(self, event: AnyEvent) -> bool:
         """Take one more event into account; False when it says nothing new and is better left out."""
+        if type(event) not in CHANGES_REQUESTS:
+            return True
         match event:
             case PermissionRequested() | QuestionAsked():
                 if event.request_id in self._known or event.request_id in self._open:

@@ -9,6 +9,8 @@ from bascule.model.settings import Limits
 from bascule.session.deadlines import Deadlines
 from bascule.session.ledger import Ledger
 
+# Events that change whether anybody but the agent has something to do.
+COUNTED: frozenset[type[AnyEvent]] = frozenset({ToolStarted, ToolChanged, TurnEnded})
 START, QUIET = "start", "quiet"
 
 
@@ -48,6 +50,8 @@ class Patience:
         if self._driver.spoken:
             self._deadlines.cancel(START)
         for event in events:
+            if type(event) not in COUNTED:
+                continue
             match event:
                 case ToolStarted(tool_id=tool_id):
                     self._tools.add(tool_id)

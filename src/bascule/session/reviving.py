@@ -61,7 +61,14 @@ class Reviving:
 
     def heard(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
         """Filters the agent's events: drops its own failures while it is being restarted."""
-        back = not self.trying
+        ready = any(type(event) is SessionReady for event in events)
+        kept = self._without_failures(events) if self.trying else list(events)
+        if ready:
+            self.settle()
+        return kept
+
+    def _without_failures(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
+        back = False
         kept: list[AnyEvent] = []
         for event in events:
             back = back or isinstance(event, SessionReady)
@@ -72,8 +79,6 @@ class Reviving:
                     self.refused, self.refusal = True, event.text
                 case _:
                     kept.append(event)
-        if any(isinstance(event, SessionReady) for event in kept):
-            self.settle()
         return kept
 
     def settle(self) -> None:

@@ -12,6 +12,7 @@ from bascule.model.errors import HostError
 from bascule.model.events import (
     AnyEvent,
     EndReason,
+    Note,
     PermissionAnswered,
     PermissionRequested,
     PermissionWithdrawn,
@@ -24,9 +25,11 @@ from bascule.model.events import (
     SessionReady,
     ToolChanged,
     TurnEnded,
+    Unrecognised,
 )
 from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord, Write
+from bascule.model.session_fold import CHANGES_REQUESTS
 from bascule.model.settings import Limits
 from bascule.policy.decide import Ruling, by_mode
 from bascule.policy.limits import TokenBucket
@@ -59,6 +62,9 @@ NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it
 POLICY = "policy"
 TIMEOUT = "timeout"
 NEVER = Revival()
+WITHDRAWALS: frozenset[type[AnyEvent]] = frozenset({PermissionWithdrawn, QuestionWithdrawn})
+# Events from which more may follow than that they are logged: an answer, a withdrawal, a prompt, a note.
+FOLLOWED: frozenset[type[AnyEvent]] = CHANGES_REQUESTS | {SessionReady, TurnEnded, Note, Unrecognised}
 SENDABLE = frozenset({Phase.STARTING, Phase.WAITING})
 
 
@@ -215,10 +221,32 @@ class Supervisor:
     def admit(self, events: list[AnyEvent], reached: int) -> "asyncio.Future[None]":
         """Facts from the driver, with the answers policy has for them, as one step."""
         self._spoke = True
-        requests = OpenRequests(self.ledger)
-        facts: list[AnyEvent] = []
         writes: list[Write] = []
         audit: list[AuditRecord] = []
+        facts = events if self._only_speaks(events) else self._followed(events, writes, audit)
+        writes += self.driver.data_to_send()
+        committed = self.log(facts, writes=writes, audit=audit, sync=bool(audit))
+        if facts is not events:
+            self._react(facts)
+        self._patience.heard(facts)
+        self.touch()
+        if self.reviving.refused and self._ending is None:
+            self._ending = asyncio.create_task(self.give_up(), name=f"give up {self._id}")
+        if 0 < self.limits.output_bytes < reached:
+            self.reach("size_limit")
+        return committed
+
+    def _only_speaks(self, events: list[AnyEvent]) -> bool:
+        """Whether nothing follows from these events but that they are logged: so it is with nearly all."""
+        kinds = set(map(type, events))
+        return FOLLOWED.isdisjoint(kinds) and not (ToolChanged in kinds and self.ledger.open_requests())
+
+    def _followed(
+        self, events: list[AnyEvent], writes: list[Write], audit: list[AuditRecord]
+    ) -> list[AnyEvent]:
+        """The events with all that follows from them at once, and without those that say nothing new."""
+        requests = OpenRequests(self.ledger)
+        facts: list[AnyEvent] = []
         for event in self._noise.bounded(self.reviving.heard(events)):
             if not requests.follow(event):
                 continue
@@ -227,24 +255,18 @@ class Supervisor:
             elif isinstance(event, ToolChanged) and event.status != "running":
                 facts += requests.withdraw_of(event.tool_id)
             facts.append(self._as_it_was_meant(event))
-            answer = self._policy_answer(event)
-            if answer is not None and isinstance(event, PermissionRequested):
-                requests.follow(answer)
-                facts.append(answer)
-                writes.append(self.driver.answer_permission(event, answer))
-                audit.append(self.audit_answer(event, answer, Actor(POLICY)))
-        writes += self.driver.data_to_send()
-        committed = self.log(facts, writes=writes, audit=audit, sync=bool(audit))
-        self._react(facts)
-        if self.reviving.refused and self._ending is None:
-            self._ending = asyncio.create_task(self.give_up(), name=f"give up {self._id}")
-        if 0 < self.limits.output_bytes < reached:
-            self.reach("size_limit")
-        return committed
+            if isinstance(event, PermissionRequested):
+                answer = self._policy_answer(event)
+                if answer is not None:
+                    requests.follow(answer)
+                    facts.append(answer)
+                    writes.append(self.driver.answer_permission(event, answer))
+                    audit.append(self.audit_answer(event, answer, Actor(POLICY)))
+        return facts
 
     def _as_it_was_meant(self, event: AnyEvent) -> AnyEvent:
         """Attributes a withdrawal to the person, if the agent withdrew because that person interrupted it."""
-        if self.ledger.record.phase is not Phase.INTERRUPTED:
+        if type(event) not in WITHDRAWALS or self.ledger.record.phase is not Phase.INTERRUPTED:
             return event
         match event:
             case PermissionWithdrawn(request_id=request_id):
@@ -283,9 +305,7 @@ class Supervisor:
     def _logged(self, committed: "asyncio.Future[None]") -> None:
         """Called after every log, with its commit; there for sessions that share a process."""
 
-    def _policy_answer(self, event: AnyEvent) -> PermissionAnswered | None:
-        if not isinstance(event, PermissionRequested):
-            return None
+    def _policy_answer(self, event: PermissionRequested) -> PermissionAnswered | None:
         verdict = self._ruling(event, self.ledger.record, self.rules)
         if verdict is None:
             return None
@@ -315,6 +335,8 @@ class Supervisor:
 
     def _react(self, facts: list[AnyEvent]) -> None:
         for event in facts:
+            if type(event) not in FOLLOWED:
+                continue
             match event:
                 case PermissionRequested() | QuestionAsked():
                     self._expect_answer(event.request_id)
@@ -322,8 +344,6 @@ class Supervisor:
                     self.send_next()
                 case _:
                     pass
-        self._patience.heard(facts)
-        self.touch()
 
     @property
     def free(self) -> bool:
