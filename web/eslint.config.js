@@ -45,7 +45,7 @@ const rules = {
 const plugins = { page: { rules: { 'tag-per-line': tagPerLine } } };
 
 export default [
-  { ignores: ['**/vendor/**', '**/node_modules/**'] },
+  { ignores: ['**/vendor/**', '**/bundle/**', '**/node_modules/**'] },
   {
     files: ['src/bascule/web/**/*.js'],
     ignores: ['src/bascule/web/worker.js'],

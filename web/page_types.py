@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import Raw
 
-from bascule.api.answers import AuditPage, EntriesPage, EventsPage, SessionOpened
+from bascule.api.answers import AuditPage, EntriesPage, EventsPage, RequestView, SessionOpened
 from bascule.hub.api.operation import Operation
 from bascule.hub.app import operation_table
 from bascule.link.machine import AgentInfo
@@ -20,7 +20,7 @@ from bascule.model.commands import Done
 from bascule.store.base import AuditRecord
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "bascule" / "web" / "js" / "types.d.ts"
-PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Raw: "any"}
+PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Raw: "unknown"}
 HEAD = "// Made by web/page_types.py from the model's structs and the operations. Do not edit.\n"
 # A call for one session: its id, then the other parameters, which may be left out when none is required.
 CALLS = """export type Rest<Name extends keyof Operations> =
@@ -36,6 +36,8 @@ PASSED_ON = {
     (SessionOpened, "entries"): "Entry[]",
     (EventsPage, "events"): "Logged[]",
     (AuditPage, "records"): "AuditRow[]",
+    (records.RequestRecord, "asked"): "PermissionRequested | QuestionAsked",
+    (RequestView, "asked"): "PermissionRequested | QuestionAsked",
 }
 
 

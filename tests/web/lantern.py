@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from tests.hub.running_hub import RunningHub, running_hub
 from tests.hub.scripted_device import ScriptedDevice, append
 from tests.web import lantern_files, lantern_machine
 
+from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.switchboard import Switchboard
 from bascule.link.files import Folders, ListFolders
 from bascule.link.frames import DaemonConnected
@@ -321,9 +322,11 @@ async def once(store: Any, session: str, events: list[AnyEvent], request: str) -
 
 
 @contextlib.asynccontextmanager
-async def lantern(folder: Path, *, empty: bool = False) -> AsyncIterator[RunningHub]:
+async def lantern(
+    folder: Path, *, empty: bool = False, page: Callable[[], PageFiles] = page_files
+) -> AsyncIterator[RunningHub]:
     """The hub, with every session told; `empty` leaves only the agents."""
-    async with running_hub(folder) as made:
+    async with running_hub(folder, page=page) as made:
         made.device.line.closed()
         made.device = LanternDevice(made.store, made.services.switchboard)
         made.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", 2, AGENTS))

@@ -72,7 +72,7 @@ class ShownTape:
     def __init__(self, delivered: Delivered) -> None:
         self._delivered = delivered
 
-    async def read(self, offset: int, limit: int) -> bytes:
+    def read(self, offset: int, limit: int) -> bytes:
         return SCREEN[offset : offset + limit]
 
     async def tail(self, limit: int) -> TapeTail:

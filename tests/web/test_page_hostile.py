@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from playwright.async_api import Browser, expect
+from tests.hub.page_forms import script_of
 from tests.hub.running_hub import RunningHub
 from tests.hub.scripted_device import append
 from tests.waiting import within
 from tests.web.chrome import Tab, needs_chromium, open_tab
 from tests.web.xss_corpus import DEEP, PAYLOADS, WRAPPED
 
+from bascule.hub.page.web_files import page_files
 from bascule.model.commands import AnswerPermission, EndSession, Interrupt, SendPrompt, StartSession
 from bascule.model.events import (
     AnyEvent,
@@ -448,7 +450,7 @@ async def test_the_page_cannot_be_framed_and_ignores_what_other_windows_say(
         "window.postMessage({ type: 'ready' }, location.origin, [new MessageChannel().port2])"
     )
     await expect(tab.ask).to_have_count(1)
-    sources = [path.read_text() for path in WEB.rglob("*.js") if "vendor" not in path.parts]
+    sources = [path.read_text() for path in WEB.rglob("*.js") if not {"vendor", "bundle"} & set(path.parts)]
     assert not [one for one in sources if re.search(r"postMessage\([^)]*['\"]\*['\"]", one)]
 
 
@@ -518,6 +520,8 @@ async def test_every_page_carries_the_strict_policy(hub: RunningHub, path: str) 
         "css/%2e%2e%2findex.html",
         "shell/.stamp",
         "vendor/.stamp",
+        "bundle/.stamp",
+        "bundle/manifest.json",
         "js/types.d.ts",
         "x/y.js",
     ],
@@ -531,13 +535,12 @@ async def test_only_listed_files_are_served(hub: RunningHub, name: str) -> None:
 @pytest.mark.row("S02")
 async def test_only_the_portlets_files_are_read_from_an_opaque_origin(hub: RunningHub) -> None:
     async with hub.client(hub.tokens["owner"]) as client:
-        file = await client.get("/assets/portlet/main.js", headers={"origin": "null"})
+        address = f"/assets/{script_of(page_files(), 'portlet.html')}"
+        file = await client.get(address, headers={"origin": "null"})
         assert (file.status_code, file.headers["access-control-allow-origin"]) == (200, "*")
-        assert (
-            await client.get("/assets/portlet/main.js", headers={"origin": "https://evil.example"})
-        ).status_code == 403
+        assert (await client.get(address, headers={"origin": "https://evil.example"})).status_code == 403
         for path in ("/", "/portlet", "/api/sessions", "/openapi.json"):
             answer = await client.get(path, headers={"origin": "null"})
             assert (answer.status_code, answer.content) == (403, b"")
-        again = await client.get("/assets/portlet/main.js", headers={"if-none-match": file.headers["etag"]})
+        again = await client.get(address, headers={"if-none-match": file.headers["etag"]})
         assert again.status_code == 304

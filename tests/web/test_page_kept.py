@@ -1,6 +1,7 @@
 """What a browser keeps of the page, where the page connects to, and that logging out leaves nothing."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from playwright.async_api import Browser, expect
 from tests.web.chrome import Tab, needs_chromium, open_tab
 from tests.web.lantern import lantern
 
-from bascule.hub.page.web_files import version
+from bascule.hub.page.web_files import page_files
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -25,7 +26,7 @@ CACHED = """async () => {
 # What the page took is put aside once it is loaded; a cache has no event to wait for.
 KEPT = """async () => {
   const cache = await caches.open('bascule-shell');
-  while (!(await cache.keys()).some(({ url }) => url.endsWith('/settings.js'))) {
+  while (!(await cache.keys()).some(({ url }) => url.endsWith('.js'))) {
     await new Promise((done) => setTimeout(done, 20));
   }
 }"""
@@ -55,9 +56,9 @@ async def test_only_the_empty_page_is_kept_and_logging_out_leaves_nothing(
         kept = await page.evaluate(CACHED)
         paths = {path for path, _ in kept}
         assert "/" in paths
-        files = {path.removeprefix(f"/assets/{version()}/") for path in paths}
-        assert {"shell/main.js", "shell/settings/settings.js", "css/tokens.css"} <= files
-        assert {path for path in paths if not path.startswith(f"/assets/{version()}/")} <= {
+        named = page_files().documents["index.html"].body.decode()
+        assert set(re.findall(r'"(/assets/[^"]+\.(?:js|css))"', named)) <= paths
+        assert {path for path in paths if not path.startswith(f"/assets/{page_files().version}/")} <= {
             "/",
             "/manifest.webmanifest",
         }

@@ -6,9 +6,10 @@ import pytest
 from playwright.async_api import Browser, expect
 from tests.web import lantern as world_of
 from tests.web.chrome import needs_chromium, open_tab
-from tests.web.lantern import lantern
+from tests.web.lantern import lantern, tell
 
 from bascule.link.machine import AgentInfo
+from bascule.model.events import ModelChoice, ModelsChanged
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 MCP = "This agent runs MCP tools without asking."
@@ -51,6 +52,13 @@ async def test_what_runs_unasked_is_said_at_the_choice_in_the_settings_and_on_th
         shown = f"Every command and edit comes to you first.\n{PROJECT}"
         await expect(chip).to_have_attribute("title", shown)
         await expect(chip).to_contain_text(PROJECT)
+        # The models change, and with them the chip before this one, which stays the button that it was.
+        await expect(page.locator("button.k-model:visible")).to_have_count(1)
+        before = await chip.element_handle()
+        await tell(hub.store, "uploads", [ModelsChanged((ModelChoice("small", "Small"),))])
+        await expect(page.locator("button.k-model:visible")).to_have_count(0)
+        assert before is not None
+        assert "k-mode" in (await before.get_attribute("class") or "").split()
         await chip.click()
         await expect(page.locator(".menu .unasked li")).to_have_text([PROJECT])
         await page.keyboard.press("Escape")

@@ -20,9 +20,12 @@ export function createApi(feed) {
     (sessionId, ...fields) =>
       feed.call(type, /** @type {Operations[Name]['body']} */ ({ ...fields[0], sessionId }));
   return {
-    found: () => feed.call('found:list', { limit: 1000 }),
-    sessions: (archived = false) => feed.call('session:list', { archived }).then((answer) => answer.sessions),
-    damaged: () => feed.call('session:list', {}).then((answer) => answer.damaged ?? []),
+    found: (limit = 1000) => feed.call('found:list', { limit }),
+    /** @param {Operations['session:list']['body']} [where] */
+    sessions: (where = {}) => feed.call('session:list', where),
+    counts: () => feed.call('session:count', {}),
+    usage: () => feed.call('usage:show', {}),
+    damaged: () => feed.call('session:list', { limit: 1 }).then((answer) => answer.damaged ?? []),
     unlogged: () => feed.call('unlogged:list', {}).then((answer) => answer.processes),
     /** @param {string} name */
     takeUp: (name) => feed.call('unlogged:take-up', { name }),

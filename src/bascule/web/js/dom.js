@@ -87,12 +87,30 @@ const keyOf = (node) => (node instanceof Element ? node.getAttribute('data-key')
  */
 const alike = (a, b) => a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
 
+/** @param {Node} parent */
+const byKey = (parent) => new Map([...parent.childNodes].filter(keyOf).map((node) => [keyOf(node), node]));
+
+/**
+ * First, so that the children that stay need not be moved: an element that moves between the press and the release
+ * of a button gets no click.
+ * @param {Node} old
+ * @param {Node} fresh
+ */
+function dropUnwanted(old, fresh) {
+  const wanted = byKey(fresh);
+  for (const [key, node] of byKey(old)) {
+    const match = wanted.get(key);
+    if (!match || !alike(node, match)) node.parentNode?.removeChild(node);
+  }
+}
+
 /**
  * @param {Node} old
  * @param {Node} fresh
  */
 function matchChildren(old, fresh) {
-  const keyed = new Map([...old.childNodes].filter(keyOf).map((node) => [keyOf(node), node]));
+  dropUnwanted(old, fresh);
+  const keyed = byKey(old);
   let place = old.firstChild;
   for (const child of [...fresh.childNodes]) {
     const key = keyOf(child);

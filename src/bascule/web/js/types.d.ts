@@ -136,13 +136,21 @@ export interface EntryClosed {
   entry_id: string;
 }
 
+export interface TextSaid {
+  type: 'text_said';
+  entry_id: string;
+  kind: 'assistant' | 'thinking';
+  text: string;
+  parent?: string | null;
+}
+
 export interface ToolStarted {
   type: 'tool_started';
   tool_id: string;
   name: string;
   title: string;
   kind?: 'execute' | 'edit' | 'read' | 'search' | 'fetch' | 'think' | 'agent' | 'plan' | 'question' | 'other';
-  input?: any;
+  input?: unknown;
   parent?: string | null;
 }
 
@@ -167,13 +175,13 @@ export interface PermissionRequested {
   tool: string;
   title: string;
   kind: 'execute' | 'edit' | 'read' | 'search' | 'fetch' | 'think' | 'agent' | 'plan' | 'question' | 'other';
-  input: any;
+  input: unknown;
   input_sha256: string;
   options: PermissionOption[];
   tool_id?: string | null;
   note?: string;
   blocked_path?: string | null;
-  suggestions?: any[];
+  suggestions?: unknown[];
   reason_follows?: boolean;
 }
 
@@ -198,7 +206,7 @@ export interface QuestionAsked {
   type: 'question_asked';
   request_id: string;
   questions: Question[];
-  input: any;
+  input: unknown;
   input_sha256: string;
   tool_id?: string | null;
 }
@@ -225,7 +233,7 @@ export interface AnswerDelivered {
 
 export interface RuleAdded {
   type: 'rule_added';
-  rule: any;
+  rule: unknown;
   words: string;
   by: string;
 }
@@ -344,7 +352,7 @@ export interface ToolEntry {
   name: string;
   title: string;
   tool_kind: 'execute' | 'edit' | 'read' | 'search' | 'fetch' | 'think' | 'agent' | 'plan' | 'question' | 'other';
-  input: any;
+  input: unknown;
   status: 'running' | 'done' | 'failed' | 'denied';
   output: string;
   diffs: Diff[];
@@ -449,7 +457,7 @@ export interface RequestRecord {
   kind: 'permission' | 'question';
   state: 'open' | 'answered' | 'delivered' | 'confirmed' | 'withdrawn';
   input_sha256: string;
-  asked: any;
+  asked: PermissionRequested | QuestionAsked;
   opened_at: string;
   seq: number;
   tool_id?: string | null;
@@ -812,6 +820,16 @@ export interface Changes {
   gitProblem: string | null;
 }
 
+export interface CountQuery {
+  archived?: boolean;
+}
+
+export interface SessionCount {
+  folders: FolderSessions[];
+  total: number;
+  archived: number;
+}
+
 export interface CreateBody {
   model?: string | null;
   agent?: string | null;
@@ -914,12 +932,17 @@ export interface Interrupt {
 
 export interface ListQuery {
   archived?: boolean;
+  live?: boolean;
   projectId?: string | null;
+  folder?: string | null;
+  limit?: number;
+  cursor?: string | null;
 }
 
 export interface SessionList {
   sessions: SessionView[];
   damaged: DamagedSession[];
+  next: string | null;
 }
 
 export interface SetMode {
@@ -1105,6 +1128,14 @@ export interface TakenUp {
   sessionIds: string[];
 }
 
+export interface UsageSums {
+  sessions: number;
+  turns: number;
+  costUsd: number | null;
+  agents: AgentSums[];
+  costliest: SessionView[];
+}
+
 export interface Image {
   media_type: string;
   data: string;
@@ -1263,7 +1294,7 @@ export interface RequestView {
   kind: 'permission' | 'question';
   state: 'open' | 'answered' | 'delivered' | 'confirmed' | 'withdrawn';
   input_sha256: string;
-  asked: any;
+  asked: PermissionRequested | QuestionAsked;
   opened_at: string;
   seq: number;
   tool_id?: string | null;
@@ -1343,6 +1374,12 @@ export interface ChangedFile {
   edits: number[];
 }
 
+export interface FolderSessions {
+  path: string;
+  device: string;
+  sessions: number;
+}
+
 export interface FileItem {
   name: string;
   kind: 'folder' | 'file' | 'link' | 'other';
@@ -1400,6 +1437,13 @@ export interface UnloggedProcess {
   problem: string;
 }
 
+export interface AgentSums {
+  agent: string;
+  sessions: number;
+  turns: number;
+  costUsd: number | null;
+}
+
 export interface QuestionOption {
   label: string;
   description?: string;
@@ -1443,6 +1487,7 @@ export type Event =
   | EntryOpened
   | TextAppended
   | EntryClosed
+  | TextSaid
   | ToolStarted
   | ToolChanged
   | PlanChanged
@@ -1526,6 +1571,7 @@ export interface Operations {
   'search': { body: SearchQuery; answer: SearchAnswer };
   'session:archive': { body: ArchiveSession; answer: Done };
   'session:changes': { body: SessionBody; answer: Changes };
+  'session:count': { body: CountQuery; answer: SessionCount };
   'session:create': { body: CreateBody; answer: Created };
   'session:end': { body: EndSession; answer: Done };
   'session:entries': { body: PageQuery; answer: EntriesPage };
@@ -1556,6 +1602,7 @@ export interface Operations {
   'unlogged:end': { body: EndProcess; answer: PutAside };
   'unlogged:list': { body: ListUnlogged; answer: UnloggedList };
   'unlogged:take-up': { body: TakeUpProcess; answer: TakenUp };
+  'usage:show': { body: Empty; answer: UsageSums };
 }
 
 export type Rest<Name extends keyof Operations> =

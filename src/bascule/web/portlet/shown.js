@@ -64,7 +64,7 @@ export const pictures = (images, alt) =>
             type: 'button',
             class: 'picture-button',
             title: 'Show it larger or smaller',
-            onclick: (/** @type {any} */ event) => event.currentTarget.classList.toggle('whole'),
+            onclick: (/** @type {On} */ event) => event.currentTarget.classList.toggle('whole'),
           },
           h('img', { class: 'picture', alt, src: `data:${one.media_type};base64,${one.data}` }),
         )

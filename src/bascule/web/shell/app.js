@@ -10,6 +10,7 @@ import { createConnecting } from './connecting.js';
 import { createNavigation } from './navigation.js';
 import { createNotices } from './notices.js';
 import { createOutbox } from './outbox.js';
+import { createSessionList } from './session_list.js';
 import { takePushes } from './pushes.js';
 import { keepInPlace, restored, secret } from './storage.js';
 import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
@@ -51,8 +52,24 @@ export function createApp(framePlace) {
   frames.onForgotten = (id) => live.close(id);
   const { go, goTo } = createNavigation(store, live, frames);
   const sendHeld = createOutbox(store, api, notices.trouble);
-  const connecting = createConnecting({ store, feed, api, live, frames, go, sendHeld });
-  takePushes({ store, events, live, closeTab: (id) => closeTab(app, id) });
+  const list = createSessionList(store, api);
+  const connecting = createConnecting({
+    store,
+    feed,
+    api,
+    live,
+    list,
+    frames,
+    go,
+    sendHeld,
+  });
+  takePushes({
+    store,
+    events,
+    live,
+    list,
+    closeTab: (id) => closeTab(app, id),
+  });
 
   /** What parts of the page offer in the palette. @type {Command[]} */
   const commands = [];
@@ -68,6 +85,7 @@ export function createApp(framePlace) {
     feed,
     api,
     live,
+    list,
     frames,
     go,
     goTo,

@@ -1,8 +1,7 @@
 /** What the page does when it is connected, connected again, or not let in any more. */
 
-import { tableOf } from '../js/tables.js';
 import { setDevices } from './pushes.js';
-import { FIRST, filledRecord } from './state.js';
+import { FIRST } from './state.js';
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 /**
@@ -11,6 +10,7 @@ import { FIRST, filledRecord } from './state.js';
  * @property {import('../js/feed.js').Feed} feed
  * @property {import('../js/api.js').Api} api
  * @property {import('./live.js').Live} live
+ * @property {import('./session_list.js').SessionList} list
  * @property {import('./frames/frames.js').Frames} frames
  * @property {(route: import('./state.js').Route) => void} go
  * @property {() => Promise<void>} sendHeld
@@ -82,16 +82,16 @@ export function createConnecting(context) {
  * Everything the lists show: sessions, requests, devices, projects and agents.
  * @param {Context} context
  */
-async function loadAll({ store, api, live }) {
-  const [sessions, requests, devices, projects] = await Promise.all([
-    api.sessions(),
+async function loadAll({ store, api, live, list }) {
+  const [listed, requests, devices, projects] = await Promise.all([
+    list.load(),
     live.requests.list(),
     api.devices(),
     api.projects(),
   ]);
   setDevices(store, devices);
   store.set({
-    sessions: tableOf(sessions.map((/** @type {any} */ one) => [one.session_id, filledRecord(one)])),
+    ...listed,
     projects,
     loaded: true,
   });

@@ -1,5 +1,6 @@
 /** The sessions this page has open: reads a page of each, follows its events, comes back by number after a loss. */
 
+import { errorOf } from '../js/json.js';
 import { endAfter, queueAfter, step, titleFrom } from '../js/record.js';
 import { put, table, without } from '../js/tables.js';
 import { KnownRequests, openIn } from './requests/known_requests.js';
@@ -14,9 +15,9 @@ export class Live {
    * @param {Store} store
    * @param {import('../js/api.js').Api} api
    * @param {{
-   *   opened: (id: string, page: any) => void,
-   *   events: (id: string, entries: any[]) => void,
-   *   page: (id: string, number: number, page: any) => void,
+   *   opened: (id: string, page: import('../js/types.d.ts').SessionOpened) => void,
+   *   events: (id: string, entries: import('../js/types.d.ts').Logged[]) => void,
+   *   page: (id: string, number: number, page: import('../js/types.d.ts').EntriesPage | null) => void,
    *   hits: (id: string, text: string, seqs: number[] | null) => void,
    *   goTo: (id: string, seq: number) => void,
    *   forget: (id: string) => void,
@@ -73,7 +74,7 @@ export class Live {
       await this.api.subscribe(id, { after: page.seq, epoch: page.epoch });
       await this.#learn(id, page.session.started_seq ?? 0);
     } catch (error) {
-      const code = /** @type {any} */ (error).code;
+      const code = errorOf(error).code;
       if (code !== 'OFFLINE')
         this.#setLive(id, {
           error: code === 'SESSION_NOT_FOUND' ? 'There is no such session here.' : /** @type {Error} */ (error).message,
@@ -91,20 +92,19 @@ export class Live {
     for (const logged of events) this.#absorb(id, logged, true);
   }
 
-  /** @param {any} page */
+  /** @param {import('../js/types.d.ts').SessionOpened} page */
   #fromPage(page) {
     const edits = page.entries
-      .filter((/** @type {any} */ one) => one.kind === 'tool' && one.diffs?.length && one.status === 'done')
-      .flatMap((/** @type {any} */ one) =>
-        one.diffs.map((/** @type {any} */ diff) => ({ added: 0, removed: 0, ...diff, seq: one.first_seq })),
-      );
+      .filter((one) => one.kind === 'tool')
+      .filter((one) => one.diffs?.length && one.status === 'done')
+      .flatMap((one) => one.diffs.map((diff) => ({ added: 0, removed: 0, ...diff, seq: one.first_seq })));
     return { queue: page.queue ?? [], edits };
   }
 
   /**
    * A push of the server: some rows of a session's log.
    * @param {string} id
-   * @param {any[]} rows
+   * @param {import('../js/types.d.ts').Logged[]} rows
    */
   take(id, rows) {
     const held = this.seqs.get(id);
@@ -119,7 +119,7 @@ export class Live {
 
   /**
    * @param {string} id
-   * @param {any} logged
+   * @param {import('../js/types.d.ts').Logged} logged
    * @param {boolean} past
    */
   #absorb(id, logged, past) {
@@ -127,6 +127,7 @@ export class Live {
     const live = this.store.get().live[id] ?? FIRST_LIVE;
     switch (event.type) {
       case 'text_appended':
+      case 'text_said':
         return;
       case 'commands_changed':
         this.#setLive(id, { commands: event.commands });
@@ -149,10 +150,7 @@ export class Live {
       case 'tool_changed':
         if (!past && event.status === 'done' && event.diffs?.length) {
           this.#setLive(id, {
-            edits: [
-              ...live.edits,
-              ...event.diffs.map((/** @type {any} */ diff) => ({ added: 0, removed: 0, ...diff, seq: logged.seq })),
-            ],
+            edits: [...live.edits, ...event.diffs.map((diff) => ({ added: 0, removed: 0, ...diff, seq: logged.seq }))],
           });
         }
         break;
@@ -169,7 +167,7 @@ export class Live {
   /**
    * The list is told of changes by the server; this only saves the wait for it.
    * @param {string} id
-   * @param {any} logged
+   * @param {import('../js/types.d.ts').Logged} logged
    */
   #absorbRecord(id, { at, event }) {
     const session = this.store.get().sessions[id];
@@ -256,7 +254,7 @@ export class Live {
   async search(id, text) {
     // Not for this browser, or no words: the frame reads on by itself.
     const answer = await this.api.searchIn(id, text).catch(() => null);
-    this.frames.hits(id, text, answer && answer.hits.map((/** @type {any} */ hit) => hit.firstSeq).filter(Boolean));
+    this.frames.hits(id, text, answer && answer.hits.map((hit) => hit.firstSeq).filter(Boolean));
   }
 
   /**
@@ -276,7 +274,7 @@ export class Live {
     this.api.unsubscribe(id).catch(() => undefined); // offline: nothing is followed any more anyway
   }
 
-  /** @param {any} session */
+  /** @param {import('../js/types.d.ts').SessionRecord} session */
   #setSession(session) {
     this.store.set((state) => ({ sessions: put(state.sessions, session.session_id, filledRecord(session)) }));
   }

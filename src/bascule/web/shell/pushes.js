@@ -6,7 +6,16 @@ import { filledRecord } from './state.js';
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 /** @typedef {ReturnType<typeof import('../js/events.js').createEvents>} Events */
-/** @typedef {{store: Store, events: Events, live: import('./live.js').Live, closeTab: (id: string) => void}} Context */
+/** @typedef {import('./live.js').Live} Live */
+/** @typedef {import('./session_list.js').SessionList} SessionList */
+/**
+ * @typedef {object} Context
+ * @property {Store} store
+ * @property {Events} events
+ * @property {Live} live
+ * @property {SessionList} list
+ * @property {(id: string) => void} closeTab
+ */
 
 /** @param {Context} context */
 export function takePushes(context) {
@@ -40,10 +49,12 @@ export function takePushes(context) {
  * @param {Context} context
  * @param {any} session
  */
-function setSession({ store, closeTab }, session) {
+function setSession({ store, closeTab, list }, session) {
   const id = session.session_id;
   const before = store.get().sessions[id];
   store.set((state) => ({ sessions: put(state.sessions, id, filledRecord(session)) }));
+  if (!before || before.archived !== Boolean(session.archived) || before.found !== Boolean(session.found))
+    list.countAgain();
   if (before && !before.archived && session.archived) closeTab(id);
 }
 

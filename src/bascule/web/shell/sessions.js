@@ -106,9 +106,10 @@ export function groupOf(state, session) {
 /**
  * The sidebar's groups: projects in the order they were added, then other folders that sessions ran in.
  * @param {State} state
+ * @param {Iterable<string>} [folders] to list though this page holds no session of theirs
  * @returns {{key: string, path: string, name: string, project: Project | null, sessions: SessionRecord[]}[]}
  */
-export function groupsOf(state) {
+export function groupsOf(state, folders = []) {
   const kept = state.projects.map((project) => ({
     key: project.path,
     path: project.path,
@@ -121,21 +122,22 @@ export function groupsOf(state) {
   for (const session of sessionsInOrder(state)) {
     const project = groupOf(state, session);
     let group = kept.find((one) => one.project === project) ?? others.get(homeOf(session));
-    if (!group)
-      others.set(
-        homeOf(session),
-        (group = {
-          key: homeOf(session),
-          path: homeOf(session),
-          name: folderName(homeOf(session)),
-          project: null,
-          sessions: [],
-        }),
-      );
+    if (!group) others.set(homeOf(session), (group = folderGroup(homeOf(session))));
     group.sessions.push(session);
   }
+  for (const path of folders)
+    if (!kept.some((one) => one.key === path) && !others.has(path)) others.set(path, folderGroup(path));
   return [...kept, ...others.values()];
 }
+
+/** @param {string} path */
+const folderGroup = (path) => ({
+  key: path,
+  path,
+  name: folderName(path),
+  project: null,
+  sessions: /** @type {SessionRecord[]} */ ([]),
+});
 
 /**
  * The marks of a session where it stands as a card: is it live, was it begun in a browser or at the machine, has it a

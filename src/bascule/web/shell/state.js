@@ -9,26 +9,34 @@ import { table } from '../js/tables.js';
  * @typedef {{
  *   session_id: string,
  *   request_id: string,
- *   kind: 'permission' | 'question',
- *   state: string,
- *   asked: any,
+ *   state: import('../js/types.d.ts').RequestView['state'],
  *   opened_at: string,
  *   seq: number,
  *   input_sha256: string,
- *   answer?: any,
- *   answered_at?: string,
+ *   answered_at?: string | null,
  *   sending?: string,
  *   shownAt?: number,
- *   gone?: string,
+ *   gone?: string | null,
  *   here?: boolean,
- * }} OpenRequest
+ * }} AnyRequest
+ * @typedef {AnyRequest & {
+ *   kind: 'permission',
+ *   asked: import('../js/types.d.ts').PermissionRequested,
+ *   answer?: import('../js/types.d.ts').PermissionAnswered | null,
+ * }} OpenPermission
+ * @typedef {AnyRequest & {
+ *   kind: 'question',
+ *   asked: import('../js/types.d.ts').QuestionAsked,
+ *   answer?: import('../js/types.d.ts').QuestionAnswered | null,
+ * }} OpenQuestion
+ * @typedef {OpenPermission | OpenQuestion} OpenRequest
  * @typedef {{
  *   queue: import('../js/types.d.ts').PromptQueued[],
- *   commands: any[],
- *   models: any[],
+ *   commands: import('../js/types.d.ts').SlashCommand[],
+ *   models: import('../js/types.d.ts').ModelChoice[],
  *   edits: {path: string, patch: string, added: number, removed: number, seq: number}[],
  *   steps: Record<string, string>,
- *   failure: any,
+ *   failure: import('../js/types.d.ts').SessionFailed & {at: string} | null,
  *   opened: boolean,
  *   error: string,
  * }} LiveSession
@@ -39,7 +47,7 @@ import { table } from '../js/tables.js';
  *   part?: string,
  *   q?: string,
  * }} Route
- * @typedef {{sessionId: string, text: string, images: any[], key: string}} Held
+ * @typedef {{sessionId: string, text: string, images: import('../js/types.d.ts').SentImage[], key: string}} Held
  * @typedef {import('../js/types.d.ts').OpenTerminal} OpenTerminal
  * @typedef {import('../js/types.d.ts').FoundItem} FoundItem
  * @typedef {import('../js/types.d.ts').UnloggedProcess} Unlogged
@@ -72,7 +80,12 @@ export const FIRST = {
   damaged: /** @type {{sessionId: string, message: string}[]} sessions that can't be read */ ([]),
   replaced: false, // the log is another one than this page had read, so everything was loaded again
   sessions: /** @type {Record<string, SessionRecord>} */ (table()),
+  more: /** @type {string | null} the cursor after the first page; null when this page holds all sessions */ (null),
+  moreOf: /** @type {Record<string, string | null>} and of each group that more was loaded of */ (table()),
+  counts: /** @type {import('../js/types.d.ts').Operations['session:count']['answer'] | null} */ (null),
   archived: /** @type {SessionRecord[] | null} */ (null),
+  moreArchived: /** @type {string | null} */ (null),
+  archivedCount: 0,
   found: /** @type {FoundList | null} */ (null),
   foundAll: false,
   foundOpen: /** @type {Record<string, {terminal: OpenTerminal | null, command: string}>} */ (table()),

@@ -32,14 +32,14 @@ export function columnFrame(app, place, opened) {
   );
   /** How far each frame is; null while its page is being read. @type {Map<string, number | null>} */
   const reached = new Map();
-  /** What came meanwhile. @type {Map<string, any[]>} */
+  /** What came meanwhile. @type {Map<string, import('../../js/types.d.ts').Logged[]>} */
   const waiting = new Map();
   /** @type {string | null} */
   let shown = null;
 
   /**
    * @param {string} id
-   * @param {any[]} entries
+   * @param {import('../../js/types.d.ts').Logged[]} entries
    */
   function take(id, entries) {
     const at = reached.get(id);

@@ -62,7 +62,8 @@ export function mountCompare(root, app) {
   });
   // A turn is over: what it changed is there to be looked at. Its phase may be back before anybody drew it.
   app.events.on('session:events', ({ sessionId, entries }) => {
-    if (entries.some((/** @type {any} */ entry) => entry.event.type === 'turn_ended')) void view.look(sessionId);
+    if (entries.some((/** @type {import('../../js/types.d.ts').Logged} */ entry) => entry.event.type === 'turn_ended'))
+      void view.look(sessionId);
   });
   app.store.subscribe((now, before) => {
     if (now.route.name === 'compare' || before.route.name === 'compare') draw(now);

@@ -18,7 +18,7 @@ export const MAX_AGENTS = 4;
 const BUSY = ['starting', 'running', 'interrupted'];
 const OVER = ['ended', 'failed', 'ending'];
 
-/** @param {any} session */
+/** @param {import('../state.js').SessionRecord} session */
 export const isWorking = (session) => BUSY.includes(session?.phase);
 
 /**
@@ -44,7 +44,7 @@ export const liveContestants = (state, one) =>
 
 /**
  * How long a session has worked.
- * @param {any} session
+ * @param {import('../state.js').SessionRecord} session
  * @param {number} now
  */
 export function timeWords(session, now) {
@@ -56,7 +56,7 @@ export function timeWords(session, now) {
 /**
  * Why the work of this one can't be kept just now.
  * @param {Contestant} one
- * @param {any} session
+ * @param {import('../state.js').SessionRecord} session
  * @param {any} changes
  */
 export function whyNotKept(one, session, changes) {

@@ -20,8 +20,8 @@ export function severalAgents(app, again) {
 
   /**
    * @param {HTMLElement} anchor
-   * @param {any[]} usable
-   * @param {any} first
+   * @param {import('../../js/types.d.ts').AgentInfo[]} usable
+   * @param {import('../../js/types.d.ts').AgentInfo} first
    */
   function open(anchor, usable, first) {
     const rest = usable.filter((one) => one !== first);
@@ -59,14 +59,14 @@ export function severalAgents(app, again) {
   return {
     /**
      * The agents beside the first one that are still there.
-     * @param {any[]} usable
-     * @param {any} first
+     * @param {import('../../js/types.d.ts').AgentInfo[]} usable
+     * @param {import('../../js/types.d.ts').AgentInfo} first
      */
     chosen: (usable, first) => usable.filter((one) => one !== first && others.has(one.name)),
     alone: () => alone && others.size === 0,
     /**
-     * @param {any[]} usable
-     * @param {any} first
+     * @param {import('../../js/types.d.ts').AgentInfo[]} usable
+     * @param {import('../../js/types.d.ts').AgentInfo} first
      */
     chip(usable, first) {
       if (!first) return null;
@@ -77,9 +77,10 @@ export function severalAgents(app, again) {
         {
           type: 'button',
           class: `chip k-several ${also.length || alone ? 'is-on' : ''}`,
+          'data-key': 'several',
           'aria-haspopup': 'menu',
           title: 'Ask several agents at once, each in a work tree of its own',
-          onclick: (/** @type {any} */ event) => open(event.currentTarget, usable, first),
+          onclick: (/** @type {On} */ event) => open(event.currentTarget, usable, first),
         },
         icon('columns', 14),
         also.map((one) => agentLetter(one.name)),
@@ -88,8 +89,8 @@ export function severalAgents(app, again) {
       );
     },
     /**
-     * @param {any} first
-     * @param {any[]} also
+     * @param {import('../../js/types.d.ts').AgentInfo} first
+     * @param {import('../../js/types.d.ts').AgentInfo[]} also
      * @param {Omit<import('../../js/types.d.ts').CompareBody, 'agents'> & {model: string, device?: string}} command
      */
     async start(first, also, { model, ...command }) {

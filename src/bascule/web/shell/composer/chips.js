@@ -45,9 +45,10 @@ export function permissionChip(mode, choose, more = [], said = []) {
     {
       type: 'button',
       class: `chip k-mode ${strong ? 'strong' : ''}`,
+      'data-key': 'mode',
       'aria-haspopup': 'menu',
       title: [MODE_NOTES[mode], ...said].join('\n'),
-      onclick: (/** @type {any} */ event) =>
+      onclick: (/** @type {On} */ event) =>
         menu(
           event.currentTarget,
           /** @type {[PermissionMode, string][]} */ (Object.entries(MODE_WORDS))
@@ -106,14 +107,15 @@ export function modelChip(app, state, session) {
       }));
   const now = offered.find((one) => one.value === session.model);
   const label = now?.name || session.model || 'Default model';
-  if (offered.length < 2) return h('span', { class: 'chip k-model' }, label);
+  if (offered.length < 2) return h('span', { class: 'chip k-model', 'data-key': 'model' }, label);
   return h(
     'button',
     {
       type: 'button',
       class: 'chip k-model',
+      'data-key': 'model',
       'aria-haspopup': 'menu',
-      onclick: (/** @type {any} */ event) =>
+      onclick: (/** @type {On} */ event) =>
         menu(
           event.currentTarget,
           offered.map((one) => ({

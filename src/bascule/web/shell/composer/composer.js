@@ -92,7 +92,7 @@ class Composer {
     // A folder that is not there offers nothing.
     const list = (/** @type {string} */ path) =>
       app.api.files(this.id, { path }).then(
-        (/** @type {any} */ found) => found.items,
+        (found) => found.items,
         () => [],
       );
     const commands = () => app.store.get().live[this.id]?.commands ?? [];

@@ -215,7 +215,7 @@ function rowButtons(state, actions, id, queue, n) {
  */
 export function queueEditor(actions, id, one) {
   const done = (/** @type {string | null} */ text) => actions.edited(id, one, text);
-  const onkeydown = (/** @type {any} */ event) => {
+  const onkeydown = (/** @type {On<HTMLInputElement, KeyboardEvent>} */ event) => {
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
       done(event.currentTarget.value.trim());
@@ -226,8 +226,8 @@ export function queueEditor(actions, id, one) {
     }
   };
   // The field in the document may be one drawn before: the button looks beside itself.
-  const keep = (/** @type {any} */ event) =>
-    done(event.currentTarget.parentElement.querySelector('textarea').value.trim());
+  const keep = (/** @type {On} */ event) =>
+    done(event.currentTarget.parentElement?.querySelector('textarea')?.value.trim() ?? null);
   return h(
     'li',
     { class: 'edit', 'data-key': `edit ${one.prompt_id}` },

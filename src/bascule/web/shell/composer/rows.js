@@ -14,6 +14,8 @@ import { usageRing } from './usage.js';
 /** @typedef {import('../state.js').SessionRecord} SessionRecord */
 
 /**
+ * Each has a key: one that comes or changes (models arrive, a turn begins) must not turn the button under somebody's
+ * pointer into another.
  * @param {App} app
  * @param {State} state
  * @param {SessionRecord} session
@@ -24,14 +26,14 @@ export const buttonRow = (app, state, session, empty, send) => [
   h('span', { 'data-island': '', 'data-key': 'clip' }),
   h(
     'span',
-    { class: 'chip k-agent', title: 'The agent of this session' },
+    { class: 'chip k-agent', 'data-key': 'agent', title: 'The agent of this session' },
     agentLetter(session.agent),
     agentTitle(state, session.agent),
   ),
   modelChip(app, state, session),
   modeChip(app, state, session),
-  h('span', { class: 'spacer' }),
-  state.line.phase === 'lost' && h('span', { class: 'hold' }, icon('clock', 14), 'sent when the connection is back'),
+  h('span', { class: 'spacer', 'data-key': 'spacer' }),
+  state.line.phase === 'lost' && holdWords(),
   usageRing(state, session),
   isWorking(session) && stopButton(app, session),
   h(
@@ -39,6 +41,7 @@ export const buttonRow = (app, state, session, empty, send) => [
     {
       type: 'button',
       class: 'send',
+      'data-key': 'send',
       title: empty ? 'Write something first' : isWorking(session) ? 'Queue it: it is sent when the turn ends' : 'Send',
       'aria-label': 'Send',
       disabled: empty,
@@ -47,6 +50,9 @@ export const buttonRow = (app, state, session, empty, send) => [
     icon('send'),
   ),
 ];
+
+const holdWords = () =>
+  h('span', { class: 'hold', 'data-key': 'hold' }, icon('clock', 14), 'sent when the connection is back');
 
 /**
  * @param {App} app

@@ -5,6 +5,7 @@ import { agentLetter, dot, menu } from '../parts.js';
 import { age, count, money, tokens } from '../../js/format.js';
 import { agentTitle, statusOf, titleOf } from '../sessions.js';
 import { partHead, problem } from '../settings/parts.js';
+import { filledRecord } from '../state.js';
 
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').SessionRecord} SessionRecord */
@@ -37,10 +38,11 @@ export function usageRing(state, session) {
     {
       type: 'button',
       class: `context-meter ${context?.tone ?? ''}`,
+      'data-key': 'usage',
       title: words,
       'aria-label': words,
       'aria-haspopup': 'menu',
-      onclick: (/** @type {any} */ event) => details(event.currentTarget, state, session),
+      onclick: (/** @type {On} */ event) => details(event.currentTarget, state, session),
     },
     context && ring(context.part),
     h('span', null, context ? `${context.percent}%` : money(session.cost_usd ?? 0)),
@@ -60,7 +62,8 @@ function details(anchor, state, session) {
       context && ['Context', `${tokens(session.context_used ?? 0)} of ${tokens(session.context_size ?? 0)}`],
       ['Turns', String(session.turns)],
       ['This session', session.cost_usd === null ? 'the agent does not say' : money(session.cost_usd)],
-      all.length > 1 && ['All sessions', money(sumOf(all))],
+      // Only while this page holds them all: settings has the sums of the server.
+      all.length > 1 && state.more === null && ['All sessions', money(sumOf(all))],
     ].filter(Boolean)
   );
   const advice =
@@ -117,34 +120,30 @@ function ring(part) {
  * @param {State} state
  */
 export function usagePart({ app, loaded }, state) {
-  const sessions = [
-    ...Object.values(state.sessions),
-    ...(loaded.archived ?? []).filter((/** @type {any} */ one) => !state.sessions[one.session_id]),
-  ];
-  const paid = sessions
-    .filter((one) => one.cost_usd !== null && one.cost_usd !== undefined)
-    .sort((a, b) => (b.cost_usd ?? 0) - (a.cost_usd ?? 0));
-  const agents = [...new Set(sessions.map((one) => one.agent))].map((agent) => ({
-    agent,
-    of: sessions.filter((one) => one.agent === agent),
-  }));
-  const turns = sessions.reduce((sum, one) => sum + (one.turns ?? 0), 0);
+  /** @type {import('../../js/types.d.ts').Operations['usage:show']['answer'] | undefined} */
+  const usage = loaded.usage;
+  const paid = (usage?.costliest ?? []).map(filledRecord);
   return [
     partHead('Usage', 'What the agents say their work cost, from the beginning. It counts on while they work.'),
     problem(loaded.problem),
-    h(
-      'div',
-      { class: 'sum-cards' },
-      sum('In total', money(sumOf(sessions)), `${count(sessions.length, 'session')}, ${count(turns, 'turn')}`),
-      agents.map((one) =>
+    usage &&
+      h(
+        'div',
+        { class: 'sum-cards' },
         sum(
-          agentTitle(state, one.agent),
-          one.of.some((each) => each.cost_usd !== null) ? money(sumOf(one.of)) : 'not said',
-          count(one.of.length, 'session'),
-          agentLetter(one.agent),
+          'In total',
+          money(usage.costUsd ?? 0),
+          `${count(usage.sessions, 'session')}, ${count(usage.turns, 'turn')}`,
+        ),
+        usage.agents.map((one) =>
+          sum(
+            agentTitle(state, one.agent),
+            one.costUsd === null ? 'not said' : money(one.costUsd),
+            count(one.sessions, 'session'),
+            agentLetter(one.agent),
+          ),
         ),
       ),
-    ),
     paid.length > 0 &&
       h(
         'div',
@@ -164,7 +163,7 @@ export function usagePart({ app, loaded }, state) {
           h(
             'tbody',
             null,
-            paid.slice(0, 100).map((one) => {
+            paid.map((one) => {
               const status = statusOf(state, one);
               return h(
                 'tr',

@@ -37,9 +37,9 @@ export function mountLocked(root, app, before) {
           h(
             'form',
             {
-              onsubmit: (/** @type {any} */ event) => {
+              onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
                 event.preventDefault();
-                void enter(event.currentTarget.querySelector('input').value);
+                void enter(event.currentTarget.querySelector('input')?.value ?? '');
               },
             },
             h('input', {

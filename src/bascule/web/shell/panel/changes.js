@@ -135,7 +135,7 @@ export class ChangesTab {
           type: 'button',
           class: 'chip shrinkable',
           'aria-haspopup': 'menu',
-          onclick: (/** @type {any} */ event) => menu(event.currentTarget, this.#scopeChoices(id, known, scope)),
+          onclick: (/** @type {On} */ event) => menu(event.currentTarget, this.#scopeChoices(id, known, scope)),
         },
         h('span', null, scopeWords(known, scope)),
         h('span', { class: 'chip__caret' }, icon('down', 12)),

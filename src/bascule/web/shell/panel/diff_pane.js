@@ -137,9 +137,9 @@ function form(line, pane) {
     {
       class: 'line-comment-form',
       'data-key': 'remark',
-      onsubmit: (/** @type {any} */ event) => {
+      onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
         event.preventDefault();
-        done(event.currentTarget.querySelector('textarea'));
+        done(/** @type {HTMLTextAreaElement} */ (event.currentTarget.querySelector('textarea')));
       },
     },
     h('textarea', {
@@ -148,7 +148,7 @@ function form(line, pane) {
       'aria-label': 'Comment',
       placeholder: 'Say what should change here',
       maxlength: 4000,
-      onkeydown: (/** @type {any} */ event) => {
+      onkeydown: (/** @type {On<HTMLTextAreaElement, KeyboardEvent>} */ event) => {
         if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
           event.preventDefault();
           done(event.currentTarget);

@@ -52,7 +52,7 @@ export class FileTree {
     this.chosen = path;
     this.changed();
     const shown = await this.app.api.file(this.id, { path }).then(
-      (/** @type {any} */ file) => ({ ...file, problem: '' }),
+      (file) => ({ ...file, problem: '' }),
       (/** @type {Error} */ { message }) => ({ path, size: 0, binary: false, cut: false, text: '', problem: message }),
     );
     if (this.chosen === path) this.shown = shown;

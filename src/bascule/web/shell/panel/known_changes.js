@@ -1,5 +1,6 @@
 /** What a session changed, as far as this page knows: read when it is in view, kept, and read again after edits. */
 
+import { errorOf } from '../../js/json.js';
 import { patchLines } from '../../js/diff.js';
 import { turnsOf } from '../../js/turns.js';
 import { visible } from '../../js/visible.js';
@@ -91,7 +92,7 @@ export class KnownChanges {
     try {
       this.known.set(id, await this.#read(id, cwd));
     } catch (error) {
-      const { code, message } = /** @type {any} */ (error);
+      const { code, message } = errorOf(error);
       const problem = code === 'FORBIDDEN' ? 'This link shows the conversation, not the files.' : message;
       this.known.set(id, { ...(this.known.get(id) ?? NOTHING), problem });
     } finally {
@@ -112,7 +113,7 @@ export class KnownChanges {
       branch: changes.branch,
       gitProblem: changes.gitProblem,
       cut: changes.cut,
-      files: changes.files.map((/** @type {any} */ one) => ({ ...one, patches: one.patch ? [one.patch] : [] })),
+      files: changes.files.map((one) => ({ ...one, patches: one.patch ? [one.patch] : [] })),
       turns: turnsOf(page.entries, cwd),
       problem: '',
     };

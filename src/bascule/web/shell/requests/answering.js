@@ -1,19 +1,30 @@
 /** Sending the answer to a request, once, and not before a person can have seen it. */
 
 import { newKey } from '../../js/api.js';
+import { errorOf } from '../../js/json.js';
 import { put } from '../../js/tables.js';
 import { deviceName } from '../sessions.js';
 import { requestKey } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').OpenRequest} OpenRequest */
+/**
+ * What a person answers with; a null is left out.
+ * @typedef {{
+ *   decision?: 'allow' | 'deny',
+ *   option?: string | null,
+ *   remember?: boolean,
+ *   message?: string | null,
+ *   answers?: Record<string, string>,
+ * }} Given
+ */
 
 export const GUARD = 500; // milliseconds in which a request that just appeared is inert
 const PATIENCE = 15_000; // milliseconds for the event that settles it
 
 /**
  * @param {'permission' | 'question'} kind
- * @param {Record<string, any>} command
+ * @param {Given} command
  */
 function answerWord(kind, command) {
   if (kind === 'question') return 'Sent';
@@ -48,7 +59,7 @@ export class Answering {
   /**
    * @param {OpenRequest} ask
    * @param {'permission' | 'question'} kind
-   * @param {Record<string, any>} command
+   * @param {Given} command
    */
   answer(ask, kind, command) {
     const key = requestKey(ask);
@@ -71,7 +82,7 @@ export class Answering {
   /**
    * @param {OpenRequest} ask
    * @param {'permission' | 'question'} kind
-   * @param {Record<string, any>} command
+   * @param {Given} command
    */
   async #send(ask, kind, command) {
     const fields = Object.fromEntries(Object.entries(command).filter(([, value]) => value !== null));
@@ -83,8 +94,8 @@ export class Answering {
       await new Promise((resolve) => setTimeout(resolve, PATIENCE));
     } catch (error) {
       // Somebody was faster, or it was taken back: the event that says so is on its way.
-      const { code } = /** @type {any} */ (error);
-      if (code !== 'ALREADY_ANSWERED' && code !== 'REQUEST_WITHDRAWN') this.app.trouble(/** @type {any} */ (error));
+      const { code } = errorOf(error);
+      if (code !== 'ALREADY_ANSWERED' && code !== 'REQUEST_WITHDRAWN') this.app.trouble(/** @type {Error} */ (error));
     }
   }
 }

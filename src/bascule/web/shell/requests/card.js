@@ -17,7 +17,7 @@ import { questionCard } from './question.js';
  * @param {App} app
  * @param {State} state
  * @param {OpenRequest} ask
- * @param {any} turn
+ * @param {import('./requests.js').Turn} turn
  */
 export function cardOf(app, state, ask, turn) {
   try {
@@ -32,7 +32,7 @@ export function cardOf(app, state, ask, turn) {
  * @param {App} app
  * @param {State} state
  * @param {OpenRequest} ask
- * @param {any} turn
+ * @param {import('./requests.js').Turn} turn
  */
 function unshownCard(app, state, ask, turn) {
   const question = ask.kind === 'question';

@@ -15,7 +15,7 @@ import { requestKey } from '../state.js';
  * @param {State} state
  * @param {OpenRequest} ask
  * @param {string} title
- * @param {any} turn
+ * @param {import('./requests.js').Turn} turn
  */
 export function header(app, state, ask, title, turn) {
   const key = requestKey(ask);

@@ -5,6 +5,7 @@ import { h } from '../../js/dom.js';
 import { nearPath } from '../../js/format.js';
 import { highlighted, languageOf } from '../../js/highlight.js';
 import { icon } from '../../js/icons.js';
+import { fieldsOf } from '../../js/json.js';
 import { diffView, plusMinus } from '../../js/lines.js';
 import { hasHidden, visible } from '../../js/visible.js';
 import { planView, shown } from './plan.js';
@@ -25,12 +26,12 @@ function textOf(value) {
 
 /**
  * The exact thing that would happen, whole.
- * @param {any} asked
+ * @param {import('../../js/types.d.ts').PermissionRequested} asked
  * @param {string} cwd
- * @returns {any[]}
+ * @returns {Node[]}
  */
 export function exactly(asked, cwd) {
-  const input = asked.input && typeof asked.input === 'object' ? asked.input : {};
+  const input = fieldsOf(asked.input);
   if (asked.kind === 'execute' && typeof input.command === 'string')
     return [
       h(
@@ -91,7 +92,7 @@ const anyTool = (tool, input) => [
 
 /**
  * Does anything in it not show? Every field a person judges by is looked at.
- * @param {any} asked
+ * @param {import('../../js/types.d.ts').PermissionRequested} asked
  */
 export function hides(asked) {
   const parts = [asked.tool, asked.title, asked.note ?? '', asked.blocked_path ?? ''];
@@ -109,12 +110,12 @@ export function hides(asked) {
 
 /**
  * Why a person is asked.
- * @param {any} asked
+ * @param {import('../../js/types.d.ts').PermissionRequested} asked
  */
 export function reasonWords(asked) {
   if (asked.blocked_path)
     return ['You are asked because ', h('code', null, shown(asked.blocked_path)), ' is outside what it may touch.'];
-  const input = asked.input ?? {};
+  const input = fieldsOf(asked.input);
   if (asked.kind === 'execute')
     return [
       'You are asked because no rule covers ',

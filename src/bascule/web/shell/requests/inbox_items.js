@@ -1,5 +1,6 @@
 /** What the inbox lists, in order, and what each row says. Pure but for the code of a command. */
 
+import { fieldsOf } from '../../js/json.js';
 import { h } from '../../js/dom.js';
 import { folderName, nearPath, waited } from '../../js/format.js';
 import { visible } from '../../js/visible.js';
@@ -112,7 +113,7 @@ function whatOf(ask) {
  */
 function subject(ask, cwd) {
   if (ask.kind === 'question') return visible(ask.asked.questions[0]?.question ?? '');
-  const input = ask.asked.input ?? {};
+  const input = fieldsOf(ask.asked.input);
   if (typeof input.command === 'string') return h('code', null, visible(input.command));
   const path = input.file_path ?? input.path;
   return h('code', null, visible(typeof path === 'string' ? nearPath(path, cwd) : ask.asked.title));

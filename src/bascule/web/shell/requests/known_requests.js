@@ -11,36 +11,44 @@ const SHOWN_FOR = { answered: 12_000, withdrawn: 6000 }; // milliseconds after a
 
 /** @typedef {import('../../js/store.js').Store<import('../state.js').State>} Store */
 /** @typedef {import('../state.js').OpenRequest} OpenRequest */
+/** @typedef {import('../../js/types.d.ts').RequestView} RequestView */
 
 /**
  * The open requests among a session's entries: whoever may see this session only is given no list.
  * @param {string} id
- * @param {any[]} entries
+ * @param {import('../../js/types.d.ts').Entry[]} entries
  * @returns {OpenRequest[]}
  */
 export const openIn = (id, entries) =>
   entries
+    .filter((entry) => entry.kind === 'request')
     .filter(({ asked, state }) => asked && state === 'open')
     .map(({ asked, first_seq: seq, at }) => ({
       session_id: id,
       request_id: asked.request_id,
-      kind: asked.type === 'question_asked' ? 'question' : 'permission',
+      ...(asked.type === 'question_asked' ? { kind: 'question', asked } : { kind: 'permission', asked }),
       state: 'open',
-      asked,
       opened_at: at,
       seq,
       input_sha256: asked.input_sha256,
     }));
 
 /**
+ * The same request as the server has it now; `kind` and `asked` belong together there too.
+ * @param {OpenRequest | undefined} held
+ * @param {RequestView | OpenRequest} request
+ */
+const updated = (held, request) => /** @type {OpenRequest} */ ({ ...held, ...request });
+
+/**
  * What the page holds once the server has listed the open requests, and which open ones that list no longer names.
  * @param {Record<string, OpenRequest>} held
- * @param {any[]} listed
+ * @param {(RequestView | OpenRequest)[]} listed
  */
 export function afterList(held, listed) {
   const open = listed.map((request) => {
     const key = requestKey(request);
-    return /** @type {const} */ ([key, { ...held[key], ...request }]);
+    return /** @type {const} */ ([key, updated(held[key], request)]);
   });
   const names = new Set(open.map(([key]) => key));
   const settled = Object.entries(held).filter(([, request]) => request.state !== 'open');
@@ -51,15 +59,15 @@ export function afterList(held, listed) {
 /**
  * A request after an event of its session's log that settles it.
  * @param {OpenRequest} request
- * @param {{at: string, event: any}} logged
+ * @param {import('../../js/types.d.ts').Logged} logged
  * @returns {OpenRequest | null} null when the event does not settle it
  */
 export function settledBy(request, { at, event }) {
-  if (event.request_id !== request.request_id) return null;
+  if (!('request_id' in event) || event.request_id !== request.request_id) return null;
   switch (event.type) {
     case 'permission_answered':
     case 'question_answered':
-      return { ...request, state: 'answered', answer: event, answered_at: at };
+      return /** @type {OpenRequest} */ ({ ...request, state: 'answered', answer: event, answered_at: at });
     case 'permission_withdrawn':
     case 'question_withdrawn':
       return { ...request, state: 'withdrawn', gone: event.reason };
@@ -76,7 +84,7 @@ export class KnownRequests {
   constructor(store, api) {
     this.store = store;
     this.api = api;
-    /** Requests pushed while the list of them is under way: newer than the list. @type {any[] | null} */
+    /** Requests pushed while the list of them is under way: newer than the list. @type {RequestView[] | null} */
     this.pushed = null;
     /** Open before a loss and not listed after it; the events that follow say why. @type {Map<string, OpenRequest>} */
     this.unlisted = new Map();
@@ -105,7 +113,7 @@ export class KnownRequests {
 
   /**
    * All open requests, as the server lists them. What is missing there is settled.
-   * @param {any[]} listed
+   * @param {(RequestView | OpenRequest)[]} listed
    */
   set(listed) {
     const { pushed } = this;
@@ -119,27 +127,27 @@ export class KnownRequests {
 
   /**
    * The server pushed a request that was opened, answered, delivered or withdrawn.
-   * @param {any} request as `requests:list` has it
+   * @param {RequestView} request as `requests:list` has it
    */
   take(request) {
     this.pushed?.push(request);
     const key = requestKey(request);
     const known = this.store.get().requests[key];
-    if (request.state === 'open') this.#put({ ...known, ...request });
+    if (request.state === 'open') this.#put(updated(known, request));
     else if (!known) return;
-    else if (request.state === 'withdrawn') this.#settle({ ...known, ...request, gone: request.reason });
+    else if (request.state === 'withdrawn') this.#settle({ ...updated(known, request), gone: request.reason });
     else if (known.here && request.state !== 'answered') this.#remove(key);
-    else if (known.state === 'open') this.#settle({ ...known, ...request, state: 'answered' });
+    else if (known.state === 'open') this.#settle({ ...updated(known, request), state: 'answered' });
   }
 
   /**
    * An event of a session that is followed. Of a request settled while the page was away nobody pushes anything: its
    * session's log says who answered it.
    * @param {string} id
-   * @param {{at: string, event: any}} logged
+   * @param {import('../../js/types.d.ts').Logged} logged
    */
   absorb(id, logged) {
-    if (!logged.event.request_id) return;
+    if (!('request_id' in logged.event) || !logged.event.request_id) return;
     const key = requestKey({ session_id: id, request_id: logged.event.request_id });
     const known = this.store.get().requests[key];
     if (logged.event.type === 'answer_delivered' && known?.here && known.state === 'answered') this.#remove(key);
@@ -163,7 +171,7 @@ export class KnownRequests {
     }));
   }
 
-  /** @param {any} request */
+  /** @param {OpenRequest} request */
   #put(request) {
     this.unlisted.delete(requestKey(request));
     this.store.set((state) => ({ requests: put(state.requests, requestKey(request), request) }));
@@ -176,7 +184,7 @@ export class KnownRequests {
 
   /**
    * What became of a request is shown a moment, then leaves.
-   * @param {any} request
+   * @param {OpenRequest} request
    */
   #settle(request) {
     this.#put(request);

@@ -18,26 +18,15 @@ import { requestTitle } from './rule_scope.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {import('../state.js').OpenRequest} OpenRequest */
+/** @typedef {import('../state.js').OpenPermission} OpenPermission */
+/** @typedef {import('./requests.js').Turn} Turn */
 
 const BUTTONS = { a: '.button.is-primary', s: '.button.scope', d: '.button.danger' };
 /**
  * @param {App} app
  * @param {State} state
- * @param {OpenRequest} ask
- * @param {{
- *   at: number,
- *   all: OpenRequest[],
- *   built: boolean,
- *   modal: boolean,
- *   inert: boolean,
- *   seen: boolean,
- *   reason: boolean,
- *   onPick: (step: number) => void,
- *   onReason: (on: boolean) => void,
- *   onScroll: () => void,
- *   answer: (ask: OpenRequest, command: Record<string, any>) => void,
- * }} turn
+ * @param {OpenPermission} ask
+ * @param {Turn} turn
  */
 export function permissionCard(app, state, ask, turn) {
   const session = state.sessions[ask.session_id];
@@ -76,7 +65,7 @@ export function permissionCard(app, state, ask, turn) {
 
 /**
  * Drawn once: a request never changes, and a long one is costly to draw each second.
- * @param {any} asked
+ * @param {import('../../js/types.d.ts').PermissionRequested} asked
  * @param {string} cwd
  * @param {{built: boolean, onScroll: () => void}} turn
  */
@@ -96,7 +85,7 @@ const whatItWants = (asked, cwd, turn) =>
   );
 
 /**
- * @param {any} asked
+ * @param {import('../../js/types.d.ts').PermissionRequested} asked
  * @param {string} cwd
  */
 const aboutIt = (asked, cwd) => [
@@ -131,7 +120,7 @@ export function endInSight(root) {
 /**
  * Single letters, only while the request itself holds the focus.
  * @param {KeyboardEvent} event
- * @param {any} turn
+ * @param {Turn} turn
  */
 function keys(event, turn) {
   const target = /** @type {HTMLElement} */ (event.target);

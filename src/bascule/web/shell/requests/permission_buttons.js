@@ -5,11 +5,13 @@ import { visible } from '../../js/visible.js';
 import { keyCap, menu } from '../parts.js';
 import { scopeOf } from './rule_scope.js';
 
-/** @typedef {import('../state.js').OpenRequest} OpenRequest */
+/** @typedef {import('../state.js').OpenPermission} OpenPermission */
+/** @typedef {import('./requests.js').Turn} Turn */
+/** @typedef {import('../../js/types.d.ts').PermissionOption} Option */
 
 /**
- * @param {OpenRequest} ask
- * @param {any} turn
+ * @param {OpenPermission} ask
+ * @param {Turn} turn
  */
 export function reasonField(ask, turn) {
   return h(
@@ -17,11 +19,11 @@ export function reasonField(ask, turn) {
     {
       class: 'reason',
       'data-key': 'reason',
-      onsubmit: (/** @type {any} */ event) => {
+      onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
         event.preventDefault();
         turn.answer(ask, {
           decision: 'deny',
-          message: event.currentTarget.querySelector('input').value.trim() || null,
+          message: event.currentTarget.querySelector('input')?.value.trim() || null,
         });
       },
     },
@@ -40,7 +42,7 @@ export function reasonField(ask, turn) {
 
 /**
  * Why it can't be allowed yet; null when it can.
- * @param {OpenRequest} ask
+ * @param {OpenPermission} ask
  * @param {{inert: boolean, seen: boolean}} turn
  */
 export function whyBlocked(ask, turn) {
@@ -50,13 +52,13 @@ export function whyBlocked(ask, turn) {
 }
 
 /**
- * @param {OpenRequest} ask
- * @param {any} turn
+ * @param {OpenPermission} ask
+ * @param {Turn} turn
  */
 export function permissionButtons(ask, turn) {
   const options = ask.asked.options ?? [];
   const why = whyBlocked(ask, turn);
-  const always = options.filter((/** @type {any} */ one) => one.kind === 'allow_always');
+  const always = options.filter((one) => one.kind === 'allow_always');
   const scope = scopeOf(ask.asked);
   return h(
     'footer',
@@ -74,15 +76,15 @@ export function permissionButtons(ask, turn) {
 }
 
 /**
- * @param {any[]} options
+ * @param {Option[]} options
  * @param {string} kind
  */
 const optionOf = (options, kind) => options.find((one) => one.kind === kind);
 
 /**
- * @param {OpenRequest} ask
- * @param {any} turn
- * @param {any} option
+ * @param {OpenPermission} ask
+ * @param {Turn} turn
+ * @param {Option | undefined} option
  */
 function denyButtons(ask, turn, option) {
   const plan = ask.asked.kind === 'plan';
@@ -110,10 +112,10 @@ function denyButtons(ask, turn, option) {
 
 /**
  * From now on in this session: by a rule of ours where one can be made exactly, else by the agent's own.
- * @param {OpenRequest} ask
- * @param {any} turn
+ * @param {OpenPermission} ask
+ * @param {Turn} turn
  * @param {ReturnType<typeof scopeOf>} scope
- * @param {any} option
+ * @param {Option | undefined} option
  * @param {string | null} why not
  */
 const sessionButton = (ask, turn, scope, option, why) =>
@@ -123,27 +125,27 @@ const sessionButton = (ask, turn, scope, option, why) =>
       type: 'button',
       class: 'button line scope allow',
       disabled: why !== null,
-      title: why ?? (scope ? `${scope.verb} ${scope.what} ${scope.rest}` : option.scope),
+      title: why ?? (scope ? `${scope.verb} ${scope.what} ${scope.rest}` : option?.scope),
       onclick: () =>
-        turn.answer(ask, { decision: 'allow', ...(scope ? { remember: true } : { option: option.option_id }) }),
+        turn.answer(ask, { decision: 'allow', ...(scope ? { remember: true } : { option: option?.option_id }) }),
     },
     scope
       ? h('span', null, `${scope.verb} `, h('code', null, visible(scope.what).slice(0, 60)), ` ${scope.rest}`)
-      : h('span', null, option.name),
+      : h('span', null, option?.name),
     keyCap('S'),
   );
 
 /**
- * @param {OpenRequest} ask
- * @param {any} turn
- * @param {any[]} always
+ * @param {OpenPermission} ask
+ * @param {Turn} turn
+ * @param {Option[]} always
  * @param {string | null} why not
  */
 const agentRules = (ask, turn, always, why) =>
   iconButton('more', 'The agent’s own rules', {
     disabled: why !== null,
     'aria-haspopup': 'menu',
-    onclick: (/** @type {any} */ event) =>
+    onclick: (/** @type {On} */ event) =>
       menu(event.currentTarget, [
         { title: 'The agent’s own rules' },
         ...always.map((one) => ({
@@ -155,9 +157,9 @@ const agentRules = (ask, turn, always, why) =>
   });
 
 /**
- * @param {OpenRequest} ask
- * @param {any} turn
- * @param {any} option
+ * @param {OpenPermission} ask
+ * @param {Turn} turn
+ * @param {Option | undefined} option
  * @param {string | null} why not
  */
 const onceButton = (ask, turn, option, why) =>

@@ -9,7 +9,9 @@ import { agentTitle } from '../sessions.js';
 import { table } from '../../js/tables.js';
 
 /** @typedef {import('../app.js').App} App */
-/** @typedef {import('../state.js').OpenRequest} OpenRequest */
+/** @typedef {import('../state.js').OpenQuestion} OpenQuestion */
+/** @typedef {import('./requests.js').Turn} Turn */
+/** @typedef {import('../../js/types.d.ts').Question} Question */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {{picked: string[], free: string}} Given */
 /** @typedef {ReadonlyMap<string, Given>} Draft by question text */
@@ -21,7 +23,7 @@ const NOTHING = { picked: [], free: '' };
 
 /**
  * What would be sent, or null while a question has no answer.
- * @param {any[]} questions
+ * @param {Question[]} questions
  * @param {Draft} draft
  * @returns {Record<string, string> | null}
  */
@@ -38,22 +40,9 @@ export function answersOf(questions, draft) {
 }
 
 /**
- * @typedef {{
- *   at: number,
- *   all: OpenRequest[],
- *   modal: boolean,
- *   inert: boolean,
- *   draft: Draft,
- *   onPick: (step: number) => void,
- *   onDraft: (draft: Draft) => void,
- *   send: (ask: OpenRequest, command: Record<string, any>) => void,
- * }} Turn
- */
-
-/**
  * @param {App} app
  * @param {State} state
- * @param {OpenRequest} ask
+ * @param {OpenQuestion} ask
  * @param {Turn} turn
  */
 export function questionCard(app, state, ask, turn) {
@@ -80,7 +69,7 @@ export function questionCard(app, state, ask, turn) {
       h(
         'div',
         { class: 'body tall' },
-        questions.map((/** @type {any} */ _, /** @type {number} */ n) => questionPart(ask, n, turn)),
+        questions.map((_, n) => questionPart(ask, n, turn)),
       ),
       lateNote(state, ask, agent),
     ),
@@ -88,7 +77,7 @@ export function questionCard(app, state, ask, turn) {
   );
 }
 
-/** @param {OpenRequest} ask */
+/** @param {OpenQuestion} ask */
 const waitedFor = (ask) => Date.now() - Date.parse(ask.opened_at);
 
 /** @param {State} state */
@@ -96,7 +85,7 @@ const limitOf = (state) => (state.me?.waits?.question ?? 0) * 1000;
 
 /**
  * @param {State} state
- * @param {OpenRequest} ask
+ * @param {OpenQuestion} ask
  * @param {string} agent
  */
 const lateNote = (state, ask, agent) =>
@@ -111,14 +100,14 @@ const lateNote = (state, ask, agent) =>
 
 /**
  * @param {State} state
- * @param {OpenRequest} ask
+ * @param {OpenQuestion} ask
  * @param {Turn} turn
  */
 function hint(state, ask, turn) {
   const questions = ask.asked.questions;
   if (ask.sending) return ask.sending;
   if (questions.length > 1) {
-    const done = questions.filter((/** @type {any} */ one) => answersOf([one], turn.draft)).length;
+    const done = questions.filter((one) => answersOf([one], turn.draft)).length;
     return `${done} of ${questions.length} answered`;
   }
   return limitOf(state) && waitedFor(ask) <= LONG
@@ -128,7 +117,7 @@ function hint(state, ask, turn) {
 
 /**
  * @param {State} state
- * @param {OpenRequest} ask
+ * @param {OpenQuestion} ask
  * @param {Turn} turn
  */
 function foot(state, ask, turn) {
@@ -156,7 +145,7 @@ function foot(state, ask, turn) {
 }
 
 /**
- * @param {OpenRequest} ask
+ * @param {OpenQuestion} ask
  * @param {number} n
  * @param {Turn} turn
  */
@@ -166,7 +155,7 @@ function questionPart(ask, n, turn) {
   const set = (/** @type {Partial<Given>} */ patch) =>
     turn.onDraft(new Map(turn.draft).set(one.question, { ...given, ...patch }));
   const options = one.options ?? [];
-  const before = ask.asked.questions.slice(0, n).flatMap((/** @type {any} */ other) => other.options ?? []).length;
+  const before = ask.asked.questions.slice(0, n).flatMap((other) => other.options ?? []).length;
   return h(
     'fieldset',
     { class: 'question__fieldset', 'data-key': `q${n}` },
@@ -179,7 +168,7 @@ function questionPart(ask, n, turn) {
     h(
       'div',
       { class: `options ${one.multi_select && options.length > 2 ? 'is-double' : ''}` },
-      options.map((/** @type {any} */ option, /** @type {number} */ at) =>
+      options.map((option, at) =>
         optionCard(option, {
           name: `q${n}-${ask.request_id}`,
           many: Boolean(one.multi_select),
@@ -207,7 +196,7 @@ export function picked(question, given, label) {
 }
 
 /**
- * @param {any} option
+ * @param {import('../../js/types.d.ts').QuestionOption} option
  * @param {{name: string, many: boolean, on: boolean, number: number, pick: () => void}} about
  */
 const optionCard = (option, { name, many, on, number, pick }) =>
@@ -233,7 +222,7 @@ const optionCard = (option, { name, many, on, number, pick }) =>
   );
 
 /**
- * @param {any} question
+ * @param {Question} question
  * @param {Given} given
  * @param {(patch: Partial<Given>) => void} set
  */
@@ -247,7 +236,7 @@ const freeField = (question, given, set) =>
       value: given.free,
       maxlength: 4000,
       'aria-label': 'In your own words',
-      oninput: (/** @type {any} */ event) => {
+      oninput: (/** @type {On<HTMLInputElement>} */ event) => {
         const free = event.currentTarget.value;
         set({ free, ...(question.multi_select ? {} : { picked: free ? [] : given.picked }) });
       },

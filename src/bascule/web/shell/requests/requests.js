@@ -15,6 +15,26 @@ import { readOnlyCard, settledCard } from './settled.js';
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').OpenRequest} OpenRequest */
+/** @typedef {import('./answering.js').Given} Given */
+/**
+ * What the card of a request shows besides the request, and what it can ask for.
+ * @typedef {{
+ *   at: number,
+ *   all: OpenRequest[],
+ *   modal: boolean,
+ *   inert: boolean,
+ *   built: boolean,
+ *   seen: boolean,
+ *   reason: boolean,
+ *   draft: import('./question.js').Draft,
+ *   onPick: (step: number) => void,
+ *   onReason: (on: boolean) => void,
+ *   onScroll: () => void,
+ *   onDraft: (draft: import('./question.js').Draft) => void,
+ *   answer: (ask: OpenRequest, command: Given) => void,
+ *   send: (ask: OpenRequest, command: Given) => void,
+ * }} Turn
+ */
 
 // On a phone a request is modal: nothing behind it can be reached until it is answered or put aside.
 const BEHIND = [
@@ -165,6 +185,7 @@ class RequestDock {
    * @param {OpenRequest[]} all
    * @param {number} at
    * @param {boolean} modal
+   * @returns {Turn}
    */
   #turn(all, at, modal) {
     const key = requestKey(all[at]);
@@ -177,19 +198,17 @@ class RequestDock {
       seen: this.seen.has(key),
       reason: this.reasonFor === key,
       draft: this.drafts.get(key) ?? new Map(),
-      onPick: (/** @type {number} */ step) => this.#pick(all[(at + step + all.length) % all.length]),
-      onReason: (/** @type {boolean} */ on) => this.#askReason(on ? key : ''),
+      onPick: (step) => this.#pick(all[(at + step + all.length) % all.length]),
+      onReason: (on) => this.#askReason(on ? key : ''),
       onScroll: () => {
         if (this.#seesEnd(key)) this.again();
       },
-      onDraft: (/** @type {import('./question.js').Draft} */ draft) => {
+      onDraft: (draft) => {
         this.drafts.set(key, draft);
         this.again();
       },
-      answer: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ command) =>
-        this.answering.answer(one, 'permission', command),
-      send: (/** @type {OpenRequest} */ one, /** @type {Record<string, any>} */ command) =>
-        this.answering.answer(one, 'question', command),
+      answer: (one, command) => this.answering.answer(one, 'permission', command),
+      send: (one, command) => this.answering.answer(one, 'question', command),
     };
   }
 

@@ -1,9 +1,11 @@
 /** What "allow in this session" would reach, in words; the page's side of `policy/session_rules.py`. Pure. */
 
+import { fieldsOf } from '../../js/json.js';
+
 // Words a shell takes as they are: no quoting, expansion, redirection, assignment or second command.
 const WORD = /^[A-Za-z0-9_./:@%+,=-]+$/;
 
-// Fields the server understands; a request with any other can't be remembered (`policy/fields.py`).
+// Fields the server understands; a request with any other can't be remembered (`policy/call_fields.py`).
 const KNOWN = {
   execute: new Set([
     'command',
@@ -61,11 +63,11 @@ const PATHS = new Set(['file_path', 'notebook_path', 'path', 'filepath', 'filePa
 
 /**
  * The rule the server would make for this request, or null when it can't be remembered exactly.
- * @param {any} asked
+ * @param {import('../../js/types.d.ts').PermissionRequested} asked
  * @returns {{verb: string, what: string, rest: string} | null}
  */
 export function scopeOf(asked) {
-  const input = asked.input && typeof asked.input === 'object' ? asked.input : {};
+  const input = fieldsOf(asked.input);
   const said = Object.keys(input).filter((key) => input[key] !== null);
   if (asked.kind === 'execute') {
     const words = String(input.command ?? '').split(' ');
@@ -93,7 +95,7 @@ export function scopeOf(asked) {
 /**
  * What Bascule says an agent wants.
  * @param {string} agent
- * @param {any} asked
+ * @param {import('../../js/types.d.ts').PermissionRequested} asked
  */
 export function requestTitle(agent, asked) {
   switch (asked.kind) {
@@ -120,7 +122,7 @@ export function requestTitle(agent, asked) {
 
 /**
  * The short form for lists.
- * @param {any} asked
+ * @param {import('../../js/types.d.ts').PermissionRequested} asked
  */
 export function requestWords(asked) {
   switch (asked.kind) {

@@ -71,7 +71,7 @@ function timeoutWords(state, ask) {
 function answeredWords(state, ask) {
   const session = state.sessions[ask.session_id];
   const by = ask.answer?.by ?? '';
-  const done = ask.kind === 'question' ? 'answered' : ask.answer.decision === 'allow' ? 'allowed' : 'denied';
+  const done = ask.kind === 'question' ? 'answered' : ask.answer?.decision === 'allow' ? 'allowed' : 'denied';
   if (ask.here)
     return [
       'check',

@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { fieldsOf } from '../../js/json.js';
 import { visible } from '../../js/visible.js';
 import { folderName, nearPath } from '../../js/format.js';
 import { menu } from '../parts.js';
@@ -12,7 +13,7 @@ const SHELLS = /^(\/bin\/|\/usr\/bin\/)?(ba|z|da)?sh$/;
 
 /**
  * The command itself, without the shell an agent shows around it.
- * @param {any} input
+ * @param {Record<string, unknown>} input
  * @returns {string}
  */
 function commandIn(input) {
@@ -27,12 +28,12 @@ function commandIn(input) {
 
 /**
  * What a rule for exactly this would be about, or null when there is no exact one.
- * @param {any} asked the event as it was logged
+ * @param {import('../../js/types.d.ts').PermissionRequested} asked the event as it was logged
  * @param {string} cwd
  * @returns {{spec: Omit<import('../../js/types.d.ts').RuleSpec, 'answer'>, verb: string, what: string} | null}
  */
 export function aboutOf(asked, cwd) {
-  const input = asked.input && typeof asked.input === 'object' ? asked.input : {};
+  const input = fieldsOf(asked.input);
   if (asked.kind === 'execute') {
     const words = commandIn(input).split(' ');
     return words.every((word) => WORD.test(word)) && !words[0].includes('=')
@@ -56,15 +57,15 @@ export function aboutOf(asked, cwd) {
 /**
  * @param {import('../app.js').App} app
  * @param {import('../state.js').State} state
- * @param {import('../state.js').OpenRequest} ask
- * @param {{answer: (ask: import('../state.js').OpenRequest, command: Record<string, any>) => void}} turn
+ * @param {import('../state.js').OpenPermission} ask
+ * @param {Pick<import('../requests/requests.js').Turn, 'answer'>} turn
  * @param {boolean} blocked
  */
 export function alwaysHere(app, state, ask, turn, blocked) {
   const session = state.sessions[ask.session_id];
   const about = session && state.me?.role === 'owner' ? aboutOf(ask.asked, session.cwd) : null;
   if (!about) return null;
-  const once = (ask.asked.options ?? []).find((/** @type {any} */ one) => one.kind === 'allow_once');
+  const once = (ask.asked.options ?? []).find((one) => one.kind === 'allow_once');
   const make = async (/** @type {{folder?: string, sessionId?: string, agent?: string}} */ scope) => {
     try {
       const { rule } = await app.feed.call('rules:add', { rule: { answer: 'allow', ...about.spec, ...scope } });
@@ -88,7 +89,7 @@ export function alwaysHere(app, state, ask, turn, blocked) {
         class: 'link',
         disabled: blocked,
         'aria-haspopup': 'menu',
-        onclick: (/** @type {any} */ event) =>
+        onclick: (/** @type {On} */ event) =>
           menu(event.currentTarget, [
             { title: 'Allow without asking, from now on' },
             {

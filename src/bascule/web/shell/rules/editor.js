@@ -117,7 +117,7 @@ function aboutField({ loaded }, draft) {
     maxlength: 2000,
     spellcheck: 'false',
     autocomplete: 'off',
-    oninput: (/** @type {any} */ event) => {
+    oninput: (/** @type {On<HTMLInputElement>} */ event) => {
       draft.text = event.currentTarget.value;
       loaded.dryRun = null;
     },

@@ -37,7 +37,7 @@ export const select = (name, options, value, set, label = null) =>
       name,
       'aria-label': label,
       value: String(value),
-      onchange: (/** @type {any} */ event) => set(/** @type {Value} */ (event.currentTarget.value)),
+      onchange: (/** @type {On<HTMLInputElement>} */ event) => set(/** @type {Value} */ (event.currentTarget.value)),
     },
     options.map(([one, text]) =>
       h('option', { value: String(one), ...(String(one) === String(value) ? { selected: true } : {}) }, text),

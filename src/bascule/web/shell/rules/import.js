@@ -11,7 +11,8 @@ import { coded } from './format.js';
 /** @param {Context} context */
 export function importCard({ app, loaded, again }) {
   const { proposals, read, problems } = loaded.proposals;
-  const add = async (/** @type {any} */ one) => {
+  const add = async (/** @type {import('../../js/types.d.ts').Proposal} */ one) => {
+    if (!one.rule) return;
     try {
       await app.feed.call('rules:add', { rule: one.rule });
       one.known = true;
@@ -21,7 +22,7 @@ export function importCard({ app, loaded, again }) {
     }
     again();
   };
-  const exact = proposals.filter((/** @type {any} */ one) => one.rule).length;
+  const exact = proposals.filter((/** @type {import('../../js/types.d.ts').Proposal} */ one) => one.rule).length;
   return h(
     'section',
     { class: 'card settings-card imports', 'data-key': 'imports', 'aria-label': 'Import' },
@@ -50,7 +51,7 @@ export function importCard({ app, loaded, again }) {
       h(
         'ul',
         null,
-        proposals.map((/** @type {any} */ one, /** @type {number} */ n) =>
+        proposals.map((/** @type {import('../../js/types.d.ts').Proposal} */ one, /** @type {number} */ n) =>
           h(
             'li',
             { 'data-key': String(n) },

@@ -34,8 +34,8 @@ export function rulesPart(context, state) {
   const does = {
     import: () => void propose(context, state),
     make: () => begin({ ...FIRST_DRAFT, folder: foldersOf(state)[0] ?? '' }),
-    change: (/** @type {any} */ rule) => begin(draftOf(rule)),
-    remove: (/** @type {any} */ rule) => void remove(context, rule.id),
+    change: (/** @type {import('../../js/types.d.ts').RuleView} */ rule) => begin(draftOf(rule)),
+    remove: (/** @type {import('../../js/types.d.ts').RuleView} */ rule) => void remove(context, rule.id),
   };
   const owner = !state.me || state.me.role === 'owner';
   return [

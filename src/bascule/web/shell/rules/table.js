@@ -17,7 +17,10 @@ const EVERY = {
   mcp: 'Use any MCP tool',
 };
 
-/** @param {any} rule */
+/** @typedef {import('../../js/types.d.ts').RuleView} RuleView */
+/** @typedef {{change: (rule: RuleView) => void, remove: (rule: RuleView) => void}} Changes */
+
+/** @param {RuleView} rule */
 function whatOf(rule) {
   if (rule.argv) return ['Run ', h('code', null, visible(`${rule.argv.join(' ')}${rule.more ? ' …' : ''}`))];
   if (rule.path) return [rule.toolClass === 'read' ? 'Read ' : 'Edit ', h('code', null, visible(rule.path))];
@@ -28,7 +31,7 @@ function whatOf(rule) {
 
 /**
  * @param {State} state
- * @param {any} rule
+ * @param {RuleView} rule
  */
 function whereOf(state, rule) {
   const where = rule.sessionId
@@ -39,7 +42,7 @@ function whereOf(state, rule) {
   return [where, rule.agent ? `, ${visible(agentTitle(state, rule.agent))}` : ''].flat();
 }
 
-/** @param {any} rule */
+/** @param {RuleView} rule */
 export function howLong(rule) {
   if (rule.expired) return 'over';
   if (rule.expiresAt) return `until ${new Date(rule.expiresAt).toLocaleDateString(undefined, { dateStyle: 'medium' })}`;
@@ -48,8 +51,8 @@ export function howLong(rule) {
 
 /**
  * @param {State} state
- * @param {any[]} rules
- * @param {{change: (rule: any) => void, remove: (rule: any) => void} | null} does null for who may only look
+ * @param {RuleView[]} rules
+ * @param {Changes | null} does null for who may only look
  */
 export const rulesTable = (state, rules, does) =>
   h(
@@ -80,8 +83,8 @@ export const rulesTable = (state, rules, does) =>
 
 /**
  * @param {State} state
- * @param {any} rule
- * @param {{change: (rule: any) => void, remove: (rule: any) => void} | null} does
+ * @param {RuleView} rule
+ * @param {Changes | null} does
  */
 const ruleRow = (state, rule, does) =>
   h(

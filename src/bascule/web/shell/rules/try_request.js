@@ -47,7 +47,7 @@ export function tryRequest(context, state) {
         spellcheck: 'false',
         autocomplete: 'off',
         maxlength: 2000,
-        oninput: (/** @type {any} */ event) => {
+        oninput: (/** @type {On<HTMLInputElement>} */ event) => {
           tried.text = event.currentTarget.value;
         },
       }),

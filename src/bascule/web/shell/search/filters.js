@@ -111,7 +111,7 @@ const chip = (mark, choices, now, set) =>
       type: 'button',
       class: `chip ${now && now !== '0' ? 'is-set' : ''}`,
       'aria-haspopup': 'menu',
-      onclick: (/** @type {any} */ event) =>
+      onclick: (/** @type {On} */ event) =>
         menu(
           event.currentTarget,
           choices.map(([value, label]) => ({ label, on: value === now, run: () => set(value) })),

@@ -135,7 +135,7 @@ class Palette {
         maxlength: 1000,
         autocomplete: 'off',
         spellcheck: 'false',
-        oninput: (/** @type {any} */ event) => this.#typed(event.currentTarget.value),
+        oninput: (/** @type {On<HTMLInputElement>} */ event) => this.#typed(event.currentTarget.value),
         onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event, rows),
       }),
       keyCap('Esc'),

@@ -49,7 +49,10 @@ export function paletteSections(app, text, found, commands) {
   const wanted = text.trim().toLowerCase();
   const listed = commandRows(commands, wanted);
   return [
-    { title: 'Sessions', rows: sessionRows(app, wanted) },
+    {
+      title: 'Sessions',
+      rows: [...sessionRows(app, wanted), ...titledRows(app, wanted, found)].slice(0, MAX_SESSIONS),
+    },
     { title: 'Said in sessions', rows: saidRows(app, wanted, found) },
     { title: 'Commands', rows: wanted ? listed : listed.slice(0, MAX_COMMANDS) },
   ].filter((one) => one.rows.length);
@@ -75,6 +78,26 @@ function sessionRows(app, wanted) {
         run: () => app.go({ name: 'session', id: one.session_id }),
       };
     });
+}
+
+/**
+ * Sessions that the server knows by their title and this page does not hold.
+ * @param {App} app
+ * @param {string} wanted
+ * @param {import('./hits.js').Found} found
+ * @returns {Row[]}
+ */
+function titledRows(app, wanted, found) {
+  const { sessions } = app.store.get();
+  return (wanted ? found.hits : [])
+    .filter((hit) => hit.firstSeq === 0 && !sessions[hit.sessionId] && hit.title.toLowerCase().includes(wanted))
+    .map((hit) => ({
+      key: hit.sessionId,
+      mark: agentLetter(hit.title),
+      label: underlined(visible(hit.title) || 'New session', wanted),
+      note: `${hit.archived ? 'archived' : 'older'} · ${age(hit.at, Date.now())}`,
+      run: () => app.go({ name: 'session', id: hit.sessionId }),
+    }));
 }
 
 /**

@@ -70,7 +70,7 @@ export function mountSessionBar(root, app, open) {
  * @param {(text: string | null) => void} done with the new title, if there is one
  */
 function renameField(title, done) {
-  const keep = (/** @type {any} */ event) => {
+  const keep = (/** @type {On<HTMLInputElement>} */ event) => {
     const text = event.currentTarget.value.trim();
     done(text === title ? null : text);
   };
@@ -80,7 +80,7 @@ function renameField(title, done) {
     maxlength: 200,
     'data-key': 'rename',
     onblur: keep,
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+    onkeydown: (/** @type {On<HTMLInputElement, KeyboardEvent>} */ event) => {
       if (event.key === 'Enter') keep(event);
       if (event.key === 'Escape') {
         event.stopPropagation();
@@ -212,7 +212,7 @@ const barButtons = (app, state, id, find) => [
       class: 'sharing',
       'data-key': 'share',
       'aria-haspopup': 'dialog',
-      onclick: (/** @type {any} */ event) => shareSession(app, event.currentTarget, id),
+      onclick: (/** @type {On} */ event) => shareSession(app, event.currentTarget, id),
     }),
   isGuest(state)
     ? h(
@@ -223,7 +223,7 @@ const barButtons = (app, state, id, find) => [
           'data-key': 'export',
           'aria-label': 'Export',
           'aria-haspopup': 'menu',
-          onclick: (/** @type {any} */ event) => menu(event.currentTarget, exportChoices(app, id)),
+          onclick: (/** @type {On} */ event) => menu(event.currentTarget, exportChoices(app, id)),
         },
         icon('export'),
         h('span', null, 'Export'),
@@ -231,6 +231,6 @@ const barButtons = (app, state, id, find) => [
     : iconButton('more', 'More', {
         'data-key': 'more',
         'aria-haspopup': 'menu',
-        onclick: (/** @type {any} */ event) => openSessionMenu(app, event.currentTarget, id, find),
+        onclick: (/** @type {On} */ event) => openSessionMenu(app, event.currentTarget, id, find),
       }),
 ];

@@ -10,13 +10,13 @@ import { mayStart } from '../state.js';
  */
 export function mayBranch(state, id) {
   const session = state.sessions[id];
-  const agent = state.agents.find((/** @type {any} */ one) => one.name === session?.agent);
+  const agent = state.agents.find((one) => one.name === session?.agent);
   return Boolean(session?.agent_session_id && agent?.forks && mayStart(state));
 }
 
 /**
  * The frame only asks; a person starts it, here.
- * @param {any} app
+ * @param {import('../app.js').App} app
  * @param {string} id
  */
 export function offerBranch(app, id) {
@@ -26,7 +26,7 @@ export function offerBranch(app, id) {
 }
 
 /**
- * @param {any} app
+ * @param {import('../app.js').App} app
  * @param {string} id
  */
 async function branch(app, id) {

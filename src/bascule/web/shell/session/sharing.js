@@ -42,7 +42,7 @@ class SessionLinks {
     this.app = app;
     this.id = id;
     this.changed = changed;
-    /** @type {any[]} */
+    /** @type {import('../../js/types.d.ts').GrantView[]} */
     this.grants = [];
     this.link = ''; // one that was just made
     /** @type {string[]} */
@@ -73,7 +73,7 @@ class SessionLinks {
   async load() {
     try {
       const grants = await this.app.api.grants();
-      this.grants = grants.filter((/** @type {any} */ one) => one.sessionId === this.id && one.role === 'viewer');
+      this.grants = grants.filter((one) => one.sessionId === this.id && one.role === 'viewer');
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;
     }
@@ -145,7 +145,7 @@ const makeForm = (links) =>
     {
       class: 'form-row',
       'data-key': 'form',
-      onsubmit: (/** @type {any} */ event) => {
+      onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
         event.preventDefault();
         void links.make();
       },
@@ -156,7 +156,10 @@ const makeForm = (links) =>
       h('span', null, 'It ends after'),
       h(
         'select',
-        { class: 'input', onchange: (/** @type {any} */ event) => links.choose(Number(event.currentTarget.value)) },
+        {
+          class: 'input',
+          onchange: (/** @type {On<HTMLInputElement>} */ event) => links.choose(Number(event.currentTarget.value)),
+        },
         TIMES.map(([value, label]) => h('option', { value: String(value), selected: value === links.days }, label)),
       ),
     ),
@@ -165,7 +168,7 @@ const makeForm = (links) =>
 
 /**
  * @param {SessionLinks} links
- * @param {any} one
+ * @param {import('../../js/types.d.ts').GrantView} one
  */
 const linkRow = (links, one) =>
   h(

@@ -121,7 +121,7 @@ const mouseHandlers = (app, id, dragging) => ({
   onauxclick: (/** @type {MouseEvent} */ event) => {
     if (event.button === 1) closeTab(app, id);
   },
-  oncontextmenu: (/** @type {any} */ event) => {
+  oncontextmenu: (/** @type {On<HTMLElement, MouseEvent>} */ event) => {
     event.preventDefault();
     tabMenu(app, event.currentTarget, id);
   },

@@ -46,11 +46,12 @@ async function loadOlder({ app, loaded, again }) {
   again();
 }
 
-/** @param {any} page */
-const rowsOf = (page) =>
-  page.records.map((/** @type {any} */ line) => ({ at: line.entry.at, n: line.entry.n, ...line.entry.record }));
+/** @typedef {{at: string, n: number} & import('../../js/types.d.ts').AuditRecord} AuditLine */
 
-/** @param {any} one */
+/** @param {import('../../js/types.d.ts').AuditPage} page */
+const rowsOf = (page) => page.records.map((line) => ({ at: line.entry.at, n: line.entry.n, ...line.entry.record }));
+
+/** @param {AuditLine} one */
 function whatWords(one) {
   if (one.action === 'permission' && one.decision) return one.decision === 'allow' ? 'Allowed' : 'Denied';
   if (one.action === 'grant' && one.decision)
@@ -100,7 +101,7 @@ const auditHead = (verdict) =>
 
 /**
  * @param {Context} context
- * @param {any[]} rows
+ * @param {AuditLine[]} rows
  * @param {number} shown
  */
 function filters({ loaded, again }, rows, shown) {
@@ -122,7 +123,7 @@ function filters({ loaded, again }, rows, shown) {
 
 /**
  * @param {State} state
- * @param {any[]} rows
+ * @param {AuditLine[]} rows
  */
 function auditTable(state, rows) {
   const now = Date.now();
@@ -152,7 +153,7 @@ function auditTable(state, rows) {
 
 /**
  * @param {State} state
- * @param {any} one
+ * @param {AuditLine} one
  * @param {number} now
  */
 function auditRow(state, one, now) {
@@ -188,7 +189,11 @@ const filter = (label, all, values, chosen, choose) =>
     h('span', { class: 'spoken' }, label),
     h(
       'select',
-      { class: 'input', 'data-key': label, onchange: (/** @type {any} */ event) => choose(event.currentTarget.value) },
+      {
+        class: 'input',
+        'data-key': label,
+        onchange: (/** @type {On<HTMLInputElement>} */ event) => choose(event.currentTarget.value),
+      },
       h('option', { value: '', selected: !chosen }, all),
       values.map((value) => h('option', { value, selected: value === chosen }, visible(value))),
     ),

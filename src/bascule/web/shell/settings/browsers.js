@@ -33,7 +33,9 @@ const NAMES = table({
 /** @param {Context} context */
 export function browsersPart(context) {
   const { loaded } = context;
-  const grants = (loaded.grants ?? []).filter((/** @type {any} */ one) => one.role !== 'session');
+  const grants = (loaded.grants ?? []).filter(
+    (/** @type {import('../../js/types.d.ts').GrantView} */ one) => one.role !== 'session',
+  );
   const single = (loaded.grants ?? []).length - grants.length;
   return [
     partHead(
@@ -56,7 +58,7 @@ export function browsersPart(context) {
 /** @param {Context} context */
 function addCard(context) {
   const { loaded } = context;
-  const onsubmit = (/** @type {any} */ event) => {
+  const onsubmit = (/** @type {On<HTMLFormElement>} */ event) => {
     event.preventDefault();
     void add(context, new FormData(event.currentTarget));
   };
@@ -165,7 +167,7 @@ const choice = (label, name, options) =>
 
 /**
  * @param {Context} context
- * @param {any[]} grants
+ * @param {import('../../js/types.d.ts').GrantView[]} grants
  */
 const grantTable = (context, grants) =>
   h(
@@ -195,12 +197,12 @@ const grantTable = (context, grants) =>
 
 /**
  * @param {Context} context
- * @param {any} one
+ * @param {import('../../js/types.d.ts').GrantView} one
  */
 function grantRow(context, one) {
   const state = context.app.store.get();
   const now = Date.now();
-  const title = state.sessions[one.sessionId]?.title;
+  const title = state.sessions[one.sessionId ?? '']?.title;
   const here = one.id === state.me?.grantId;
   const reach = one.sessionId ? `one session${title ? `: ${visible(title)}` : ''}` : '';
   return h(

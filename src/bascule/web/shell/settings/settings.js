@@ -3,6 +3,7 @@
  * everything.
  */
 
+import { errorOf } from '../../js/json.js';
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { auditPart, loadAudit } from './audit.js';
@@ -62,11 +63,13 @@ const PARTS = [
     label: 'Usage',
     draw: usagePart,
     load: async ({ app, loaded }) => {
-      loaded.archived = await app.api.sessions(true);
+      loaded.usage = await app.api.usage();
     },
   },
   { name: 'audit', mark: 'log', label: 'Audit log', draw: auditPart, load: loadAudit },
 ];
+
+const USAGE_PAUSE = 1000;
 
 /**
  * @param {HTMLElement} root
@@ -106,10 +109,22 @@ export function mountSettings(root, app) {
     drawn = part.name;
   }
 
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let counting;
+  /** Sessions work on while their sums are in view. */
+  const countUsage = () => {
+    counting ??= setTimeout(() => {
+      counting = undefined;
+      const part = PARTS.find((one) => one.name === 'usage');
+      if (part && app.store.get().route.part === 'usage') void load(context, part);
+    }, USAGE_PAUSE);
+  };
+
   app.store.subscribe((now, before) => {
     const parts = /** @type {const} */ (['route', 'agents', 'devices', 'theme', 'me']);
     const usage = now.route.part === 'usage' && now.sessions !== before.sessions;
-    if (usage || parts.some((one) => now[one] !== before[one]) || now.line.phase !== before.line.phase) draw(now);
+    if (usage) countUsage();
+    if (parts.some((one) => now[one] !== before[one]) || now.line.phase !== before.line.phase) draw(now);
   });
   draw(app.store.get());
 }
@@ -123,7 +138,7 @@ async function load(context, part) {
   try {
     await part.load?.(context);
   } catch (error) {
-    const { code, message } = /** @type {any} */ (error);
+    const { code, message } = errorOf(error);
     context.loaded.problem = code === 'FORBIDDEN' ? 'Only an owner sees this.' : message;
   }
   context.again();

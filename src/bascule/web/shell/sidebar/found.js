@@ -17,9 +17,12 @@ const DOTS = { idle: 'waiting', waiting: 'blocked', working: 'running' };
 
 export const GROUP = 'found:';
 const FEW = 5;
+const LISTED = 50; // while not all are shown
 const LOOK_MS = 15_000;
 const PROGRESS_MS = 700;
 const FOLLOW_MS = 2_000;
+/** When the list was last asked for. */
+let asked = 0;
 
 /**
  * Keeps the list fresh while the page is looked at, and follows the session in view.
@@ -29,7 +32,6 @@ const FOLLOW_MS = 2_000;
 export function mountFound(composer, app) {
   const bar = h('div', { id: 'foundbar' });
   composer.before(bar);
-  let asked = 0;
   let asking = false;
   let followed = { id: '', at: 0 };
 
@@ -51,7 +53,7 @@ export function mountFound(composer, app) {
     asking = true;
     asked = Date.now();
     app.api
-      .found()
+      .found(state.foundAll ? 1000 : LISTED)
       .then(
         (found) => app.store.set({ found }),
         () => undefined,
@@ -132,7 +134,12 @@ export function foundGroup(state, app) {
     ),
     !closed && progress(found.looking),
     !closed && shown.map((one) => foundRow(state, app, one)),
-    !closed && all.length > shown.length && moreRow(`Show all ${all.length}`, () => app.store.set({ foundAll: true })),
+    !closed &&
+      all.length > shown.length &&
+      moreRow(`Show all ${found.sessions.length < found.total ? found.total : all.length}`, () => {
+        asked = 0;
+        app.store.set({ foundAll: true });
+      }),
     !closed && state.foundAll && all.length > FEW && moreRow('Show fewer', () => app.store.set({ foundAll: false })),
   );
 }

@@ -5,6 +5,7 @@ import { icon } from '../../js/icons.js';
 import { count } from '../../js/format.js';
 import { begin, menu } from '../parts.js';
 import { sessionRow } from './rows.js';
+import { countedGroups } from '../session_list.js';
 import { firstDevice, groupsOf } from '../sessions.js';
 import { mayStart } from '../state.js';
 
@@ -21,13 +22,14 @@ let renaming = null;
  * @param {() => void} again
  */
 export function projectGroups(state, app, again) {
-  const groups = groupsOf(state);
+  const counted = countedGroups(state);
+  const groups = groupsOf(state, counted?.keys());
   if (!groups.length)
     return [state.loaded && h('p', { class: 'nothing' }, 'Projects and their sessions will be listed here.')];
   const firstOther = groups.findIndex((one) => !one.project);
   return groups.flatMap((group, n) => [
     n === firstOther && n > 0 && h('p', { class: 'caption', 'data-key': 'others' }, 'Other folders'),
-    section(state, app, group, again),
+    section(state, app, group, Math.max(group.sessions.length, counted?.get(group.key) ?? 0), again),
   ]);
 }
 
@@ -35,9 +37,10 @@ export function projectGroups(state, app, again) {
  * @param {State} state
  * @param {App} app
  * @param {Group} group
+ * @param {number} total sessions, those included that this page does not hold
  * @param {() => void} again
  */
-function section(state, app, group, again) {
+function section(state, app, group, total, again) {
   const closed = state.collapsed.includes(group.key);
   const toggle = () =>
     app.store.set((now) => ({
@@ -56,7 +59,7 @@ function section(state, app, group, again) {
           'div',
           {
             class: 'session-group__head',
-            oncontextmenu: (/** @type {any} */ event) => {
+            oncontextmenu: (/** @type {On<HTMLElement, MouseEvent>} */ event) => {
               if (mayStart(state)) {
                 event.preventDefault();
                 groupMenu(app, event.currentTarget, group, again);
@@ -75,13 +78,13 @@ function section(state, app, group, again) {
             h('span', { class: `disclosure ${closed ? '' : 'down'}` }, icon('right', 12)),
             icon('folder', 14),
             h('span', { class: 'session-group__name' }, group.name),
-            h('span', { class: 'count' }, String(group.sessions.length)),
+            h('span', { class: 'count' }, String(total)),
           ),
           mayStart(state) &&
             iconButton('more', `More for ${group.name}`, {
               class: 'is-small',
               'aria-haspopup': 'menu',
-              onclick: (/** @type {any} */ event) => groupMenu(app, event.currentTarget, group, again),
+              onclick: (/** @type {On} */ event) => groupMenu(app, event.currentTarget, group, again),
             }),
           mayStart(state) &&
             iconButton('plus', `New session in ${group.name}`, {
@@ -90,11 +93,32 @@ function section(state, app, group, again) {
             }),
         ),
     !closed &&
-      (group.sessions.length
+      (total
         ? group.sessions.map((session) => sessionRow(state, app, session, again))
         : h('p', { class: 'nothing' }, 'No sessions here yet.')),
+    !closed && total > group.sessions.length && moreRow(app, group, total),
   );
 }
+
+/**
+ * @param {App} app
+ * @param {Group} group
+ * @param {number} total
+ */
+const moreRow = (app, group, total) =>
+  showMore(total - group.sessions.length, () => void app.list.loadMore(group).catch(app.trouble));
+
+/**
+ * A row that loads what is not in the list yet.
+ * @param {number} n
+ * @param {() => void} run
+ */
+export const showMore = (n, run) =>
+  h(
+    'button',
+    { type: 'button', class: 'session-row found-more', 'data-key': 'more', onclick: run },
+    h('span', { class: 'session-row__text' }, h('span', { class: 'session-row__title' }, `Show more (${n})`)),
+  );
 
 /**
  * @param {App} app
@@ -195,8 +219,8 @@ function nameField(app, group, again) {
     value: group.name,
     maxlength: 200,
     'data-key': 'name',
-    onblur: (/** @type {any} */ event) => done(event.currentTarget.value.trim()),
-    onkeydown: (/** @type {any} */ event) => {
+    onblur: (/** @type {On<HTMLInputElement>} */ event) => done(event.currentTarget.value.trim()),
+    onkeydown: (/** @type {On<HTMLInputElement, KeyboardEvent>} */ event) => {
       if (event.key === 'Enter') done(event.currentTarget.value.trim());
       if (event.key === 'Escape') {
         event.stopPropagation();

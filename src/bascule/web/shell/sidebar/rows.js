@@ -37,7 +37,7 @@ export function sessionRow(state, app, session, again) {
     {
       class: 'session-row-wrap',
       'data-key': id,
-      oncontextmenu: (/** @type {any} */ event) => {
+      oncontextmenu: (/** @type {On<HTMLElement, MouseEvent>} */ event) => {
         if (mayAct(state, id)) {
           event.preventDefault();
           open(event.currentTarget);
@@ -67,7 +67,7 @@ export function sessionRow(state, app, session, again) {
       iconButton('more', `More for ${titleOf(session)}`, {
         class: 'is-small',
         'aria-haspopup': 'menu',
-        onclick: (/** @type {any} */ event) => open(event.currentTarget),
+        onclick: (/** @type {On} */ event) => open(event.currentTarget),
       }),
   );
 }
@@ -137,8 +137,8 @@ function titleField(app, session, again) {
     'aria-label': 'Title',
     value: session.title || titleOf(session),
     maxlength: 200,
-    onblur: (/** @type {any} */ event) => done(event.currentTarget.value.trim()),
-    onkeydown: (/** @type {any} */ event) => {
+    onblur: (/** @type {On<HTMLInputElement>} */ event) => done(event.currentTarget.value.trim()),
+    onkeydown: (/** @type {On<HTMLInputElement, KeyboardEvent>} */ event) => {
       if (event.key === 'Enter') done(event.currentTarget.value.trim());
       if (event.key === 'Escape') {
         event.stopPropagation();

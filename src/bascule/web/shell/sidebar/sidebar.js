@@ -6,7 +6,7 @@ import { count, waited } from '../../js/format.js';
 import { foundGroup } from './found.js';
 import { fillSlot, folderField, slot } from '../start/folder.js';
 import { dot, keyCap } from '../parts.js';
-import { projectGroups } from './projects.js';
+import { projectGroups, showMore } from './projects.js';
 import { sessionRow } from './rows.js';
 import { firstDevice } from '../sessions.js';
 import { filledRecord, mayStart, openRequests } from '../state.js';
@@ -189,15 +189,19 @@ const navRow = (mark, label, kind, run, more) =>
  */
 function archive(state, app, again) {
   if (!state.loaded || !mayStart(state)) return null;
-  const show = () =>
-    void app.api
-      .sessions(true)
-      .then(
-        (all) =>
-          app.store.set({ archived: all.map(filledRecord).filter((/** @type {SessionRecord} */ one) => one.archived) }),
-        app.trouble,
-      );
+  const show = (/** @type {string | null} */ cursor = null) =>
+    void Promise.all([app.api.sessions({ archived: true, ...(cursor ? { cursor } : {}) }), app.api.counts()]).then(
+      ([page, counts]) =>
+        app.store.set((now) => ({
+          archived: [...(cursor ? (now.archived ?? []) : []), ...page.sessions.map(filledRecord)],
+          moreArchived: page.next ?? null,
+          ...(now.more === null ? {} : { counts }),
+          archivedCount: counts.archived,
+        })),
+      app.trouble,
+    );
   const put = archivedNow(state);
+  const total = state.moreArchived ? Math.max(put.length, state.archivedCount) : put.length;
   return h(
     'section',
     { class: 'session-group', 'data-key': 'archive', 'aria-label': 'Archived' },
@@ -210,17 +214,18 @@ function archive(state, app, again) {
           type: 'button',
           class: 'session-group__toggle quietly',
           'aria-expanded': String(state.archived !== null),
-          onclick: () => (state.archived ? app.store.set({ archived: null }) : show()),
+          onclick: () => (state.archived ? app.store.set({ archived: null, moreArchived: null }) : show()),
         },
         h('span', { class: `disclosure ${state.archived ? 'down' : ''}` }, icon('right', 12)),
         h('span', { class: 'session-group__name' }, 'Archived'),
-        state.archived && h('span', { class: 'count' }, String(put.length)),
+        state.archived && h('span', { class: 'count' }, String(total)),
       ),
     ),
     state.archived &&
       (put.length
         ? put.map((session) => sessionRow(state, app, session, again))
         : h('p', { class: 'nothing' }, 'Nothing is archived.')),
+    state.archived && state.moreArchived && showMore(total - put.length, () => show(state.moreArchived)),
   );
 }
 

@@ -38,14 +38,15 @@ export function choices(state, command) {
  */
 export function deviceChip(state, { device }, choose) {
   const label = [icon('device', 14), device?.name ?? 'this machine', device && !device.online ? ' (away)' : ''];
-  if (state.devices.length < 2) return h('span', { class: 'chip' }, label);
+  if (state.devices.length < 2) return h('span', { class: 'chip', 'data-key': 'device' }, label);
   return h(
     'button',
     {
       type: 'button',
       class: 'chip k-device',
+      'data-key': 'device',
       'aria-haspopup': 'menu',
-      onclick: (/** @type {any} */ event) =>
+      onclick: (/** @type {On} */ event) =>
         menu(
           event.currentTarget,
           state.devices.map((one) => ({
@@ -111,9 +112,10 @@ export function folderChip(app, state, { cwd, recent }, does) {
     {
       type: 'button',
       class: 'chip k-folder',
+      'data-key': 'folder',
       title: cwd,
       'aria-haspopup': 'menu',
-      onclick: (/** @type {any} */ event) => void open(event.currentTarget),
+      onclick: (/** @type {On} */ event) => void open(event.currentTarget),
     },
     icon('folder', 14),
     cwd ? (state.projects.find((one) => one.path === cwd)?.name ?? folderName(cwd)) : 'Home folder',
@@ -127,14 +129,20 @@ export function folderChip(app, state, { cwd, recent }, does) {
  * @param {(name: string) => void} choose
  */
 export function agentChip(state, { usable, agent }, choose) {
-  if (!agent) return h('span', { class: 'chip' }, state.agents.length ? 'No agent is ready' : 'Looking for agents');
+  if (!agent)
+    return h(
+      'span',
+      { class: 'chip', 'data-key': 'agent' },
+      state.agents.length ? 'No agent is ready' : 'Looking for agents',
+    );
   return h(
     'button',
     {
       type: 'button',
       class: 'chip k-agent',
+      'data-key': 'agent',
       'aria-haspopup': 'menu',
-      onclick: (/** @type {any} */ event) =>
+      onclick: (/** @type {On} */ event) =>
         menu(
           event.currentTarget,
           usable.map((one) => ({
@@ -198,8 +206,9 @@ export function modelField({ agent }, model, choose) {
     {
       type: 'button',
       class: 'chip k-model',
+      'data-key': 'model',
       'aria-haspopup': 'menu',
-      onclick: (/** @type {any} */ event) => open(event.currentTarget),
+      onclick: (/** @type {On} */ event) => open(event.currentTarget),
     },
     model || 'Default model',
     caret(),

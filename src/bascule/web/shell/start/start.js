@@ -280,6 +280,7 @@ const startButton = (starting, problem, ready) =>
     {
       type: 'button',
       class: `button ${starting.going?.error ? 'line' : 'is-primary'} start__go`,
+      'data-key': 'start',
       disabled: starting.isBusy || Boolean(problem) || !ready,
       title: starting.isBusy ? 'It is starting' : problem || (ready ? null : 'No agent is ready'),
       onclick: () => void starting.start(),

@@ -36,7 +36,7 @@ export function terminalRow(app, state, cwd) {
           type: 'button',
           class: 'chip',
           'aria-haspopup': 'menu',
-          onclick: (/** @type {any} */ event) =>
+          onclick: (/** @type {On} */ event) =>
             menu(event.currentTarget, [
               { title: 'On its own screen' },
               ...agents.map((one) => ({ label: one.title, note: one.version ?? '', run: () => open(one.name) })),

@@ -288,7 +288,7 @@ export class TerminalPane {
       iconButton('copy', 'Copy the selection (Ctrl Shift C)', { onclick: () => this.#tell({ type: 'copy' }) }),
       iconButton('more', 'More', {
         'aria-haspopup': 'menu',
-        onclick: (/** @type {any} */ event) => this.#more(event.currentTarget),
+        onclick: (/** @type {On} */ event) => this.#more(event.currentTarget),
       }),
     ];
   }

@@ -1,0 +1,94 @@
+/** The list of sessions as this page holds it: a first page, those that run, more on demand; and the true counts. */
+
+import { put, table, tableOf } from '../js/tables.js';
+import { groupOf, homeOf } from './sessions.js';
+import { filledRecord } from './state.js';
+
+/** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
+/** @typedef {import('../js/api.js').Api} Api */
+/** @typedef {import('./state.js').State} State */
+/** @typedef {{path: string, project: import('./state.js').Project | null, key: string}} Place */
+
+const COUNT_PAUSE = 250;
+const MAX_PAGES = 5; // of an outer project whose newest sessions all belong to one inside it
+
+/**
+ * @param {Store} store
+ * @param {Api} api
+ */
+export function createSessionList(store, api) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let counting;
+
+  /** The first page, and those that run whatever their age. */
+  async function load() {
+    const [first, live] = await Promise.all([api.sessions(), api.sessions({ live: true, limit: 200 })]);
+    const more = first.next ?? null;
+    const counts = more === null ? null : await api.counts();
+    return { sessions: byId([...first.sessions, ...live.sessions]), more, counts, moreOf: table() };
+  }
+
+  /** Sessions came or went: the numbers are the server's while this page does not hold them all. */
+  function countAgain() {
+    if (store.get().more === null) return;
+    clearTimeout(counting);
+    counting = setTimeout(() => {
+      api.counts().then(
+        (counts) => store.set({ counts }),
+        () => undefined, // the line is down: they are asked for again with the first page
+      );
+    }, COUNT_PAUSE);
+  }
+
+  /**
+   * The next sessions of one group, after those that the first page had.
+   * @param {Place} group
+   */
+  async function loadMore(group) {
+    const where = group.project ? { projectId: group.project.id } : { folder: group.path };
+    const before = heldIn(store.get(), group);
+    for (let n = 0; n < MAX_PAGES; n++) {
+      const { moreOf, more } = store.get();
+      const cursor = group.key in moreOf ? moreOf[group.key] : more;
+      if (cursor === null) return;
+      const page = await api.sessions({ ...where, cursor });
+      store.set((state) => ({
+        sessions: Object.assign(byId(page.sessions), state.sessions), // what was pushed meanwhile is newer
+        moreOf: put(state.moreOf, group.key, page.next ?? null),
+      }));
+      if (heldIn(store.get(), group) > before) return;
+    }
+  }
+
+  return { load, countAgain, loadMore };
+}
+
+/** @typedef {ReturnType<typeof createSessionList>} SessionList */
+
+/** @param {any[]} sessions */
+const byId = (sessions) => tableOf(sessions.map((one) => [one.session_id, filledRecord(one)]));
+
+/**
+ * @param {State} state
+ * @param {Place} group
+ */
+const heldIn = (state, group) =>
+  Object.values(state.sessions).filter(
+    (one) => !one.archived && !one.found && (groupOf(state, one)?.path ?? homeOf(one)) === group.key,
+  ).length;
+
+/**
+ * How many sessions each group has, by its key, those included that this page does not hold. Null: it holds them all.
+ * @param {State} state
+ * @returns {Map<string, number> | null}
+ */
+export function countedGroups(state) {
+  if (!state.counts) return null;
+  /** @type {Map<string, number>} */
+  const counted = new Map();
+  for (const { path, device, sessions } of state.counts.folders) {
+    const key = groupOf(state, filledRecord({ cwd: path, device }))?.path ?? path;
+    counted.set(key, (counted.get(key) ?? 0) + sessions);
+  }
+  return counted;
+}

@@ -1,0 +1,45 @@
+"""Two hundred sessions: a first page, true counts, more on demand, and every one found by its name."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.web.chrome import needs_chromium, open_tab
+from tests.web.lantern import lantern
+
+from bascule.model.events import SessionEnded, SessionStarted, TitleChanged
+from bascule.store.base import Batch
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+
+async def test_a_long_list_is_loaded_by_parts_and_counted_whole(tmp_path: Path, browser: Browser) -> None:
+    async with lantern(tmp_path) as hub:
+        for n in range(200):
+            start = SessionStarted("demo", "stream_json", f"/old/f{n % 2}", "Mira")
+            events = [start, TitleChanged(f"Chore number {n}"), SessionEnded("closed")]
+            at = f"2020-01-01T{n // 60:02}:{n % 60:02}:00.000Z"
+            await hub.store.append(Batch(f"old{n}", 1, at, events))
+        await hub.store.searchable()
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
+        page = tab.page
+        group = page.get_by_role("region", name="f0", exact=True)
+        await expect(page.get_by_role("button", name="f0 100", exact=True)).to_be_visible()
+        rows = group.locator(".session-row-wrap")
+        held = await rows.count()
+        assert held < 50
+        more = group.get_by_role("button", name=f"Show more ({100 - held})")
+        await more.click()
+        await expect(rows).to_have_count(held + 50)
+        titles = await rows.locator(".session-row__title").all_text_contents()
+        assert titles == [f"Chore number {n}" for n in range(198, -1, -2)][: held + 50]
+        # One that becomes active comes to the top, and is counted once.
+        late = [TitleChanged("Chore taken up")]
+        await hub.store.append(Batch("old0", 4, "2020-01-02T00:00:00.000Z", late))
+        await expect(rows.first.locator(".session-row__title")).to_have_text("Chore taken up")
+        await expect(page.get_by_role("button", name="f0 100", exact=True)).to_be_visible()
+        # One that is not loaded is found by its name.
+        await page.get_by_role("button", name="Search or run a command").click()
+        await page.keyboard.type("chore number 3")
+        await expect(page.get_by_role("option", name="Chore number 3 ").first).to_be_visible()
+        assert tab.errors == []
