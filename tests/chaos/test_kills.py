@@ -21,6 +21,7 @@ from bascule.model.events import (
     PermissionRequested,
     PromptSent,
     TextAppended,
+    TextSaid,
     ToolChanged,
     TurnEnded,
 )
@@ -79,7 +80,7 @@ def said(rows: list[Logged]) -> str:
     return "".join(
         row.event.text
         for row in rows
-        if isinstance(row.event, TextAppended) and row.event.kind == "assistant"
+        if isinstance(row.event, TextAppended | TextSaid) and row.event.kind == "assistant"
     )
 
 
