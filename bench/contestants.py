@@ -151,9 +151,10 @@ args = [{args}]
 class Bascule:
     """The real thing in its own folder, which is short: a unix socket lives below it."""
 
-    name = "bascule"
-
-    def __init__(self, data: Path | None = None) -> None:
+    def __init__(
+        self, data: Path | None = None, *, python: str = sys.executable, name: str = "bascule"
+    ) -> None:
+        self.name, self._python = name, python  # another interpreter has another version of Bascule installed
         self.folder = Path(tempfile.mkdtemp(prefix="bs-", dir="/tmp"))
         self.data = data or self.folder / "data"
         self.config, self.work, self.home = (self.folder / one for one in ("config", "work", "home"))
@@ -195,7 +196,7 @@ class Bascule:
             "HOME": str(self.home),
             "BASCULE_CONFIG_DIR": str(self.config),
         }
-        command = [sys.executable, "-m", "bascule", "up", "--data", str(self.data), "--port", str(port)]
+        command = [self._python, "-m", "bascule", "up", "--data", str(self.data), "--port", str(port)]
         with (self.folder / "stderr.txt").open("ab") as errors:
             self.process = subprocess.Popen(
                 [*command, "--no-open"], env=environment, stdout=subprocess.PIPE, stderr=errors

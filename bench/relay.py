@@ -1,5 +1,8 @@
 """Bascule against a bare relay, in one run: `python bench/relay.py [--quick] [--only NAME]`.
 
+`--base PYTHON` puts another version of Bascule in the place of the bare relay: the one that this interpreter
+has installed. Only throughput, latency and fan-out are measured then.
+
 Machines are noisy, so nothing here is an absolute figure: both sides take turns, five times over, and what
 counts is the median of the ratios (or of the differences) within a round.
 """
@@ -22,11 +25,11 @@ AGAINST_BARE = {"throughput": throughput, "latency": latency, "fan-out": fan_out
 ALONE = {"sessions": idle_sessions, "stalled": stalled, "start": cold_start, "page": long_session}
 
 
-def figures(chosen: list[str], sizes: Sizes) -> Iterator[Figure]:
+def figures(chosen: list[str], sizes: Sizes, base: str) -> Iterator[Figure]:
     for name, measure in AGAINST_BARE.items():
         if name in chosen:
-            with Bare() as bare, Bascule() as bascule:
-                yield from _said(name, lambda: measure(bare, bascule, sizes))  # noqa: B023 - used at once
+            with Bascule(python=base, name="before") if base else Bare() as other, Bascule() as bascule:
+                yield from _said(name, lambda: measure(other, bascule, sizes))  # noqa: B023 - used at once
     for name, alone in ALONE.items():
         if name in chosen:
             yield from _said(name, lambda: alone(sizes))  # noqa: B023 - used at once
@@ -52,10 +55,12 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="one small round: does everything work?")
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=", ".join(names))
+    parser.add_argument("--base", metavar="PYTHON", default="", help="compare with the Bascule of this one")
     options = parser.parse_args()
     began = time.monotonic()
     print(f"{machine()}\n\n{HEAD}", flush=True)
-    for figure in figures(options.only or names, Sizes(quick=options.quick)):
+    chosen = options.only or (list(AGAINST_BARE) if options.base else names)
+    for figure in figures(chosen, Sizes(quick=options.quick), options.base):
         print(row(figure), flush=True)
     print(f"\n{time.monotonic() - began:.0f} s", file=sys.stderr)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any, NamedTuple
 
-from contestants import Audience, Bare, Bascule, Contestant
+from contestants import Audience, Contestant
 from table import Figure, spread
 
 TURNS = 5  # in which a round of paced pieces is cut
@@ -41,8 +41,8 @@ class Lateness(NamedTuple):
 class Pair:
     """One session in each contestant; every turn is taken by both, the order changing each time."""
 
-    def __init__(self, bare: Bare, bascule: Bascule) -> None:
-        self._sides: list[tuple[Contestant, str]] = [(one, one.create()) for one in (bare, bascule)]
+    def __init__(self, other: Contestant, bascule: Contestant) -> None:
+        self._sides: list[tuple[Contestant, str]] = [(one, one.create()) for one in (other, bascule)]
         self._turns = 0
         self.faults: list[str] = []
         for contestant, session in self._sides:
@@ -61,7 +61,7 @@ class Pair:
         """Each round is cut into short turns: a machine that is busy for a while is busy for both."""
         found: list[dict[str, Lateness]] = []
         for _ in range(rounds):
-            late: dict[str, list[int]] = {"bare": [], "bascule": []}
+            late: dict[str, list[int]] = {one.name: [] for one, _ in self._sides}
             for _ in range(TURNS):
                 part = count // TURNS
                 for name, report in self.turn(f"paced {part} {rate}", part, viewers=viewers).items():
@@ -84,27 +84,27 @@ def _run(of: Contestant, session: str, prompt: str, markers: int, *, viewers: in
     return audience.report()
 
 
-def throughput(bare: Bare, bascule: Bascule, sizes: Sizes) -> Iterator[Figure]:
+def throughput(other: Contestant, bascule: Contestant, sizes: Sizes) -> Iterator[Figure]:
     cases = [
         ("text pieces", f"deltas {sizes.deltas}", sizes.deltas, sizes.deltas),
         ("tool calls", f"tools {sizes.tools}", sizes.tools, 2 * sizes.tools),
         ("whole messages", f"messages {sizes.messages}", sizes.messages, sizes.messages),
     ]
     for what, prompt, markers, lines in cases:
-        pair = Pair(bare, bascule)
-        rates: dict[str, list[float]] = {"bare": [], "bascule": []}
+        pair = Pair(other, bascule)
+        rates: dict[str, list[float]] = {other.name: [], "bascule": []}
         for _ in range(sizes.rounds):
             for name, report in pair.turn(prompt, markers).items():
                 rates[name].append(lines / report["seconds"] if report["seconds"] else 0.0)
-        ratios = [ours / theirs for ours, theirs in zip(rates["bascule"], rates["bare"], strict=True)]
-        seen = f"{spread(rates['bascule'], 0)} lines/s against {spread(rates['bare'], 0)}"
+        ratios = [ours / theirs for ours, theirs in zip(rates["bascule"], rates[other.name], strict=True)]
+        seen = f"{spread(rates['bascule'], 0)} lines/s against {spread(rates[other.name], 0)}"
         yield Figure(f"lines/s, {what}", median(ratios), " ×", seen, least=0.8, fault="; ".join(pair.faults))
 
 
-def latency(bare: Bare, bascule: Bascule, sizes: Sizes) -> Iterator[Figure]:
-    pair = Pair(bare, bascule)
+def latency(other: Contestant, bascule: Contestant, sizes: Sizes) -> Iterator[Figure]:
+    pair = Pair(other, bascule)
     rounds = pair.lateness(sizes.rounds, sizes.paced, 200, viewers=1)
-    ours, theirs = [one["bascule"] for one in rounds], [one["bare"] for one in rounds]
+    ours, theirs = [one["bascule"] for one in rounds], [one[other.name] for one in rounds]
     cases = [
         ("p50", 0.5, [one.p50 for one in ours], [one.p50 for one in theirs]),
         ("p99", 2.0, [one.p99 for one in ours], [one.p99 for one in theirs]),
@@ -116,11 +116,11 @@ def latency(bare: Bare, bascule: Bascule, sizes: Sizes) -> Iterator[Figure]:
         yield Figure(f"idle, added {centile}", median(added), " ms", seen, most=most, fault=faults)
 
 
-def fan_out(bare: Bare, bascule: Bascule, sizes: Sizes) -> Iterator[Figure]:
+def fan_out(other: Contestant, bascule: Contestant, sizes: Sizes) -> Iterator[Figure]:
     for viewers, count, rate in sizes.crowds:
-        pair = Pair(bare, bascule)
+        pair = Pair(other, bascule)
         rounds = pair.lateness(sizes.rounds, count, rate, viewers)
-        ours, theirs = [one["bascule"] for one in rounds], [one["bare"] for one in rounds]
+        ours, theirs = [one["bascule"] for one in rounds], [one[other.name] for one in rounds]
         ratios = [mine.p99 / yours.p99 for mine, yours in zip(ours, theirs, strict=True)]
         seen = (
             f"{spread([one.p99 for one in ours])} ms against {spread([one.p99 for one in theirs])} ms "
