@@ -136,3 +136,9 @@ def test_a_moved_selection_is_seen_after_unknown_escape_sequences():
 
 def lines_of(name: str) -> list[str]:
     return (SCREENS / f"{name}.txt").read_text().splitlines()
+
+
+def test_an_escape_that_another_one_cancels_hides_nothing_that_follows():
+    screen = Screen(20, 3)
+    screen.feed(b"one\x1b\x1b[2;1Htwo" + b"\x1b\x1b\x1b[3;1H" + b"x" * 20 + b"\x1b[3;1Hthree")
+    assert screen.text() == ["one", "two", "three" + "x" * 15]

@@ -45,7 +45,7 @@ class Reader:
         self._err_committed = err_offset
         self._trimmed = out_offset
         self._told = out_offset
-        self._stderr_dropped = 0
+        self._stderr_dropped = max(0, err_offset - STDERR_KEPT)  # by whoever read it before a restart, too
         self._more_out = asyncio.Event()
         self._more_err = asyncio.Event()
         self._exit: Exit | None = None
@@ -125,4 +125,5 @@ class Reader:
 
     def dropped_stderr(self) -> list[AnyEvent]:
         """At the end: how much of stderr was left out, if any."""
-        return [StderrWritten("", dropped=self._stderr_dropped)] if self._stderr_dropped else []
+        was_left_out = self._stderr_dropped and self.shows_stderr()
+        return [StderrWritten("", dropped=self._stderr_dropped)] if was_left_out else []

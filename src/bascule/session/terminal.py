@@ -26,6 +26,7 @@ from bascule.session.agent import Exit, SpawnPlan, TerminalProcess
 from bascule.session.deadlines import Deadlines
 from bascule.session.ending import OVER, ended, exit_words, seconds, spawn, stop, stop_after
 from bascule.session.ledger import Ledger
+from bascule.session.redrawing import Redraw
 from bascule.session.retention import Retention
 from bascule.session.trust_prompt import Trusting
 from bascule.store.base import AuditRecord, ResumePoint
@@ -38,7 +39,6 @@ CLIPBOARD_SECONDS = 60.0
 AUDIT_SECONDS = 600.0  # one audit record per typist in this time, not one per key
 MAX_KEYS = 1024 * 1024 + 1024  # a paste of 1 MiB, with the brackets around it
 MAX_SIDE = 1000
-REDRAW_SECONDS = 0.05
 CLIPBOARD = "The program tried to use the clipboard. That is off, so nothing was copied or read."
 
 
@@ -74,6 +74,7 @@ class TerminalSupervisor:
         self._out = self._committed = self._told = point.out_offset
         self._retention = Retention(settings.tape_bytes, point.out_offset, steady)
         self._deadlines = Deadlines()
+        self._redraw = Redraw(self._resize_by, self._deadlines, steady)
         self._trusting = Trusting(ledger, driver, trusts, self._press, self._deadlines)
         self._more = asyncio.Event()
         self._watchers: list[Callable[[], None]] = []
@@ -195,6 +196,7 @@ class TerminalSupervisor:
         self._out += len(chunk)
         self.tape_end = max(self.tape_end, self._out)
         self._last["activity"] = self._steady()
+        self._redraw.output()
         signals = self.driver.receive(chunk)
         events: list[AnyEvent] = [SessionReady()] if first else []
         if first:
@@ -283,16 +285,14 @@ class TerminalSupervisor:
         self.driver.resized(cols, rows)
 
     def redraw(self) -> None:
-        """Have a full-screen program redraw, by changing its size for 50 ms."""
-        if not self.driver.full_screen or self.ledger.record.phase in OVER:
-            return
-        cols, rows = self._size()
-        self._process.post_resize(cols, rows - 1 if rows > 1 else rows + 1)
-        self._deadlines.set("redraw", REDRAW_SECONDS, self._restore_size)
+        """Have a full-screen program redraw."""
+        if self.driver.full_screen and self.ledger.record.phase not in OVER:
+            self._redraw.ask()
 
-    def _restore_size(self) -> None:
+    def _resize_by(self, rows: int) -> None:
+        cols, whole = self._size()
         with suppress(HostError):  # the keeper is away
-            self._process.post_resize(*self._size())
+            self._process.post_resize(cols, whole + rows if whole + rows > 0 else whole + 1)
 
     def _size(self) -> tuple[int, int]:
         record = self.ledger.record

@@ -11,6 +11,7 @@ _TOKEN = re.compile(
     r"|\x1b\[[0-?]*[ -/]*(?=[^ -?@-~])"  # control sequence cancelled by what follows
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\)"  # control string
     r"|\x1b[ -/]*[0-OQ-WYZ\\`a-~]"
+    r"|\x1b(?=\x1b)"  # begun, and cancelled by the next
     r"|[\x00-\x1a\x1c-\x1f\x7f]"
     r"|[^\x00-\x1f\x7f\x1b]+",
     re.DOTALL,
@@ -58,7 +59,7 @@ class Screen:
             if not token[1] or token[1] == "?":
                 self._control(token[3], token[2], private=bool(token[1]))
         elif whole[0] == "\x1b":
-            self._escape(whole[1])
+            self._escape(whole[1:2])
         elif whole < " " or whole == "\x7f":
             self._character(whole)
         else:
