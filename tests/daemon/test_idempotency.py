@@ -189,3 +189,44 @@ async def test_a_first_that_is_cancelled_cancels_the_second_too():
     assert [type(one) for one in told] == [asyncio.CancelledError, asyncio.CancelledError]
     bench.go.set()
     assert await bench.do(prompt()) == reply(2)
+
+
+async def test_commands_for_one_session_begin_in_the_order_they_came():
+    """The look-ups of keys are made by several threads, and the first may be the last to come back."""
+    bench = Bench()
+    slow = asyncio.Event()
+
+    async def stored_reply(key: str) -> StoredReply | None:
+        if key.endswith(":first"):
+            await slow.wait()
+        return None
+
+    bench.stored_reply = stored_reply
+    commands = [prompt("one", "first"), prompt("two", "second"), prompt("three", "third")]
+    waiting = [asyncio.create_task(bench.do(each)) for each in commands]
+    for _ in range(5):  # each comes as far as it can
+        await asyncio.sleep(0)
+    elsewhere = await bench.do(prompt("other", session="s2"))
+    assert elsewhere == reply(1)  # another session waits for nobody
+    assert not any(task.done() for task in waiting)
+    slow.set()
+    await asyncio.gather(*waiting)
+    sent = [each.command for each in bench.done]
+    assert [each.text for each in sent if isinstance(each, SendPrompt)] == ["other", "one", "two", "three"]
+
+
+async def test_a_command_whose_asker_went_away_holds_up_nobody():
+    bench = Bench()
+    slow = asyncio.Event()
+
+    async def stored_reply(key: str) -> StoredReply | None:
+        if key.endswith(":first"):
+            await slow.wait()
+        return None
+
+    bench.stored_reply = stored_reply
+    first = asyncio.create_task(bench.do(prompt("one", "first")))
+    second = asyncio.create_task(bench.do(prompt("two", "second")))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second == reply(1)

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from bascule.model.codec import encode
 from bascule.model.commands import Command, Envelope, SessionCommand, StartSession
 from bascule.model.errors import KeyReused
-from bascule.store.base import EventStore
+from bascule.store.base import EventStore, StoredReply
 
 AnyEnvelope = Envelope[SessionCommand[Any]]
 
@@ -34,6 +34,7 @@ class IdempotencyKeys:
     def __init__(self, store: EventStore) -> None:
         self._store = store
         self._under_way: dict[str, tuple[str, asyncio.Future[bytes]]] = {}
+        self._looking: dict[str, asyncio.Future[None]] = {}  # the last look-up for each session
 
     async def do(self, envelope: AnyEnvelope, action: Callable[[AnyEnvelope], Awaitable[Struct]]) -> bytes:
         """The encoded answer of `action`, or of the time it was done before."""
@@ -65,11 +66,25 @@ class IdempotencyKeys:
     async def _do_first(
         self, key: str, envelope: AnyEnvelope, action: Callable[[AnyEnvelope], Awaitable[Struct]]
     ) -> bytes:
-        stored = await self._store.stored_reply(key)
+        stored = await self._look_up(key, envelope.command.session_id)
         if stored is not None:
             _check_same(stored.key, stored.body_sha256, envelope.body_sha256)
             return stored.reply
         return encode(await action(envelope))
+
+    async def _look_up(self, key: str, session_id: str) -> StoredReply | None:
+        """Commands for one session begin in the order they came, though several threads look keys up."""
+        before = self._looking.get(session_id)
+        done = self._looking[session_id] = asyncio.get_running_loop().create_future()
+        try:
+            stored = await self._store.stored_reply(key)
+            if before is not None:
+                await asyncio.shield(before)
+            return stored
+        finally:
+            done.set_result(None)  # whoever waits for it goes on after we have begun
+            if self._looking[session_id] is done:
+                del self._looking[session_id]
 
 
 def _check_same(key: str, first: str, second: str) -> None:
