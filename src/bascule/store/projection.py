@@ -1,7 +1,9 @@
 """The writer's projection of one session: applies the model's folds and makes the rows to store.
 
-Entries are written only now and then (`MAX_LAG_*`), so that streaming a long text does not rewrite it with
-every word; whoever reads a page folds the short rest of the log onto what is stored.
+The log is written with every step; what is folded from it only now and then, so that a piece of output costs
+the row of its event. Entries may be `MAX_LAG_*` behind the log: whoever reads a page folds the short rest of
+the log onto what is stored. The row of a live session may be behind within a second, and only in what
+`COUNTED` events change: its reader folds the rest as well.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,18 +11,35 @@ from itertools import groupby
 
 from bascule.model.codec import Logged
 from bascule.model.entries import AnyEntry, Fold
-from bascule.model.events import AnyEvent, SessionEnded, SessionFailed, TextAppended, TurnEnded
-from bascule.model.records import RequestRecord
-from bascule.model.session_fold import NO_RECORD_CHANGE, SessionFold
+from bascule.model.events import (
+    AnyEvent,
+    SessionEnded,
+    SessionFailed,
+    TextAppended,
+    ToolChanged,
+    TurnEnded,
+    UsageChanged,
+)
+from bascule.model.lifecycle import LIVE
+from bascule.model.records import RequestRecord, SessionRecord
+from bascule.model.session_fold import CHANGES_PENDING, NO_RECORD_CHANGE, SessionFold
 from bascule.store.base import Batch, Row
-from bascule.store.rows import SessionRow, seed
+from bascule.store.rows import SessionRow, encode_offsets, seed
 from bascule.store.session_index import Facts, facts_of
 
 MAX_LAG_EVENTS = 512
 MAX_LAG_BYTES = 64 * 1024
+SECOND = len("2027-01-15T08:00:00")  # of a timestamp
 MAX_DELIVERED = 64  # requests whose answer was delivered and whose tool has not moved yet
 
+# They add to counters of the record. Everything else that changes a record is stored with it at once.
+COUNTED: frozenset[type[AnyEvent]] = frozenset({ToolChanged, UsageChanged})
 ENDINGS: frozenset[type[AnyEvent]] = frozenset({TurnEnded, SessionEnded, SessionFailed})
+
+
+def may_lag(record: SessionRecord) -> bool:
+    """Whether a stored record may be behind its log."""
+    return record.phase in LIVE and not record.found
 
 
 def merged(log: Iterable[Logged]) -> Iterator[Logged]:
@@ -75,6 +94,11 @@ class SessionState:
         self.title_changed = False
         self._indexed = facts_of(row.record) if row.record.seq else None
         self.advanced = False  # something of its record may have changed
+        self._row_changed = row.record.seq == 0  # in something that must not lag
+        self._row_second = ""  # in which it was last written
+        self._offsets_moved = False
+        self.pending_changed = False
+        self.state_changed = False
         self.rows: list[Row] = []
         self.changed_requests: dict[str, RequestRecord] = {}
 
@@ -94,20 +118,49 @@ class SessionState:
         self._move_marks(batch)
 
     def _move_marks(self, batch: Batch) -> None:
+        row = self.row
         if batch.out_offset is not None:
-            self.row.out_offset = batch.out_offset
+            row.out_offset, self._offsets_moved = batch.out_offset, True
         if batch.err_offset is not None:
-            self.row.err_offset = batch.err_offset
+            row.err_offset, self._offsets_moved = batch.err_offset, True
         if batch.driver_state is not None:
-            self.row.driver_state = batch.driver_state
+            row.driver_state = batch.driver_state
+            row.state_offset = row.out_offset if batch.state_offset is None else batch.state_offset
+            self.state_changed = True
 
     def _advance(self, logged: Logged) -> None:
         self.advanced = True
-        title = self.row.record.title
-        for request in self._session.apply(logged):
+        kind, title = type(logged.event), self.row.record.title
+        changed = self._session.apply(logged)
+        for request in changed:
             self.changed_requests[request.request_id] = request
+        if kind in COUNTED and not changed:
+            return
+        self._row_changed = True
+        self.pending_changed = self.pending_changed or kind in CHANGES_PENDING
         self.title_changed = self.title_changed or self.row.record.title != title
-        self._turn_over = self._turn_over or type(logged.event) in ENDINGS
+        self._turn_over = self._turn_over or kind in ENDINGS
+
+    def take_offsets(self) -> bytes | None:
+        """How far its output has been read, for the last row of a step that read on."""
+        moved, self._offsets_moved = self._offsets_moved, False
+        return encode_offsets(self.row.out_offset, self.row.err_offset) if moved else None
+
+    @property
+    def row_is_due(self) -> bool:
+        """Whether its row has to be written with this step."""
+        lost_offsets = self._offsets_moved and not self.rows  # with no event to hold them
+        return (
+            self._row_changed
+            or self.state_changed
+            or lost_offsets
+            or not may_lag(self.row.record)
+            or self.row.record.updated_at[:SECOND] != self._row_second  # lists are in the order of the rows
+        )
+
+    def row_written(self) -> None:
+        self._row_changed = self.pending_changed = self.state_changed = self._offsets_moved = False
+        self._row_second = self.row.record.updated_at[:SECOND]
 
     def take_facts(self) -> Facts | None:
         """What lists choose it by, when that has changed."""
@@ -134,6 +187,7 @@ class SessionState:
         self._open_rows = open_now
         self._tail, self._tail_bytes, self._turn_over = [], 0, False
         self.row.folded_seq = self.row.record.seq
+        self._row_changed = True
         return FoldedEntries(changed, open_now, left)
 
     def written(self) -> list[Row]:

@@ -14,7 +14,7 @@ from bascule.store import edits, reader, session_index
 from bascule.store.audit import AuditChain
 from bascule.store.base import AuditRecord, Batch, Committed, StoredReply
 from bascule.store.projection import MAX_DELIVERED, SessionState
-from bascule.store.rows import SessionRow, checksum, encode_session
+from bascule.store.rows import SessionRow, checksum, encode_session, event_checksum
 
 MAX_SESSIONS = 256  # whose folds stay in memory; the others are read again when they speak
 REPLY_SECONDS = 7 * 24 * 3600  # how long a repeated command is recognised
@@ -23,15 +23,17 @@ SWEEP_ROWS = 1000
 
 UPSERT_SESSION = """
 INSERT INTO sessions (session_id, seq, updated_at, archived, phase, record, crc, folded_seq, out_offset,
-                      err_offset, parked, driver_state, resume_crc, found)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                      err_offset, resume_crc, found)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (session_id) DO UPDATE SET
     seq = excluded.seq, updated_at = excluded.updated_at, archived = excluded.archived,
     phase = excluded.phase, record = excluded.record, crc = excluded.crc, folded_seq = excluded.folded_seq,
-    out_offset = excluded.out_offset, err_offset = excluded.err_offset, parked = excluded.parked,
-    driver_state = excluded.driver_state, resume_crc = excluded.resume_crc, found = excluded.found
+    out_offset = excluded.out_offset, err_offset = excluded.err_offset, resume_crc = excluded.resume_crc,
+    found = excluded.found
 """
-INSERT_EVENT = "INSERT INTO events (session_id, seq, body, crc) VALUES (?, ?, ?, ?)"
+UPSERT_PENDING = "INSERT OR REPLACE INTO pending (session_id, body) VALUES (?, ?)"
+UPSERT_STATE = "INSERT OR REPLACE INTO driver_states (session_id, out_offset, state) VALUES (?, ?, ?)"
+INSERT_EVENT = "INSERT INTO events (session_id, seq, body, crc, offsets) VALUES (?, ?, ?, ?, ?)"
 UPSERT_ENTRY = """
 INSERT OR REPLACE INTO entries (session_id, first_seq, last_seq, open, body, crc) VALUES (?, ?, ?, ?, ?, ?)
 """
@@ -170,13 +172,11 @@ class Transaction:
             self._swept_at = now
 
     def _write(self, state: SessionState) -> None:
-        session_id, base = state.session_id, state.seed
-        self.connection.executemany(
-            INSERT_EVENT,
-            [(session_id, seq, body, crc32(body, (base + seq) & 0xFFFFFFFF)) for seq, body in state.rows],
-        )
+        session_id = state.session_id
         if state.fold_is_due:
             self._write_entries(state)
+        row_is_due = state.row_is_due
+        self._write_log(state)
         if state.title_changed:
             self._owe(session_id, [0])
         for request in state.changed_requests.values():
@@ -184,7 +184,32 @@ class Transaction:
             crc = checksum(session_id, request.seq, body)
             key = (session_id, request.request_id, request.seq, request.opened_at, request.state)
             self.connection.execute(UPSERT_REQUEST, (*key, body, crc))
-        self.connection.execute(UPSERT_SESSION, encode_session(state.row))
+        if row_is_due:
+            self._write_row(state)
+
+    def _write_log(self, state: SessionState) -> None:
+        if not state.rows:
+            return
+        session_id, base, offsets = state.session_id, state.seed, state.take_offsets()
+        values: list[tuple[str, int, bytes, int, bytes | None]] = [
+            (session_id, seq, body, crc32(body, (base + seq) & 0xFFFFFFFF), None) for seq, body in state.rows
+        ]
+        if offsets is not None:
+            seq, body = state.rows[-1]
+            values[-1] = (session_id, seq, body, event_checksum(base, seq, body, offsets), offsets)
+        self.connection.executemany(INSERT_EVENT, values)
+
+    def _write_row(self, state: SessionState) -> None:
+        session_id, row = state.session_id, state.row
+        if state.pending_changed:
+            body = encode(row.pending)
+            row.pending_crc = crc32(body)
+            self.connection.execute(UPSERT_PENDING, (session_id, body))
+        if state.state_changed and row.driver_state is not None:
+            row.state_crc = crc32(row.driver_state)
+            self.connection.execute(UPSERT_STATE, (session_id, row.state_offset, row.driver_state))
+        self.connection.execute(UPSERT_SESSION, encode_session(row))
+        state.row_written()
         facts = state.take_facts()
         if facts is not None:
             session_index.write(self.connection, session_id, facts)
