@@ -32,7 +32,8 @@ MAX_LAG_BYTES = 64 * 1024
 SECOND = len("2027-01-15T08:00:00")  # of a timestamp
 MAX_DELIVERED = 64  # requests whose answer was delivered and whose tool has not moved yet
 
-# They add to counters of the record. Everything else that changes a record is stored with it at once.
+# They add to counters of the record. Whatever else changes a record is stored with it at once; so is a new
+# cost, because costs are summed up in SQL.
 COUNTED: frozenset[type[AnyEvent]] = frozenset({ToolChanged, UsageChanged})
 ENDINGS: frozenset[type[AnyEvent]] = frozenset({TurnEnded, SessionEnded, SessionFailed})
 
@@ -130,15 +131,16 @@ class SessionState:
 
     def _advance(self, logged: Logged) -> None:
         self.advanced = True
-        kind, title = type(logged.event), self.row.record.title
+        record, kind = self.row.record, type(logged.event)
+        title, cost = record.title, record.cost_usd
         changed = self._session.apply(logged)
         for request in changed:
             self.changed_requests[request.request_id] = request
-        if kind in COUNTED and not changed:
+        if kind in COUNTED and not changed and record.cost_usd == cost:
             return
         self._row_changed = True
         self.pending_changed = self.pending_changed or kind in CHANGES_PENDING
-        self.title_changed = self.title_changed or self.row.record.title != title
+        self.title_changed = self.title_changed or record.title != title
         self._turn_over = self._turn_over or kind in ENDINGS
 
     def take_offsets(self) -> bytes | None:
