@@ -71,17 +71,22 @@ def forget(transaction: Transaction, session_id: str) -> bool:
     if values is None:
         return False
     check_found(decode_session(values))
+    drop_text(connection, session_id)
     number = connection.execute(NUMBER, (session_id,)).fetchone()
-    if number is not None:
-        n, title = number
-        for first_seq, words in _indexed(connection, session_id):
-            connection.execute(DROP_TEXT, (n << 32 | first_seq, words))
-        if title:
-            connection.execute(DROP_TITLE, (n, title))
+    if number is not None and number[1]:
+        connection.execute(DROP_TITLE, number)
     transaction.forget(session_id)
     for table in TABLES:
         connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
     return True
+
+
+def drop_text(connection: sqlite3.Connection, session_id: str) -> None:
+    """Take what a session says out of the search index; called while its entries are there."""
+    number = connection.execute(NUMBER, (session_id,)).fetchone()
+    if number is not None:
+        for first_seq, words in _indexed(connection, session_id):
+            connection.execute(DROP_TEXT, (number[0] << 32 | first_seq, words))
 
 
 def _indexed(connection: sqlite3.Connection, session_id: str) -> Iterator[tuple[int, str]]:

@@ -1,9 +1,10 @@
 """The writer's projection of one session: applies the model's folds and makes the rows to store.
 
 The log is written with every step; what is folded from it only now and then, so that a piece of output costs
-the row of its event. Entries may be `MAX_LAG_*` behind the log: whoever reads a page folds the short rest of
-the log onto what is stored. The row of a live session may be behind within a second, and only in what
-`COUNTED` events change: its reader folds the rest as well.
+the row of its event. Entries are folded when a turn ends; those of a long turn a part at a time, in the spare
+time of the writer. Whoever reads a page folds the rest of the log onto what is stored. The row of a live
+session may be behind its log within a second, and only in what `COUNTED` events change: its reader folds the
+rest as well.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,8 +28,9 @@ from bascule.store.base import Batch, Row
 from bascule.store.rows import SessionRow, encode_offsets, seed
 from bascule.store.session_index import Facts, facts_of
 
-MAX_LAG_EVENTS = 512
+MAX_LAG_EVENTS = 512  # a longer tail is folded in parts
 MAX_LAG_BYTES = 64 * 1024
+PART_BYTES = 512 * 1024  # about as much as is folded at a time, unless its events are small
 SECOND = len("2027-01-15T08:00:00")  # of a timestamp
 MAX_DELIVERED = 64  # requests whose answer was delivered and whose tool has not moved yet
 
@@ -103,6 +105,11 @@ class SessionState:
         self.rows: list[Row] = []
         self.changed_requests: dict[str, RequestRecord] = {}
 
+    def add_tail(self, tail: list[Logged], tail_bytes: int) -> None:
+        """More of its log that the stored entries do not hold."""
+        self._tail += tail
+        self._tail_bytes += tail_bytes
+
     def apply(self, batch: Batch, bodies: list[bytes]) -> None:
         """Take one step. Only memory changes: the transaction writes what it finds here."""
         seq, at, tail, rows = batch.first_seq, batch.at, self._tail, self.rows
@@ -173,22 +180,41 @@ class SessionState:
         return None if self._indexed == before else self._indexed
 
     @property
+    def lag_bytes(self) -> int:
+        """About how much of the log the entries do not hold yet."""
+        return self._tail_bytes
+
+    @property
+    def lags(self) -> bool:
+        return bool(self._tail)
+
+    @property
+    def tail_end(self) -> int:
+        """The last event that is folded, or in memory to be folded."""
+        return self._tail[-1].seq if self._tail else self.row.folded_seq
+
+    @property
+    def lags_far(self) -> bool:
+        return len(self._tail) >= MAX_LAG_EVENTS or self._tail_bytes >= MAX_LAG_BYTES
+
+    @property
     def fold_is_due(self) -> bool:
-        return (
-            self._turn_over or len(self._tail) >= MAX_LAG_EVENTS or self._tail_bytes >= MAX_LAG_BYTES
-        ) and bool(self._tail)
+        return (self._turn_over and self.lags) or self.lags_far
 
     def fold(self) -> FoldedEntries:
-        """Bring the entries up to the head of the log."""
-        for logged in merged(self._tail):
+        """Bring the entries up to the head of the log, or nearer to it."""
+        most = max(1, min(MAX_LAG_EVENTS, len(self._tail) * PART_BYTES // max(1, self._tail_bytes)))
+        part, rest = self._tail[:most], self._tail[most:]
+        for logged in merged(part):
             self._entries.apply(logged)
         changed = self._entries.take_dirty()
         open_now = {entry.first_seq for entry in self._entries.open.values()}
         # An entry whose name was taken by a newer one is never changed again, though it never closed.
         left = self._open_rows - open_now - {entry.first_seq for entry in changed}
         self._open_rows = open_now
-        self._tail, self._tail_bytes, self._turn_over = [], 0, False
-        self.row.folded_seq = self.row.record.seq
+        self._tail_bytes = self._tail_bytes * len(rest) // len(self._tail)
+        self._tail, self._turn_over = rest, self._turn_over and bool(rest)
+        self.row.folded_seq = part[-1].seq
         self._row_changed = True
         return FoldedEntries(changed, open_now, left)
 

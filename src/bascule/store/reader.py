@@ -134,12 +134,17 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 # What is asked ----------------------------------------------------------------------------------------
 
 
+def stored_row(connection: sqlite3.Connection, session_id: str) -> SessionRow | None:
+    """Its row as it was last written."""
+    values = connection.execute(SESSION, (session_id,)).fetchone()
+    return None if values is None else decode_session(values)
+
+
 def session_row(connection: sqlite3.Connection, session_id: str) -> SessionRow | None:
     """Its row as of the end of its log."""
-    values = connection.execute(SESSION, (session_id,)).fetchone()
-    if values is None:
+    row = stored_row(connection, session_id)
+    if row is None:
         return None
-    row = decode_session(values)
     offsets = _fold_rest(connection, row.record)
     if offsets is not None:
         row.out_offset, row.err_offset = decode_offsets(offsets)
@@ -206,9 +211,11 @@ def _checked_log(
         expected += 1
 
 
-def tail(connection: sqlite3.Connection, session_id: str, folded_seq: int) -> tuple[list[Logged], int]:
+def tail(
+    connection: sqlite3.Connection, session_id: str, folded_seq: int, limit: int = NO_LIMIT
+) -> tuple[list[Logged], int]:
     """The end of the log that the stored entries do not hold yet, and its size."""
-    rows = events(connection, session_id, folded_seq, NO_LIMIT)
+    rows = events(connection, session_id, folded_seq, limit)
     return [decode_logged(row.body) for row in rows], sum(len(row.body) for row in rows)
 
 
