@@ -153,7 +153,8 @@ class Bascule:
 
     name = "bascule"
 
-    def __init__(self, data: Path | None = None) -> None:
+    def __init__(self, data: Path | None = None, python: str = sys.executable) -> None:
+        self.python = python
         self.folder = Path(tempfile.mkdtemp(prefix="bs-", dir="/tmp"))
         self.data = data or self.folder / "data"
         self.config, self.work, self.home = (self.folder / one for one in ("config", "work", "home"))
@@ -186,7 +187,7 @@ class Bascule:
         """Leave nothing behind: no process and no folder."""
         self.stop()
         self.end_keeper()
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)  # a keeper with many agents may still be at it
 
     def launch(self, port: int) -> subprocess.Popen[bytes]:
         """Start the process and wait for nothing."""
@@ -195,7 +196,7 @@ class Bascule:
             "HOME": str(self.home),
             "BASCULE_CONFIG_DIR": str(self.config),
         }
-        command = [sys.executable, "-m", "bascule", "up", "--data", str(self.data), "--port", str(port)]
+        command = [self.python, "-m", "bascule", "up", "--data", str(self.data), "--port", str(port)]
         with (self.folder / "stderr.txt").open("ab") as errors:
             self.process = subprocess.Popen(
                 [*command, "--no-open"], env=environment, stdout=subprocess.PIPE, stderr=errors

@@ -29,7 +29,7 @@ from bascule.store.rows import SessionRow, encode_offsets, seed
 from bascule.store.session_index import Facts, facts_of
 
 MAX_LAG_EVENTS = 512  # a longer tail is folded in parts
-MAX_LAG_BYTES = 64 * 1024
+MAX_LAG_BYTES = 256 * 1024
 PART_BYTES = 512 * 1024  # about as much as is folded at a time, unless its events are small
 SECOND = len("2027-01-15T08:00:00")  # of a timestamp
 MAX_DELIVERED = 64  # requests whose answer was delivered and whose tool has not moved yet

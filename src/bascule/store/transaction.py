@@ -242,9 +242,9 @@ class Transaction:
         *rest, (last_seq, last_body) = rows
         whole = len(rest) - len(rest) % BLOCK
         for start in range(0, whole, BLOCK):
-            values: list[str | int | bytes] = [session_id]
+            values: list[str | int | bytes] = []
             for seq, body in rest[start : start + BLOCK]:
-                values += (seq, body, crc32(body, (base + seq) & 0xFFFFFFFF))
+                values += (session_id, seq, body, crc32(body, (base + seq) & 0xFFFFFFFF))
             self.connection.execute(INSERT_BLOCK, values)
         for seq, body in rest[whole:]:
             self._insert(session_id, base, seq, body, None)
