@@ -93,6 +93,14 @@ async def test_the_row_follows_within_a_second_because_lists_are_in_its_order(st
     assert await written(store) == (seq + 1, seq + 1)
 
 
+async def test_the_row_follows_before_its_readers_would_have_much_to_fold(store: SqliteStore) -> None:
+    seq = await begin(store)
+    await store.append(step(seq, *[text()] * 500))
+    assert await written(store) == (seq - 1, seq + 499)
+    await store.append(step(seq + 500, *[text()] * 20))
+    assert await written(store) == (seq + 519, seq + 519)
+
+
 async def test_offsets_without_an_event_and_a_drivers_state_are_in_the_row(store: SqliteStore) -> None:
     seq = await begin(store)
     await store.append(step(seq, text(), out_offset=10, driver_state=b"ten"))

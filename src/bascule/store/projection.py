@@ -99,6 +99,7 @@ class SessionState:
         self.advanced = False  # something of its record may have changed
         self._row_changed = row.record.seq == 0  # in something that must not lag
         self._row_second = ""  # in which it was last written
+        self._row_seq = row.record.seq
         self._offsets_moved = False
         self.pending_changed = False
         self.state_changed = False
@@ -164,12 +165,13 @@ class SessionState:
             or self.state_changed
             or lost_offsets
             or not may_lag(self.row.record)
+            or self.row.record.seq - self._row_seq >= MAX_LAG_EVENTS  # its readers fold them one by one
             or self.row.record.updated_at[:SECOND] != self._row_second  # lists are in the order of the rows
         )
 
     def row_written(self) -> None:
         self._row_changed = self.pending_changed = self.state_changed = self._offsets_moved = False
-        self._row_second = self.row.record.updated_at[:SECOND]
+        self._row_second, self._row_seq = self.row.record.updated_at[:SECOND], self.row.record.seq
 
     def take_facts(self) -> Facts | None:
         """What lists choose it by, when that has changed."""

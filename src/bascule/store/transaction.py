@@ -38,9 +38,7 @@ UPSERT_STATE = "INSERT OR REPLACE INTO driver_states (session_id, out_offset, st
 INSERT_EVENT = "INSERT INTO events (session_id, seq, body, crc, offsets) VALUES (?, ?, ?, ?, ?)"
 # Many at once: nearly half the time, and one switch between threads instead of one for each row.
 BLOCK = 64
-INSERT_BLOCK = "INSERT INTO events (session_id, seq, body, crc) VALUES " + ", ".join(
-    ["(?1, ?, ?, ?)"] * BLOCK
-)
+INSERT_BLOCK = "INSERT INTO events (session_id, seq, body, crc) VALUES " + ", ".join(["(?, ?, ?, ?)"] * BLOCK)
 UPSERT_ENTRY = """
 INSERT OR REPLACE INTO entries (session_id, first_seq, last_seq, open, body, crc) VALUES (?, ?, ?, ?, ?, ?)
 """
