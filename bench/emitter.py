@@ -4,6 +4,7 @@
 `tools N`      N tool calls with their results, one marker in each result
 `messages N`   N messages that come whole, one marker in each
 `paced N RATE` N pieces at RATE per second, each carrying the time it was written
+`paced N RATE SIZE` the same, each of about SIZE characters
 
 A marker is "¶"; one that carries a time is "¶<monotonic ns> ". A flood begins with "§<monotonic ns>§", the
 time its first byte was written, so that the way a prompt takes to the agent is no part of the figure.
@@ -111,13 +112,14 @@ def flood(lines: list[str]) -> None:
     write(first.replace(BEGAN, f"§{time.monotonic_ns()}§ ").encode() + rest)
 
 
-def paced(count: int, rate: float, message_id: str) -> None:
+def paced(count: int, rate: float, message_id: str, size: int = 0) -> None:
     write(text_begins(message_id))
+    words = "and a few words ".ljust(size - 20, ".")
     due = time.monotonic()
     for n in range(count):
         due += 1 / rate
         time.sleep(max(0.0, due - time.monotonic()))
-        write((DELTA % (f"¶{time.monotonic_ns()} and a few words ", n, message_id)).encode())
+        write((DELTA % (f"¶{time.monotonic_ns()} {words}", n, message_id)).encode())
     write(text_ends())
 
 
@@ -131,6 +133,8 @@ def obey(prompt: str, turn: str) -> None:
             flood(message_lines(int(count), turn))
         case ["paced", count, rate]:
             paced(int(count), float(rate), f"msg_{turn}")
+        case ["paced", count, rate, size]:
+            paced(int(count), float(rate), f"msg_{turn}", int(size))
         case _:
             write(text_begins(f"msg_{turn}") + text_ends())
 

@@ -55,6 +55,7 @@ class LineDriver:
     """Reads events from lines, and writes commands as words a test can compare."""
 
     spoken = True
+    repeatable = True
     offered_modes: tuple[str, ...] = ()
 
     def __init__(self) -> None:

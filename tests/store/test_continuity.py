@@ -10,7 +10,7 @@ from tests.store.conftest import Opener
 from tests.store.logs import STARTED, append_all, begin, step, text
 
 from bascule.model.codec import decode_logged
-from bascule.model.events import Note
+from bascule.model.events import Note, PromptQueued
 from bascule.store.base import AuditRecord
 from bascule.store.sqlite import SqliteStore
 
@@ -131,22 +131,30 @@ async def test_a_log_without_its_marks_gets_a_new_epoch(
     assert await notes(store, "s1") == []
 
 
-COLUMNS = ("seq", "archived", "record", "crc", "folded_seq", "out_offset", "parked", "resume_crc", "found")
+OWN_COLUMNS = ("seq", "archived", "record", "crc", "folded_seq", "out_offset", "resume_crc", "found")
+COLUMNS = [
+    *(("sessions", column) for column in OWN_COLUMNS),
+    ("pending", "body"),
+    ("driver_states", "out_offset"),
+    ("driver_states", "state"),
+]
 
 
 @pytest.mark.row("F5", "REL-11")
-@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
 async def test_one_changed_bit_in_any_column_is_named_and_the_rest_is_served(
-    column: str, open_store: Opener, database: Path
+    table: str, column: str, open_store: Opener, database: Path
 ) -> None:
     store = await open_store()
     for name in ("s1", "s2"):
-        await append_all(store, [STARTED, text()], name)
+        queued = PromptQueued("p1", "later", "ana")
+        begun = step(1, STARTED, queued, session_id=name, out_offset=9, driver_state=b'{"a":1}')
+        await store.append(begun)
     await store.close()
     with closing(sqlite3.connect(database, isolation_level=None)) as spoiler:
-        (value,) = spoiler.execute(f"SELECT {column} FROM sessions WHERE session_id = 's1'").fetchone()
+        (value,) = spoiler.execute(f"SELECT {column} FROM {table} WHERE session_id = 's1'").fetchone()
         worse = value ^ 1 if isinstance(value, int) else value[:5] + bytes([value[5] ^ 1]) + value[6:]
-        spoiler.execute(f"UPDATE sessions SET {column} = ? WHERE session_id = 's1'", (worse,))
+        spoiler.execute(f"UPDATE {table} SET {column} = ? WHERE session_id = 's1'", (worse,))
     store = await open_store()
     await store.examine()
     assert list(store.damaged_sessions) == ["s1"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.store.conftest import Opener
 from tests.store.logs import STARTED, append_all, asked, numbers, opened, step, text
+from tests.store.older_database import FILES, old_database
 from tests.waiting import PATIENCE
 
 from bascule.model.events import EntryClosed, PermissionAnswered, PromptSent, TurnEnded
@@ -21,8 +22,6 @@ from bascule.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.anyio
 
-FILES = sorted((Path(schema.__file__).parent / "migrations").glob("*.sql"))
-TABLES = ("meta", "sessions", "events", "entries", "requests", "outbox", "replies", "audit", "grants")
 KILLS = 20
 # Enough for the folded entries to be written and for search to have something to owe.
 LOG = [
@@ -50,34 +49,13 @@ async def fill(store: SqliteStore) -> str:
     return secret
 
 
-async def old_database(source: Path, target: Path, version: int) -> None:
-    """The same rows in tables as that version made them."""
-    with closing(sqlite3.connect(target, isolation_level=None)) as made:
-        made.execute(f"PRAGMA application_id = {schema.APPLICATION_ID:d}")
-        for file in FILES[:version]:
-            made.executescript(file.read_text())
-        made.execute(f"PRAGMA user_version = {version:d}")
-        made.execute("ATTACH ? AS source", (str(source),))
-        made.execute("DELETE FROM meta")
-        for table in TABLES:
-            columns = ", ".join(row[1] for row in made.execute(f"PRAGMA main.table_info({table})"))
-            made.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}")
-        if version >= 2:
-            made.execute("INSERT INTO search_owed SELECT session_id, 0 FROM sessions")
-            made.execute("INSERT INTO search_owed SELECT session_id, first_seq FROM entries WHERE open = 0")
-        if version < 5:
-            made.execute("DELETE FROM main.meta WHERE name = 'epoch'")
-        made.execute("DETACH source")
-    target.chmod(0o600)
-
-
 async def check_contents(store: SqliteStore, secret: str) -> None:
     assert sorted(one.session_id for one in await store.sessions()) == [f"s{n}" for n in range(5)]
     for n in range(5):
         assert numbers(await store.read(f"s{n}", 0)) == list(range(1, 9))
         point = await store.resume_point(f"s{n}")
         assert point is not None
-        assert (point.out_offset, point.driver_state) == (1234, b'{"a":1}')
+        assert (point.out_offset, point.state_offset, point.driver_state) == (1234, 1234, b'{"a":1}')
         assert point.outbox == [Write("answer:r1", b"yes\n")]
         assert [one.state for one in point.requests] == ["answered"]
         assert len((await store.page(f"s{n}")).entries) >= 3
@@ -102,7 +80,7 @@ async def test_a_database_of_every_version_opens_with_all_that_was_in_it(
     await new.close()
     old = tmp_path / "old" / "bascule.db"
     old.parent.mkdir()
-    await old_database(new.path, old, version)
+    old_database(new.path, old, version)
     store = await open_store(old)
     await check_contents(store, secret)
     await store.append(step(9, text("it goes on"), session_id="s1"))
@@ -120,7 +98,7 @@ async def test_kill_9_in_the_middle_of_migrating_is_recovered_from_each_time(
     await new.close()
     old = tmp_path / "old" / "bascule.db"
     old.parent.mkdir()
-    await old_database(new.path, old, 1)
+    old_database(new.path, old, 1)
     killed = 0
     for n in range(KILLS):
         with closing(sqlite3.connect(old)) as before:
@@ -129,7 +107,7 @@ async def test_kill_9_in_the_middle_of_migrating_is_recovered_from_each_time(
             old.unlink()
             for side in old.parent.glob("bascule.db*"):
                 side.unlink()
-            await old_database(new.path, old, 1)
+            old_database(new.path, old, 1)
         child = await asyncio.create_subprocess_exec(
             sys.executable, str(Path(__file__).with_name("dying_migration.py")), str(old), str(n % 7)
         )

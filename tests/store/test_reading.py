@@ -7,8 +7,18 @@ import pytest
 from tests.store.conftest import Opener
 from tests.store.logs import STARTED, append_all, opened, step, text
 
-from bascule.model.events import AnyEvent, TurnEnded
-from bascule.store import audit, reader, transaction
+from bascule.model.entries import TextEntry
+from bascule.model.events import (
+    AnyEvent,
+    Diff,
+    EntryClosed,
+    TextSaid,
+    ToolChanged,
+    ToolStarted,
+    TurnEnded,
+)
+from bascule.store import audit, reader, search_index, transaction
+from bascule.store.rows import decode_entry
 from bascule.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.anyio
@@ -43,11 +53,13 @@ async def test_no_statement_reads_a_whole_table_or_sorts(store: SqliteStore, nam
 
 
 async def test_a_page_of_a_long_session_costs_about_what_one_of_a_short_session_does(
-    store: SqliteStore,
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(search_index, "REST", 0)
     for session_id, count in (("short", 2_000), ("long", 40_000)):
         events: list[AnyEvent] = [STARTED, *[TurnEnded("end_turn", duration_ms=n) for n in range(count)]]
         await append_all(store, events, session_id, size=1000)
+    await store.searchable()
 
     def steps(connection: sqlite3.Connection, session_id: str) -> int:
         """How much SQLite did, in virtual machine instructions: the machine's mood does not matter."""
@@ -85,14 +97,66 @@ async def test_entries_on_disk_lag_the_log_by_a_bounded_part(open_store: Opener)
     lags: list[int] = []
     for seq in range(3, 3003, 100):
         await store.append(step(seq, *[text("word ")] * 100))
-        head, folded = await store.query(
-            lambda one: one.execute("SELECT seq, folded_seq FROM sessions").fetchone()
-        )
-        lags.append(head - folded)
+        await store.searchable()  # what was put off has been folded
+        lags.append(await store.query(_lag))
     assert max(lags) < 512
     assert max(lags) > 100
     await store.append(step(3003, TurnEnded("end_turn")))
-    head, folded = await store.query(
-        lambda one: one.execute("SELECT seq, folded_seq FROM sessions").fetchone()
-    )
-    assert head == folded
+    assert await store.query(_lag) == 0
+
+
+async def test_a_step_folds_by_itself_once_too_much_was_put_off(
+    open_store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_index, "REST", 1_000_000)  # there is no spare time
+    monkeypatch.setattr(transaction, "MAX_DEBT_BYTES", 100_000)
+    store = await open_store()
+    await store.append(step(1, STARTED, opened()))
+    lags: list[int] = []
+    for seq in range(3, 20_003, 100):
+        await store.append(step(seq, *[text("word ")] * 100))
+        lags.append(await store.query(_lag))
+    assert 512 < max(lags) < 1500
+    page = await store.page("s1")
+    assert page.seq == 20_002
+    assert decode_entry(page.entries[-1]).last_seq == 20_002
+
+
+async def test_entries_edits_and_search_are_made_again_from_the_log(
+    open_store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transaction, "MAX_TAIL", 50)
+    store = await open_store()
+    diff = Diff("a.py", "@@ -1 +1 @@", added=1)
+    turn: list[AnyEvent] = [
+        TextSaid("m", "assistant", "a heron"),
+        ToolStarted("t", "Edit", "Edit a.py", "edit"),
+        ToolChanged("t", "done", diffs=(diff,)),
+        TurnEnded("end_turn"),
+    ]
+    await append_all(store, [STARTED, *turn * 300, opened(), text("half said")], size=100)
+    await append_all(store, [STARTED, *turn], "s2")
+    await store.searchable()
+
+    async def folded() -> list[object]:
+        await store.searchable()
+        pages = [await store.page(name, 10_000) for name in ("s1", "s2")]
+        found = await store.search("heron", limit=1000)
+        return [pages, sorted(found.hits), found.owed, await store.edited("s1"), await store.session("s1")]
+
+    before = await folded()
+    stored = await store.query(lambda one: one.execute("SELECT * FROM entries").fetchall())
+    await store.rebuild("s1")
+    assert await store.query(lambda one: one.execute("SELECT * FROM entries").fetchall()) == stored
+    assert await folded() == before
+    await store.rebuild("nobody")
+    await store.append(step(1204, text(", and said"), EntryClosed("e"), TurnEnded("end_turn")))
+    last = decode_entry((await store.page("s1")).entries[-2])
+    assert isinstance(last, TextEntry)
+    assert last.text == "half said, and said"
+
+
+def _lag(connection: sqlite3.Connection) -> int:
+    """Events that the stored entries of the only session do not hold."""
+    head = connection.execute("SELECT max(seq) FROM events").fetchone()[0]
+    return head - connection.execute("SELECT folded_seq FROM sessions").fetchone()[0]

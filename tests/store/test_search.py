@@ -8,6 +8,7 @@ import pytest
 from msgspec import Raw
 from tests.store.conftest import Opener
 from tests.store.logs import STARTED, opened, step, text
+from tests.store.older_database import old_database
 from tests.waiting import PATIENCE
 
 from bascule.model.errors import InvalidInput
@@ -170,29 +171,10 @@ async def test_what_an_earlier_version_stored_is_indexed_in_the_background(
     store = await open_store()
     await tell(store, talk(*(f"message number{n} about herons" for n in range(300))))
     await store.close()
-    with sqlite3.connect(database) as connection:  # as it was before there was a search
-        for name in (
-            "search_text",
-            "search_titles",
-            "search_sessions",
-            "search_owed",
-            "projects",
-            "edits",
-            "rules",
-            "comparisons",
-            "session_index",
-        ):
-            connection.execute(f"DROP TABLE {name}")
-        connection.execute("DROP TRIGGER events_are_never_deleted")
-        connection.execute("DROP INDEX sessions_by_activity")
-        connection.execute("ALTER TABLE sessions DROP COLUMN found")
-        connection.execute("CREATE INDEX sessions_by_activity ON sessions (archived, updated_at DESC)")
-        connection.execute(
-            "CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events BEGIN SELECT 1; END"
-        )
-        connection.execute("PRAGMA user_version = 1")
-    connection.close()
-    store = await open_store()
+    old = database.parent / "old" / "bascule.db"
+    old.parent.mkdir()
+    old_database(database, old, 1)  # as it was before there was a search
+    store = await open_store(old)
     first = await store.search("number299")
     assert first.owed > 0 or first.hits
     await store.searchable()
@@ -225,8 +207,8 @@ async def test_a_store_that_closes_before_anything_was_indexed_closes(open_store
     await asyncio.wait_for(closing, PATIENCE)
 
 
-def test_the_schema_is_at_its_sixth_version() -> None:
-    assert schema.VERSION == 6
+def test_the_schema_is_at_its_seventh_version() -> None:
+    assert schema.VERSION == 7
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])

@@ -131,6 +131,8 @@ class Adopter:
             self._skip_what_is_gone(ledger, point, kept[name])
             if record.session_id in self._store.behind:
                 await self._withdraw_answered(ledger, name, shared=started.driver in SHARED)
+        else:
+            point.state_offset = point.out_offset  # there is nothing left to read again
         if started.driver in SHARED:
             self._adopt_shared(ledger, started, point, name in kept)
             return name
@@ -183,6 +185,7 @@ class Adopter:
 
     def _skip_what_is_gone(self, ledger: Ledger, point: ResumePoint, state: SessionState) -> None:
         """An older copy of the log may ask for output that was let go of since: go on where there is some."""
+        point.state_offset = max(point.state_offset, state.out_base)
         gone = max(0, state.out_base - point.out_offset)
         if gone or state.err_base > point.err_offset:
             point.out_offset = max(point.out_offset, state.out_base)

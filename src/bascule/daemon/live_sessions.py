@@ -118,7 +118,8 @@ class LiveSessions:
         """As `take`, on a process that others may use as well."""
         record = ledger.record
         leaving = record.phase is Phase.ENDING
-        slot = at.add(record.session_id, point.out_offset, point.err_offset, leaving=leaving)
+        # Not further than its driver's state: until that is stored again, nobody may trim what follows it.
+        slot = at.add(record.session_id, point.state_offset, point.err_offset, leaving=leaving)
         supervisor = SharedSupervisor(
             ledger,
             slot,

@@ -63,4 +63,4 @@ def fresh_point(
     record: SessionRecord, pending: Pending, out_offset: int = 0, err_offset: int = 0
 ) -> ResumePoint:
     """Where a session begins on its process: nothing is read, written or asked yet."""
-    return ResumePoint(record, pending, out_offset, err_offset, None, [], [])
+    return ResumePoint(record, pending, out_offset, err_offset, None, [], [], out_offset)

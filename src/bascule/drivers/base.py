@@ -82,6 +82,14 @@ class Driver(Protocol):
         ...
 
     @property
+    def repeatable(self) -> bool:
+        """Whether the same output, cut anywhere, leads from one state to the same other state.
+
+        Then a state need not be stored with every step: the output since the last one is received again.
+        """
+        ...
+
+    @property
     def spoken(self) -> bool:
         """Whether the agent has sent a valid message; always True where others check that."""
         ...

@@ -40,6 +40,10 @@ class LineDriver(Generic[StateT]):
     def consumed(self) -> int:
         return self._lines.consumed
 
+    @property
+    def repeatable(self) -> bool:
+        return True
+
     def receive(self, chunk: bytes) -> list[AnyEvent]:
         self._lines.feed(chunk)
         return self._out.take()

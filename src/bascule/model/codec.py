@@ -1,6 +1,7 @@
 """Encodes and decodes events. One encoding serves the database, the link and the browser."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import msgspec
 from msgspec import Raw, Struct
@@ -52,5 +53,11 @@ def decode_event(data: bytes) -> AnyEvent:
 
 def timestamp(moment: float) -> str:
     """Seconds since the epoch as the ISO form every log uses: UTC, milliseconds, `Z`."""
-    text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
+    second, microseconds = divmod(round(moment * 1_000_000), 1_000_000)
+    return f"{_whole_second(second)}.{microseconds // 1000:03}Z"
+
+
+@lru_cache(maxsize=2)
+def _whole_second(second: int) -> str:
+    """Kept, because many events are logged within one second."""
+    return datetime.fromtimestamp(second, UTC).isoformat().removesuffix("+00:00")

@@ -97,7 +97,11 @@ class Ledger:
         reply: StoredReply | None = None,
         sync: bool = False,
     ) -> asyncio.Future[None]:
-        """Make these facts true now and durable soon; the future says when."""
+        """Make these facts true now and durable soon; the future says when.
+
+        `driver_state` is the driver's state at `out_offset`. A step that only read on may leave it out: the
+        driver is brought there again by the same output.
+        """
         at = timestamp(self._clock())
         step = self._step_to_join(at, reply)
         batch = step.batch
@@ -110,7 +114,7 @@ class Ledger:
         if err_offset is not None:
             batch.err_offset = err_offset
         if driver_state is not None:
-            batch.driver_state = driver_state
+            batch.driver_state, batch.state_offset = driver_state, out_offset
         batch.writes.extend(write for write in writes if write.data)
         batch.delivered.extend(delivered)
         batch.audit.extend(audit)

@@ -7,13 +7,32 @@ from bascule.drivers.base import Driver
 from bascule.model.events import AnyEvent, StderrWritten
 from bascule.session.agent import AgentProcess, Exit
 from bascule.session.ledger import Ledger
+from bascule.store.base import ResumePoint
 
 CHUNK = 256 * 1024
 TRIM_EVERY = 4 * 1024 * 1024  # bytes between two syncs that let the keeper forget
+STATE_EVERY = 1024 * 1024  # bytes that are read again after a crash, at most
 TELL_EVERY = 256 * 1024  # bytes between two notes of how far we are; the keeper waits only after far more
 STDERR_KEPT = 256 * 1024  # bytes of stderr that become events; the rest is counted
 STDERR_PIECE = 16 * 1024
 TAIL_KEPT = 4096
+
+
+def bring_up(driver: Driver, process: AgentProcess, point: ResumePoint) -> None:
+    """Give a driver the output between its stored state and the end of the log once more.
+
+    Nothing but reading happened in between (a step with anything else stores the state), so the driver says
+    what the log holds already, and owes nobody anything. Less output may be there than was read: a power cut
+    takes the end of a spool. Then the driver is as far as can be, and its process is gone.
+    """
+    at = point.state_offset
+    while at < point.out_offset:
+        chunk = process.read_out(at, min(CHUNK, point.out_offset - at))
+        if not chunk:
+            return
+        driver.receive(chunk)
+        driver.data_to_send()
+        at += len(chunk)
 
 
 class Reader:
@@ -29,23 +48,25 @@ class Reader:
         process: AgentProcess,
         driver: Driver,
         admit: Callable[[list[AnyEvent], int], "asyncio.Future[None]"],
-        out_offset: int,
-        err_offset: int,
+        store_state: Callable[[bool], "asyncio.Future[None]"],
+        point: ResumePoint,
     ) -> None:
-        self.out = out_offset
-        self.err = err_offset
+        self.out = point.out_offset
+        self.err = point.err_offset
         self.stderr_tail = ""
         self.shows_stderr: Callable[[], bool] = lambda: True
         self._ledger = ledger
         self._process = process
         self._driver = driver
         self._admit = admit
-        self._base = out_offset
-        self._committed = out_offset
-        self._err_committed = err_offset
-        self._trimmed = out_offset
-        self._told = out_offset
-        self._stderr_dropped = max(0, err_offset - STDERR_KEPT)  # by whoever read it before a restart, too
+        self._store_state = store_state
+        self._base = point.out_offset - driver.consumed
+        self._committed = point.out_offset
+        self._err_committed = point.err_offset
+        self._stated = self._trimmed = point.state_offset
+        self._told = point.out_offset
+        # Also what was left out by whoever read it before a restart.
+        self._stderr_dropped = max(0, point.err_offset - STDERR_KEPT)
         self._more_out = asyncio.Event()
         self._more_err = asyncio.Event()
         self._exit: Exit | None = None
@@ -93,9 +114,12 @@ class Reader:
         await self._tell_position()
 
     async def _tell_position(self) -> None:
-        if self._committed - self._trimmed >= TRIM_EVERY:
-            # What the keeper forgets must be on disk here first.
-            await self._ledger.log([], sync=True)
+        trim = self._committed - self._trimmed >= TRIM_EVERY
+        if trim or self._committed - self._stated >= STATE_EVERY:
+            # What the keeper forgets must be on disk here first, with a state that needs none of it.
+            await self._store_state(trim)
+            self._stated = self._committed
+        if trim:
             self._trimmed = self._committed
         if self.out - self._told >= TELL_EVERY:
             self._told = self.out

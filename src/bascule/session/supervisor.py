@@ -54,7 +54,7 @@ from bascule.session.noise_limit import NoiseLimit
 from bascule.session.open_requests import OpenRequests
 from bascule.session.outbox import Outbox
 from bascule.session.patience import Patience
-from bascule.session.reading import Reader
+from bascule.session.reading import Reader, bring_up
 from bascule.session.reviving import Revival, Reviving
 from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 
@@ -81,6 +81,7 @@ class Supervisor:
         ruling: Ruling = by_mode,
         revival: Revival = NEVER,
     ) -> None:
+        bring_up(driver, process, point)
         self.ledger = ledger
         self.reviving = Reviving(ledger, revival)
         self.driver = driver
@@ -97,9 +98,11 @@ class Supervisor:
         )
         self._noise = NoiseLimit(steady)
         self._given_up = ""  # why it was stopped though nobody asked for it, in words
-        self._base = point.out_offset
+        self._base = point.out_offset - driver.consumed
         self._outbox = Outbox(ledger, process, point.outbox)
-        self._reader = Reader(ledger, process, driver, self.admit, point.out_offset, point.err_offset)
+        self._reader = Reader(
+            ledger, process, driver, self.admit, lambda sync: self.log([], sync=sync), point
+        )
         # A try that fails leaves no trace of its own in the transcript: its words are part of the outcome.
         self._reader.shows_stderr = lambda: not self.reviving.trying
         self.conversations = ConversationList(driver, lambda write: self.log([], writes=[write]))
@@ -223,9 +226,11 @@ class Supervisor:
         self._spoke = True
         writes: list[Write] = []
         audit: list[AuditRecord] = []
-        facts = events if self._only_speaks(events) else self._followed(events, writes, audit)
+        only_speaks = self._only_speaks(events)
+        only_read = only_speaks and not self.driver.owes
+        facts = events if only_speaks else self._followed(events, writes, audit)
         writes += self.driver.data_to_send()
-        committed = self.log(facts, writes=writes, audit=audit, sync=bool(audit))
+        committed = self.log(facts, writes=writes, audit=audit, sync=bool(audit), only_read=only_read)
         if facts is not events:
             self._react(facts)
         self._patience.heard(facts)
@@ -285,12 +290,18 @@ class Supervisor:
         delivered: Sequence[str] = (),
         reply: StoredReply | None = None,
         sync: bool = True,
+        only_read: bool = False,
     ) -> "asyncio.Future[None]":
-        """Log facts together with the driver's position and the bytes they cause."""
+        """Log facts together with the driver's position and the bytes they cause.
+
+        `only_read`: the driver did nothing but read since its state was stored. Then the state is left out,
+        where reading the same again leads to it.
+        """
+        leave_out = only_read and bool(events) and self.driver.repeatable
         committed = self.ledger.log(
             events,
             out_offset=self._base + self.driver.consumed,
-            driver_state=self.driver.state(),
+            driver_state=None if leave_out else self.driver.state(),
             writes=writes,
             delivered=delivered,
             audit=audit,

@@ -86,6 +86,7 @@ class Batch(Struct):
     out_offset: int | None = None  # spool bytes that have become events
     err_offset: int | None = None
     driver_state: bytes | None = None
+    state_offset: int | None = None  # the offset of that state; `out_offset` when None
     writes: list[Write] = []  # into the outbox, to be delivered after the commit
     delivered: list[str] = []  # write ids that leave the outbox
     audit: list[AuditRecord] = []
@@ -94,7 +95,11 @@ class Batch(Struct):
 
 
 class ResumePoint(Struct):
-    """Everything needed to resume a session after a restart."""
+    """Everything needed to resume a session after a restart.
+
+    `out_offset` is how far its output has become events. The driver's state is that of `state_offset`, at or
+    before it: the driver is given the output between the two again, and what it says to it is in the log.
+    """
 
     record: SessionRecord
     pending: Pending
@@ -103,6 +108,7 @@ class ResumePoint(Struct):
     driver_state: bytes | None
     outbox: list[Write]
     requests: list[RequestRecord]  # open, or answered and not yet delivered
+    state_offset: int = 0
 
 
 class Page(NamedTuple):

@@ -10,6 +10,7 @@ from bascule.model.errors import StoreConflict, StoreDamaged
 from bascule.model.events import Note
 from bascule.store.base import Batch
 from bascule.store.heads import AUDIT, Heads
+from bascule.store.rows import LIVE_PHASES
 from bascule.store.sqlite_errors import storage_fault
 from bascule.store.transaction import Transaction
 
@@ -17,7 +18,12 @@ log = logging.getLogger(__name__)
 
 EPOCH = "SELECT value FROM meta WHERE name = 'epoch'"
 KEEP_EPOCH = "INSERT OR REPLACE INTO meta (name, value) VALUES ('epoch', ?)"
-REACHED = "SELECT session_id, seq FROM sessions WHERE found = 0"
+# The row of a session that is over is exact; that of a live one may be behind its log.
+REACHED = f"""
+SELECT session_id, CASE WHEN phase NOT IN ({LIVE_PHASES}) THEN seq
+    ELSE max(seq, coalesce((SELECT max(seq) FROM events WHERE session_id = sessions.session_id), 0)) END
+FROM sessions WHERE found = 0
+"""
 AUDITED = "SELECT coalesce(max(n), 0) FROM audit"
 
 LOGGED = "SELECT coalesce(max(seq), 0) FROM events WHERE session_id = ?"

@@ -3,9 +3,9 @@
 import sqlite3
 
 from bascule.model.errors import StoreDamaged
-from bascule.store.rows import SESSION_COLUMNS, decode_session
+from bascule.store.rows import SESSION_COLUMNS, SESSION_TABLES, decode_session
 
-EXAMINED = f"SELECT {SESSION_COLUMNS}, archived, found FROM sessions"
+EXAMINED = f"SELECT {SESSION_COLUMNS}, archived, found FROM {SESSION_TABLES}"
 
 
 def examined(connection: sqlite3.Connection) -> list[StoreDamaged]:

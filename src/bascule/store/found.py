@@ -7,11 +7,18 @@ from datetime import datetime
 from bascule.model.errors import StoreDamaged
 from bascule.store.base import FoundSession
 from bascule.store.reader import FOUND
-from bascule.store.rows import SESSION_COLUMNS, SessionRow, decode_entry, decode_session, entry_body
+from bascule.store.rows import (
+    SESSION_COLUMNS,
+    SESSION_TABLES,
+    SessionRow,
+    decode_entry,
+    decode_session,
+    entry_body,
+)
 from bascule.store.search_text import text_of
 from bascule.store.transaction import Transaction
 
-IS_FOUND = f"SELECT {SESSION_COLUMNS} FROM sessions WHERE session_id = ? AND found = 1"
+IS_FOUND = f"SELECT {SESSION_COLUMNS} FROM {SESSION_TABLES} WHERE session_id = ? AND found = 1"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
 INDEXED = """
 SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND open = 0 AND NOT EXISTS
@@ -22,7 +29,7 @@ DROP_TITLE = "INSERT INTO search_titles (search_titles, rowid, words) VALUES ('d
 # The session's own row goes last: while it is there, its log may be deleted.
 TABLES = (
     *("events", "entries", "requests", "outbox", "edits", "search_owed", "search_sessions"),
-    *("session_index", "sessions"),
+    *("pending", "driver_states", "session_index", "sessions"),
 )
 
 NEXT = "SELECT coalesce(max(n), 0) + 1 FROM search_sessions WHERE n > 0"
@@ -64,17 +71,22 @@ def forget(transaction: Transaction, session_id: str) -> bool:
     if values is None:
         return False
     check_found(decode_session(values))
+    drop_text(connection, session_id)
     number = connection.execute(NUMBER, (session_id,)).fetchone()
-    if number is not None:
-        n, title = number
-        for first_seq, words in _indexed(connection, session_id):
-            connection.execute(DROP_TEXT, (n << 32 | first_seq, words))
-        if title:
-            connection.execute(DROP_TITLE, (n, title))
+    if number is not None and number[1]:
+        connection.execute(DROP_TITLE, number)
     transaction.forget(session_id)
     for table in TABLES:
         connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
     return True
+
+
+def drop_text(connection: sqlite3.Connection, session_id: str) -> None:
+    """Take what a session says out of the search index; called while its entries are there."""
+    number = connection.execute(NUMBER, (session_id,)).fetchone()
+    if number is not None:
+        for first_seq, words in _indexed(connection, session_id):
+            connection.execute(DROP_TEXT, (number[0] << 32 | first_seq, words))
 
 
 def _indexed(connection: sqlite3.Connection, session_id: str) -> Iterator[tuple[int, str]]:

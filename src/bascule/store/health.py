@@ -17,6 +17,7 @@ HEADER = 100
 BUSY_SECONDS = 5
 # Without these nothing can be served. Damage in the others is found when a session is read, and named there.
 ESSENTIAL = ("meta", "sessions", "requests", "outbox", "replies", "grants")
+ESSENTIAL_SINCE_0007 = ("pending", "driver_states")
 
 
 def open_sound(
@@ -153,7 +154,7 @@ def _examine_contents(path: Path, connection: sqlite3.Connection) -> None:
         _check_version(path, version)
         if version == 0:
             raise _Unsound("says that it has no tables")
-        for table in ESSENTIAL:
+        for table in ESSENTIAL + (ESSENTIAL_SINCE_0007 if version >= 7 else ()):
             found = [row[0] for row in connection.execute(f"PRAGMA quick_check('{table}')")]
             if found != ["ok"]:
                 raise _Unsound(f"is damaged in its table {table} ({found[0]})")

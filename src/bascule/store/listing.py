@@ -1,18 +1,16 @@
 """Lists of sessions: a page at a time, the latest activity first, chosen and counted by the database.
 
 A cursor is a position in that order (the activity and id of the last row), not a number of rows: a session
-that becomes active between two pages moves above the cursor and shifts nothing below it.
+that becomes active between two pages moves above the cursor and shifts nothing below it. The order is that of
+the stored rows, exact to the second while a session speaks; what a page says of its sessions is as of the end
+of their logs.
 """
 
 import base64
 import binascii
 import sqlite3
-from collections.abc import Iterable
-from typing import Any
 
 from bascule.model.errors import InvalidInput, StoreDamaged
-from bascule.model.lifecycle import LIVE
-from bascule.model.records import SessionRecord
 from bascule.store.base import (
     MAX_FOLDERS,
     Conversation,
@@ -21,7 +19,8 @@ from bascule.store.base import (
     SessionFilter,
     SessionPage,
 )
-from bascule.store.rows import decode_record
+from bascule.store.reader import Records, current_records
+from bascule.store.rows import LIVE_PHASES
 
 # The inner query is answered by indexes alone; records are read for the page only.
 _PAGE = """
@@ -31,11 +30,10 @@ SELECT chosen.updated_at, session_id, seq, record, crc FROM (
     {condition} ORDER BY updated_at DESC, session_id LIMIT :limit
 ) AS chosen CROSS JOIN sessions USING (session_id) ORDER BY chosen.updated_at DESC, session_id
 """
-_PHASES = ", ".join(f"'{phase.value}'" for phase in sorted(LIVE))
 # The index is only used by a query that repeats its condition.
 _WITHOUT_AGENT = "end_reason IN ('disconnected', 'could_not_connect')"
 _LIVE = f"""
-SELECT session_id FROM sessions WHERE phase IN ({_PHASES})
+SELECT session_id FROM sessions WHERE phase IN ({LIVE_PHASES})
 UNION ALL SELECT session_id FROM session_index WHERE {_WITHOUT_AGENT} AND end_reason = 'disconnected'
 """
 _IN_FOLDER = "SELECT session_id FROM session_index WHERE found = 0 AND archived = :archived AND home = :home"
@@ -53,7 +51,7 @@ SELECT session_id, seq, record, crc FROM session_index CROSS JOIN sessions USING
 WHERE {_WITHOUT_AGENT} AND sessions.found = 0 AND sessions.archived = 0
 """
 _LIVE_RECORDS = f"""
-SELECT session_id, seq, record, crc FROM sessions WHERE phase IN ({_PHASES}) AND found = 0
+SELECT session_id, seq, record, crc FROM sessions WHERE phase IN ({LIVE_PHASES}) AND found = 0
 """
 _OF_CONVERSATION = """
 SELECT session_id, seq, record, crc FROM session_index CROSS JOIN sessions USING (session_id)
@@ -71,8 +69,6 @@ WHERE home <> '' GROUP BY home ORDER BY max(updated_at) DESC LIMIT ?
 _CONVERSATIONS = """
 SELECT agent, conversation, session_id FROM session_index WHERE found = 0 AND conversation <> ''
 """
-Records = tuple[list[SessionRecord], list[StoreDamaged]]
-
 _NO_BOUND = ("\U0010ffff", "")  # before the first row
 
 
@@ -83,7 +79,7 @@ def page(
     at, session_id = _NO_BOUND if cursor is None else _position(cursor)
     values: dict[str, object] = {"archived": int(where.archived), "at": at, "id": session_id}
     rows = connection.execute(_query(where, values), {**values, "limit": limit + 1}).fetchall()
-    sound, damaged = _decoded(row[1:] for row in rows[:limit])
+    sound, damaged = current_records(connection, (row[1:] for row in rows[:limit]))
     following = _cursor(*rows[limit - 1][:2]) if len(rows) > limit else None
     return SessionPage(sound, following), damaged
 
@@ -111,28 +107,16 @@ def counts(connection: sqlite3.Connection, archived: bool) -> SessionCounts:
 
 def orphans(connection: sqlite3.Connection) -> Records:
     """Sessions whose agent went away, or could not be started again."""
-    return _decoded(connection.execute(_ORPHANS))
+    return current_records(connection, connection.execute(_ORPHANS))
 
 
 def live(connection: sqlite3.Connection) -> Records:
     """Sessions in a phase in which an agent runs, archived ones included."""
-    return _decoded(connection.execute(_LIVE_RECORDS))
+    return current_records(connection, connection.execute(_LIVE_RECORDS))
 
 
 def of_conversation(connection: sqlite3.Connection, conversation: Conversation) -> Records:
-    return _decoded(connection.execute(_OF_CONVERSATION, conversation))
-
-
-def _decoded(rows: Iterable[tuple[Any, ...]]) -> Records:
-    """The sessions that can be read, and what is wrong with the others."""
-    sound: list[SessionRecord] = []
-    damaged: list[StoreDamaged] = []
-    for row in rows:
-        try:
-            sound.append(decode_record(*row))
-        except StoreDamaged as damage:
-            damaged.append(damage)
-    return sound, damaged
+    return current_records(connection, connection.execute(_OF_CONVERSATION, conversation))
 
 
 def recent_folders(connection: sqlite3.Connection, limit: int) -> list[str]:

@@ -1,7 +1,10 @@
 """The writer's projection of one session: applies the model's folds and makes the rows to store.
 
-Entries are written only now and then (`MAX_LAG_*`), so that streaming a long text does not rewrite it with
-every word; whoever reads a page folds the short rest of the log onto what is stored.
+The log is written with every step; what is folded from it only now and then, so that a piece of output costs
+the row of its event. Entries are folded when a turn ends; those of a long turn a part at a time, in the spare
+time of the writer. Whoever reads a page folds the rest of the log onto what is stored. The row of a live
+session may be behind its log within a second, and only in what `COUNTED` events change: its reader folds the
+rest as well.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,18 +12,37 @@ from itertools import groupby
 
 from bascule.model.codec import Logged
 from bascule.model.entries import AnyEntry, Fold
-from bascule.model.events import AnyEvent, SessionEnded, SessionFailed, TextAppended, TurnEnded
-from bascule.model.records import RequestRecord
-from bascule.model.session_fold import NO_RECORD_CHANGE, SessionFold
+from bascule.model.events import (
+    AnyEvent,
+    SessionEnded,
+    SessionFailed,
+    TextAppended,
+    ToolChanged,
+    TurnEnded,
+    UsageChanged,
+)
+from bascule.model.lifecycle import LIVE
+from bascule.model.records import RequestRecord, SessionRecord
+from bascule.model.session_fold import CHANGES_PENDING, NO_RECORD_CHANGE, SessionFold
 from bascule.store.base import Batch, Row
-from bascule.store.rows import SessionRow, seed
+from bascule.store.rows import SessionRow, encode_offsets, seed
 from bascule.store.session_index import Facts, facts_of
 
-MAX_LAG_EVENTS = 512
-MAX_LAG_BYTES = 64 * 1024
+MAX_LAG_EVENTS = 512  # a longer tail is folded in parts
+MAX_LAG_BYTES = 256 * 1024
+PART_BYTES = 512 * 1024  # about as much as is folded at a time, unless its events are small
+SECOND = len("2027-01-15T08:00:00")  # of a timestamp
 MAX_DELIVERED = 64  # requests whose answer was delivered and whose tool has not moved yet
 
+# They add to counters of the record. Whatever else changes a record is stored with it at once; so is a new
+# cost, because costs are summed up in SQL.
+COUNTED: frozenset[type[AnyEvent]] = frozenset({ToolChanged, UsageChanged})
 ENDINGS: frozenset[type[AnyEvent]] = frozenset({TurnEnded, SessionEnded, SessionFailed})
+
+
+def may_lag(record: SessionRecord) -> bool:
+    """Whether a stored record may be behind its log."""
+    return record.phase in LIVE and not record.found
 
 
 def merged(log: Iterable[Logged]) -> Iterator[Logged]:
@@ -75,8 +97,19 @@ class SessionState:
         self.title_changed = False
         self._indexed = facts_of(row.record) if row.record.seq else None
         self.advanced = False  # something of its record may have changed
+        self._row_changed = row.record.seq == 0  # in something that must not lag
+        self._row_second = ""  # in which it was last written
+        self._row_seq = row.record.seq
+        self._offsets_moved = False
+        self.pending_changed = False
+        self.state_changed = False
         self.rows: list[Row] = []
         self.changed_requests: dict[str, RequestRecord] = {}
+
+    def add_tail(self, tail: list[Logged], tail_bytes: int) -> None:
+        """More of its log that the stored entries do not hold."""
+        self._tail += tail
+        self._tail_bytes += tail_bytes
 
     def apply(self, batch: Batch, bodies: list[bytes]) -> None:
         """Take one step. Only memory changes: the transaction writes what it finds here."""
@@ -94,20 +127,51 @@ class SessionState:
         self._move_marks(batch)
 
     def _move_marks(self, batch: Batch) -> None:
+        row = self.row
         if batch.out_offset is not None:
-            self.row.out_offset = batch.out_offset
+            row.out_offset, self._offsets_moved = batch.out_offset, True
         if batch.err_offset is not None:
-            self.row.err_offset = batch.err_offset
+            row.err_offset, self._offsets_moved = batch.err_offset, True
         if batch.driver_state is not None:
-            self.row.driver_state = batch.driver_state
+            row.driver_state = batch.driver_state
+            row.state_offset = row.out_offset if batch.state_offset is None else batch.state_offset
+            self.state_changed = True
 
     def _advance(self, logged: Logged) -> None:
         self.advanced = True
-        title = self.row.record.title
-        for request in self._session.apply(logged):
+        record, kind = self.row.record, type(logged.event)
+        title, cost = record.title, record.cost_usd
+        changed = self._session.apply(logged)
+        for request in changed:
             self.changed_requests[request.request_id] = request
-        self.title_changed = self.title_changed or self.row.record.title != title
-        self._turn_over = self._turn_over or type(logged.event) in ENDINGS
+        if kind in COUNTED and not changed and record.cost_usd == cost:
+            return
+        self._row_changed = True
+        self.pending_changed = self.pending_changed or kind in CHANGES_PENDING
+        self.title_changed = self.title_changed or record.title != title
+        self._turn_over = self._turn_over or kind in ENDINGS
+
+    def take_offsets(self) -> bytes | None:
+        """How far its output has been read, for the last row of a step that read on."""
+        moved, self._offsets_moved = self._offsets_moved, False
+        return encode_offsets(self.row.out_offset, self.row.err_offset) if moved else None
+
+    @property
+    def row_is_due(self) -> bool:
+        """Whether its row has to be written with this step."""
+        lost_offsets = self._offsets_moved and not self.rows  # with no event to hold them
+        return (
+            self._row_changed
+            or self.state_changed
+            or lost_offsets
+            or not may_lag(self.row.record)
+            or self.row.record.seq - self._row_seq >= MAX_LAG_EVENTS  # its readers fold them one by one
+            or self.row.record.updated_at[:SECOND] != self._row_second  # lists are in the order of the rows
+        )
+
+    def row_written(self) -> None:
+        self._row_changed = self.pending_changed = self.state_changed = self._offsets_moved = False
+        self._row_second, self._row_seq = self.row.record.updated_at[:SECOND], self.row.record.seq
 
     def take_facts(self) -> Facts | None:
         """What lists choose it by, when that has changed."""
@@ -118,22 +182,42 @@ class SessionState:
         return None if self._indexed == before else self._indexed
 
     @property
+    def lag_bytes(self) -> int:
+        """About how much of the log the entries do not hold yet."""
+        return self._tail_bytes
+
+    @property
+    def lags(self) -> bool:
+        return bool(self._tail)
+
+    @property
+    def tail_end(self) -> int:
+        """The last event that is folded, or in memory to be folded."""
+        return self._tail[-1].seq if self._tail else self.row.folded_seq
+
+    @property
+    def lags_far(self) -> bool:
+        return len(self._tail) >= MAX_LAG_EVENTS or self._tail_bytes >= MAX_LAG_BYTES
+
+    @property
     def fold_is_due(self) -> bool:
-        return (
-            self._turn_over or len(self._tail) >= MAX_LAG_EVENTS or self._tail_bytes >= MAX_LAG_BYTES
-        ) and bool(self._tail)
+        return (self._turn_over and self.lags) or self.lags_far
 
     def fold(self) -> FoldedEntries:
-        """Bring the entries up to the head of the log."""
-        for logged in merged(self._tail):
+        """Bring the entries up to the head of the log, or nearer to it."""
+        most = max(1, min(MAX_LAG_EVENTS, len(self._tail) * PART_BYTES // max(1, self._tail_bytes)))
+        part, rest = self._tail[:most], self._tail[most:]
+        for logged in merged(part):
             self._entries.apply(logged)
         changed = self._entries.take_dirty()
         open_now = {entry.first_seq for entry in self._entries.open.values()}
         # An entry whose name was taken by a newer one is never changed again, though it never closed.
         left = self._open_rows - open_now - {entry.first_seq for entry in changed}
         self._open_rows = open_now
-        self._tail, self._tail_bytes, self._turn_over = [], 0, False
-        self.row.folded_seq = self.row.record.seq
+        self._tail_bytes = self._tail_bytes * len(rest) // len(self._tail)
+        self._tail, self._turn_over = rest, self._turn_over and bool(rest)
+        self.row.folded_seq = part[-1].seq
+        self._row_changed = True
         return FoldedEntries(changed, open_now, left)
 
     def written(self) -> list[Row]:

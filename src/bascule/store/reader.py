@@ -7,23 +7,26 @@ nobody can tell the two apart beforehand. What is live never comes from here.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bascule.model.codec import Logged, decode_logged, encode
 from bascule.model.entries import AnyEntry, Fold
 from bascule.model.errors import SessionNotFound, StoreDamaged
-from bascule.model.records import RequestRecord, SessionRecord, Write
+from bascule.model.records import Pending, RequestRecord, SessionRecord, Write
+from bascule.model.session_fold import SessionFold
 from bascule.store.base import Page, ResumePoint, Row, StoredReply
-from bascule.store.projection import merged
+from bascule.store.projection import may_lag, merged
 from bascule.store.rows import (
     SESSION_COLUMNS,
+    SESSION_TABLES,
     SessionRow,
     checksum,
     decode_entry,
+    decode_offsets,
     decode_record,
     decode_request,
     decode_session,
@@ -37,16 +40,16 @@ READERS = 3
 CACHE_KIB = 1024  # of pages, for each reader
 NO_LIMIT = 1 << 62
 
-SESSION = f"SELECT {SESSION_COLUMNS} FROM sessions WHERE session_id = ?"
+SESSION = f"SELECT {SESSION_COLUMNS} FROM {SESSION_TABLES} WHERE session_id = ?"
 RECORD = "SELECT session_id, seq, record, crc FROM sessions WHERE session_id = ?"
 RECORDS = """
 SELECT session_id, seq, record, crc FROM sessions
 WHERE found = 0 AND archived = ? ORDER BY updated_at DESC, session_id
 """
-FOUND = (
-    f"SELECT {SESSION_COLUMNS} FROM sessions WHERE found = 1 ORDER BY archived, updated_at DESC, session_id"
-)
-EVENTS = "SELECT seq, body, crc FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+FOUND = f"""
+SELECT {SESSION_COLUMNS} FROM {SESSION_TABLES} WHERE found = 1 ORDER BY archived, updated_at DESC, session_id
+"""
+EVENTS = "SELECT seq, body, crc, offsets FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 ENTRIES = """
 SELECT first_seq, body, crc FROM entries
 WHERE session_id = ? AND first_seq < ? ORDER BY first_seq DESC LIMIT ?
@@ -74,6 +77,7 @@ OUTBOX = "SELECT write_id, data, crc FROM outbox WHERE session_id = ? ORDER BY i
 REPLY = "SELECT key, body_sha256, reply FROM replies WHERE key = ? AND at >= ?"
 
 T = TypeVar("T")
+Records = tuple[list[SessionRecord], list[StoreDamaged]]
 
 
 class Readers:
@@ -130,47 +134,88 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 # What is asked ----------------------------------------------------------------------------------------
 
 
-def session_row(connection: sqlite3.Connection, session_id: str) -> SessionRow | None:
+def stored_row(connection: sqlite3.Connection, session_id: str) -> SessionRow | None:
+    """Its row as it was last written."""
     values = connection.execute(SESSION, (session_id,)).fetchone()
     return None if values is None else decode_session(values)
 
 
+def session_row(connection: sqlite3.Connection, session_id: str) -> SessionRow | None:
+    """Its row as of the end of its log."""
+    row = stored_row(connection, session_id)
+    if row is None:
+        return None
+    offsets = _fold_rest(connection, row.record)
+    if offsets is not None:
+        row.out_offset, row.err_offset = decode_offsets(offsets)
+    return row
+
+
 def record(connection: sqlite3.Connection, session_id: str) -> SessionRecord | None:
     values = connection.execute(RECORD, (session_id,)).fetchone()
-    return None if values is None else decode_record(*values)
+    return None if values is None else current_record(connection, values)
 
 
-def records(connection: sqlite3.Connection, archived: bool) -> tuple[list[SessionRecord], list[StoreDamaged]]:
+def current_record(connection: sqlite3.Connection, values: tuple[Any, ...]) -> SessionRecord:
+    """The record in these values (session_id, seq, record, crc), as of the end of its log."""
+    found = decode_record(*values)
+    _fold_rest(connection, found)
+    return found
+
+
+def _fold_rest(connection: sqlite3.Connection, record: SessionRecord) -> bytes | None:
+    """Fold what the log has beyond a stored record onto it. Gives the last offsets found there, if any."""
+    offsets: bytes | None = None
+    if not may_lag(record):
+        return offsets
+    fold = SessionFold(record, Pending())
+    for row, at in _checked_log(connection, record.session_id, record.seq, NO_LIMIT):
+        fold.apply(decode_logged(row.body))
+        offsets = at if at is not None else offsets
+    return offsets
+
+
+def current_records(connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> Records:
     """The sessions that can be read, and what is wrong with the others."""
     sound: list[SessionRecord] = []
     damaged: list[StoreDamaged] = []
-    for values in connection.execute(RECORDS, (int(archived),)):
+    for values in rows:
         try:
-            sound.append(decode_record(*values))
+            sound.append(current_record(connection, values))
         except StoreDamaged as damage:
             damaged.append(damage)
     return sound, damaged
 
 
+def records(connection: sqlite3.Connection, archived: bool) -> Records:
+    return current_records(connection, connection.execute(RECORDS, (int(archived),)))
+
+
 def events(connection: sqlite3.Connection, session_id: str, after: int, limit: int) -> list[Row]:
     """Rows after `after`, each checked to follow the one before."""
-    rows: list[Row] = []
+    return [row for row, _ in _checked_log(connection, session_id, after, limit)]
+
+
+def _checked_log(
+    connection: sqlite3.Connection, session_id: str, after: int, limit: int
+) -> Iterator[tuple[Row, bytes | None]]:
     expected = after + 1
-    for seq, body, crc in connection.execute(EVENTS, (session_id, after, limit)):
+    for seq, body, crc, offsets in connection.execute(EVENTS, (session_id, after, limit)):
         if seq != expected:
             raise StoreDamaged(
                 f"Session {session_id}: event {expected} is missing from its log.",
                 session_id=session_id,
                 seq=expected,
             )
-        rows.append(event_row(session_id, seq, body, crc))
+        yield event_row(session_id, seq, body, crc, offsets), offsets
         expected += 1
-    return rows
 
 
-def tail(connection: sqlite3.Connection, session_id: str, folded_seq: int) -> tuple[list[Logged], int]:
+def tail(
+    connection: sqlite3.Connection, session_id: str, folded_seq: int, limit: int = NO_LIMIT
+) -> tuple[list[Logged], int]:
     """The end of the log that the stored entries do not hold yet, and its size."""
-    rows = events(connection, session_id, folded_seq, NO_LIMIT)
+    rows = events(connection, session_id, folded_seq, limit)
     return [decode_logged(row.body) for row in rows], sum(len(row.body) for row in rows)
 
 
@@ -298,6 +343,7 @@ def resume_point(connection: sqlite3.Connection, session_id: str) -> ResumePoint
         driver_state=row.driver_state,
         outbox=outbox(connection, session_id),
         requests=waiting(connection, session_id),
+        state_offset=row.out_offset if row.driver_state is None else row.state_offset,
     )
 
 

@@ -2,7 +2,8 @@
 
 Putting words into the index costs more than storing them (10 MB of text a second here), so a step only notes
 that an entry is owed (`search_owed`, in its own transaction: nothing is forgotten), and this pays later, for
-a small share of the writer's time. A damaged index is made again; no step can fail because of it.
+a small share of the writer's time. Before that it has the entries folded whose folding was put off. A damaged
+index is made again; no step can fail because of it.
 """
 
 import asyncio
@@ -138,9 +139,9 @@ def forget_all(transaction: Transaction) -> None:
 
 
 def pay_some(transaction: Transaction) -> tuple[bool, float]:
-    """Put some of what is owed into the index; whether there is more, and the seconds of work it took."""
+    """Fold or index some of what is owed; whether there may be more, and the seconds of work it took."""
     began = thread_time()
-    left = _pay_some(transaction.connection)
+    left = transaction.fold_some() or _pay_some(transaction.connection)
     return left, thread_time() - began
 
 

@@ -36,6 +36,7 @@ from bascule.store.heads import Heads
 from bascule.store.health import open_sound, quarantined
 from bascule.store.lock import Lock
 from bascule.store.reader import Readers
+from bascule.store.rebuild import rebuild
 from bascule.store.search import search
 from bascule.store.search_index import Filler
 from bascule.store.transaction import REPLY_SECONDS, Transaction
@@ -181,6 +182,10 @@ class SqliteStore(EventStore):
     async def searchable(self) -> None:
         """Wait until everything that is folded can be found."""
         await self._filler.up_to_date()
+
+    async def rebuild(self, session_id: str) -> None:
+        """Make a session's entries, edits and search again from its log."""
+        await self.transact(lambda transaction: rebuild(transaction, session_id), sync=False)
 
     async def session(self, session_id: str) -> SessionRecord | None:
         try:

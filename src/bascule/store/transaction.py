@@ -14,24 +14,31 @@ from bascule.store import edits, reader, session_index
 from bascule.store.audit import AuditChain
 from bascule.store.base import AuditRecord, Batch, Committed, StoredReply
 from bascule.store.projection import MAX_DELIVERED, SessionState
-from bascule.store.rows import SessionRow, checksum, encode_session
+from bascule.store.rows import SessionRow, checksum, encode_session, event_checksum
 
 MAX_SESSIONS = 256  # whose folds stay in memory; the others are read again when they speak
+MAX_DEBT_BYTES = 4 * 1024 * 1024  # of the log, in all sessions, that wait to be folded in the spare time
+MAX_TAIL = 4096  # events that are read at a time to be folded
 REPLY_SECONDS = 7 * 24 * 3600  # how long a repeated command is recognised
 SWEEP_SECONDS = 3600
 SWEEP_ROWS = 1000
 
 UPSERT_SESSION = """
 INSERT INTO sessions (session_id, seq, updated_at, archived, phase, record, crc, folded_seq, out_offset,
-                      err_offset, parked, driver_state, resume_crc, found)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                      err_offset, resume_crc, found)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (session_id) DO UPDATE SET
     seq = excluded.seq, updated_at = excluded.updated_at, archived = excluded.archived,
     phase = excluded.phase, record = excluded.record, crc = excluded.crc, folded_seq = excluded.folded_seq,
-    out_offset = excluded.out_offset, err_offset = excluded.err_offset, parked = excluded.parked,
-    driver_state = excluded.driver_state, resume_crc = excluded.resume_crc, found = excluded.found
+    out_offset = excluded.out_offset, err_offset = excluded.err_offset, resume_crc = excluded.resume_crc,
+    found = excluded.found
 """
-INSERT_EVENT = "INSERT INTO events (session_id, seq, body, crc) VALUES (?, ?, ?, ?)"
+UPSERT_PENDING = "INSERT OR REPLACE INTO pending (session_id, body) VALUES (?, ?)"
+UPSERT_STATE = "INSERT OR REPLACE INTO driver_states (session_id, out_offset, state) VALUES (?, ?, ?)"
+INSERT_EVENT = "INSERT INTO events (session_id, seq, body, crc, offsets) VALUES (?, ?, ?, ?, ?)"
+# Many at once: nearly half the time, and one switch between threads instead of one for each row.
+BLOCK = 64
+INSERT_BLOCK = "INSERT INTO events (session_id, seq, body, crc) VALUES " + ", ".join(["(?, ?, ?, ?)"] * BLOCK)
 UPSERT_ENTRY = """
 INSERT OR REPLACE INTO entries (session_id, first_seq, last_seq, open, body, crc) VALUES (?, ?, ?, ?, ?, ?)
 """
@@ -58,6 +65,9 @@ class Transaction:
         self._chain = AuditChain(connection)
         self._sessions: OrderedDict[str, SessionState] = OrderedDict()
         self._touched: dict[str, SessionState] = {}
+        self._unfolded: dict[
+            str, SessionState
+        ] = {}  # those with a part of the log to be folded in spare time
         self._swept_at = float("-inf")
         self._owed = False
         self.unsaved: dict[str, StorageFailed] = {}  # sessions with a step the disk would not take
@@ -67,9 +77,8 @@ class Transaction:
 
     def rollback(self) -> None:
         """Forget what was begun, in the database and in memory."""
-        for session_id in self._touched:
-            self._sessions.pop(session_id, None)
-        self._touched = {}
+        for session_id in list(self._touched):
+            self.forget(session_id)
         self._chain.forget()
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
@@ -88,9 +97,15 @@ class Transaction:
             if rows:
                 committed.append(Committed(copy(state.row.record), rows, requests, changed))
         self._touched = {}
-        while len(self._sessions) > MAX_SESSIONS:
-            self._sessions.popitem(last=False)
+        if len(self._sessions) > MAX_SESSIONS:
+            self._forget_quiet_sessions()
         return committed
+
+    def _forget_quiet_sessions(self) -> None:
+        excess = len(self._sessions) - MAX_SESSIONS
+        quiet = [session_id for session_id in self._sessions if session_id not in self._unfolded]
+        for session_id in quiet[:excess]:
+            del self._sessions[session_id]
 
     def append(self, batch: Batch, bodies: list[bytes]) -> None:
         """Take one step of a session. Raises before it changes anything."""
@@ -109,9 +124,10 @@ class Transaction:
             self._keep_reply(batch.reply)
 
     def forget(self, session_id: str) -> None:
-        """Drop what is kept in memory of a session whose rows are being deleted."""
+        """Drop what is kept in memory of a session: its rows are being deleted, or were not written."""
         self._sessions.pop(session_id, None)
         self._touched.pop(session_id, None)
+        self._unfolded.pop(session_id, None)
 
     @property
     def audited(self) -> int | None:
@@ -129,15 +145,31 @@ class Transaction:
         row = reader.session_row(self.connection, session_id)
         if row is None:
             return SessionState(SessionRow(SessionRecord(session_id), Pending()), [], [], 0, [])
-        tail, tail_bytes = reader.tail(self.connection, session_id, row.folded_seq)
-        return SessionState(
+        state = SessionState(
             row,
             reader.open_entries(self.connection, session_id),
-            tail,
-            tail_bytes,
+            *reader.tail(self.connection, session_id, row.folded_seq, MAX_TAIL),
             reader.waiting(self.connection, session_id)
             + reader.delivered(self.connection, session_id, MAX_DELIVERED),
         )
+        self._fold_long_tail(state)
+        return state
+
+    def _fold_long_tail(self, state: SessionState) -> None:
+        """Nearly all of the log may have to be folded, when its entries were thrown away."""
+        session_id, row = state.session_id, state.row
+        while state.tail_end < row.record.seq:
+            self._sessions[session_id] = self._touched[session_id] = state
+            while state.lags_far:
+                self._write_entries(state)
+            state.add_tail(*reader.tail(self.connection, session_id, state.tail_end, MAX_TAIL))
+
+    def rebuild(self, session_id: str) -> None:
+        """Make a session's entries again from its log; whoever asks has thrown away the stored ones."""
+        self.forget(session_id)
+        self._touched[session_id] = self._sessions[session_id] = state = self._session(session_id)
+        while state.lags:
+            self._write_entries(state)
 
     def _check(self, state: SessionState, batch: Batch) -> None:
         head = state.row.record.seq
@@ -170,13 +202,11 @@ class Transaction:
             self._swept_at = now
 
     def _write(self, state: SessionState) -> None:
-        session_id, base = state.session_id, state.seed
-        self.connection.executemany(
-            INSERT_EVENT,
-            [(session_id, seq, body, crc32(body, (base + seq) & 0xFFFFFFFF)) for seq, body in state.rows],
-        )
+        session_id = state.session_id
         if state.fold_is_due:
-            self._write_entries(state)
+            self._fold_or_put_off(state)
+        row_is_due = state.row_is_due
+        self._write_log(state)
         if state.title_changed:
             self._owe(session_id, [0])
         for request in state.changed_requests.values():
@@ -184,13 +214,63 @@ class Transaction:
             crc = checksum(session_id, request.seq, body)
             key = (session_id, request.request_id, request.seq, request.opened_at, request.state)
             self.connection.execute(UPSERT_REQUEST, (*key, body, crc))
-        self.connection.execute(UPSERT_SESSION, encode_session(state.row))
+        if row_is_due:
+            self._write_row(state)
+
+    def _fold_or_put_off(self, state: SessionState) -> None:
+        """The end of an ordinary turn is folded at once, a long tail in the writer's spare time."""
+        if state.lags_far:
+            self._unfolded[state.session_id] = state
+            if sum(one.lag_bytes for one in self._unfolded.values()) < MAX_DEBT_BYTES:
+                return
+        self._write_entries(state)
+
+    def fold_some(self) -> bool:
+        """Fold a part of what was put off. False when there is nothing."""
+        for session_id, state in self._unfolded.items():
+            self._touched[session_id] = state
+            self._write_entries(state)
+            return True
+        return False
+
+    def _write_log(self, state: SessionState) -> None:
+        if not state.rows:
+            return
+        session_id, base, rows = state.session_id, state.seed, state.rows
+        *rest, (last_seq, last_body) = rows
+        whole = len(rest) - len(rest) % BLOCK
+        for start in range(0, whole, BLOCK):
+            values: list[str | int | bytes] = []
+            for seq, body in rest[start : start + BLOCK]:
+                values += (session_id, seq, body, crc32(body, (base + seq) & 0xFFFFFFFF))
+            self.connection.execute(INSERT_BLOCK, values)
+        for seq, body in rest[whole:]:
+            self._insert(session_id, base, seq, body, None)
+        self._insert(session_id, base, last_seq, last_body, state.take_offsets())
+
+    def _insert(self, session_id: str, base: int, seq: int, body: bytes, offsets: bytes | None) -> None:
+        crc = event_checksum(base, seq, body, offsets)
+        self.connection.execute(INSERT_EVENT, (session_id, seq, body, crc, offsets))
+
+    def _write_row(self, state: SessionState) -> None:
+        session_id, row = state.session_id, state.row
+        if state.pending_changed:
+            body = encode(row.pending)
+            row.pending_crc = crc32(body)
+            self.connection.execute(UPSERT_PENDING, (session_id, body))
+        if state.state_changed and row.driver_state is not None:
+            row.state_crc = crc32(row.driver_state)
+            self.connection.execute(UPSERT_STATE, (session_id, row.state_offset, row.driver_state))
+        self.connection.execute(UPSERT_SESSION, encode_session(row))
+        state.row_written()
         facts = state.take_facts()
         if facts is not None:
             session_index.write(self.connection, session_id, facts)
 
     def _write_entries(self, state: SessionState) -> None:
         session_id, base, folded = state.session_id, state.seed, state.fold()
+        if not state.fold_is_due:
+            self._unfolded.pop(session_id, None)
         values: list[tuple[str, int, int, int, bytes, int]] = []
         done: list[int] = [*folded.left]
         for entry in folded.changed:
@@ -213,6 +293,6 @@ class Transaction:
             self._owed = True
 
     def take_owed(self) -> bool:
-        """Whether entries became owed to the search index since the last call."""
-        owed, self._owed = self._owed, False
+        """Whether entries became owed to the search index since the last call, or are to be folded."""
+        owed, self._owed = self._owed or bool(self._unfolded), False
         return owed

@@ -3,9 +3,8 @@
 import sqlite3
 
 from bascule.model.errors import StoreDamaged
-from bascule.model.records import SessionRecord
 from bascule.store.base import AgentUsage, Usage
-from bascule.store.rows import decode_record
+from bascule.store.reader import current_records
 
 # SQLite parses the records, without holding up Python; a record that is no JSON counts as an empty one.
 _JSON = "CASE WHEN json_valid(CAST(record AS TEXT)) THEN CAST(record AS TEXT) ELSE '{}' END"
@@ -23,11 +22,5 @@ WHERE cost IS NOT NULL ORDER BY cost DESC, updated_at DESC, session_id LIMIT ?
 
 
 def usage(connection: sqlite3.Connection, costliest: int) -> tuple[Usage, list[StoreDamaged]]:
-    sound: list[SessionRecord] = []
-    damaged: list[StoreDamaged] = []
-    for row in connection.execute(_COSTLIEST, (costliest,)):
-        try:
-            sound.append(decode_record(*row))
-        except StoreDamaged as damage:
-            damaged.append(damage)
+    sound, damaged = current_records(connection, connection.execute(_COSTLIEST, (costliest,)))
     return Usage([AgentUsage(*row) for row in connection.execute(_SUMS)], sound), damaged

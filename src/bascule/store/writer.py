@@ -267,8 +267,8 @@ class Writer:
 
 
 def _bytes_in(group: list[Step]) -> int:
-    """About what a group adds to the write-ahead log: whole pages, a few of them for the session itself."""
-    return 5 * PAGE_BYTES + 2 * sum(step.size for step in group if isinstance(step, AppendStep))
+    """About what a group adds to the write-ahead log: whole pages, a few now and then for its sessions."""
+    return 3 * PAGE_BYTES + 2 * sum(step.size for step in group if isinstance(step, AppendStep))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -64,6 +64,10 @@ class PlainDriver:
         self.consumed = 0
 
     @property
+    def repeatable(self) -> bool:
+        return False  # a question is recognised at the end of what has arrived
+
+    @property
     def spoken(self) -> bool:
         return True  # any output counts
 
