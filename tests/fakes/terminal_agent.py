@@ -24,6 +24,9 @@ def given(text: bytes) -> dict[str, object]:
 
 def main() -> int:
     notes, *words = sys.argv[1:]
+    if "--version" in words or words[:1] == ["auth"]:
+        os.write(1, b"2.1.200\n")
+        return 0
     flags = [word for word in words if word.startswith("-")]
     prompts = [word for word in words if not word.startswith("-") and word != "ask-trust"]
     note(notes, argv=flags, cwd=os.getcwd(), env=dict(os.environ), pid=os.getpid())

@@ -361,7 +361,8 @@ async def test_a_conversation_is_resumed_in_a_terminal_without_a_prompt(desk: De
     desk.program("claude", "terminal_agent.py", str(desk.notes), "--fail")
     desk.terminal("opens", types=("Press Enter", "\n"))
     async with running(desk.launches()) as launches:
-        record = await launches.resume("claude-code", "abc-123", str(desk.home))
+        start = launches.conversation("claude-code", "abc-123", str(desk.home))
+        record = await launches.run(start, str(desk.home))
         assert (record.state, record.prompt, record.temp_file) == ("launched", "none", "")
         argv = (await desk.note("argv"))["argv"]
         assert argv == ["--fail", "--permission-mode=manual", "--resume=abc-123"]

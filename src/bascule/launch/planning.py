@@ -1,7 +1,5 @@
 """Decides how the prompt is handed over, and writes down for the launcher what it has to do. Pure."""
 
-import shlex
-
 from msgspec import Struct
 
 from bascule.launch.agent_start import AgentStart
@@ -63,8 +61,3 @@ def plan_of(record: LaunchRecord, job: Job, report_to: str) -> Plan:
         report_to=report_to,
         also_remove="",
     )
-
-
-def resume_command(start: AgentStart, cwd: str) -> str:
-    """What a person types to resume a conversation where no terminal can be opened."""
-    return f"cd {shlex.quote(cwd)} && {shlex.join(start.argv)}"

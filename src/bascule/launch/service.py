@@ -72,11 +72,18 @@ class Launches:
         start = await asyncio.to_thread(self._agents.with_prompt, name, request.mode, cwd)
         return await self._begin(start, cwd, request, began, who)
 
-    async def resume(self, agent: str, conversation: str, cwd: str, who: str = "") -> LaunchRecord:
-        """Open a terminal in which the agent goes on with an earlier conversation."""
-        began = time.monotonic()
-        start = await asyncio.to_thread(self._agents.resuming, agent, conversation, cwd)
-        return await self._begin(start, cwd, None, began, who)
+    def conversation(self, agent: str, conversation: str, cwd: str) -> AgentStart:
+        """What goes on with an earlier conversation in a terminal."""
+        return self._agents.resuming(agent, conversation, cwd)
+
+    async def run(self, start: AgentStart, cwd: str, who: str = "") -> LaunchRecord:
+        """Open a terminal with an agent and no prompt."""
+        return await self._begin(start, cwd, None, time.monotonic(), who)
+
+    async def sweep(self) -> None:
+        """Remove what a bridge that was killed left behind."""
+        with contextlib.suppress(LaunchError):  # a folder that can't be used is told at the first launch
+            await self._prepared()
 
     def terminal(self) -> Terminal:
         """The terminal that would be opened now."""

@@ -62,7 +62,7 @@ class AcpSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LaunchSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The launch bridge, which opens desktop terminals for web pages: docs/launch.md."""
+    """Launches in desktop terminals, and the bridge for web pages: see [launch.md](launch.md)."""
 
     enabled: bool = True
     """Serve `POST /launch`, and on a port of its own for web pages; not where `port` is 0."""
