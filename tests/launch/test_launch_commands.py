@@ -16,6 +16,8 @@ from tests.launch.desk import Desk, digest
 from tests.live import LiveServer
 from tests.waiting import PATIENCE
 
+from bascule.model.events import SessionEnded, TurnEnded
+
 pytestmark = pytest.mark.anyio
 PAGE = "http://localhost:8080"
 
@@ -170,6 +172,48 @@ async def test_beside_the_server_pages_are_not_trusted_until_they_are_listed(des
             refused = await page.post("/launch", json={"prompt": "x"}, headers={"origin": PAGE})
             assert (refused.status_code, refused.json()["error"]) == (403, "origin_forbidden")
     assert len(desk.terminals()) == 1
+
+
+AGENT = """
+name = "both"
+title = "Both"
+search = ["both"]
+[[drivers]]
+name = "stream_json"
+resume = ["--resume={value}"]
+[[drivers]]
+name = "terminal"
+resume = ["--resume={value}"]
+"""
+
+
+async def test_a_session_goes_on_in_a_terminal_once_it_has_ended(desk: Desk) -> None:
+    folder = desk.folder / "s"
+    folder.mkdir()
+    server = LiveServer(folder, env={"PATH": desk.environ["PATH"]})
+    (server.config / "agents").mkdir(mode=0o700)
+    (server.config / "agents" / "both.toml").write_text(AGENT)
+    (server.config / "agents" / "both.toml").chmod(0o600)
+    desk.program("both", "well_behaved.py")
+    where = {"BASCULE_DATA_DIR": str(server.data), "BASCULE_CONFIG_DIR": str(server.config)}
+    async with server:
+        session = await server.create("hello", agent="both")
+        await server.wait_for(session, TurnEnded)
+        code, _, wrong = await run(desk, "sessions", "open-terminal", session, **where)
+        assert code == 2
+        assert "is running in Bascule. End it first" in wrong
+        await server.http.delete(f"/api/sessions/{session}")
+        await server.wait_for(session, SessionEnded)
+        own = (await server.http.get(f"/api/sessions/{session}")).json()["agent_session_id"]
+        code, said, wrong = await run(desk, "sessions", "open-terminal", session, "--print", **where)
+        assert (code, wrong) == (0, "")
+        assert said == f"cd {server.work} && {desk.bin}/both --resume={own}\n"
+        desk.program("both", "terminal_agent.py", str(desk.notes), "--fail")
+        desk.terminal("opens", types=("Press Enter", "\n"))
+        code, said, wrong = await run(desk, "sessions", "open-terminal", session, **where)
+        assert (code, said, wrong) == (0, "Opened in xterm (chosen by $TERMINAL).\n", "")
+        given = await desk.note("argv")
+        assert (given["argv"], given["cwd"]) == (["--fail", f"--resume={own}"], str(server.work))
 
 
 @pytest.mark.row("S25")

@@ -117,13 +117,13 @@ class Launches:
         terminal, environment = await asyncio.to_thread(self._opener.choose)
         record = new_record(job, terminal)
         self._keep(record)  # before its terminal opens: the launcher may report at once
-        opened = _Open(
-            record,
-            await asyncio.to_thread(
-                self._opener.open, terminal, environment, folder, plan_of(record, job, receipts.name), request
-            ),
-            asyncio.get_running_loop().create_future(),
-        )
+        plan = plan_of(record, job, receipts.name)
+        try:
+            process = await asyncio.to_thread(self._opener.open, terminal, environment, folder, plan, request)
+        except LaunchError:
+            del self._known[record.id]
+            raise
+        opened = _Open(record, process, asyncio.get_running_loop().create_future())
         self._open[record.id] = opened
         opened.process.watch(_from_thread(opened.ended))
         self._watch(opened)
