@@ -190,7 +190,8 @@ resume = ["--resume={value}"]
 async def test_a_session_goes_on_in_a_terminal_once_it_has_ended(desk: Desk) -> None:
     folder = desk.folder / "s"
     folder.mkdir()
-    server = LiveServer(folder, env={"PATH": desk.environ["PATH"]})
+    more = {"BASCULE_LAUNCH_ENABLED": "true", "BASCULE_LAUNCH_ANSWER_MS": "120000"}
+    server = LiveServer(folder, env={**desk.environ, **more})
     (server.config / "agents").mkdir(mode=0o700)
     (server.config / "agents" / "both.toml").write_text(AGENT)
     (server.config / "agents" / "both.toml").chmod(0o600)
@@ -202,18 +203,25 @@ async def test_a_session_goes_on_in_a_terminal_once_it_has_ended(desk: Desk) -> 
         code, _, wrong = await run(desk, "sessions", "open-terminal", session, **where)
         assert code == 2
         assert "is running in Bascule. End it first" in wrong
+        assert (await server.post(f"/api/sessions/{session}/open-terminal")).status_code == 400
         await server.http.delete(f"/api/sessions/{session}")
         await server.wait_for(session, SessionEnded)
         own = (await server.http.get(f"/api/sessions/{session}")).json()["agent_session_id"]
         code, said, wrong = await run(desk, "sessions", "open-terminal", session, "--print", **where)
         assert (code, wrong) == (0, "")
-        assert said == f"cd {server.work} && {desk.bin}/both --resume={own}\n"
+        typed = f"cd {server.work} && {desk.bin}/both --resume={own}"
+        assert said == f"{typed}\n"
+        told = (await server.http.get(f"/api/sessions/{session}/resume-command")).json()
+        assert told == {"command": typed, "argv": [f"{desk.bin}/both", f"--resume={own}"]}
         desk.program("both", "terminal_agent.py", str(desk.notes), "--fail")
         desk.terminal("opens", types=("Press Enter", "\n"))
         code, said, wrong = await run(desk, "sessions", "open-terminal", session, **where)
         assert (code, said, wrong) == (0, "Opened in xterm (chosen by $TERMINAL).\n", "")
         given = await desk.note("argv")
         assert (given["argv"], given["cwd"]) == (["--fail", f"--resume={own}"], str(server.work))
+        opened = (await server.post(f"/api/sessions/{session}/open-terminal")).json()
+        assert (opened["launched"], opened["terminal"], opened["rule"]) == (True, "xterm", "$TERMINAL")
+        assert (await desk.note("argv", 2))["argv"] == ["--fail", f"--resume={own}"]
 
 
 @pytest.mark.row("S25")

@@ -2,15 +2,11 @@
 
 import argparse
 import os
-import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
 from bascule.commands import exits
 from bascule.config import load
-from bascule.model.errors import InvalidInput
-from bascule.model.lifecycle import LIVE
-from bascule.model.records import SessionRecord
 
 if TYPE_CHECKING:
     from bascule.launch.record import LaunchRecord
@@ -33,29 +29,19 @@ async def launch(args: argparse.Namespace) -> int:
 async def open_terminal(args: argparse.Namespace) -> int:
     """Go on with a session's conversation in a terminal, or print the command that does."""
     from bascule.commands.server_address import connected
+    from bascule.launch.conversation import conversation_of, resume_command
 
     async with await connected(args) as client:
         session = await client.session(args.session)
     launches = _launches(args)
     try:
-        start = launches.conversation(*_conversation(session), session.cwd)
+        start = launches.conversation(*conversation_of(session), session.cwd)
         if args.print:
-            print(f"cd {shlex.quote(session.cwd)} && {shlex.join(start.argv)}")
+            print(resume_command(start, session.cwd))
             return exits.OK
         return await _told(await launches.run(start, session.cwd, "the command line"))
     finally:
         await launches.close()
-
-
-def _conversation(session: SessionRecord) -> tuple[str, str]:
-    """The agent and its own name of the conversation, when no other process holds it."""
-    if session.phase in LIVE and not session.found:
-        how = "attach" if session.driver == "terminal" else "sessions show --follow"
-        told = "This session is running in Bascule. End it first, or look at it here: "
-        raise InvalidInput(f"{told}bascule {how} {shlex.quote(session.session_id)}")
-    if not session.agent_session_id:
-        raise InvalidInput("This session has no conversation that could be resumed.")
-    return session.agent, session.agent_session_id
 
 
 def _launches(args: argparse.Namespace) -> "Launches":

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from bascule.model.errors import BasculeError
+from bascule.model.errors import BasculeError, Refusal
 
 STATUS: dict[str, int] = {
     "origin_forbidden": 403,
@@ -37,6 +37,11 @@ class LaunchError(BasculeError):
     def __init__(self, error: str, message: str, **details: str | int | None) -> None:
         super().__init__(message, **details)
         self.error = error
+
+    def refusal(self) -> Refusal:
+        """As Bascule's own API tells it."""
+        code = {400: "INVALID_INPUT", 404: "NOT_FOUND"}.get(self.status, self.code)
+        return Refusal(code, self.message, self.fields)
 
     @property
     def status(self) -> int:

@@ -1,11 +1,16 @@
 """Launches on Bascule's own app, for who holds a grant; web pages without one use the bridge's port."""
 
-from bascule.api.bodies import LaunchBody, LaunchedBody
+import asyncio
+
+from bascule.api.answers import ResumeCommand, TerminalOpened
+from bascule.api.bodies import LaunchBody, LaunchedBody, SessionBody
 from bascule.hub.api.call import Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.responses import JsonAnswer
 from bascule.hub.services import Hub
+from bascule.launch.agent_start import AgentStart
+from bascule.launch.conversation import conversation_of, resume_command
 from bascule.launch.errors import LaunchError
 from bascule.launch.gate import API_VERSION
 from bascule.launch.idempotent import IdempotentLaunches
@@ -42,7 +47,54 @@ def _launches(hub: Hub) -> IdempotentLaunches:
     return hub.launches
 
 
+async def open_terminal(call: Call[SessionBody]) -> TerminalOpened:
+    """On the server's own desktop."""
+    start = await _start(call)
+    launches = _launches(call.hub).launches
+    record = await launches.run(start, call.record.cwd, call.by.name)
+    if record.error is not None:
+        raise record.error
+    launched = record.state == "launched"
+    return TerminalOpened(id=record.id, launched=launched, terminal=record.terminal, rule=record.rule)
+
+
+async def show_command(call: Call[SessionBody]) -> ResumeCommand:
+    start = await _start(call)
+    return ResumeCommand(command=resume_command(start, call.record.cwd), argv=start.argv)
+
+
+async def _start(call: Call[SessionBody]) -> AgentStart:
+    launches = _launches(call.hub).launches
+    agent, conversation = conversation_of(call.record)
+    start = await asyncio.to_thread(launches.conversation, agent, conversation, call.record.cwd)
+    if start.missing:
+        raise LaunchError("agent_not_found", start.missing)
+    return start
+
+
 OPERATIONS = (
+    Operation(
+        name="session:open-terminal",
+        method="POST",
+        path="/api/sessions/{session_id}/open-terminal",
+        need="operator",
+        body=SessionBody,
+        in_session=True,
+        answer=TerminalOpened,
+        run=open_terminal,
+        summary="Go on with an ended session's conversation in a terminal on the server's desktop",
+    ),
+    Operation(
+        name="session:resume-command",
+        method="GET",
+        path="/api/sessions/{session_id}/resume-command",
+        need="operator",
+        body=SessionBody,
+        in_session=True,
+        answer=ResumeCommand,
+        run=show_command,
+        summary="The command that goes on with an ended session's conversation in a terminal",
+    ),
     Operation(
         method="POST",
         path="/launch",
