@@ -126,6 +126,8 @@ class LiveServer:
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
             "BASCULE_CONFIG_DIR": str(self.config),
+            # Many servers of tests run side by side: the bridge's well-known port is for none of them.
+            "BASCULE_LAUNCH_ENABLED": "false",
             **self.env,
         }
 

@@ -1,6 +1,7 @@
 """Builds the server: hub and daemon in one process, and a keeper if none runs."""
 
 import asyncio
+import errno
 import gc
 import logging
 import os
@@ -17,8 +18,11 @@ from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.launching import Launcher, histories_of
 from bascule.hub.app import build_app
+from bascule.hub.launch.bridge_server import bind_bridge, port_in_use, serving_bridge
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.wire.server import HubServer, bind
+from bascule.launch.idempotent import IdempotentLaunches
+from bascule.launch_setup import launches_of
 from bascule.lease_clock import LeaseClock
 from bascule.link.frames import AnyFrame
 from bascule.model.errors import AlreadyRunning
@@ -77,6 +81,9 @@ async def _serve(
         closing.callback(lease.write_down)
         grants = await GrantBook.open(store, lease)
         switchboard = Switchboard(FIRST_DEVICE_SECONDS)
+        catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
+        launches = launches_of(settings, catalogue)
+        closing.push_async_callback(launches.close)
         app = build_app(
             store=store,
             grants=grants,
@@ -84,16 +91,18 @@ async def _serve(
             switchboard=switchboard,
             settings=settings,
             clock=time.time,
+            launches=launches if settings.launch.enabled else None,
         )
         server = HubServer(app, settings)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
         closing.push_async_callback(_stop_serving, server, serving)
         # A probe that was being started when we stopped has nobody else who knows it.
         closing.callback(sweep_probes, mark_of(folder))
-        host = await _host(settings, store)
+        host = await _host(settings, store, catalogue)
         closing.push_async_callback(host.close)
         link = await _links(grants, folder, url)
         closing.callback(remove_note, folder)
+        await _serve_bridge(settings, launches, closing)
         # Last: agents are asked for their versions from here on, which must not hold up the link.
         _connect(host, switchboard)
         ready(link)
@@ -106,10 +115,25 @@ async def _serve(
         log.info("stopping; agents go on")
 
 
-async def _host(settings: Settings, store: SqliteStore) -> Host:
+async def _serve_bridge(settings: Settings, launches: IdempotentLaunches, closing: AsyncExitStack) -> None:
+    """The second listener, for web pages that launch. A server on any free port is a second one or a trial:
+    the bridge's well-known port is not for it."""
+    if not settings.launch.enabled or settings.port == 0:
+        return
+    try:
+        listening = bind_bridge(settings.launch.port)
+    except OSError as error:
+        told = port_in_use(settings.launch.port) if error.errno == errno.EADDRINUSE else str(error)
+        log.warning("Web pages can't launch terminals by this server: %s", told)
+        return
+    closing.callback(listening.close)
+    await launches.launches.sweep()
+    await closing.enter_async_context(serving_bridge(listening, launches, settings.launch.origins))
+
+
+async def _host(settings: Settings, store: SqliteStore, catalogue: Catalogue) -> Host:
     """This machine's daemon, with the sessions that were running."""
     device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
-    catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
     mark = mark_of(Path(settings.data_dir))
     left = await asyncio.to_thread(sweep_probes, mark)
     if left:

@@ -106,6 +106,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_up(commands)
     _add_run(commands)
+    _add_launch(commands)
     _add_sessions(commands)
     _add_terminals(commands)
     _add_trust(commands)
@@ -187,6 +188,34 @@ def _add_run(commands: Commands) -> None:
     run.add_argument("--keep", action="store_true", help="leave the session open after the turn")
 
 
+def _add_launch(commands: Commands) -> None:
+    launch = _add(
+        commands,
+        "launch",
+        "open a terminal window with an agent and a prompt",
+        _lazily("launch", "launch"),
+        talks=False,
+    )
+    launch.add_argument("prompt", help="the prompt; - reads it from stdin")
+    launch.add_argument("--agent", help="agent to launch (claude-code)")
+    launch.add_argument("--cwd", metavar="DIR", help="working folder (default: this one)")
+    launch.add_argument(
+        "--mode",
+        choices=["plan", "normal", "prefill"],
+        help="plan, where the agent has it; normal, in which it asks; or only type the prompt",
+    )
+    bridge = _add(
+        commands,
+        "bridge",
+        "let web pages open terminals with an agent",
+        _lazily("bridge", "bridge"),
+        talks=False,
+    )
+    bridge.add_argument("--port", type=int, help="port on 127.0.0.1 (9872)")
+    for parser in (launch, bridge):
+        parser.add_argument("--terminal", metavar="NAME", help="terminal to open")
+
+
 def _add_sessions(commands: Commands) -> None:
     actions = _group(commands, "sessions", "list, show, answer and end sessions")
     listing = _add(actions, "list", "list sessions", _lazily("sessions", "list_sessions"))
@@ -197,6 +226,15 @@ def _add_sessions(commands: Commands) -> None:
     show = _add(actions, "show", "print a session's transcript", _lazily("sessions", "show"))
     show.add_argument("session")
     show.add_argument("--follow", action="store_true", help="keep printing as it continues")
+    opening = _add(
+        actions,
+        "open-terminal",
+        "go on with a session's conversation in a terminal window",
+        _lazily("launch", "open_terminal"),
+    )
+    opening.add_argument("session")
+    opening.add_argument("--print", action="store_true", help="only print the command that resumes it")
+    opening.add_argument("--terminal", metavar="NAME", help="terminal to open")
     end = _add(actions, "end", "end a session", _lazily("sessions", "end"))
     end.add_argument("session")
     unlogged = _add(

@@ -59,13 +59,20 @@ TAIL = """## Variables that are not settings of the server
 |---|---|
 | `BASCULE_SERVER` | The server that the command line talks to, instead of the one on this machine. |
 | `BASCULE_TOKEN` | The secret that the command line sends to `BASCULE_SERVER`. |
+| `TERMINAL` | Terminal that a launch opens, where `launch.terminal` names none. |
 | `CLAUDE_ACP_CMD`, `CODEX_ACP_CMD` | Command line of an ACP adapter to use for that agent. |
 """
 DEFAULTS = {
     "data_dir": "`$XDG_STATE_HOME/bascule` (`~/.local/state/bascule`)",
     "config_dir": "`$XDG_CONFIG_HOME/bascule` (`~/.config/bascule`)",
 }
-TITLES = {"": "## The server", "limits": "## Sessions", "terminal": "## Terminals", "acp": "## ACP agents"}
+TITLES = {
+    "": "## The server",
+    "limits": "## Sessions",
+    "terminal": "## Terminals",
+    "acp": "## ACP agents",
+    "launch": "## The launch bridge",
+}
 
 
 def sentences_of(struct: type) -> dict[str, str]:

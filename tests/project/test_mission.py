@@ -14,7 +14,7 @@ ROWS = {"L": 13, "R": 24, "A": 11, "P": 9, "C": 6, "X": 13}
 STATES = {"done", "partly", "planned"}
 OF_THE_MISSION = re.compile("[" + "".join(ROWS) + r"]\d+")
 # Workbench cases, security cases, reliability cases, and findings of our own.
-OTHER_IDS = re.compile(r"(?:TC|AC)-\d\.\d+[a-z]?|S\d\d|REL-\d\d|[FBQ]\d+")
+OTHER_IDS = re.compile(r"(?:TC|AC)-\d\.\d+[a-z]?|LV-\d\d?|S\d\d|REL-\d\d|[FBQ]\d+")
 # How many findings of our own there are, each mended; they are numbered from 1.
 FINDINGS = {"F": 11, "B": 10}
 ID_IN_A_NAME = re.compile(r"test_(?:(?:tc|ac)_\d_|[a-z]\d+_)")

@@ -61,6 +61,13 @@ def breaches(graph: grimp.ImportGraph, package: str) -> Iterator[str]:
         if is_ours(target) or target not in sys.stdlib_module_names:
             yield f"{module} imports {target}, but a hook program needs the standard library only"
 
+    # Before anything has to be typed it must start at once: a window is waiting for it.
+    for name in ("__main__", "taking_up"):
+        for module, target in imports_of(f"launch.launcher.{name}"):
+            light = [f"launch.{one}" for one in ("launcher", "plan", "handing_over")]
+            if is_ours(target) and not any(is_within(target, one) for one in light):
+                yield f"{module} imports {target}, but the launcher needs little before it starts the agent"
+
     for module, target in imports_of("client"):
         if is_ours(target) and not any(
             is_within(target, room) for room in ("client", "api", "link", "model")

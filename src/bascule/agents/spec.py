@@ -151,6 +151,8 @@ class DriverSpec(_Part, frozen=True):
     fork: tuple[Word, ...] = ()
     unknown: str = ""  # what it says when it does not know the conversation that it is to resume
     skip_permissions: tuple[Word, ...] = ()  # only when a person chose it for this session
+    prompt: tuple[Word, ...] = ()  # of a terminal: gives it a first prompt, to be answered at once
+    runs_commands: bool = False  # of a terminal: what is typed there runs, so no web page may start it
     quirks: tuple[DriverQuirk, ...] = ()
     unasked: tuple[Unasked, ...] = ()  # beside what its agent runs unasked in any way
     services: tuple[Literal["read", "write", "terminal"], ...] = ()  # done for the agent when it asks
@@ -242,7 +244,7 @@ def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
         found += _search_mistakes("drivers.search", driver.search)
         if driver.asking is not None and driver.asking not in driver.modes:
             found.append(("drivers.asking", f"{driver.asking!r} is not one of the driver's modes"))
-        for key in ("model", "mode", "resume"):
+        for key in ("model", "mode", "resume", "prompt"):
             group: tuple[str, ...] = getattr(driver, key)
             if group and not any("{value}" in word for word in group):
                 found.append((f"drivers.{key}", "no word of it holds {value}"))

@@ -319,6 +319,22 @@ class TicketMade(View, frozen=True, kw_only=True):
     expires_in: float
 
 
+class ResumeCommand(View, frozen=True, kw_only=True):
+    """What a person types to go on with a conversation in a terminal; `argv` without the folder."""
+
+    command: str
+    argv: tuple[str, ...]
+
+
+class TerminalOpened(View, frozen=True, kw_only=True):
+    """`launched` is true once the window has reported; else `GET /launch/{id}` tells what became of it."""
+
+    id: str
+    launched: bool
+    terminal: str
+    rule: str
+
+
 class Health(View, frozen=True, kw_only=True):
     status: str
 

@@ -1,6 +1,6 @@
 """The parameters of operations, a struct each: the same over HTTP and the socket."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -40,6 +40,19 @@ class CreateBody(Body, kw_only=True, frozen=True):
     rows: Cells | None = None
     skip_permissions: bool = False  # the terminal's agent asks nothing; only ever for this session
     worktree: bool = False  # in a git work tree of its own
+
+
+class LaunchBody(Body, kw_only=True, frozen=True):
+    """As the launch bridge takes it; what is wrong with a value is told in the bridge's own words."""
+
+    prompt: Any = None
+    mode: Any = None
+    agent: Any = None
+    working_directory: Any = None
+
+
+class LaunchedBody(Body, kw_only=True, frozen=True):
+    launch_id: Name
 
 
 class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

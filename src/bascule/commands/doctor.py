@@ -24,6 +24,8 @@ from bascule.commands.finding import Finding, Level
 from bascule.commands.request_prompt import flat
 from bascule.config import ConfigError, load
 from bascule.daemon.launching import Launcher
+from bascule.launch.errors import LaunchError
+from bascule.launch_setup import launches_of
 from bascule.link.machine import AgentInfo
 from bascule.model.errors import BasculeError
 from bascule.model.settings import Settings
@@ -66,6 +68,7 @@ async def _examine(args: argparse.Namespace) -> AsyncIterator[Finding]:
         yield finding
     async for finding in _server(settings):
         yield finding
+    yield await asyncio.to_thread(_launch_terminal, settings)
     yield await asyncio.to_thread(_audit, settings)
 
 
@@ -217,6 +220,19 @@ def _agent(agent: AgentInfo | AgentInfo) -> Iterator[Finding]:
     yield Finding("warn" if advice else "ok", f"agent: {' '.join(one for one in facts if one)}", advice)
     for said in agent.unasked.get(agent.drivers[0], ()) if agent.drivers else ():
         yield Finding("warn", f"agent: {name}: {said}")
+
+
+def _launch_terminal(settings: Settings) -> Finding:
+    """The terminal that a launch would open now, and why that one."""
+    try:
+        catalogue = Catalogue.load(settings.config_dir).passing(settings.pass_on)
+        terminal = launches_of(settings, catalogue).launches.terminal()
+    except LaunchError as error:
+        advice = "only launching in a desktop terminal needs one"
+        return Finding("warn", f"terminal for launches: {error.message}", advice)
+    except BasculeError:  # an agent file that can't be used is told with the agents
+        return Finding("ok", "terminal for launches: not looked for")
+    return Finding("ok", f"terminal for launches: {terminal.name} ({terminal.program}), by {terminal.rule}")
 
 
 def _audit(settings: Settings) -> Finding:

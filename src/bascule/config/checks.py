@@ -10,7 +10,7 @@ from bascule.agents.command import may_set
 from bascule.model.loopback import is_loopback
 from bascule.model.settings import Settings
 
-PATHS = ("data_dir", "tls_cert", "tls_key", "roots", "claude_bin")
+PATHS = ("data_dir", "tls_cert", "tls_key", "roots", "claude_bin", "launch.folder")
 
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _HOST = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:.]+\])"
@@ -54,7 +54,11 @@ def _problems(settings: Settings) -> Iterator[Problem]:
         if not all(map(may_set, names)):  # what stands there may be a key itself: it is not repeated
             message = f"{agent[:40]!r} has an entry that is no name of a variable an agent may be given; "
             yield Problem("pass_on", message + "write whole names, without values.")
-    for table in ("limits", "terminal", "acp"):
+    for origin in settings.launch.origins:
+        message = origin_problem(origin)
+        if message:
+            yield Problem("launch.origins", message)
+    for table in ("limits", "terminal", "acp", "launch"):
         for name, value in asdict(getattr(settings, table)).items():
             if isinstance(value, int) and value < 0:
                 yield Problem(f"{table}.{name}", f"{value} is below zero; write 0 or more.")
@@ -68,6 +72,8 @@ def _wrong_paths(settings: Settings) -> Iterator[Problem]:
     for root in settings.roots:
         if not root.startswith("/"):
             yield Problem("roots", _relative(root))
+    if settings.launch.folder and not settings.launch.folder.startswith("/"):
+        yield Problem("launch.folder", _relative(settings.launch.folder))
     # A bare name is looked for on PATH; ./claude or bin/claude would depend on where the server started.
     if "/" in settings.claude_bin and not settings.claude_bin.startswith("/"):
         yield Problem("claude_bin", _relative(settings.claude_bin))
@@ -80,6 +86,8 @@ def _relative(path: str) -> str:
 def _wrong_address(settings: Settings) -> Iterator[Problem]:
     if not 0 <= settings.port <= 65535:
         yield Problem("port", f"{settings.port} is no port; write 0 (any free one) to 65535.")
+    if not 0 <= settings.launch.port <= 65535:
+        yield Problem("launch.port", f"{settings.launch.port} is no port; write 0 (any free one) to 65535.")
     host = settings.host
     if not re.fullmatch(r"[A-Za-z0-9.:\[\]-]+(?:%\w+)?", host) or "//" in host:
         yield Problem("host", f"{host!r} is no address; write one such as 127.0.0.1, without scheme or port.")

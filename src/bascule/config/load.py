@@ -16,7 +16,7 @@ from msgspec.structs import FieldInfo, fields
 
 from bascule.config.checks import PATHS, check, expanded
 from bascule.model.errors import CallerError
-from bascule.model.settings import AcpSettings, Limits, Settings, TerminalSettings
+from bascule.model.settings import AcpSettings, LaunchSettings, Limits, Settings, TerminalSettings
 
 FILE_NAME = "config.toml"
 MAX_BYTES = 256 * 1024
@@ -27,6 +27,9 @@ SEED_NAMES = {
     "CLAUDE_DEFAULT_MODEL": "default_model",
     "ACP_START_TIMEOUT_MS": "acp.start_timeout_ms",
     "ACP_PROMPT_TIMEOUT_MS": "acp.prompt_timeout_ms",
+    "CLAUDE_BRIDGE_PORT": "launch.port",
+    "CLAUDE_BRIDGE_ORIGINS": "launch.origins",
+    "CLAUDE_BRIDGE_TMPDIR": "launch.folder",
 }
 # Not settings of the server: where the client connects, and with what.
 OTHER_NAMES = frozenset({"BASCULE_SERVER", "BASCULE_TOKEN"})
@@ -155,8 +158,10 @@ def combine(
     values["config_dir"] = config_folder(environ, flags)
     values["data_dir"] = values.get("data_dir") or data_folder(environ, flags)
     for key in PATHS:
-        if key in values:
-            values[key] = _expand(values[key], environ)
+        table, _, name = key.rpartition(".")
+        held = values.get(table, {}) if table else values
+        if name in held:
+            held[name] = _expand(held[name], environ)
     settings = _convert(values, where)
     problem = check(settings)
     if problem is not None:
@@ -304,6 +309,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "limits": Limits,
     "terminal": TerminalSettings,
     "acp": AcpSettings,
+    "launch": LaunchSettings,
 }
 FIELDS: dict[str, FieldInfo] = {one.name: one for one in fields(Settings) if one.name not in TABLES} | {
     f"{table}.{one.name}": one for table, kind in TABLES.items() for one in fields(kind)

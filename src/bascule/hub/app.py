@@ -6,7 +6,17 @@ from collections.abc import Callable
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from bascule.hub.api import comparisons, files, found, machine, rules, session_commands, sessions, unlogged
+from bascule.hub.api import (
+    comparisons,
+    files,
+    found,
+    launch,
+    machine,
+    rules,
+    session_commands,
+    sessions,
+    unlogged,
+)
 from bascule.hub.api import grants as grants_api
 from bascule.hub.api import projects as projects_api
 from bascule.hub.api.endpoint import routes_of
@@ -31,6 +41,7 @@ from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal import viewer
 from bascule.hub.terminal.arbiter import Arbiters
 from bascule.hub.wire.headers import SecurityHeaders
+from bascule.launch.idempotent import IdempotentLaunches
 from bascule.link.frames import AgentProblem, AgentStatus
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
@@ -44,7 +55,7 @@ def operation_table() -> Table:
     operations: list[Operation] = [*pages.OPERATIONS, *sessions.OPERATIONS, *session_commands.OPERATIONS]
     operations += [*machine.OPERATIONS, *grants_api.OPERATIONS, *projects_api.OPERATIONS, *files.OPERATIONS]
     operations += [*found.OPERATIONS, *rules.OPERATIONS, *comparisons.OPERATIONS, *unlogged.OPERATIONS]
-    operations += [*subscriptions.OPERATIONS, *viewer.OPERATIONS]
+    operations += [*subscriptions.OPERATIONS, *viewer.OPERATIONS, *launch.OPERATIONS]
     operations.append(socket_operation(lambda: table))
     table = Table([*operations, description_of(operations)])
     return table
@@ -60,6 +71,7 @@ def build_app(
     clock: Callable[[], float],
     steady: Callable[[], float] = time.monotonic,
     page: Callable[[], PageFiles] = page_files,
+    launches: IdempotentLaunches | None = None,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
     per_minute = settings.limits.spawns_per_minute
@@ -80,6 +92,7 @@ def build_app(
         sse=sse_encoder(store.epoch),
         page=page,
         steady=steady,
+        launches=launches,
     )
     grants.on_revoked(hub.open_streams.revoked)
     switchboard.watch(lambda: _tell_devices(hub))

@@ -61,6 +61,31 @@ class AcpSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How long an agent may be silent in a turn while no person and no tool is awaited."""
 
 
+class LaunchSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Launches in desktop terminals, and the bridge for web pages: see [launch.md](launch.md)."""
+
+    enabled: bool = True
+    """Serve `POST /launch`, and on a port of its own for web pages; not where `port` is 0."""
+    port: int = 9872
+    """Port of the bridge, on 127.0.0.1."""
+    origins: tuple[str, ...] = ()
+    """Exact origins of the pages that may launch; `bascule bridge` has a list of its own if this is empty."""
+    folder: str = ""
+    """Folder for prompt files; empty means `$XDG_RUNTIME_DIR`, then the system's temporary folder."""
+    terminal: str = ""
+    """Terminal to open, by name, path or command line; empty means `$TERMINAL`, then the desktop's choice."""
+    agent: str = "claude-code"
+    """Agent to launch when a request names none."""
+    type_prompts: bool = False
+    """Type every prompt into the agent, so that none appears in the list of processes."""
+    per_minute: int = 60
+    """Launches per minute."""
+    answer_ms: int = 400
+    """How long an answer waits for the terminal's report before it says that there is none yet."""
+    window_seconds: int = 20
+    """A terminal that shows no window within this time has failed."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     data_dir: str
     """State folder: database, spools, logs and keys."""
@@ -97,3 +122,4 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     limits: Limits = Limits()
     terminal: TerminalSettings = TerminalSettings()
     acp: AcpSettings = AcpSettings()
+    launch: LaunchSettings = LaunchSettings()

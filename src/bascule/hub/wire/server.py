@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from bascule.hub.door.hosts import check_bind
 from bascule.hub.services import Hub
@@ -40,7 +41,7 @@ class HubServer(uvicorn.Server):
     def __init__(self, app: Starlette, settings: Settings, limits: WireLimits | None = None) -> None:
         self.connections = ConnectionCounter(limits or WireLimits())
         self._hub: Hub = app.state.hub
-        super().__init__(_config(app, settings, self.connections))
+        super().__init__(wire_config(app, self.connections, settings))
 
     def stop(self) -> None:
         self.should_exit = True
@@ -61,7 +62,8 @@ class HubServer(uvicorn.Server):
         yield
 
 
-def _config(app: Starlette, settings: Settings, connections: ConnectionCounter) -> uvicorn.Config:
+def wire_config(app: ASGIApp, connections: ConnectionCounter, tls: Settings | None) -> uvicorn.Config:
+    """uvicorn's settings for an app of ours; `tls` names the certificate, if there is one."""
     limits = connections.limits
     http = type("Http", (BoundedHttp,), {"all_connections": connections})
     ws = type("Ws", (BoundedSocket,), {"all_connections": connections})
@@ -80,6 +82,6 @@ def _config(app: Starlette, settings: Settings, connections: ConnectionCounter) 
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        ssl_certfile=settings.tls_cert,
-        ssl_keyfile=settings.tls_key,
+        ssl_certfile=tls.tls_cert if tls else None,
+        ssl_keyfile=tls.tls_key if tls else None,
     )

@@ -965,6 +965,13 @@ export interface SessionOpened {
   queue: PromptQueued[];
 }
 
+export interface TerminalOpened {
+  id: string;
+  launched: boolean;
+  terminal: string;
+  rule: string;
+}
+
 export interface AnswerPermission {
   sessionId: string;
   requestId: string;
@@ -1008,6 +1015,11 @@ export interface Reconnected {
 
 export interface ResumeSession {
   sessionId: string;
+}
+
+export interface ResumeCommand {
+  command: string;
+  argv: string[];
 }
 
 export interface SendPrompt {
@@ -1585,12 +1597,14 @@ export interface Operations {
   'session:mode': { body: SetMode; answer: Done };
   'session:model': { body: SetModel; answer: Done };
   'session:open': { body: PageQuery; answer: SessionOpened };
+  'session:open-terminal': { body: SessionBody; answer: TerminalOpened };
   'session:permission': { body: AnswerPermission; answer: Done };
   'session:permission-mode': { body: SetPermissionMode; answer: Done };
   'session:question': { body: AnswerQuestion; answer: Done };
   'session:queue': { body: QueueBody; answer: Done };
   'session:reconnect': { body: ReconnectBody; answer: Reconnected | Done };
   'session:resume': { body: ResumeSession; answer: Done };
+  'session:resume-command': { body: SessionBody; answer: ResumeCommand };
   'session:send': { body: SendPrompt; answer: PromptPlaced };
   'session:share': { body: ShareBody; answer: GrantMade };
   'session:show': { body: SessionBody; answer: { session: SessionView } };

@@ -1,0 +1,117 @@
+"""Launches on Bascule's own app, for who holds a grant; web pages without one use the bridge's port."""
+
+import asyncio
+
+from bascule.api.answers import ResumeCommand, TerminalOpened
+from bascule.api.bodies import LaunchBody, LaunchedBody, SessionBody
+from bascule.hub.api.call import Call
+from bascule.hub.api.intake import LARGE
+from bascule.hub.api.operation import Operation
+from bascule.hub.api.responses import JsonAnswer
+from bascule.hub.services import Hub
+from bascule.launch.agent_start import AgentStart
+from bascule.launch.conversation import conversation_of, resume_command
+from bascule.launch.errors import LaunchError
+from bascule.launch.gate import API_VERSION
+from bascule.launch.idempotent import IdempotentLaunches
+from bascule.launch.record import error_answer, launch_answer
+from bascule.launch.request import request_of
+
+HEADERS = {"X-Bridge-Version": API_VERSION}
+
+
+async def launch(call: Call[LaunchBody]) -> JsonAnswer:
+    """Answers and errors have the bridge's own shape, so that one client can talk to both."""
+    try:
+        body = call.body
+        fields = {"prompt": body.prompt, "mode": body.mode, "agent": body.agent}
+        request = request_of({**fields, "workingDirectory": body.working_directory})
+        record = await _launches(call.hub).launch(request, who=call.by.name, key=call.key)
+        status, told = launch_answer(record)
+    except LaunchError as error:
+        status, told = error_answer(error)
+    return JsonAnswer(told, status, HEADERS)
+
+
+async def outcome(call: Call[LaunchedBody]) -> JsonAnswer:
+    try:
+        status, told = launch_answer(_launches(call.hub).launches.get(call.body.launch_id))
+    except LaunchError as error:
+        status, told = error_answer(error)
+    return JsonAnswer(told, status, HEADERS)
+
+
+def _launches(hub: Hub) -> IdempotentLaunches:
+    if hub.launches is None:
+        raise LaunchError("not_found", "Launching is switched off here (launch.enabled).")
+    return hub.launches
+
+
+async def open_terminal(call: Call[SessionBody]) -> TerminalOpened:
+    """On the server's own desktop."""
+    start = await _start(call)
+    launches = _launches(call.hub).launches
+    record = await launches.run(start, call.record.cwd, call.by.name)
+    if record.error is not None:
+        raise record.error
+    launched = record.state == "launched"
+    return TerminalOpened(id=record.id, launched=launched, terminal=record.terminal, rule=record.rule)
+
+
+async def show_command(call: Call[SessionBody]) -> ResumeCommand:
+    start = await _start(call)
+    return ResumeCommand(command=resume_command(start, call.record.cwd), argv=start.argv)
+
+
+async def _start(call: Call[SessionBody]) -> AgentStart:
+    launches = _launches(call.hub).launches
+    agent, conversation = conversation_of(call.record)
+    start = await asyncio.to_thread(launches.conversation, agent, conversation, call.record.cwd)
+    if start.missing:
+        raise LaunchError("agent_not_found", start.missing)
+    return start
+
+
+OPERATIONS = (
+    Operation(
+        name="session:open-terminal",
+        method="POST",
+        path="/api/sessions/{session_id}/open-terminal",
+        need="operator",
+        body=SessionBody,
+        in_session=True,
+        answer=TerminalOpened,
+        run=open_terminal,
+        summary="Go on with an ended session's conversation in a terminal on the server's desktop",
+    ),
+    Operation(
+        name="session:resume-command",
+        method="GET",
+        path="/api/sessions/{session_id}/resume-command",
+        need="operator",
+        body=SessionBody,
+        in_session=True,
+        answer=ResumeCommand,
+        run=show_command,
+        summary="The command that goes on with an ended session's conversation in a terminal",
+    ),
+    Operation(
+        method="POST",
+        path="/launch",
+        need="operator",
+        body=LaunchBody,
+        described=False,  # its errors have the bridge's shape, which openapi.json does not have
+        max_bytes=LARGE,
+        run=launch,
+        summary="Open a terminal on the server's desktop, with an agent and a prompt",
+    ),
+    Operation(
+        method="GET",
+        path="/launch/{launch_id}",
+        need="operator",
+        body=LaunchedBody,
+        described=False,  # its errors have the bridge's shape, which openapi.json does not have
+        run=outcome,
+        summary="What became of a launch",
+    ),
+)

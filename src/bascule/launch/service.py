@@ -1,0 +1,235 @@
+"""Launches: opens a terminal with an agent and a prompt, and tells the truth about what became of it."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bascule.launch.agent_start import AgentStart, AgentStarts
+from bascule.launch.choosing import Ask, Terminal, ask_program
+from bascule.launch.directory import check_working_directory
+from bascule.launch.errors import STATUS, LaunchError
+from bascule.launch.folder import LaunchFolder
+from bascule.launch.opening import TerminalOpener, files_of, new_record
+from bascule.launch.planning import Job, plan_of, prompt_words
+from bascule.launch.receipts import Receipts, Report
+from bascule.launch.record import LaunchRecord
+from bascule.launch.request import LaunchRequest
+from bascule.launch.terminal_process import TerminalProcess
+from bascule.model.settings import Settings
+
+log = logging.getLogger("bascule.launch")
+
+KEPT = 1000  # launches whose outcome can be asked for
+
+
+@dataclass
+class _Open:
+    """A launch whose terminal was asked to open."""
+
+    record: LaunchRecord
+    process: TerminalProcess
+    ended: asyncio.Future[int] = field(repr=False)
+
+
+class Launches:
+    """Everything is handed in: settings, agents, environment, platform."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        agents: AgentStarts,
+        environ: Mapping[str, str],
+        *,
+        platform: str = sys.platform,
+        ask: Ask = ask_program,
+    ) -> None:
+        self._settings, self._agents, self._environ = settings, agents, environ
+        self._opener = TerminalOpener(settings.launch.terminal, environ, platform, ask)
+        self._folder: LaunchFolder | None = None
+        self._receipts: Receipts | None = None
+        self._ready = asyncio.Lock()
+        self._known: OrderedDict[str, LaunchRecord] = OrderedDict()
+        self._open: dict[str, _Open] = {}
+        self._watching: set[asyncio.Task[None]] = set()
+
+    def get(self, launch_id: str) -> LaunchRecord:
+        record = self._known.get(launch_id)
+        if record is None:
+            raise LaunchError("not_found", "There is no such launch.")
+        return record
+
+    async def launch(self, request: LaunchRequest, who: str = "") -> LaunchRecord:
+        """Open a terminal with the prompt. A record that is not settled says that no report came in time."""
+        began = time.monotonic()
+        cwd = await asyncio.to_thread(self._directory, request)
+        name = request.agent or self._settings.launch.agent
+        start = await asyncio.to_thread(self._agents.with_prompt, name, request.mode, cwd)
+        return await self._begin(start, cwd, request, began, who)
+
+    def conversation(self, agent: str, conversation: str, cwd: str) -> AgentStart:
+        """What goes on with an earlier conversation in a terminal."""
+        return self._agents.resuming(agent, conversation, cwd)
+
+    async def run(self, start: AgentStart, cwd: str, who: str = "") -> LaunchRecord:
+        """Open a terminal with an agent and no prompt."""
+        return await self._begin(start, cwd, None, time.monotonic(), who)
+
+    async def sweep(self) -> None:
+        """Remove what a bridge that was killed left behind."""
+        with contextlib.suppress(LaunchError):  # a folder that can't be used is told at the first launch
+            await self._prepared()
+
+    def terminal(self) -> Terminal:
+        """The terminal that would be opened now."""
+        return self._opener.choose()[0]
+
+    async def close(self) -> None:
+        """Remove what no launcher has taken up; windows that are open stay."""
+        for task in list(self._watching):
+            task.cancel()
+        await asyncio.gather(*self._watching, return_exceptions=True)
+        for one in list(self._open.values()):
+            self._forget(one)
+        if self._receipts is not None:
+            await self._receipts.close()
+        if self._folder is not None:
+            self._folder.close()
+
+    # Opening
+
+    def _directory(self, request: LaunchRequest) -> str:
+        roots = self._settings.roots or (os.path.expanduser("~"),)
+        own = (self._settings.data_dir, self._settings.config_dir)
+        return check_working_directory(request.working_directory, roots, own)
+
+    async def _begin(
+        self, start: AgentStart, cwd: str, request: LaunchRequest | None, began: float, who: str
+    ) -> LaunchRecord:
+        words = prompt_words(start, request, typed=self._settings.launch.type_prompts)
+        job = Job(start=start, cwd=cwd, request=request, words=words, who=who)
+        folder, receipts = await self._prepared()
+        terminal, environment = await asyncio.to_thread(self._opener.choose)
+        record = new_record(job, terminal)
+        self._keep(record)  # before its terminal opens: the launcher may report at once
+        plan = plan_of(record, job, receipts.name)
+        try:
+            process = await asyncio.to_thread(self._opener.open, terminal, environment, folder, plan, request)
+        except LaunchError:
+            del self._known[record.id]
+            raise
+        opened = _Open(record, process, asyncio.get_running_loop().create_future())
+        self._open[record.id] = opened
+        opened.process.watch(_from_thread(opened.ended))
+        self._watch(opened)
+        left = self._settings.launch.answer_ms / 1000 - (time.monotonic() - began)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(left, 0)):
+                await record.settled.wait()
+        return record
+
+    def _keep(self, record: LaunchRecord) -> None:
+        self._known[record.id] = record
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+
+    async def _prepared(self) -> tuple[LaunchFolder, Receipts]:
+        """The folder and the socket, made at the first launch and again if somebody removed them."""
+        async with self._ready:
+            folder, receipts = self._folder, self._receipts
+            if folder is not None and receipts is not None and folder.is_still_there():
+                await asyncio.to_thread(folder.sweep, time.time())
+                return folder, receipts
+            if receipts is not None:
+                await receipts.close()
+            if folder is not None:
+                folder.close()
+            self._receipts = self._folder = None
+            folder = await asyncio.to_thread(LaunchFolder.open, self._settings.launch.folder, self._environ)
+            self._folder = folder
+            await asyncio.to_thread(folder.sweep, time.time())
+            receipts = Receipts(folder, self._reported)
+            await receipts.open()
+            self._receipts = receipts
+            return folder, receipts
+
+    # What becomes of it
+
+    def _watch(self, opened: _Open) -> None:
+        task = asyncio.create_task(self._follow(opened), name=f"launch {opened.record.id}")
+        self._watching.add(task)
+        task.add_done_callback(self._watching.discard)
+
+    async def _follow(self, opened: _Open) -> None:
+        """Until it is launched, its terminal fails, or the time for a window is over."""
+        record, seconds = opened.record, self._settings.launch.window_seconds
+        settled = asyncio.create_task(record.settled.wait(), name=f"report of {record.id}")
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.wait({settled, opened.ended}, return_when=asyncio.FIRST_COMPLETED)
+                # Many a terminal asks a process of its own for the window and ends at once, with 0.
+                if not record.settled.is_set() and opened.ended.result() == 0:
+                    await settled
+        except TimeoutError:
+            how = " has ended without an error, but" if opened.ended.done() else ""
+            told = f"Failed to open terminal: {record.terminal}{how} showed no window within {seconds} s."
+            self._fail(opened, told)
+            opened.process.kill()
+        else:
+            if not record.settled.is_set():
+                code = opened.ended.result()
+                how = f"ended with code {code}" if code > 0 else f"was ended by signal {-code}"
+                self._fail(opened, f"Failed to open terminal: {record.terminal} {how}.")
+        finally:
+            settled.cancel()
+            if record.settled.is_set():
+                self._forget(opened)
+
+    def _fail(self, opened: _Open, message: str) -> None:
+        complaint = opened.process.complaint()
+        opened.record.failed(LaunchError("terminal_spawn_failed", message))
+        # What a terminal prints may name paths, which are for the log and not for a web page.
+        said = f" It printed: {complaint}" if complaint else ""
+        log.error("terminal_spawn_failed: %s%s (origin: %s)", message, said, opened.record.who or "none")
+
+    def _forget(self, opened: _Open) -> None:
+        self._open.pop(opened.record.id, None)
+        opened.process.forget()
+        if self._folder is not None:
+            for name in files_of(opened.record):
+                self._folder.remove(name)
+
+    def _reported(self, report: Report) -> None:
+        record = self._known.get(str(report.get("id")))
+        match record, report:
+            case None, _:
+                return
+            case _, {"outcome": "started", "prompt": "none" | "argument" | "typing" as how}:
+                if record.state == "opening":
+                    record.launched(how)
+            case _, {"outcome": "typed", "prompt": "sent" | "typed" | "not_typed" as how}:
+                record.prompt = how
+            case _, {"outcome": "failed", "error": str(error), "message": str(message)} if error in STATUS:
+                record.failed(LaunchError(error, message))
+                log.error("%s: %s (origin: %s)", error, message, record.who or "none")
+            case _:
+                return
+
+
+def _from_thread(ended: asyncio.Future[int]) -> Callable[[int], None]:
+    loop = ended.get_loop()
+
+    def resolve(code: int) -> None:
+        if not ended.done():
+            ended.set_result(code)
+
+    def tell(code: int) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody asks any more
+            loop.call_soon_threadsafe(resolve, code)
+
+    return tell

@@ -1,0 +1,107 @@
+"""When a prompt is typed and when Enter is pressed: screens in, keys out, on a clock of the test's own."""
+
+import pytest
+
+from bascule.drivers.terminal.trust_prompt import TrustPrompt
+from bascule.launch.launcher.typist import (
+    ENTER,
+    PASTE_BEGINS,
+    PASTE_ENDS,
+    PATIENCE_SECONDS,
+    QUIET_SECONDS,
+    RESTLESS_SECONDS,
+    SHOWN_SECONDS,
+    Typist,
+)
+
+QUIET = QUIET_SECONDS + 0.01
+READY = b"\x1b[?2004h> "
+PROMPT = "-explain\r\nthis 👩"
+PASTE = PASTE_BEGINS + PROMPT.encode() + PASTE_ENDS
+TRUST = TrustPrompt("Do you trust this folder?", "1. Yes", ">")
+SHOWN = (b"> -explain\r\n  this", "│ -ex\r\n│ plain".encode(), b"[Pasted text #1]")
+QUESTION = b"\x1b[2J\x1b[HDo you trust this folder?\r\n> 1. Yes\r\n  2. No"
+
+
+def typist(prompt: str = PROMPT, *, send: bool = True, trust: TrustPrompt | None = None) -> Typist:
+    return Typist(prompt, send=send, trust=trust, size=(40, 10), now=0.0)
+
+
+def pasted(one: Typist) -> Typist:
+    one.saw(READY, 1.0)
+    assert one.due(1.0 + QUIET, raw=True) != b""
+    one.written(2.0)
+    return one
+
+
+@pytest.mark.row("L6")
+def test_it_types_once_the_agent_takes_pastes_reads_keys_and_is_quiet() -> None:
+    one = typist()
+    one.saw(b"starting", 0.1)
+    assert one.due(5.0, raw=True) == b""  # it does not take a paste yet
+    one.saw(READY, 6.0)
+    assert one.due(6.0 + QUIET / 2, raw=True) == b""  # it is still drawing
+    assert one.due(6.0 + QUIET, raw=False) == b""  # it reads lines: bytes would be changed
+    assert one.due(6.0 + QUIET, raw=True) == PASTE
+    assert one.due(60.0, raw=True) == b""  # once
+
+
+@pytest.mark.row("L6")
+def test_an_agent_that_never_stops_drawing_is_typed_at_all_the_same() -> None:
+    one = typist()
+    one.saw(READY, 0.0)
+    one.saw(b".", RESTLESS_SECONDS - 0.1)
+    assert one.due(RESTLESS_SECONDS - 0.05, raw=True) == b""
+    one.saw(b".", RESTLESS_SECONDS)
+    assert one.due(RESTLESS_SECONDS, raw=True) == PASTE
+
+
+@pytest.mark.row("L6")
+def test_it_stops_taking_pastes_and_nothing_is_typed() -> None:
+    one = typist()
+    one.saw(READY + b"\x1b[?2004l", 0.0)
+    assert one.due(60.0, raw=True) == b""
+
+
+@pytest.mark.row("L6")
+def test_a_trust_question_is_left_to_a_person_and_the_prompt_waits() -> None:
+    one = typist(trust=TRUST)
+    one.saw(b"\x1b[?2004h" + QUESTION, 0.0)
+    assert one.due(100.0, raw=True) == b""
+    one.saw(b"\x1b[2J\x1b[H> ", 101.0)
+    assert one.due(101.0 + QUIET, raw=True) == PASTE
+
+
+@pytest.mark.row("L6")
+@pytest.mark.parametrize("shown", SHOWN)
+def test_enter_is_pressed_once_the_text_stands_in_the_input(shown: bytes) -> None:
+    one = pasted(typist("-explain"))
+    one.saw(b"\x1b[2J\x1b[H" + shown, 2.1)
+    assert one.due(2.2, raw=True) == b""
+    assert one.due(2.1 + QUIET, raw=True) == ENTER
+    assert one.outcome == "sent"
+    assert one.due(99.0, raw=True) == b""
+
+
+@pytest.mark.row("L6", "S24")
+def test_enter_is_not_pressed_when_something_swallowed_the_text() -> None:
+    one = pasted(typist())
+    one.saw(b"\x1b[2J\x1b[HSign in?\r\n> Yes", 2.1)
+    assert one.due(2.0 + SHOWN_SECONDS, raw=True) == b""
+    assert one.outcome == ""
+    assert one.due(2.1 + SHOWN_SECONDS, raw=True) == b""
+    assert one.outcome == "typed"
+
+
+@pytest.mark.row("L6")
+def test_a_prompt_that_is_not_to_be_sent_is_over_when_it_is_typed() -> None:
+    assert pasted(typist(send=False)).outcome == "typed"
+
+
+@pytest.mark.row("L6")
+def test_it_gives_up_on_an_agent_that_never_takes_a_paste() -> None:
+    one = typist()
+    assert one.due(PATIENCE_SECONDS, raw=True) == b""
+    assert one.outcome == ""
+    assert one.due(PATIENCE_SECONDS + 1, raw=True) == b""
+    assert one.outcome == "not_typed"
