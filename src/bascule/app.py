@@ -26,6 +26,7 @@ from bascule.model.settings import Settings
 from bascule.state_folder import ServerNote, prepare, read_note, remove_note, write_note
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.grants import GrantBook
+from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
@@ -77,6 +78,7 @@ async def _serve(
         closing.callback(lease.write_down)
         grants = await GrantBook.open(store, lease)
         switchboard = Switchboard(FIRST_DEVICE_SECONDS)
+        limits = LimitsBook(folder, settings.limits)
         app = build_app(
             store=store,
             grants=grants,
@@ -84,13 +86,14 @@ async def _serve(
             switchboard=switchboard,
             settings=settings,
             clock=time.time,
+            limits=limits,
         )
         server = HubServer(app, settings)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
         closing.push_async_callback(_stop_serving, server, serving)
         # A probe that was being started when we stopped has nobody else who knows it.
         closing.callback(sweep_probes, mark_of(folder))
-        host = await _host(settings, store)
+        host = await _host(settings, store, limits)
         closing.push_async_callback(host.close)
         link = await _links(grants, folder, url)
         closing.callback(remove_note, folder)
@@ -106,7 +109,7 @@ async def _serve(
         log.info("stopping; agents go on")
 
 
-async def _host(settings: Settings, store: SqliteStore) -> Host:
+async def _host(settings: Settings, store: SqliteStore, limits: LimitsBook) -> Host:
     """This machine's daemon, with the sessions that were running."""
     device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
     catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
@@ -117,7 +120,8 @@ async def _host(settings: Settings, store: SqliteStore) -> Host:
     launcher = Launcher(catalogue, settings, dict(os.environ), mark)
     histories = tuple(histories_of(catalogue))
     books = (await RuleBook.open(store), ComparisonBook(store))
-    host = Host(store, *books, launcher, settings, device, time.time, time.monotonic, histories)
+    clocks = (time.time, time.monotonic)
+    host = Host(store, *books, launcher, settings, device, *clocks, histories, limits=limits)
     await host.open()
     return host
 

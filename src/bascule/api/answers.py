@@ -292,6 +292,14 @@ class QrCode(View, frozen=True, kw_only=True):
     rows: list[str]
 
 
+class LimitsView(View, frozen=True, kw_only=True):
+    """`changed` names the limits whose value in force is not that of the settings (`configured`)."""
+
+    limits: Limits
+    configured: Limits
+    changed: list[str]
+
+
 class SettingsView(View, frozen=True, kw_only=True):
     """What this Bascule runs with, and the file in which a person changes it."""
 

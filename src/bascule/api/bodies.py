@@ -136,6 +136,12 @@ class TryBody(Body, kw_only=True, frozen=True):
     request: TryRequest | None = None
 
 
+class LimitsBody(Body, kw_only=True, frozen=True):
+    """New values by name. 0 means no limit; null takes a change back."""
+
+    limits: dict[str, int | None]
+
+
 class TypingBody(SessionBody, kw_only=True, frozen=True):
     typing: bool = True
 

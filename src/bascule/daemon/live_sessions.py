@@ -28,6 +28,7 @@ from bascule.session.shared_process import SharedProcess
 from bascule.session.supervisor import Supervisor
 from bascule.session.terminal import TerminalSupervisor
 from bascule.store.base import ResumePoint
+from bascule.store.limits import LimitsBook
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
 from bascule.transport.spool import SpoolReader
@@ -53,7 +54,7 @@ class LiveSessions:
     def __init__(
         self,
         keeper_folder: Path,
-        limits: Limits,
+        limits: LimitsBook,
         terminal: TerminalSettings,
         acp: AcpSettings,
         archive: TapeArchive,
@@ -65,6 +66,7 @@ class LiveSessions:
         self.live: dict[str, LiveSession] = {}
         self.archive = archive
         self._limits = limits
+        limits.watch(self._set_limits)
         self._terminal = terminal
         self._acp = acp
         self._trusts = trusts
@@ -107,7 +109,7 @@ class LiveSessions:
         record = ledger.record
         process = KeeperProcess(self.keeper, process_name(record))
         supervisor = Supervisor(
-            ledger, process, driver, point, self._limits, self._clock, self._steady, self._ruling, revival
+            ledger, process, driver, point, self.limits, self._clock, self._steady, self._ruling, revival
         )
         self._enter(supervisor, process)
         return supervisor, process
@@ -124,7 +126,7 @@ class LiveSessions:
             slot,
             driver,
             point,
-            self._limits,
+            self.limits,
             self._clock,
             self._steady,
             self._ruling,
@@ -181,9 +183,20 @@ class LiveSessions:
         task.add_done_callback(lambda _: self._runs.pop(supervisor, None))
         self._tell_run(supervisor)
 
-    def running(self) -> int:
-        """How many agents run; those that have ended and are being released do not count."""
-        return sum(one.ledger.record.phase in LIVE for one in self.live.values())
+    @property
+    def limits(self) -> Limits:
+        """As they are now."""
+        return self._limits.now
+
+    def _set_limits(self, limits: Limits) -> None:
+        for one in list(self.live.values()):
+            if isinstance(one, Supervisor):
+                one.set_limits(limits)
+
+    def working(self) -> list[SessionRecord]:
+        """The sessions whose agents have something to do. Idle ones and terminals do not count."""
+        agents = [one.ledger.record for one in self.live.values() if isinstance(one, Supervisor)]
+        return [one for one in agents if one.phase in LIVE and (one.phase is not Phase.WAITING or one.queued)]
 
     async def put_away(self, session_id: str) -> None:
         """Wait until an ended run has released its name. A live one is not waited for."""

@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from bascule.hub.api import comparisons, files, found, machine, rules, session_commands, sessions, unlogged
 from bascule.hub.api import grants as grants_api
+from bascule.hub.api import limits as limits_api
 from bascule.hub.api import projects as projects_api
 from bascule.hub.api.endpoint import routes_of
 from bascule.hub.api.openapi import description_of
@@ -36,13 +38,20 @@ from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
+from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 
 
 def operation_table() -> Table:
     """Every operation of the hub."""
     operations: list[Operation] = [*pages.OPERATIONS, *sessions.OPERATIONS, *session_commands.OPERATIONS]
-    operations += [*machine.OPERATIONS, *grants_api.OPERATIONS, *projects_api.OPERATIONS, *files.OPERATIONS]
+    operations += [
+        *machine.OPERATIONS,
+        *limits_api.OPERATIONS,
+        *grants_api.OPERATIONS,
+        *projects_api.OPERATIONS,
+        *files.OPERATIONS,
+    ]
     operations += [*found.OPERATIONS, *rules.OPERATIONS, *comparisons.OPERATIONS, *unlogged.OPERATIONS]
     operations += [*subscriptions.OPERATIONS, *viewer.OPERATIONS]
     operations.append(socket_operation(lambda: table))
@@ -60,9 +69,13 @@ def build_app(
     clock: Callable[[], float],
     steady: Callable[[], float] = time.monotonic,
     page: Callable[[], PageFiles] = page_files,
+    limits: LimitsBook | None = None,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
-    per_minute = settings.limits.spawns_per_minute
+    limits = limits or LimitsBook(Path(settings.data_dir), settings.limits)
+    per_minute = limits.now.spawns_per_minute
+    spawns = Buckets(per_minute, per_minute, steady)
+    limits.watch(lambda changed: spawns.set_rate(changed.spawns_per_minute))
     hub = Hub(
         store=store,
         grants=grants,
@@ -74,7 +87,8 @@ def build_app(
         feed=Feed(store),
         open_streams=OpenStreams(grants, grants.clock),
         tickets=Tickets(grants, steady),
-        spawns=Buckets(per_minute, per_minute, steady),
+        spawns=spawns,
+        limits=limits,
         doors=Doorway(settings),
         arbiters=Arbiters(settings.terminal, steady),
         sse=sse_encoder(store.epoch),

@@ -18,6 +18,7 @@ from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
+from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 
 
@@ -34,6 +35,7 @@ class Hub:
     projects: ProjectBook
     tickets: Tickets
     spawns: Buckets
+    limits: LimitsBook
     doors: Doorway
     arbiters: Arbiters
     sse: Encoder  # rows as server-sent events, made once for all readers

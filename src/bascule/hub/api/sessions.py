@@ -106,7 +106,8 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
         driver=body.driver,
         worktree=body.worktree,
     )
-    seconds = hub.settings.limits.start_seconds + (90 if body.worktree else 15)
+    # The device answers once the session is stored, before its agent has started.
+    seconds = hub.limits.now.start_seconds + (90 if body.worktree else 15)
     return await call.ask(command, seconds=seconds), agent
 
 

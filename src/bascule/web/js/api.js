@@ -49,6 +49,7 @@ export function createApi(feed) {
     queue: inSession('session:queue'),
     interrupt: inSession('session:interrupt'),
     end: inSession('session:end'),
+    keep: inSession('session:keep'),
     resume: inSession('session:resume'),
     reconnect: inSession('session:reconnect'),
     title: inSession('session:title'),
@@ -80,6 +81,9 @@ export function createApi(feed) {
     audit: (after, limit) => feed.call('audit:list', { after, limit }),
     verifyAudit: () => feed.call('audit:verify', {}),
     settings: () => feed.call('settings:show', {}),
+    limits: () => feed.call('limits:show', {}),
+    /** @param {Record<string, number | null>} limits 0 for none, null for the settings file's */
+    setLimits: (limits) => feed.call('limits:set', { limits }),
     /**
      * @param {string} text
      * @returns {Promise<string[]>} rows of dots

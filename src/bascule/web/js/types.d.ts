@@ -35,6 +35,17 @@ export interface SessionReady {
   mode?: string | null;
 }
 
+export interface EndScheduled {
+  type: 'end_scheduled';
+  at: string;
+  reason: 'idle_limit' | 'time_limit';
+}
+
+export interface EndCancelled {
+  type: 'end_cancelled';
+  by?: string;
+}
+
 export interface SessionEnding {
   type: 'session_ending';
   reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
@@ -438,6 +449,9 @@ export interface SessionRecord {
   signal: number | null;
   attempt: number;
   attempts: number;
+  ends_at: string | null;
+  ends_for: string | null;
+  kept_at: string;
   archived: boolean;
   demo: boolean;
   cols: number | null;
@@ -676,6 +690,16 @@ export interface Hello {
 
 export interface Ended {
   ended: number;
+}
+
+export interface LimitsBody {
+  limits: Record<string, number | null>;
+}
+
+export interface LimitsView {
+  limits: Limits;
+  configured: Limits;
+  changed: string[];
 }
 
 export interface ProjectAdd {
@@ -930,6 +954,10 @@ export interface Interrupt {
   sessionId: string;
 }
 
+export interface KeepSession {
+  sessionId: string;
+}
+
 export interface ListQuery {
   archived?: boolean;
   live?: boolean;
@@ -1061,6 +1089,9 @@ export interface SessionView {
   signal: number | null;
   attempt: number;
   attempts: number;
+  ends_at: string | null;
+  ends_for: string | null;
+  kept_at: string;
   archived: boolean;
   demo: boolean;
   cols: number | null;
@@ -1288,6 +1319,20 @@ export interface Waits {
   question: number;
 }
 
+export interface Limits {
+  spawns_per_minute?: number;
+  inputs_per_minute?: number;
+  sessions?: number;
+  session_seconds?: number;
+  idle_seconds?: number;
+  output_bytes?: number;
+  permission_seconds?: number;
+  question_seconds?: number;
+  prompt_chars?: number;
+  start_seconds?: number;
+  quiet_seconds?: number;
+}
+
 export interface RequestView {
   session_id: string;
   request_id: string;
@@ -1399,20 +1444,6 @@ export interface DamagedSession {
   message: string;
 }
 
-export interface Limits {
-  spawns_per_minute?: number;
-  inputs_per_minute?: number;
-  sessions?: number;
-  session_seconds?: number;
-  idle_seconds?: number;
-  output_bytes?: number;
-  permission_seconds?: number;
-  question_seconds?: number;
-  prompt_chars?: number;
-  start_seconds?: number;
-  quiet_seconds?: number;
-}
-
 export interface TerminalSettings {
   tape_bytes?: number;
   shelf_bytes?: number;
@@ -1473,6 +1504,8 @@ export type Event =
   | SessionStarted
   | AgentSpawned
   | SessionReady
+  | EndScheduled
+  | EndCancelled
   | SessionEnding
   | SessionEnded
   | ReconnectScheduled
@@ -1554,6 +1587,8 @@ export interface Operations {
   'grants:revoke': { body: GrantNamed; answer: Done };
   'hello': { body: Empty; answer: Hello };
   'kill-all': { body: Empty; answer: Ended };
+  'limits:set': { body: LimitsBody; answer: LimitsView };
+  'limits:show': { body: Empty; answer: LimitsView };
   'ping': { body: Empty; answer: Done };
   'project:add': { body: ProjectAdd; answer: { project: Project } };
   'project:change': { body: ProjectChange; answer: { project: Project } };
@@ -1581,6 +1616,7 @@ export interface Operations {
   'session:follow': { body: FollowFound; answer: Followed };
   'session:interrupt': { body: Interrupt; answer: Done };
   'session:cancel': { body: Interrupt; answer: Done };
+  'session:keep': { body: KeepSession; answer: Done };
   'session:list': { body: ListQuery; answer: SessionList };
   'session:mode': { body: SetMode; answer: Done };
   'session:model': { body: SetModel; answer: Done };
