@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -38,9 +38,12 @@ FIRST_DEVICE_SECONDS = 10.0  # that a command waits for this machine's sessions,
 LINK_SECONDS = 30 * 24 * 3600
 THIS_MACHINE = "this machine"
 
+# Gets the link once sessions can be started, and the titles of those that run since before.
+Ready = Callable[[str, Sequence[str]], None]
 
-async def serve(settings: Settings, *, ready: Callable[[str], None]) -> int:
-    """Run until a signal says stop. `ready` gets the link once sessions can be started."""
+
+async def serve(settings: Settings, *, ready: Ready) -> int:
+    """Run until a signal says stop."""
     folder = Path(settings.data_dir)
     prepare(folder)
     async with AsyncExitStack() as closing:
@@ -69,7 +72,7 @@ async def _serve(
     folder: Path,
     store: SqliteStore,
     listening: socket.socket,
-    ready: Callable[[str], None],
+    ready: Ready,
 ) -> None:
     stop = _stop_on_signals()
     url = _url(settings, listening)
@@ -99,7 +102,7 @@ async def _serve(
         closing.callback(remove_note, folder)
         # Last: agents are asked for their versions from here on, which must not hold up the link.
         _connect(host, switchboard)
-        ready(link)
+        ready(link, host.sessions.taken_up())
         # What was built so far stays until the end. Without this the first full collection looks through all
         # of it (50,000 objects, about 20 ms) in the middle of somebody's turn; it would find a dozen.
         gc.freeze()

@@ -79,6 +79,7 @@ class LiveSessions:
         self.on_run: Callable[[Supervisor], None] = lambda _: (
             None
         )  # one with its own process began or is over
+        self._found: set[str] = set()  # processes that ran when the keeper was reached
         self._runs: dict[LiveSession, asyncio.Task[None]] = {}
         self._watching: asyncio.Task[None] | None = None
 
@@ -86,7 +87,9 @@ class LiveSessions:
         """Reach the keeper, started if need be, and learn what it holds."""
         await ensure_keeper(self.keeper.folder)
         self.keeper.connection = await KeeperConnection.connect(self.keeper.folder)
-        return {one.session: one for one in await self.keeper.connection.list()}
+        kept = {one.session: one for one in await self.keeper.connection.list()}
+        self._found = {name for name, state in kept.items() if state.exit is None}
+        return kept
 
     async def watch(self) -> None:
         """From now on output and exits reach their sessions, the present state first."""
@@ -192,6 +195,12 @@ class LiveSessions:
         for one in list(self.live.values()):
             if isinstance(one, Supervisor):
                 one.set_limits(limits)
+
+    def taken_up(self) -> list[str]:
+        """Titles of the sessions whose processes ran when we came; where there is none, the agent."""
+        records = [one.ledger.record for one in self.live.values()]
+        still = [one for one in records if process_name(one) in self._found and one.phase is not Phase.ENDING]
+        return [one.title or one.agent for one in still]
 
     def working(self) -> list[SessionRecord]:
         """The sessions whose agents have something to do. Idle ones and terminals do not count."""

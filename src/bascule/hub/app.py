@@ -22,10 +22,10 @@ from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.tickets import Tickets
 from bascule.hub.live import subscriptions
-from bascule.hub.live.browser_socket import socket_operation
 from bascule.hub.live.chat_events import sse_encoder
 from bascule.hub.live.feed import Feed
 from bascule.hub.live.presence import SessionPresence
+from bascule.hub.live.socket_endpoint import socket_operation
 from bascule.hub.page import pages
 from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.services import Hub

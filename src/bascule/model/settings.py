@@ -86,9 +86,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     device_name: str = ""
     """Name of this machine in the page; empty means its host name."""
     default_agent: str = ""
-    """Agent used when a start names none; empty means the first installed one, else the demo agent."""
+    """Agent used when a start names none; empty means the first installed one, and never the demo agent."""
     default_model: str = ""
-    """Model used when a start names neither agent nor model; empty means the agent's own default."""
+    """Model for Claude Code when a start names none; empty means its own default."""
     claude_bin: str = ""
     """Path or name of the Claude Code program; empty means the usual places are searched."""
     find_sessions: bool = True

@@ -108,7 +108,9 @@ def _command(
 
 ONE = "/api/sessions/{session_id}"
 OPERATIONS = (
-    _command("send", SendPrompt, "Send a prompt; it waits its turn", max_bytes=LARGE),
+    _command(
+        "send", SendPrompt, "Send a prompt; it waits its turn", max_bytes=LARGE, synonyms={"content": "text"}
+    ),
     _command("interrupt", Interrupt, "Stop the turn, keep the agent", aliases=("session:cancel",)),
     _command("keep", KeepSession, "Keep a session: start its idle and age limits again"),
     _command("permission", AnswerPermission, "Allow or deny a tool", path="/permissions"),

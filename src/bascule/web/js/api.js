@@ -52,6 +52,8 @@ export function createApi(feed) {
     keep: inSession('session:keep'),
     resume: inSession('session:resume'),
     reconnect: inSession('session:reconnect'),
+    /** @param {string} cliType an agent, with all its sessions that lost their process */
+    reconnectAgent: (cliType) => feed.call('session:reconnect', { cliType }),
     title: inSession('session:title'),
     archive: inSession('session:archive'),
     model: inSession('session:model'),

@@ -1065,7 +1065,6 @@ export interface SessionView {
   title: string;
   titled: boolean;
   phase: 'starting' | 'running' | 'waiting' | 'interrupted' | 'ending' | 'ended' | 'failed';
-  model: string | null;
   mode: string | null;
   permission_mode: 'relay' | 'auto_read' | 'auto' | 'deny';
   agent_session_id: string | null;
@@ -1103,9 +1102,12 @@ export interface SessionView {
   removed: number;
   pull_request: string | null;
   found: boolean;
+  model: string | null;
   id: string;
   status: string;
   createdAt: string;
+  lastActiveAt: string;
+  cliType: string;
 }
 
 export interface Subscribe {
