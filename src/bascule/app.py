@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from bascule.model.settings import Settings
 from bascule.state_folder import ServerNote, prepare, read_note, remove_note, write_note
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.grants import GrantBook
+from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
@@ -41,9 +42,12 @@ FIRST_DEVICE_SECONDS = 10.0  # that a command waits for this machine's sessions,
 LINK_SECONDS = 30 * 24 * 3600
 THIS_MACHINE = "this machine"
 
+# Gets the link once sessions can be started, and the titles of those that run since before.
+Ready = Callable[[str, Sequence[str]], None]
 
-async def serve(settings: Settings, *, ready: Callable[[str], None]) -> int:
-    """Run until a signal says stop. `ready` gets the link once sessions can be started."""
+
+async def serve(settings: Settings, *, ready: Ready) -> int:
+    """Run until a signal says stop."""
     folder = Path(settings.data_dir)
     prepare(folder)
     async with AsyncExitStack() as closing:
@@ -72,7 +76,7 @@ async def _serve(
     folder: Path,
     store: SqliteStore,
     listening: socket.socket,
-    ready: Callable[[str], None],
+    ready: Ready,
 ) -> None:
     stop = _stop_on_signals()
     url = _url(settings, listening)
@@ -84,6 +88,7 @@ async def _serve(
         catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
         launches = launches_of(settings, catalogue)
         closing.push_async_callback(launches.close)
+        limits = LimitsBook(folder, settings.limits)
         app = build_app(
             store=store,
             grants=grants,
@@ -92,20 +97,21 @@ async def _serve(
             settings=settings,
             clock=time.time,
             launches=launches if settings.launch.enabled else None,
+            limits=limits,
         )
         server = HubServer(app, settings)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
         closing.push_async_callback(_stop_serving, server, serving)
         # A probe that was being started when we stopped has nobody else who knows it.
         closing.callback(sweep_probes, mark_of(folder))
-        host = await _host(settings, store, catalogue)
+        host = await _host(settings, store, catalogue, limits)
         closing.push_async_callback(host.close)
         link = await _links(grants, folder, url)
         closing.callback(remove_note, folder)
         await _serve_bridge(settings, launches, closing)
         # Last: agents are asked for their versions from here on, which must not hold up the link.
         _connect(host, switchboard)
-        ready(link)
+        ready(link, host.sessions.taken_up())
         # What was built so far stays until the end. Without this the first full collection looks through all
         # of it (50,000 objects, about 20 ms) in the middle of somebody's turn; it would find a dozen.
         gc.freeze()
@@ -131,7 +137,7 @@ async def _serve_bridge(settings: Settings, launches: IdempotentLaunches, closin
     await closing.enter_async_context(serving_bridge(listening, launches, settings.launch.origins))
 
 
-async def _host(settings: Settings, store: SqliteStore, catalogue: Catalogue) -> Host:
+async def _host(settings: Settings, store: SqliteStore, catalogue: Catalogue, limits: LimitsBook) -> Host:
     """This machine's daemon, with the sessions that were running."""
     device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
     mark = mark_of(Path(settings.data_dir))
@@ -141,7 +147,8 @@ async def _host(settings: Settings, store: SqliteStore, catalogue: Catalogue) ->
     launcher = Launcher(catalogue, settings, dict(os.environ), mark)
     histories = tuple(histories_of(catalogue))
     books = (await RuleBook.open(store), ComparisonBook(store))
-    host = Host(store, *books, launcher, settings, device, time.time, time.monotonic, histories)
+    clocks = (time.time, time.monotonic)
+    host = Host(store, *books, launcher, settings, device, *clocks, histories, limits=limits)
     await host.open()
     return host
 

@@ -151,6 +151,13 @@ def _group(commands: Commands, name: str, help: str) -> Commands:
 
 def _add_up(commands: Commands) -> None:
     up = _add(commands, "up", "start the server (the default)", _lazily("up", "up"), talks=False)
+    _add(
+        commands,
+        "down",
+        "end every session, and the server if one runs",
+        _lazily("down", "down"),
+        talks=False,
+    )
     up.add_argument("--host", help="address to listen on (127.0.0.1)")
     up.add_argument("--port", type=int, help="port (3333); 0 picks a free one")
     up.add_argument("--no-open", action="store_true", help="do not open the browser")

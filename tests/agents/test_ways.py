@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.agents.test_locate import program
 
 from bascule.agents.catalogue import Catalogue
@@ -74,6 +75,48 @@ async def test_an_adapters_command_of_a_persons_own_is_started_as_it_is(tmp_path
         await launcher(tmp_path, CLAUDE_ACP_CMD="nothing").complete(
             start("claude-code", "acp", tmp_path), str(tmp_path)
         )
+
+
+@pytest.mark.row("R22")
+async def test_an_adapters_command_of_a_persons_own_is_the_first_way(tmp_path: Path) -> None:
+    mine = program(tmp_path / "elsewhere/adapter")
+    program(tmp_path / "bin/claude")
+    program(tmp_path / "bin/codex")
+    made = launcher(tmp_path, CLAUDE_ACP_CMD=str(mine), CODEX_ACP_CMD=str(mine))
+    for agent in ("claude-code", "codex"):
+        assert (await made.complete(start(agent, "", tmp_path), str(tmp_path))).driver == "acp"
+        assert (await info(made, agent)).drivers[0] == "acp"
+    chosen = await made.complete(start("claude-code", "stream_json", tmp_path), str(tmp_path))
+    assert chosen.driver == "stream_json"
+
+
+@pytest.mark.row("C5")
+async def test_a_default_model_holds_for_its_agent_alone_when_none_is_named(tmp_path: Path) -> None:
+    for name in ("claude", "codex"):
+        program(tmp_path / "bin" / name)
+    made = launcher(tmp_path, CLAUDE_DEFAULT_MODEL="opus")
+
+    async def model(agent: str, **more: str) -> str | None:
+        wanted = replace(start(agent, "", tmp_path), **more)
+        return (await made.complete(wanted, str(tmp_path))).model
+
+    assert await model("claude-code") == "opus"
+    assert await model("claude-code", model="haiku") == "haiku"
+    assert await model("claude-code", resumed_from="abc") is None
+    assert await model("codex") is None
+
+
+async def test_a_shell_is_the_persons_login_shell_with_their_environment(tmp_path: Path) -> None:
+    own = {"SHELL": "/bin/sh", "GOPATH": "/go", "PYTHONPATH": "/lib", "MY_TOKEN": "t"}
+    made = launcher(tmp_path, **own, BASCULE_TOKEN="secret", CLAUDECODE="1")
+    program(tmp_path / "bin/claude")
+    shell = made.plan(await made.complete(start("shell", "", tmp_path), str(tmp_path)), "s")
+    assert shell.argv == ("/bin/sh", "-l")
+    assert own.items() <= shell.env.items()
+    assert not {"BASCULE_TOKEN", "CLAUDECODE"} & shell.env.keys()
+    # An agent in a terminal gets what its file lists.
+    claude = made.plan(await made.complete(start("claude-code", "terminal", tmp_path), str(tmp_path)), "s")
+    assert not {"GOPATH", "PYTHONPATH", "MY_TOKEN"} & claude.env.keys()
 
 
 @pytest.mark.row("S33")

@@ -25,6 +25,7 @@ from bascule.model.errors import Refused
 from bascule.model.events import AnyEvent, StartOptions
 from bascule.model.settings import Limits, Settings
 from bascule.store.comparisons import ComparisonBook
+from bascule.store.limits import LimitsBook
 from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
 
@@ -53,6 +54,7 @@ class RunningDaemon:
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
         self.store = SqliteStore.open(self.folder / "data" / "bascule.db", clock=self.clock, loop=loop)
+        self.limits = LimitsBook(self.folder / "data", self.settings.limits)
         self.host = Host(
             self.store,
             await RuleBook.open(self.store),
@@ -64,6 +66,7 @@ class RunningDaemon:
             time.monotonic,
             self.histories,
             self.pauses,
+            self.limits,
         )
         await self.host.open()
         self.host.connect(self._heard, 1)

@@ -13,6 +13,7 @@ from bascule.drivers.acp.state import Joining
 from bascule.drivers.base import Driver, DriverLaunch
 from bascule.drivers.codex import CodexDriver
 from bascule.drivers.stream_json import StreamJsonDriver
+from bascule.drivers.terminal import TerminalDriver
 from bascule.link.machine import AgentInfo
 from bascule.model.events import SessionStarted
 from bascule.model.records import SessionRecord
@@ -47,6 +48,12 @@ class Scripted:
         flagged = started.resumed_from and self.resumes and started.driver == "stream_json"
         argv = (*self.argv[started.agent], *([f"--resume={started.resumed_from}"] if flagged else []))
         return SpawnPlan(spawn_id, argv, dict(self.env), cwd, cwd_stat)
+
+    def terminal(self, started: SessionStarted, state: bytes | None = None) -> TerminalDriver:
+        driver = TerminalDriver(started.cols or 80, started.rows or 24)
+        if state is not None:
+            driver.restore(state)
+        return driver
 
     def title(self, agent: str) -> str:
         return agent.title()

@@ -15,6 +15,7 @@ from bascule.model.commands import (
     EditPrompt,
     EndSession,
     Interrupt,
+    KeepSession,
     ReorderPrompts,
     ResumeSession,
     SendPrompt,
@@ -24,6 +25,8 @@ from bascule.model.commands import (
 from bascule.model.errors import Refused
 from bascule.model.events import (
     AnswerDelivered,
+    EndCancelled,
+    EndScheduled,
     Interrupted,
     PermissionAnswered,
     PermissionModeChanged,
@@ -355,11 +358,63 @@ async def test_an_agent_that_exits_during_a_permission_withdraws_it(short_dir: P
 @pytest.mark.row("R15")
 async def test_limits_refuse_with_an_explanation(short_dir: Path):
     async with running_daemon(short_dir, sessions=1, inputs_per_minute=2) as daemon:
-        await daemon.start()
-        assert await refused(daemon.start("s2")) == "LIMIT_REACHED"
+        await daemon.start(title="Long one", prompt="hold")
+        with pytest.raises(Refused) as caught:
+            await daemon.start("s2", prompt="hello")
+        fields = caught.value.refusal().fields
+        assert (caught.value.refusal().code, fields["limit"]) == ("LIMIT_REACHED", "sessions")
+        assert fields["offer"] == {"sessionId": "s1", "title": "Long one", "idleSeconds": 0}
         await daemon.ask(prompt("1"))
         await daemon.ask(prompt("2"))
         assert await refused(daemon.ask(prompt("3"))) == "LIMIT_REACHED"
+
+
+@pytest.mark.row("R15")
+async def test_idle_sessions_and_terminals_do_not_count_as_working(short_dir: Path):
+    async with running_daemon(short_dir, sessions=1, scripts={"sh": ["/bin/sh"]}) as daemon:
+        daemon.launcher.drivers["sh"] = "terminal"
+        for name in ("s1", "s2", "s3"):
+            await daemon.start(name, prompt="hello")
+            await daemon.until(TurnEnded, name)
+        await daemon.start("t1", agent="sh")
+        await daemon.start("s4", prompt="hold")
+        await daemon.start("t2", agent="sh")
+        assert await refused(daemon.start("s5", prompt="hello")) == "LIMIT_REACHED"
+        await daemon.ask(EndSession(session_id="s4"))
+        await daemon.over("s4")
+        await daemon.start("s5", prompt="hello")
+
+
+@pytest.mark.row("R15")
+async def test_a_refusal_offers_first_the_session_that_waits_for_an_answer(short_dir: Path):
+    async with running_daemon(short_dir, sessions=2) as daemon:
+        await daemon.start("s1", prompt="hold")
+        await daemon.start("s2", prompt="ask")
+        await daemon.until(PermissionRequested, "s2")
+        daemon.shift = 90.0
+        with pytest.raises(Refused) as caught:
+            await daemon.start("s3")
+        offer = caught.value.refusal().fields["offer"]
+        assert isinstance(offer, dict)
+        assert offer["sessionId"] == "s2"
+        assert offer["idleSeconds"] in range(80, 100)
+
+
+@pytest.mark.row("R15")
+async def test_the_end_of_a_session_is_announced_and_a_person_can_keep_it(short_dir: Path):
+    async with running_daemon(short_dir, idle_seconds=20) as daemon:
+        await daemon.start(prompt="hello")
+        limits = daemon.limits
+        limits.change({"idle_seconds": 2})
+        announced = await daemon.until(EndScheduled)
+        assert announced.reason == "idle_limit"
+        limits.change({"idle_seconds": 0})
+        await daemon.ask(KeepSession(session_id="s1"))
+        assert (await daemon.until(EndCancelled, times=2)).by == "ana"
+        record = await daemon.store.session("s1")
+        assert record is not None
+        assert (record.phase, record.ends_at) == (Phase.WAITING, None)
+        assert record.kept_at
 
 
 @pytest.mark.row("R15")

@@ -56,9 +56,11 @@ class RunningHub:
         return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=PATIENCE, trust_env=False)
 
     @contextlib.asynccontextmanager
-    async def socket(self, token: str | None = None, **more: Any) -> AsyncIterator[ClientConnection]:
+    async def socket(
+        self, token: str | None = None, path: str = "/ws", **more: Any
+    ) -> AsyncIterator[ClientConnection]:
         headers = {"Authorization": f"Bearer {token or self.tokens['owner']}"}
-        url = f"ws://127.0.0.1:{self.port}/ws"
+        url = f"ws://127.0.0.1:{self.port}{path}"
         options: dict[str, Any] = {"additional_headers": headers, "compression": None, "proxy": None, **more}
         async with connect(url, **options) as socket:
             yield socket

@@ -144,6 +144,7 @@ class ScriptedDevice:
         self.commands: list[Any] = []
         self.asks: list[Ask] = []  # the same, with who asked
         self.mute = False  # takes commands and never answers
+        self.refuse: BasculeError | None = None  # the answer to every command
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
         self.line = switchboard.attach(self._receive)
@@ -158,8 +159,15 @@ class ScriptedDevice:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
+    def answer_refused(self, error: BasculeError) -> None:
+        """Refuse the last command that was taken while mute, and be mute no longer."""
+        self.mute = False
+        self.line.receive(Reply(self.asks[-1].ask, refusal=error.refusal()))
+
     async def _reply(self, ask: Ask) -> None:
         try:
+            if self.refuse is not None:
+                raise self.refuse
             result = await self._carry_out(ask.command, ask.by.name)
         except BasculeError as error:
             self.line.receive(Reply(ask.ask, refusal=error.refusal()))

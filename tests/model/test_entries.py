@@ -27,6 +27,8 @@ from bascule.model.events import (
     Bell,
     CommandsChanged,
     Diff,
+    EndCancelled,
+    EndScheduled,
     EntryClosed,
     EntryOpened,
     Image,
@@ -168,6 +170,8 @@ NO_ENTRY: list[AnyEvent] = [
     UsageChanged(1),
     TerminalResized(80, 24),
     Bell(),
+    EndScheduled("2026-11-12T14:05:00.000Z", "idle_limit"),
+    EndCancelled("ana"),
 ]
 CHANGES_NOTHING: list[AnyEvent] = [
     TextAppended("m", "assistant", "nobody opened it"),

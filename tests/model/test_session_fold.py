@@ -105,7 +105,8 @@ def test_the_fixtures_the_page_is_held_to_fold_to_what_they_say(path: Path) -> N
     fold = played(log, SessionFold(SessionRecord("s1"), Pending()))
     record = fold.record
     assert (record.phase, record.title) == (scene["phase"], scene["title"])
-    assert [record.end_reason, record.attempt, record.attempts] == scene["end"]
+    end = [record.end_reason, record.attempt, record.attempts, record.ends_at, record.ends_for]
+    assert end == scene["end"]
     assert json.decode(json.encode(fold.pending.queue)) == scene["queue"]
     assert (record.seq, record.updated_at) == (scene["events"][-1]["seq"], scene["events"][-1]["at"])
     assert record.open_requests == sum(one.state == "open" for one in fold.requests.values())

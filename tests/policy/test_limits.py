@@ -40,3 +40,10 @@ def test_a_clock_that_steps_back_gives_nothing_away():
     assert bucket.take()
     clock.now = 0
     assert not bucket.take()
+
+
+@pytest.mark.row("R15")
+def test_nothing_per_minute_is_no_limit():
+    bucket = TokenBucket(0, 0, Clock())
+    assert all(bucket.take() for _ in range(1000))
+    assert bucket.seconds_until_next() == 0

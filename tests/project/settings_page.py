@@ -33,7 +33,8 @@ HEAD = """# Settings
 <!-- Made by tests/project/settings_page.py from bascule.model.settings. Do not edit. -->
 
 Bascule reads its settings once, when the server starts: first `config.toml`, then the environment, then the
-flags of `bascule up`; the later one wins. The page shows the limits and cannot change them.
+flags of `bascule up`; the later one wins. An owner can change the limits in the page; such a change holds at
+once, outlasts restarts and goes before all of these.
 
 `config.toml` lies in `$XDG_CONFIG_HOME/bascule`, which is `~/.config/bascule` unless you changed it. It is
 plain TOML, must belong to you or root and must not be writable by everybody. Bascule refuses to start with a

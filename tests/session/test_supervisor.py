@@ -15,6 +15,7 @@ from bascule.model.events import (
     AgentSpawned,
     AnswerDelivered,
     AnyEvent,
+    EndScheduled,
     EntryClosed,
     Interrupted,
     Note,
@@ -46,6 +47,7 @@ from bascule.session.agent import ProcessUnreachable
 from bascule.session.ending import END_WORDS
 from bascule.session.reviving import CUT, UNANSWERED, UNDELIVERED, Revival
 from bascule.session.supervisor import NO_ANSWER
+from bascule.session.time_limits import IDLE
 
 pytestmark = pytest.mark.anyio
 
@@ -263,7 +265,7 @@ async def test_a_request_that_waited_before_a_restart_waits_only_for_the_rest():
     ("before", "limits", "reason"),
     [
         ([READY], {"idle_seconds": SOON}, "idle_limit"),
-        ([READY, PROMPT], {"idle_seconds": 1000, "session_seconds": 5000}, "time_limit"),
+        ([READY, PROMPT], {"idle_seconds": 1000, "session_seconds": SOON}, "time_limit"),
     ],
 )
 async def test_a_session_that_reaches_a_limit_is_ended(
@@ -273,7 +275,8 @@ async def test_a_session_that_reaches_a_limit_is_ended(
     book.now += 5000  # it has run for so long, before a restart
     async with running(book):
         await book.until(SessionEnding)
-        assert await book.step() == Step([SessionEnding(reason, "limit")])
+        scheduled, ending = (await book.step()).facts
+        assert (type(scheduled), ending) == (EndScheduled, SessionEnding(reason, "limit"))
         async with asyncio.timeout(PATIENCE):
             while "end" not in book.process.done:
                 book.process.did.clear()
@@ -284,12 +287,12 @@ async def test_an_open_request_stops_the_idle_clock():
     book = Playbook(READY, limits=Limits(idle_seconds=1000))
     deadlines = book.supervisor._deadlines  # pyright: ignore[reportPrivateUsage]
     book.supervisor.touch()
-    assert deadlines.is_set("idle")
+    assert deadlines.is_set(IDLE)
     await book.says(asked())
-    assert not deadlines.is_set("idle")
+    assert not deadlines.is_set(IDLE)
     book.ledger.log([PermissionAnswered("r", "allow", "ana")])
     book.supervisor.touch()
-    assert deadlines.is_set("idle")
+    assert deadlines.is_set(IDLE)
     deadlines.cancel_all()
 
 

@@ -5,7 +5,7 @@ import { createEvents } from '../../src/bascule/web/js/events.js';
 import { Feed } from '../../src/bascule/web/js/feed.js';
 import { ReconnectingSocket, backoff } from '../../src/bascule/web/js/reconnecting_socket.js';
 
-const LADDER = { first: 1000, longest: 30_000 };
+const LADDER = { first: 500, longest: 5000 };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 class FakeSocket {
@@ -58,15 +58,16 @@ function scripted(status = 200) {
   return { socket, told, server };
 }
 
-test('each try waits twice as long as the one before, up to a limit, a fifth more or less', () => {
+test('the first try is made at once, later ones wait twice as long each, at most 5 s, a fifth more or less', () => {
   assert.deepEqual(
-    [1, 2, 3, 5, 6, 20].map((attempt) => backoff(attempt, LADDER, 0.5)),
-    [1000, 2000, 4000, 16_000, 30_000, 30_000],
+    [1, 2, 3, 4, 5, 6, 20].map((attempt) => backoff(attempt, LADDER, 0.5)),
+    [0, 500, 1000, 2000, 4000, 5000, 5000],
   );
   assert.deepEqual(
-    [0, 1].map((random) => Math.round(backoff(1, LADDER, random))),
-    [800, 1200],
+    [0, 1].map((random) => Math.round(backoff(2, LADDER, random))),
+    [400, 600],
   );
+  assert.equal(backoff(20, LADDER, 1), 5000);
 });
 
 test('a lost socket is opened again with a fresh ticket, and the count begins anew once it works', async (t) => {

@@ -15,6 +15,8 @@ from bascule.model.events import (
     AnswerDelivered,
     AnyEvent,
     Diff,
+    EndCancelled,
+    EndScheduled,
     EntryClosed,
     EntryOpened,
     Interrupted,
@@ -150,6 +152,13 @@ SCENES: dict[str, list[AnyEvent]] = {
         SessionEnding("closed", "Mira"),
         SessionEnded("closed", 0),
     ],
+    "a_session_that_a_limit_ends": [
+        START,
+        SessionReady("abc"),
+        EndScheduled("2026-11-12T14:05:03.000Z", "time_limit"),
+        EndCancelled("Mira"),
+        EndScheduled("2026-11-12T14:30:05.000Z", "idle_limit"),
+    ],
     "a_lost_agent": [
         START,
         SessionReady("abc"),
@@ -201,7 +210,7 @@ def scene(events: list[AnyEvent]) -> bytes:
         "entries": [Raw(encode(entry)) for entry in folded(rows)],
         "phase": record.phase,
         "title": record.title,
-        "end": [record.end_reason, record.attempt, record.attempts],
+        "end": [record.end_reason, record.attempt, record.attempts, record.ends_at, record.ends_for],
         "queue": session.pending.queue,
     }
     return msgspec.json.format(encode(parts), indent=1) + b"\n"

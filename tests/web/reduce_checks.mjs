@@ -37,7 +37,8 @@ for (const [name, scene] of scenes) {
     }
     assert.deepEqual([phase, title, queue], [scene.phase, scene.title, scene.queue]);
     const end = scene.events.reduce((record, { event }) => ({ ...record, ...endAfter(event) }), {});
-    assert.deepEqual([end.end_reason ?? null, end.attempt ?? 0, end.attempts ?? 0], scene.end);
+    const ends = [end.ends_at ?? null, end.ends_for ?? null];
+    assert.deepEqual([end.end_reason ?? null, end.attempt ?? 0, end.attempts ?? 0, ...ends], scene.end);
   });
 }
 

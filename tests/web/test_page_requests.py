@@ -14,9 +14,11 @@ from tests.web.axe import serious
 from tests.web.chrome import PHONE, needs_chromium, open_tab
 from tests.web.lantern import SHA, lantern, tell, wants_command, wants_edit
 
-from bascule.model.commands import AnswerPermission, AnswerQuestion
+from bascule.model.commands import AnswerPermission, AnswerQuestion, KeepSession
 from bascule.model.events import (
     AnyEvent,
+    EndCancelled,
+    EndScheduled,
     PermissionAnswered,
     PermissionOption,
     PermissionRequested,
@@ -265,6 +267,21 @@ async def test_the_inbox_is_worked_through_with_keys_oldest_first(tmp_path: Path
         assert tab.errors == []
 
 
+@pytest.mark.row("R15")
+async def test_a_session_that_a_limit_is_about_to_end_can_be_kept(tmp_path: Path, browser: Browser) -> None:
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
+        await tell(hub.store, "uploads", [EndScheduled("2026-11-12T14:05:00.000Z", "idle_limit")])
+        banner = tab.page.locator(".banner", has_text="Resume interrupted uploads")
+        await expect(banner).to_contain_text("Nobody has written to it for a while.")
+        assert await serious(tab) == []
+        await banner.get_by_role("button", name="Keep it").click()
+        await until(lambda: any(isinstance(one, KeepSession) for one in hub.device.commands))
+        await tell(hub.store, "uploads", [EndCancelled("Mira")])
+        await expect(banner).to_have_count(0)
+        assert tab.errors == []
+
+
 @pytest.mark.row("R21", "X3")
 async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_the_audit_log(
     tmp_path: Path, browser: Browser
@@ -273,10 +290,22 @@ async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_th
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/settings/limits")
         idle = tab.page.locator("tr", has_text="Without a message it ends after")
         await expect(idle).to_contain_text("30 min")
+        await idle.get_by_role("button", name="Change").click()
+        field = tab.page.get_by_label("Without a message it ends after, minutes, 0 for no limit")
+        await expect(field).to_have_value("30")
+        await field.fill("90")
+        await field.press("Enter")
+        await expect(idle).to_contain_text("2 h")
+        assert hub.services.limits.now.idle_seconds == 5400
+        assert await serious(tab) == []
+        await idle.get_by_role("button", name="Go back to 30 min").click()
+        await expect(idle).to_contain_text("30 min")
+        assert hub.services.limits.changed == {}
         assert await serious(tab) == []
         await expect(tab.page.locator(".settings-body")).to_contain_text("config.toml")
         nav = tab.page.get_by_role("navigation", name="Settings")
         await nav.get_by_role("button", name="Trusted browsers").click()
+        await expect(tab.page.locator(".data-table tbody tr")).not_to_have_count(0)
         await tab.page.get_by_label("Name").fill("Tablet")
         await tab.page.get_by_label("May").select_option(label="Read along")
         await tab.page.get_by_role("button", name="Make a link").click()

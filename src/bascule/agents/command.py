@@ -18,6 +18,7 @@ _ALLOWED_PREFIXES = ("LC_", "XDG_")
 TERMINAL = {"TERM": "xterm-256color", "FORCE_COLOR": "1", "COLORTERM": "truecolor"}
 # Ours, and what would make another program run code or believe it runs inside itself. In any spelling.
 _NEVER = re.compile(r"(BASCULE_|LD_|DYLD_|PYTHON)|CLAUDECODE$", re.IGNORECASE)
+_OURS = re.compile(r"BASCULE_|CLAUDECODE$", re.IGNORECASE)  # not even a person's own shell gets these
 
 # Modes in which nothing is asked any more. An agent may offer them; here they can't be chosen.
 _SKIPS = re.compile(r"bypass|yolo|skip|danger|full.?access|allow.?all|unrestricted", re.IGNORECASE)
@@ -112,6 +113,8 @@ def child_environment(
         for name, value in parent_env.items()
         if not _NEVER.match(name) and (_is_common(name) or _is_listed(name, spec.environment.passed))
     }
+    if spec.environment.whole and terminal:
+        kept = {name: value for name, value in parent_env.items() if not _OURS.match(name)}
     if terminal:
         kept.update(TERMINAL)
     kept.update({name: value for name, value in spec.environment.set.items() if not _NEVER.match(name)})

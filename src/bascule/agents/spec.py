@@ -36,10 +36,14 @@ class VersionProbe(_Part, frozen=True):
 
 
 class Environment(_Part, frozen=True, rename={"passed": "pass"}):
-    """`pass`: names, or prefixes ending in `*`, handed on from our own environment. `set`: fixed values."""
+    """`pass`: names, or prefixes ending in `*`, handed on from our own environment. `set`: fixed values.
+
+    `whole`: a person's own shell gets all of theirs. Not for an agent, whose keys and flags are chosen.
+    """
 
     passed: tuple[VariablePattern, ...] = ()
     set: dict[VariableName, str] = {}
+    whole: bool = False
 
 
 class Untrusted(_Part, frozen=True):
@@ -182,6 +186,7 @@ class AgentSpec(_Part, frozen=True, kw_only=True):
     search: Annotated[tuple[Word, ...], Meta(min_length=1, max_length=50)]
     drivers: Annotated[tuple[DriverSpec, ...], Meta(min_length=1)]
     override: VariableName | None = None  # the variable in which a person names the program
+    default_model: VariableName | None = None  # the variable in which a person names the model to start with
     install: str = ""
     demo: bool = False
     version: VersionProbe = VersionProbe()
@@ -238,6 +243,8 @@ def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
     if spec.asking is not None and spec.asking not in spec.modes:
         found.append(("asking", f"{spec.asking!r} is not one of the modes"))
     names = [driver.name for driver in spec.drivers]
+    if spec.environment.whole and names != ["terminal"]:
+        found.append(("environment.whole", "only a program that has nothing but a terminal gets everything"))
     for driver in spec.drivers:
         if names.count(driver.name) > 1:
             found.append(("drivers.name", f"there are two drivers {driver.name!r}"))

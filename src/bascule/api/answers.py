@@ -21,11 +21,14 @@ class View(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SessionView(SessionRecord, kw_only=True):
-    """A session's record, with the names the chat API has for three of its fields beside it."""
+    """A session's record, with the names that the chat API and the workbench have for some of its fields."""
 
     id: str = ""
     status: str = ""
     created: str = field(name="createdAt", default="")
+    last_active: str = field(name="lastActiveAt", default="")
+    cli_type: str = field(name="cliType", default="")
+    model: str | None = field(default_factory=lambda: None)  # unlike a plain default, null is sent
 
 
 class DamagedSession(View, frozen=True, kw_only=True):
@@ -290,6 +293,14 @@ class QrCode(View, frozen=True, kw_only=True):
     """A square of dots without its quiet border; in each row `1` is dark."""
 
     rows: list[str]
+
+
+class LimitsView(View, frozen=True, kw_only=True):
+    """`changed` names the limits whose value in force is not that of the settings (`configured`)."""
+
+    limits: Limits
+    configured: Limits
+    changed: list[str]
 
 
 class SettingsView(View, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ class SessionBody(Body, kw_only=True, frozen=True):
 
 
 class CreateBody(Body, kw_only=True, frozen=True):
-    model: Name | None = None
+    model: Annotated[str, Meta(max_length=200)] | None = None  # empty is as good as none
     agent: Name | None = None
     cwd: Short | None = None
     project_id: Name | None = None  # instead of cwd
@@ -149,6 +149,12 @@ class TryBody(Body, kw_only=True, frozen=True):
     request: TryRequest | None = None
 
 
+class LimitsBody(Body, kw_only=True, frozen=True):
+    """New values by name. 0 means no limit; null takes a change back."""
+
+    limits: dict[str, int | None]
+
+
 class TypingBody(SessionBody, kw_only=True, frozen=True):
     typing: bool = True
 
@@ -193,6 +199,12 @@ class ListQuery(Body, kw_only=True, frozen=True):
 
 class CountQuery(Body, kw_only=True, frozen=True):
     archived: bool = False  # `folders` counts the archived sessions instead of the others
+
+
+class SocketQuery(Body, kw_only=True, frozen=True):
+    """`words`: ours, or those of the workbench's specification."""
+
+    words: Literal["bascule", "workbench"] = "bascule"
 
 
 class StreamQuery(SessionBody, kw_only=True, frozen=True):

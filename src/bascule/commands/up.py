@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bascule import logs
@@ -15,6 +15,8 @@ from bascule.config import load
 from bascule.model.loopback import is_loopback
 from bascule.model.settings import Settings
 from bascule.state_folder import prepare
+
+NAMED = 5  # sessions that still run, by their titles
 
 
 def up(args: argparse.Namespace) -> int:
@@ -28,9 +30,11 @@ def up(args: argparse.Namespace) -> int:
     }
     settings = load(flags)
 
-    def ready(link: str) -> None:
+    def ready(link: str, running: Sequence[str]) -> None:
         print(link, flush=True)
         print("Open the link in a browser. Ctrl-C stops the server; agents go on.", file=sys.stderr)
+        if running:
+            print(_running_words(running), file=sys.stderr)
         if settings.insecure_bind and settings.tls_cert is None and not is_loopback(settings.host):
             print("warning: this link crosses the network unencrypted.", file=sys.stderr)
         if not args.no_open and _has_browser():
@@ -55,7 +59,16 @@ def up(args: argparse.Namespace) -> int:
         raise
 
 
-def _serve(settings: Settings, ready: Callable[[str], None]) -> int:
+def _running_words(titles: Sequence[str]) -> str:
+    from bascule.commands.request_prompt import flat
+
+    named = ", ".join(repr(flat(title)) for title in titles[:NAMED])
+    more = f" and {len(titles) - NAMED} more" if len(titles) > NAMED else ""
+    count = f"{len(titles)} session{'' if len(titles) == 1 else 's'}"
+    return f"{count} still running: {named}{more}. `bascule down` ends everything."
+
+
+def _serve(settings: Settings, ready: Callable[[str, Sequence[str]], None]) -> int:
     # Last, so that a wrong setting is named before the server's rooms are loaded.
     import uvloop
 

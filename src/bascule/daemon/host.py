@@ -40,6 +40,7 @@ from bascule.model.faults import report
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
 from bascule.store.comparisons import ComparisonBook
+from bascule.store.limits import LimitsBook
 from bascule.store.rules import RuleBook
 
 log = logging.getLogger(__name__)
@@ -58,19 +59,21 @@ class Host:
         steady: Callable[[], float],
         histories: tuple[Place, ...] = (),
         pauses: tuple[float, ...] = PAUSES,
+        limits: LimitsBook | None = None,
     ) -> None:
         folder = Path(settings.data_dir)
+        limits = limits or LimitsBook(folder, settings.limits)
         trusted = TrustedFolders(folder)
         own = (settings.data_dir, settings.config_dir)
         self._rules = Rules(rules, lambda: launcher.roots, own, clock)
-        self.sessions = _live_sessions(settings, trusted, self._rules, clock, steady)
+        self.sessions = _live_sessions(settings, limits, trusted, self._rules, clock, steady)
         self.tapes = LocalTapes(self.sessions, self._check_storage)
         self._store = store
         self._launcher = launcher
         self._device = device
         self._clock = clock
         self._services = AgentServices(settings, self.sessions)
-        self._starter = Starter(store, self.sessions, launcher, settings, device, self._services, clock)
+        self._starter = Starter(store, self.sessions, launcher, device, self._services, clock)
         self._adopter = Adopter(store, self.sessions, launcher, device, self._services, clock)
         taking_up = TakingUp(store, self.sessions, launcher, self._adopter, device, clock)
         self._unlogged = Unlogged(store, self.sessions, taking_up, folder, self._services.terminals.adopt)
@@ -92,7 +95,7 @@ class Host:
         comparing = Comparing(store, comparisons, self.sessions, self._starter, launcher, settings, clock)
         self._once = IdempotencyKeys(store)
         self._found = found_sessions(
-            store, histories, settings, device, self._one_at_a_time, self._go_on, clock, steady
+            store, histories, settings, limits, device, self._one_at_a_time, self._go_on, clock, steady
         )
         self._machine = Machine(
             store, self.sessions, launcher, self._states, self._unlogged, trusted, device, folder
@@ -203,6 +206,7 @@ class Host:
 
 def _live_sessions(
     settings: Settings,
+    limits: LimitsBook,
     trusted: TrustedFolders,
     rules: Rules,
     clock: Callable[[], float],
@@ -211,7 +215,7 @@ def _live_sessions(
     folder = Path(settings.data_dir)
     return LiveSessions(
         folder / "keeper",
-        settings.limits,
+        limits,
         settings.terminal,
         settings.acp,
         TapeArchive(folder / "tapes", settings.terminal.shelf_bytes, log.info),

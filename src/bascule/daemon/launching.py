@@ -109,6 +109,8 @@ class Launcher:
         self._environ = dict(environ)
         if settings.claude_bin:
             self._environ["CLAUDE_BIN"] = settings.claude_bin
+        if settings.default_model:
+            self._environ["CLAUDE_DEFAULT_MODEL"] = settings.default_model
         self._roots = settings.roots or (os.path.expanduser("~"),)
         self._own = (settings.data_dir, settings.config_dir)
         self._known: tuple[AgentInfo, ...] = ()
@@ -148,7 +150,7 @@ class Launcher:
     async def complete(self, wanted: SessionStarted, cwd: str) -> SessionStarted:
         spec = self._catalogue.get(wanted.agent)
         way = await asyncio.to_thread(self._way, spec, wanted)
-        started = replace(wanted, driver=way, cwd=cwd, demo=spec.demo)
+        started = replace(wanted, driver=way, cwd=cwd, demo=spec.demo, model=self._model(spec, wanted))
         if started.driver == TERMINAL:
             cols, rows = clamped(wanted.cols or DEFAULT_COLS), clamped(wanted.rows or DEFAULT_ROWS)
             started = replace(started, cols=cols, rows=rows)
@@ -161,6 +163,12 @@ class Launcher:
                 f"{spec.title} was not found within {SEARCH_SECONDS:g} s.", agent=spec.name
             ) from None
         return started
+
+    def _model(self, spec: AgentSpec, wanted: SessionStarted) -> str | None:
+        """The model asked for, else the person's default; a conversation that is taken up keeps its own."""
+        if wanted.model or wanted.resumed_from or spec.default_model is None:
+            return wanted.model
+        return self._environ.get(spec.default_model, "").strip() or None
 
     def plan(self, started: SessionStarted, spawn_id: str) -> SpawnPlan:
         spec = self._catalogue.get(started.agent)
@@ -280,7 +288,10 @@ class Launcher:
         """The ways to talk to it that can be gone here, or why there is none."""
         ways: dict[str, FoundProgram] = {}
         problems: list[str] = []
-        for driver in spec.drivers:
+        # Who names an adapter's command line means it to be used.
+        for driver in sorted(
+            spec.drivers, key=lambda one: not (one.command and self._environ.get(one.command))
+        ):
             try:
                 ways[driver.name] = locate(spec, self._environ, driver)
             except AgentNotInstalled as error:

@@ -28,6 +28,7 @@ from bascule.session.shared_process import SharedProcess
 from bascule.session.supervisor import Supervisor
 from bascule.session.terminal import TerminalSupervisor
 from bascule.store.base import ResumePoint
+from bascule.store.limits import LimitsBook
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
 from bascule.transport.spool import SpoolReader
@@ -53,7 +54,7 @@ class LiveSessions:
     def __init__(
         self,
         keeper_folder: Path,
-        limits: Limits,
+        limits: LimitsBook,
         terminal: TerminalSettings,
         acp: AcpSettings,
         archive: TapeArchive,
@@ -65,6 +66,7 @@ class LiveSessions:
         self.live: dict[str, LiveSession] = {}
         self.archive = archive
         self._limits = limits
+        limits.watch(self._set_limits)
         self._terminal = terminal
         self._acp = acp
         self._trusts = trusts
@@ -77,6 +79,7 @@ class LiveSessions:
         self.on_run: Callable[[Supervisor], None] = lambda _: (
             None
         )  # one with its own process began or is over
+        self._found: set[str] = set()  # processes that ran when the keeper was reached
         self._runs: dict[LiveSession, asyncio.Task[None]] = {}
         self._watching: asyncio.Task[None] | None = None
 
@@ -84,7 +87,9 @@ class LiveSessions:
         """Reach the keeper, started if need be, and learn what it holds."""
         await ensure_keeper(self.keeper.folder)
         self.keeper.connection = await KeeperConnection.connect(self.keeper.folder)
-        return {one.session: one for one in await self.keeper.connection.list()}
+        kept = {one.session: one for one in await self.keeper.connection.list()}
+        self._found = {name for name, state in kept.items() if state.exit is None}
+        return kept
 
     async def watch(self) -> None:
         """From now on output and exits reach their sessions, the present state first."""
@@ -107,7 +112,7 @@ class LiveSessions:
         record = ledger.record
         process = KeeperProcess(self.keeper, process_name(record))
         supervisor = Supervisor(
-            ledger, process, driver, point, self._limits, self._clock, self._steady, self._ruling, revival
+            ledger, process, driver, point, self.limits, self._clock, self._steady, self._ruling, revival
         )
         self._enter(supervisor, process)
         return supervisor, process
@@ -125,7 +130,7 @@ class LiveSessions:
             slot,
             driver,
             point,
-            self._limits,
+            self.limits,
             self._clock,
             self._steady,
             self._ruling,
@@ -182,9 +187,26 @@ class LiveSessions:
         task.add_done_callback(lambda _: self._runs.pop(supervisor, None))
         self._tell_run(supervisor)
 
-    def running(self) -> int:
-        """How many agents run; those that have ended and are being released do not count."""
-        return sum(one.ledger.record.phase in LIVE for one in self.live.values())
+    @property
+    def limits(self) -> Limits:
+        """As they are now."""
+        return self._limits.now
+
+    def _set_limits(self, limits: Limits) -> None:
+        for one in list(self.live.values()):
+            if isinstance(one, Supervisor):
+                one.set_limits(limits)
+
+    def taken_up(self) -> list[str]:
+        """Titles of the sessions whose processes ran when we came; where there is none, the agent."""
+        records = [one.ledger.record for one in self.live.values()]
+        still = [one for one in records if process_name(one) in self._found and one.phase is not Phase.ENDING]
+        return [one.title or one.agent for one in still]
+
+    def working(self) -> list[SessionRecord]:
+        """The sessions whose agents have something to do. Idle ones and terminals do not count."""
+        agents = [one.ledger.record for one in self.live.values() if isinstance(one, Supervisor)]
+        return [one for one in agents if one.phase in LIVE and (one.phase is not Phase.WAITING or one.queued)]
 
     async def put_away(self, session_id: str) -> None:
         """Wait until an ended run has released its name. A live one is not waited for."""

@@ -21,6 +21,7 @@ from bascule.model.commands import (
     Done,
     EndSession,
     Envelope,
+    KeepSession,
     LiveCommand,
     RenameSession,
     ResumeSession,
@@ -41,6 +42,7 @@ from bascule.session.answer_checks import check_open
 from bascule.session.commands import carry_out, end
 from bascule.session.ledger import Ledger
 from bascule.session.supervisor import Supervisor
+from bascule.session.terminal import TerminalSupervisor
 from bascule.store.base import EventStore
 
 
@@ -122,6 +124,9 @@ class SessionCommands:
                     mode = checked_mode(self._launcher, supervisor, command.mode)
                     envelope = dataclasses.replace(envelope, command=replace(command, mode=mode))
                 return await carry_out(supervisor, envelope, self._store)
+            case TerminalSupervisor() as terminal if isinstance(command, KeepSession):
+                await terminal.ledger.answer(terminal.keep(envelope.by.name))
+                return Done()
             case _:
                 raise NotSupported("This session is a terminal: type into it.")
 

@@ -17,7 +17,7 @@ from bascule.daemon.processes.labels import with_label
 from bascule.drivers.acp import AcpDriver
 from bascule.model.codec import decode_logged
 from bascule.model.commands import Actor, Envelope, SessionBegun, StartSession
-from bascule.model.errors import InvalidInput, LimitReached, NotSupported
+from bascule.model.errors import Field, InvalidInput, LimitReached, NotSupported
 from bascule.model.events import (
     AnyEvent,
     PromptSent,
@@ -27,7 +27,6 @@ from bascule.model.events import (
 )
 from bascule.model.lifecycle import Phase
 from bascule.model.records import SessionRecord
-from bascule.model.settings import Settings
 from bascule.session.agent import SpawnPlan
 from bascule.session.ledger import Ledger
 from bascule.session.queueing import check_prompt, images_of
@@ -48,7 +47,6 @@ class Starter:
         store: EventStore,
         sessions: LiveSessions,
         launcher: Launching,
-        settings: Settings,
         device: Device,
         services: Services,
         clock: Callable[[], float],
@@ -57,7 +55,6 @@ class Starter:
         self._store = store
         self._sessions = sessions
         self._launcher = launcher
-        self._settings = settings
         self._device = device
         self._clock = clock
 
@@ -84,7 +81,7 @@ class Starter:
         """The first fact of a session. Raises for everything that can be refused before there is one."""
         command = envelope.command
         if command.prompt is not None:
-            check_prompt(command.prompt, command.images, self._settings.limits.prompt_chars)
+            check_prompt(command.prompt, command.images, self._sessions.limits.prompt_chars)
         started = await self._checked(_wanted(command, envelope.by.name, self._device.id))
         if started.driver == TERMINAL and command.prompt is not None:
             raise NotSupported("A terminal takes keys, not messages: start it, then type.")
@@ -92,12 +89,15 @@ class Starter:
 
     async def check_all(self, commands: Sequence[Envelope[StartSession]]) -> None:
         """Could all of these be started now? Raises for the first that could not; begins none."""
-        limit, running = self._settings.limits.sessions, self._sessions.running()
-        if 0 < limit < running + len(commands):
-            room = f"has room for {max(0, limit - running)} more" if running else f"runs {limit} at most"
+        limit, working = self._sessions.limits.sessions, self._sessions.working()
+        if 0 < limit < len(working) + len(commands):
+            room = (
+                f"has room for {max(0, limit - len(working))} more" if working else f"takes {limit} at most"
+            )
             raise LimitReached(
-                f"{len(commands)} sessions are too many: {self._device.name} {room}. "
-                "Choose fewer agents, end a session, or raise the limit in Settings."
+                f"{len(commands)} agents at once are too many: {self._device.name} {room}. "
+                "Choose fewer agents, end a session, or raise the limit in Settings.",
+                **room_offer(working, self._clock()),
             )
         for envelope in commands:
             await self._prepared(envelope)
@@ -165,13 +165,16 @@ class Starter:
 
     async def _checked(self, wanted: SessionStarted) -> SessionStarted:
         """Raises for everything that can be refused before a session exists."""
-        limit = self._settings.limits.sessions
-        if 0 < limit <= self._sessions.running():
-            raise LimitReached(
-                f"{self._device.name} already runs {limit} sessions. End one, or raise the limit in Settings."
-            )
         cwd, _ = check_directory(wanted.cwd, self._launcher.roots, self._launcher.own)
-        return await self._launcher.complete(wanted, cwd)
+        complete = await self._launcher.complete(wanted, cwd)
+        limit, working = self._sessions.limits.sessions, self._sessions.working()
+        if 0 < limit <= len(working) and complete.driver != TERMINAL:
+            raise LimitReached(
+                f"{limit} agents already work on {self._device.name}, which is the limit. "
+                "End a session, or raise the limit in Settings.",
+                **room_offer(working, self._clock()),
+            )
+        return complete
 
     async def _launch(self, start: PendingStart) -> None:
         if start.started.driver == TERMINAL:
@@ -250,6 +253,17 @@ class Starter:
         await self.resume(session_id, by, keep_modes=keep_modes, once=False)
         live = self._sessions.live.get(session_id)
         return live if isinstance(live, Supervisor) else None
+
+
+def room_offer(working: Sequence[SessionRecord], now: float) -> dict[str, Field]:
+    """For a refusal: the limit's name, and the session that has been quiet longest, to be ended instead."""
+    if not working:
+        return {"limit": "sessions"}
+    # One that waits for a person's answer gets nothing done until then.
+    quiet = min(working, key=lambda one: (one.open_requests == 0, one.updated_at))
+    idle = max(0, round(now - datetime.fromisoformat(quiet.updated_at).timestamp()))
+    offer: Field = {"sessionId": quiet.session_id, "title": quiet.title, "idleSeconds": idle}
+    return {"limit": "sessions", "offer": offer}
 
 
 def is_orphan(record: SessionRecord) -> bool:

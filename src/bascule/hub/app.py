@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -18,6 +19,7 @@ from bascule.hub.api import (
     unlogged,
 )
 from bascule.hub.api import grants as grants_api
+from bascule.hub.api import limits as limits_api
 from bascule.hub.api import projects as projects_api
 from bascule.hub.api.endpoint import routes_of
 from bascule.hub.api.openapi import description_of
@@ -30,10 +32,10 @@ from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.tickets import Tickets
 from bascule.hub.live import subscriptions
-from bascule.hub.live.browser_socket import socket_operation
 from bascule.hub.live.chat_events import sse_encoder
 from bascule.hub.live.feed import Feed
 from bascule.hub.live.presence import SessionPresence
+from bascule.hub.live.socket_endpoint import socket_operation
 from bascule.hub.page import pages
 from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.services import Hub
@@ -47,13 +49,20 @@ from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
+from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 
 
 def operation_table() -> Table:
     """Every operation of the hub."""
     operations: list[Operation] = [*pages.OPERATIONS, *sessions.OPERATIONS, *session_commands.OPERATIONS]
-    operations += [*machine.OPERATIONS, *grants_api.OPERATIONS, *projects_api.OPERATIONS, *files.OPERATIONS]
+    operations += [
+        *machine.OPERATIONS,
+        *limits_api.OPERATIONS,
+        *grants_api.OPERATIONS,
+        *projects_api.OPERATIONS,
+        *files.OPERATIONS,
+    ]
     operations += [*found.OPERATIONS, *rules.OPERATIONS, *comparisons.OPERATIONS, *unlogged.OPERATIONS]
     operations += [*subscriptions.OPERATIONS, *viewer.OPERATIONS, *launch.OPERATIONS]
     operations.append(socket_operation(lambda: table))
@@ -72,9 +81,13 @@ def build_app(
     steady: Callable[[], float] = time.monotonic,
     page: Callable[[], PageFiles] = page_files,
     launches: IdempotentLaunches | None = None,
+    limits: LimitsBook | None = None,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
-    per_minute = settings.limits.spawns_per_minute
+    limits = limits or LimitsBook(Path(settings.data_dir), settings.limits)
+    per_minute = limits.now.spawns_per_minute
+    spawns = Buckets(per_minute, per_minute, steady)
+    limits.watch(lambda changed: spawns.set_rate(changed.spawns_per_minute))
     hub = Hub(
         store=store,
         grants=grants,
@@ -86,7 +99,8 @@ def build_app(
         feed=Feed(store),
         open_streams=OpenStreams(grants, grants.clock),
         tickets=Tickets(grants, steady),
-        spawns=Buckets(per_minute, per_minute, steady),
+        spawns=spawns,
+        limits=limits,
         doors=Doorway(settings),
         arbiters=Arbiters(settings.terminal, steady),
         sse=sse_encoder(store.epoch),

@@ -19,6 +19,7 @@ from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
+from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 
 
@@ -35,6 +36,7 @@ class Hub:
     projects: ProjectBook
     tickets: Tickets
     spawns: Buckets
+    limits: LimitsBook
     doors: Doorway
     arbiters: Arbiters
     sse: Encoder  # rows as server-sent events, made once for all readers

@@ -186,6 +186,10 @@ class ResumeSession(SessionCommand[Done], frozen=True, kw_only=True):
     """Bring an ended session's agent back, on the same log."""
 
 
+class KeepSession(SessionCommand[Done], frozen=True, kw_only=True):
+    """Start the session's clocks again: the one of its age and the one of its idle time."""
+
+
 class EndSession(SessionCommand[Done], frozen=True, kw_only=True):
     """Close the session and end its agent."""
 
@@ -200,5 +204,6 @@ LiveCommand = (
     | SetMode
     | SetModel
     | SetPermissionMode
+    | KeepSession
 )
 AnySessionCommand = StartSession | LiveCommand | RenameSession | ArchiveSession | ResumeSession | EndSession

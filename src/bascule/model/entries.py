@@ -15,6 +15,8 @@ from bascule.model.events import (
     Bell,
     CommandsChanged,
     Diff,
+    EndCancelled,
+    EndScheduled,
     EntryClosed,
     EntryOpened,
     Image,
@@ -66,6 +68,8 @@ RECONNECT = (
 # Events that are no line of a transcript, and change none.
 NoEntry = (
     AgentSpawned
+    | EndScheduled
+    | EndCancelled
     | SessionEnding
     | PromptQueued
     | PromptEdited

@@ -4,13 +4,15 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+Field = str | int | None | dict[str, str | int]
+
 
 class Refusal(Struct, frozen=True, omit_defaults=True):
     """An error as data, to cross a link or a socket."""
 
     code: str
     message: str
-    fields: dict[str, str | int | None] = {}
+    fields: dict[str, Field] = {}
 
 
 class BasculeError(Exception):
@@ -18,7 +20,7 @@ class BasculeError(Exception):
 
     code: ClassVar[str] = "INTERNAL_ERROR"
 
-    def __init__(self, message: str, **fields: str | int | None) -> None:
+    def __init__(self, message: str, **fields: Field) -> None:
         super().__init__(message)
         self.message = message
         self.fields = fields

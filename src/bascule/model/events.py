@@ -95,6 +95,19 @@ class SessionEnded(Event, frozen=True):
     message: str | None = None
 
 
+class EndScheduled(Event, frozen=True):
+    """A limit ends the session at this time, unless somebody keeps it or, when it is idle, writes to it."""
+
+    at: str
+    reason: Literal["idle_limit", "time_limit"]
+
+
+class EndCancelled(Event, frozen=True):
+    """The session does not end as was said: somebody keeps it (`by`), or it is used again."""
+
+    by: str = ""
+
+
 class ReconnectScheduled(Event, frozen=True):
     """The agent's process went away: after a pause it is started again. Said before each try."""
 
@@ -450,6 +463,8 @@ AnyEvent = (
     SessionStarted
     | AgentSpawned
     | SessionReady
+    | EndScheduled
+    | EndCancelled
     | SessionEnding
     | SessionEnded
     | ReconnectScheduled

@@ -15,6 +15,8 @@ from bascule.model.events import (
     ArchivedChanged,
     Bell,
     CommandsChanged,
+    EndCancelled,
+    EndScheduled,
     EntryClosed,
     EntryOpened,
     Interrupted,
@@ -188,6 +190,8 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.created_at = record.created_at or at
             record.created_by = record.created_by or event.by
             record.end_reason = record.end_message = record.code = record.signal = None
+            record.ends_at = record.ends_for = None
+            record.kept_at = ""
             record.started_at, record.started_seq, record.spawned = at, record.seq, False
             if not event.forked:
                 # Until the agent names its conversation (a terminal never does), this is all that is known.
@@ -224,9 +228,16 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
             record.permission_mode = event.mode
         case ModelChanged():
             record.model = event.model
+        case EndScheduled():
+            record.ends_at, record.ends_for = event.at, event.reason
+        case EndCancelled():
+            record.ends_at = record.ends_for = None
+            record.kept_at = at if event.by else record.kept_at
         case SessionEnding():
             record.end_reason = event.reason
+            record.ends_at = record.ends_for = None
         case SessionEnded() | SessionFailed():
+            record.ends_at = record.ends_for = None
             record.end_reason, record.end_message = event.reason, event.message
             record.code, record.signal = event.code, event.signal
             if event.reason != "disconnected":

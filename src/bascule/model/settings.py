@@ -9,18 +9,19 @@ from msgspec import Struct
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
-    """Limits of a session. 0 switches off a limit in seconds or bytes."""
+    """Limits of a session. 0 means no limit. The owner can change them while the server runs."""
 
     spawns_per_minute: int = 5
     """Sessions that one client may start per minute."""
     inputs_per_minute: int = 60
     """Messages that may be sent to one session per minute."""
-    sessions: int = 3
-    """Sessions that may run at once on this machine."""
+    sessions: int = 8
+    """Agents that may work at once on this machine; idle sessions and terminals do not count."""
     session_seconds: int = 4 * 3600
-    """A session ends this long after it started."""
+    """A session ends this long after it started; people are warned 5 minutes before, and can keep it."""
     idle_seconds: int = 30 * 60
-    """A session ends after waiting this long for its next message; an open request stops this clock."""
+    """A session ends after waiting this long for its next message; an open request stops this clock. People
+    are warned 5 minutes before, and can keep it."""
     output_bytes: int = 100 * 1024 * 1024
     """A session ends when its agent has written this much output."""
     permission_seconds: int = 24 * 3600
@@ -110,9 +111,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     device_name: str = ""
     """Name of this machine in the page; empty means its host name."""
     default_agent: str = ""
-    """Agent used when a start names none; empty means the first installed one, else the demo agent."""
+    """Agent used when a start names none; empty means the first installed one, and never the demo agent."""
     default_model: str = ""
-    """Model used when a start names neither agent nor model; empty means the agent's own default."""
+    """Model for Claude Code when a start names none; empty means its own default."""
     claude_bin: str = ""
     """Path or name of the Claude Code program; empty means the usual places are searched."""
     find_sessions: bool = True

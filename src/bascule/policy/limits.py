@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 
 class TokenBucket:
-    """A token bucket: `burst` at once, `per_minute` in the long run."""
+    """A token bucket: `burst` at once, `per_minute` in the long run. 0 per minute is no limit."""
 
     def __init__(self, per_minute: float, burst: float, clock: Callable[[], float]) -> None:
         self._rate = per_minute / 60
@@ -16,6 +16,8 @@ class TokenBucket:
     def take(self) -> bool:
         """Take one; False when there is none left."""
         self._refill()
+        if self._rate <= 0:
+            return True
         if self._tokens < 1:
             return False
         self._tokens -= 1

@@ -12,6 +12,7 @@ from bascule.model.commands import (
     EditPrompt,
     Envelope,
     Interrupt,
+    KeepSession,
     LiveCommand,
     PromptPlaced,
     QueueChange,
@@ -78,6 +79,9 @@ async def carry_out(supervisor: Supervisor, envelope: Envelope[LiveCommand], sto
             changed = PermissionModeChanged(command.mode, by.name)
             committed = supervisor.log([changed], audit=[_audit("mode", supervisor, by, command.mode)])
             await supervisor.ledger.answer(committed)
+        case KeepSession():
+            _check_running(supervisor)
+            await supervisor.ledger.answer(supervisor.keep(by.name))
         case _:
             assert_never(command)
     return Done()

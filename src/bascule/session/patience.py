@@ -28,7 +28,7 @@ class Patience:
     ) -> None:
         self._ledger = ledger
         self._driver = driver
-        self._limits = limits
+        self.limits = limits
         self._deadlines = deadlines
         self._give_up = give_up
         self._tell = tell
@@ -37,12 +37,12 @@ class Patience:
 
     def begin(self) -> None:
         if not self._driver.spoken:
-            self._deadlines.set(START, self._limits.start_seconds, self._start_is_over)
+            self._deadlines.set(START, self.limits.start_seconds, self._start_is_over)
         self.look()
 
     def _start_is_over(self) -> None:
         if not self._driver.spoken:
-            self._give_up(f"it did not speak its protocol within {self._limits.start_seconds} s")
+            self._give_up(f"it did not speak its protocol within {self.limits.start_seconds} s")
         self.look()
 
     def heard(self, events: Sequence[AnyEvent]) -> None:
@@ -70,7 +70,7 @@ class Patience:
         if not self._alone():
             self._deadlines.cancel(QUIET)
         elif not self._told and not self._deadlines.is_set(QUIET):
-            self._deadlines.set(QUIET, self._limits.quiet_seconds, self._due)
+            self._deadlines.set(QUIET, self.limits.quiet_seconds, self._due)
 
     def _alone(self) -> bool:
         # Until it was time to speak its protocol, silence has a clock of its own.
@@ -80,6 +80,6 @@ class Patience:
     def _due(self) -> None:
         if self._alone():
             self._told = True
-            seconds = self._limits.quiet_seconds
+            seconds = self.limits.quiet_seconds
             told = f"No answer from the agent for {seconds} s. It may be waiting for its model."
             self._tell(Note("no_answer", told, "warning"))

@@ -35,7 +35,7 @@ def check_prompt(text: str, images: tuple[SentImage, ...], limit: int) -> None:
     """Raises `InvalidInput` for a prompt that no agent is sent."""
     if not text and not images:
         raise InvalidInput("The message is empty.")
-    if len(text) > limit:
+    if 0 < limit < len(text):
         raise InvalidInput(f"The message is longer than {limit} characters.")
     if "\x00" in text:
         raise InvalidInput("The message contains a NUL character.")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from bascule.drivers.acp import AcpDriver
 from bascule.drivers.acp.service_calls import HostCall
 from bascule.model.errors import AgentUnavailable, Refusal
-from bascule.model.events import AnyEvent, Note, SessionFailed
+from bascule.model.events import AnyEvent, Note, SessionFailed, TurnEnded
 from bascule.model.lifecycle import Phase
 from bascule.model.records import Write
 from bascule.model.settings import AcpSettings, Limits
@@ -24,6 +24,7 @@ from bascule.store.base import ResumePoint
 LEAVE_SECONDS = 5.0  # that the agent has to let go of one session
 # What the agent answered with an error, told at once besides being in the log.
 COULD_NOT = "Could not connect to {title}: {how}. Check that it runs by itself, then try again."
+PROTOCOL_ERROR = "Agent returned a protocol error."
 COMPLAINTS = REFUSALS | {"mode_refused", "model_refused"}
 
 
@@ -107,6 +108,8 @@ class SharedSupervisor(Supervisor):
         for event in events:
             if isinstance(event, Note) and event.code in COMPLAINTS:
                 self._complain("AGENT_PROTOCOL_ERROR", event.text)
+            elif isinstance(event, TurnEnded) and event.stop_reason == "error":
+                self._complain("AGENT_PROTOCOL_ERROR", event.message or PROTOCOL_ERROR)
         # What others caused this process to say does not count against this session.
         return super().admit(events, self._acp.heard)
 

@@ -11,6 +11,7 @@ from bascule.model.commands import Actor
 from bascule.model.errors import HostError
 from bascule.model.events import (
     AnyEvent,
+    EndCancelled,
     EndReason,
     Note,
     PermissionAnswered,
@@ -56,6 +57,7 @@ from bascule.session.outbox import Outbox
 from bascule.session.patience import Patience
 from bascule.session.reading import Reader, bring_up
 from bascule.session.reviving import Revival, Reviving
+from bascule.session.time_limits import TimeLimits
 from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 
 NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it try again."
@@ -91,8 +93,10 @@ class Supervisor:
         self.rules: list[SessionRule] = [rule for rule in kept if rule is not None]
         self._process = process
         self._clock = clock
+        self._steady = steady
         self._ruling = ruling
         self._deadlines = Deadlines()
+        self._time = TimeLimits(ledger, self._deadlines, clock, self.log, self.reach)
         self._patience = Patience(
             ledger, driver, limits, self._deadlines, self._never_spoke, lambda note: self.log([note])
         )
@@ -377,10 +381,7 @@ class Supervisor:
         """Set every deadline this session has, counting from when it began to run."""
         for request in self.ledger.open_requests():
             self._expect_answer(request.request_id)
-        age = self._clock() - seconds(self.ledger.record.started_at)
-        if self.limits.session_seconds > 0:
-            left = max(1.0, self.limits.session_seconds - age)
-            self._deadlines.set("session", left, lambda: self.reach("time_limit"))
+        self._time.age(self.limits.session_seconds)
         self.touch()
         self._patience.begin()
         self.send_next()
@@ -389,10 +390,29 @@ class Supervisor:
         """Something happened; the idle clock starts again. A person who is being waited for stops it."""
         idle = self.ledger.record.phase is Phase.WAITING and not self.ledger.open_requests()
         if idle:
-            self._deadlines.set("idle", self.limits.idle_seconds, lambda: self.reach("idle_limit"))
+            self._time.idle(self.limits.idle_seconds)
         else:
-            self._deadlines.cancel("idle")
+            self._time.used()
         self._patience.look()
+
+    def keep(self, by: str) -> "asyncio.Future[None]":
+        """A person wants it to go on: both clocks start again."""
+        committed = self.log([EndCancelled(by)])
+        self._time.age(self.limits.session_seconds)
+        self.touch()
+        return committed
+
+    def set_limits(self, limits: Limits) -> None:
+        """The owner changed them: they hold from now on."""
+        self.limits = limits
+        self.inputs = TokenBucket(limits.inputs_per_minute, limits.inputs_per_minute, self._steady)
+        self._patience.limits = limits
+        if self.ledger.record.phase in OVER:
+            return
+        self._time.age(limits.session_seconds)
+        self.touch()
+        for request in self.ledger.open_requests():
+            self._expect_answer(request.request_id)
 
     def _expect_answer(self, request_id: str) -> None:
         request = self.ledger.requests.get(request_id)
@@ -401,9 +421,10 @@ class Supervisor:
         allowed = (
             self.limits.permission_seconds if request.kind == "permission" else self.limits.question_seconds
         )
+        name = f"answer {request_id}"
+        self._deadlines.cancel(name)
         if allowed > 0:
             waited = max(0.0, self._clock() - seconds(request.opened_at))
-            name = f"answer {request_id}"
             self._deadlines.set(name, max(0.01, allowed - waited), lambda: self._deny_late(request))
 
     def _deny_late(self, request: RequestRecord) -> None:

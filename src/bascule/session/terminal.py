@@ -11,6 +11,7 @@ from bascule.model.errors import BasculeError, HostError, InvalidInput, SessionO
 from bascule.model.events import (
     AnyEvent,
     Bell,
+    EndCancelled,
     EndReason,
     Note,
     SessionEnding,
@@ -24,10 +25,11 @@ from bascule.model.records import Write
 from bascule.model.settings import TerminalSettings
 from bascule.session.agent import Exit, SpawnPlan, TerminalProcess
 from bascule.session.deadlines import Deadlines
-from bascule.session.ending import OVER, ended, exit_words, seconds, spawn, stop, stop_after
+from bascule.session.ending import OVER, ended, exit_words, spawn, stop, stop_after
 from bascule.session.ledger import Ledger
 from bascule.session.redrawing import Redraw
 from bascule.session.retention import Retention
+from bascule.session.time_limits import TimeLimits
 from bascule.session.trust_prompt import Trusting
 from bascule.store.base import AuditRecord, ResumePoint
 
@@ -75,6 +77,7 @@ class TerminalSupervisor:
         self._retention = Retention(settings.tape_bytes, point.out_offset, steady)
         self._deadlines = Deadlines()
         self._redraw = Redraw(self._resize_by, self._deadlines, steady)
+        self._time = TimeLimits(ledger, self._deadlines, clock, self._log, self._reach)
         self._trusting = Trusting(ledger, driver, trusts, self._press, self._deadlines)
         self._more = asyncio.Event()
         self._watchers: list[Callable[[], None]] = []
@@ -130,18 +133,21 @@ class TerminalSupervisor:
         limits = self._settings
         if self.ledger.record.phase is Phase.STARTING:
             self._deadlines.set("silent", limits.silent_seconds, self._was_silent)
-        if limits.session_seconds > 0:
-            age = self._clock() - seconds(self.ledger.record.started_at)
-            left = max(1.0, limits.session_seconds - age)
-            self._deadlines.set("session", left, lambda: self._reach("time_limit"))
-        self._deadlines.set("idle", limits.idle_seconds, self._look_if_idle)
+        self._begin_clocks()
 
-    def _look_if_idle(self) -> None:
-        quiet = self._steady() - self._last.get("activity", 0.0)
-        if quiet >= self._settings.idle_seconds:
-            self._reach("idle_limit")
-        else:
-            self._deadlines.set("idle", self._settings.idle_seconds - quiet, self._look_if_idle)
+    def _begin_clocks(self) -> None:
+        self._time.age(self._settings.session_seconds)
+        self._time.idle(self._settings.idle_seconds)
+
+    def _used(self) -> None:
+        if self._settings.idle_seconds > 0:
+            self._time.idle(self._settings.idle_seconds)
+
+    def keep(self, by: str) -> "asyncio.Future[None]":
+        """A person wants it to go on: both clocks start again."""
+        committed = self._log([EndCancelled(by)], sync=True)
+        self._begin_clocks()
+        return committed
 
     def _reach(self, limit: EndReason) -> None:
         self.end(limit, "limit")
@@ -195,7 +201,7 @@ class TerminalSupervisor:
         first = self.ledger.record.phase is Phase.STARTING
         self._out += len(chunk)
         self.tape_end = max(self.tape_end, self._out)
-        self._last["activity"] = self._steady()
+        self._used()
         self._redraw.output()
         signals = self.driver.receive(chunk)
         events: list[AnyEvent] = [SessionReady()] if first else []
@@ -269,7 +275,7 @@ class TerminalSupervisor:
             raise InvalidInput("At most 1 MiB can be typed at once.")
         if not reply:
             self.driver.leave_question()
-            self._last["activity"] = self._steady()
+            self._used()
             if self._is_time(f"audit {by.grant_id}", AUDIT_SECONDS):
                 self._log([], audit=[AuditRecord.of(by, "input", self._id, "types into the terminal")])
         self._process.post_write(self._write(data), delivered)

@@ -12,12 +12,14 @@ from bascule.daemon.found.sessions import FoundSessions
 from bascule.model.commands import Actor
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
+from bascule.store.limits import LimitsBook
 
 
 def found_sessions(
     store: EventStore,
     places: tuple[Place, ...],
     settings: Settings,
+    limits: LimitsBook,
     device: Device,
     turn: asyncio.Lock,
     go_on: Callable[[str, Actor], Awaitable[None]],
@@ -28,4 +30,4 @@ def found_sessions(
     own = (settings.data_dir, settings.config_dir)
     cabinets = [Cabinet(home, own, place) for place in places] if settings.find_sessions else []
     scan = Scan(store, cabinets, home, own, device.id, turn, clock)
-    return FoundSessions(store, scan, turn, settings.limits.prompt_chars, go_on, clock, steady)
+    return FoundSessions(store, scan, turn, lambda: limits.now.prompt_chars, go_on, clock, steady)

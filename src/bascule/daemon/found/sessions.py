@@ -59,7 +59,7 @@ class FoundSessions:
         store: EventStore,
         scan: Scan,
         turn: asyncio.Lock,
-        prompt_chars: int,
+        prompt_chars: Callable[[], int],
         go_on: Callable[[str, Actor], Awaitable[None]],
         clock: Callable[[], float],
         steady: Callable[[], float],
@@ -218,7 +218,7 @@ class FoundSessions:
             if isinstance(command, SendPrompt):
                 answer = await self._queue(command, envelope, point, shown)
             else:
-                change = queue_change(command, point.pending, envelope.by.name, self._prompt_chars)
+                change = queue_change(command, point.pending, envelope.by.name, self._prompt_chars())
                 await self._append(point, [change])
                 answer = Done()
         self._refused.discard(command.session_id)
@@ -228,7 +228,7 @@ class FoundSessions:
     async def _queue(
         self, command: SendPrompt, envelope: Envelope[Command[Any]], point: ResumePoint, shown: KnownSession
     ) -> PromptPlaced:
-        check_prompt(command.text, command.images, self._prompt_chars)
+        check_prompt(command.text, command.images, self._prompt_chars())
         if self._scan.terminal_of(shown) is None:
             raise SessionOver(NOT_HERE)
         check_room(point.pending, command)

@@ -52,8 +52,8 @@ class AgentStates:
         self._clock = clock
         self._told: dict[str, AgentStatus] = {}
         self._agents: dict[str, str] = {}  # group -> its agent
-        seconds, most = settings.acp.start_timeout_ms / 1000, settings.limits.prompt_chars
-        self._lost = LostSessions(store, sessions, starter, lock, clock, seconds, most, self._group_changed)
+        seconds = settings.acp.start_timeout_ms / 1000
+        self._lost = LostSessions(store, sessions, starter, lock, clock, seconds, self._group_changed)
         self.queue = self._lost.queue
         self._ladder = Reconnecting(self._lost, steady, pauses)
         sessions.on_run = self._run

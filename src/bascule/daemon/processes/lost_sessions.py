@@ -42,7 +42,6 @@ class LostSessions:
         lock: asyncio.Lock,
         clock: Callable[[], float],
         start_seconds: float,
-        prompt_chars: int,
         changed: Callable[[str], None],
     ) -> None:
         self._changed = changed
@@ -54,7 +53,6 @@ class LostSessions:
         self._lock = lock
         self._clock = clock
         self._start_seconds = start_seconds
-        self._prompt_chars = prompt_chars
 
     def changed(self, group: str) -> None:
         self._changed(group)
@@ -88,7 +86,7 @@ class LostSessions:
 
     async def queue(self, command: SendPrompt, envelope: Envelope[Command[Any]]) -> PromptPlaced | None:
         """A message for a session that waits for its agent: sent once it is back. None: it does not wait."""
-        check_prompt(command.text, command.images, self._prompt_chars)
+        check_prompt(command.text, command.images, self._sessions.limits.prompt_chars)
         placed = PromptPlaced(prompt_id=new_id(), state="queued")
         by, said = envelope.by, f"{len(command.text)} characters"
         waits = await self._say(

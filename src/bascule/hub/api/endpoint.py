@@ -105,7 +105,7 @@ def _parameters(operation: Operation, admitted: Admitted, scope: Scope) -> tuple
         takes_query = len(operation.fields) > len(named)
         given = {**(query if takes_query else {}), **named}
         return convert(given, operation.body, in_address=True), device
-    given = json_object(admitted.body)
+    given = operation.given(json_object(admitted.body))
     if operation.in_session:
         given.pop("token", None)  # the chat API lets a session's token come in the body
     for name in named.keys() & given.keys():

@@ -76,7 +76,7 @@ async def directory(call: Call[DirectoryQuery]) -> Directories:
 async def settings(call: AnyCall) -> SettingsView:
     chosen = call.hub.settings
     return SettingsView(
-        limits=chosen.limits,
+        limits=call.hub.limits.now,
         terminal=chosen.terminal,
         roots=list(chosen.roots) or [os.path.expanduser("~")],
         config_file=os.path.join(chosen.config_dir, "config.toml"),

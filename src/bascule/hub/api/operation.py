@@ -34,6 +34,7 @@ class Operation:
     summary: str
     name: str = ""
     aliases: tuple[str, ...] = ()
+    synonyms: dict[str, str] = field(default_factory=dict[str, str])  # other names of parameters, in JSON
     method: str = ""  # GET, POST, DELETE; WS is an upgrade of GET
     path: str = ""
     body: type[Struct] = Empty
@@ -60,6 +61,13 @@ class Operation:
             raise ValueError(f"{self.summary}: it needs a session, so it must act in one.")
         if self.in_session and ("session_id" not in names or (self.path and "{session_id}" not in self.path)):
             raise ValueError(f"{self.summary}: its path and body must name the session.")
+
+    def given(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Parameters by their own names, whichever name each came by."""
+        for other, name in self.synonyms.items():
+            if other in fields and name not in fields:
+                fields[name] = fields.pop(other)
+        return fields
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from bascule.model.codec import encode
-from bascule.model.errors import BasculeError, Refusal
+from bascule.model.errors import BasculeError, Field, Refusal
 
 STATUS: dict[str, int] = {
     "UNAUTHENTICATED": 401,
@@ -62,7 +62,7 @@ class JsonAnswer(Response):
         super().__init__(data, status, headers)
 
 
-def error_object(refusal: Refusal) -> dict[str, str | int | None]:
+def error_object(refusal: Refusal) -> dict[str, Field]:
     fields = {_camel(name): value for name, value in refusal.fields.items()}
     return {**fields, "code": refusal.code, "message": refusal.message}
 

@@ -19,6 +19,7 @@ from bascule.model.commands import (
     EditPrompt,
     EndSession,
     Interrupt,
+    KeepSession,
     QueueChange,
     RenameSession,
     ReorderPrompts,
@@ -107,8 +108,11 @@ def _command(
 
 ONE = "/api/sessions/{session_id}"
 OPERATIONS = (
-    _command("send", SendPrompt, "Send a prompt; it waits its turn", max_bytes=LARGE),
+    _command(
+        "send", SendPrompt, "Send a prompt; it waits its turn", max_bytes=LARGE, synonyms={"content": "text"}
+    ),
     _command("interrupt", Interrupt, "Stop the turn, keep the agent", aliases=("session:cancel",)),
+    _command("keep", KeepSession, "Keep a session: start its idle and age limits again"),
     _command("permission", AnswerPermission, "Allow or deny a tool", path="/permissions"),
     _command("question", AnswerQuestion, "Answer or decline a question", path="/questions"),
     Operation(

@@ -41,7 +41,7 @@ from bascule.hub.api.views import session_view
 from bascule.hub.services import Hub
 from bascule.model.codec import timestamp
 from bascule.model.commands import SessionBegun, StartSession
-from bascule.model.errors import InvalidInput, UnknownAgent
+from bascule.model.errors import AgentNotInstalled, InvalidInput
 from bascule.model.events import StartOptions
 from bascule.store.base import SessionFilter
 
@@ -63,7 +63,7 @@ async def create(call: Call[CreateBody]) -> Created:
         id=begun.session_id,
         session_id=begun.session_id,
         token=token,
-        model=record.model if record else body.model,
+        model=record.model if record else body.model or None,
         created_at=record.created_at if record else timestamp(hub.clock()),
         seq=begun.seq,
     )
@@ -90,8 +90,7 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
     agent = body.agent or default_agent(hub, call.device)
     take_spawn(hub, call.holder.id)
     options = msgspec.convert(body, StartOptions, from_attributes=True)
-    if body.model is None and body.agent is None and hub.settings.default_model:
-        options = replace(options, model=hub.settings.default_model)
+    options = replace(options, model=body.model or None)
     command = StartSession(
         session_id=secrets.token_hex(8),
         agent=agent,
@@ -106,7 +105,8 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
         driver=body.driver,
         worktree=body.worktree,
     )
-    seconds = hub.settings.limits.start_seconds + (90 if body.worktree else 15)
+    # The device answers once the session is stored, before its agent has started.
+    seconds = hub.limits.now.start_seconds + (90 if body.worktree else 15)
     return await call.ask(command, seconds=seconds), agent
 
 
@@ -121,17 +121,18 @@ async def folder_of(call: Call[B], project_id: str | None, cwd: str | None) -> t
 
 
 def default_agent(hub: Hub, device: str | None) -> str:
-    """The setting, else the first agent that is installed there, else the demo."""
+    """The setting, else the first agent that is installed there. The demo is started by its name only."""
     if hub.settings.default_agent:
         return hub.settings.default_agent
     there = [status for status in hub.switchboard.devices() if status.online]
     agents = [agent for status in there if device in (None, status.device) for agent in status.agents]
     # One that can only be typed to takes no prompt, so nobody gets it without asking for it.
-    usable = [agent for agent in agents if agent.available and agent.drivers != ("terminal",)]
-    chosen = next((agent for agent in usable if not agent.demo), None) or next(iter(usable), None)
-    if chosen is None:
-        raise UnknownAgent("No agent is installed here; name one with `agent`.")
-    return chosen.name
+    usable = [one for one in agents if one.available and not one.demo and one.drivers != ("terminal",)]
+    if usable:
+        return usable[0].name
+    problem = next((one.problem for one in agents if one.problem and not one.demo), None)
+    missing = problem or "No agent is installed here."
+    raise AgentNotInstalled(f'{missing} `agent: "demo"` starts the demo agent.')
 
 
 def default_directory(hub: Hub) -> str:
@@ -242,6 +243,7 @@ OPERATIONS = (
         answer=Created,
         run=create,
         for_device=True,
+        synonyms={"cliType": "agent"},
         summary="Start a session",
         max_bytes=LARGE,
     ),

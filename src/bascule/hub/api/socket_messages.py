@@ -1,4 +1,7 @@
-"""Messages over the browser's socket: `{"id", "type", "key", "device", …parameters}` for an operation."""
+"""Messages over the browser's socket: `{"id", "type", "key", "device", …parameters}` for an operation.
+
+`requestId` may name a message, too, unless it is a parameter of its operation; it stands in the answer again.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +27,10 @@ class MessageHead(Struct, frozen=True):
     key: Name | None = None
 
 
+class _RequestId(Struct, frozen=True):
+    id: Name
+
+
 ENVELOPE = ("type", "id", "key")
 MAX_DEVICE = 200
 
@@ -36,6 +43,7 @@ class SocketMessage:
     key: str | None
     body: Any
     device: str | None
+    request_id: str = ""
 
     @property
     def session_id(self) -> str:
@@ -54,13 +62,19 @@ def decode_message(table: Table, text: str | bytes) -> SocketMessage:
         operation = table.messages.get(envelope.type)
         if operation is None:
             raise BadMessage(f"There is no message type {envelope.type[:60]!r}.", id=number)
-        device = device_of(operation, fields)
-        body = convert(fields, operation.body)
+        device, request_id = device_of(operation, fields), _request_id(operation, fields)
+        body = convert(operation.given(fields), operation.body)
     except BadMessage:
         raise
     except CallerError as error:
         raise BadMessage(error.message, id=number) from None
-    return SocketMessage(operation, envelope.type, envelope.id, envelope.key, body, device)
+    return SocketMessage(operation, envelope.type, envelope.id, envelope.key, body, device, request_id)
+
+
+def _request_id(operation: Operation, fields: dict[str, Any]) -> str:
+    if "requestId" not in fields or "requestId" in operation.fields.values():
+        return ""
+    return convert({"id": fields.pop("requestId")}, _RequestId).id
 
 
 def device_of(operation: Operation, fields: dict[str, Any]) -> str | None:

@@ -14,6 +14,8 @@ def session_view(record: SessionRecord) -> SessionView:
         id=record.session_id,
         status=chat_status(record.phase, record.end_reason),
         created=record.created_at,
+        last_active=record.updated_at,
+        cli_type=record.agent,
         **structs.asdict(record),
     )
 

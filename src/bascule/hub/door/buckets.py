@@ -20,6 +20,11 @@ class Buckets:
         self._per_minute, self._burst, self._clock, self._keep = per_minute, burst, clock, keep
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
 
+    def set_rate(self, per_minute: float) -> None:
+        """From now on this many, at once or in the long run; what was used so far is forgiven."""
+        self._per_minute = self._burst = per_minute
+        self._buckets.clear()
+
     def of(self, name: str) -> TokenBucket:
         bucket = self._buckets.get(name)
         if bucket is None:

@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 
 from bascule.hub.api.call import AnyCall
-from bascule.hub.api.operation import Operation, Table
+from bascule.hub.api.operation import Table
 from bascule.hub.api.responses import error_object
 from bascule.hub.api.session_lookup import require_session
 from bascule.hub.api.socket_messages import BadMessage, SocketMessage, decode_message, socket_answer
@@ -18,7 +17,7 @@ from bascule.hub.live.feed import Delivery, Subscription, events_message
 from bascule.hub.live.positions import WORDS, Reason
 from bascule.hub.wire.ws_protocol import BoundedSocket, text_frame
 from bascule.model.codec import encode
-from bascule.model.errors import BasculeError, LimitReached
+from bascule.model.errors import BasculeError, LimitReached, Refusal
 from bascule.model.faults import report
 from bascule.model.records import SessionRecord
 
@@ -36,7 +35,7 @@ def events_frame(delivery: Delivery) -> bytes:
     return text_frame(events_message(delivery))
 
 
-class _Watch:
+class Watch:
     """One subscription of one socket."""
 
     def __init__(self, socket: "BrowserSocket", session_id: str, after: int) -> None:
@@ -74,7 +73,7 @@ class BrowserSocket:
         self.hub, self.call, self.grant = call.hub, call, call.holder
         self._table = table
         self.line: BoundedSocket = call.scope["bascule.connection"]
-        self.watches: dict[str, _Watch] = {}
+        self.watches: dict[str, Watch] = {}
         self._bad = bad_messages(call.hub.steady)
         self._work: set[asyncio.Task[None]] = set()
         self._dropped = False
@@ -152,6 +151,7 @@ class BrowserSocket:
         approval; but commands leave for the device in the order they came.
         """
         number: int | None = None
+        message: SocketMessage | None = None
         try:
             message = decode_message(self._table, text)
             number = message.id
@@ -161,9 +161,9 @@ class BrowserSocket:
         except BadMessage as error:
             self._misunderstood(error)
         except BasculeError as error:
-            self.send({"id": number, "error": error_object(error.refusal())})
+            self.refuse(number, error.refusal(), message)
         except Exception as error:  # noqa: BLE001 - one message's fault is not the socket's
-            self.send({"id": number, "error": error_object(report(log, "a socket message", error))})
+            self.refuse(number, report(log, "a socket message", error), message)
         else:
             task = asyncio.create_task(self._answer(message, record), name=f"socket {message.name}")
             self._work.add(task)
@@ -179,7 +179,8 @@ class BrowserSocket:
             raise Forbidden("This token opens another session.")
 
     def _misunderstood(self, error: BadMessage) -> None:
-        self.send({"id": error.fields.pop("id", None), "error": error_object(error.refusal())})
+        number = error.fields.pop("id", None)
+        self.refuse(number if isinstance(number, int) else None, error.refusal())
         if not self._bad.take():
             self.line.end(1008, "too many messages that are not understood")
 
@@ -194,13 +195,19 @@ class BrowserSocket:
             socket=self,
         )
         try:
-            result = await message.operation.run(call)
-            answer: object = {"id": message.id, "ok": socket_answer(message.operation, result)}
+            await self.reply(message, await message.operation.run(call))
         except BasculeError as error:
-            answer = {"id": message.id, "error": error_object(error.refusal())}
+            self.refuse(message.id, error.refusal(), message)
         except Exception as error:  # noqa: BLE001 - as above
-            answer = {"id": message.id, "error": error_object(report(log, message.name, error))}
-        self.send(answer)
+            self.refuse(message.id, report(log, message.name, error), message)
+
+    async def reply(self, message: SocketMessage, result: object) -> None:
+        named = {"requestId": message.request_id} if message.request_id else {}
+        self.send({"id": message.id, **named, "ok": socket_answer(message.operation, result)})
+
+    def refuse(self, number: int | None, refusal: Refusal, message: SocketMessage | None = None) -> None:
+        named = {"requestId": message.request_id} if message is not None and message.request_id else {}
+        self.send({"id": number, **named, "error": error_object(refusal)})
 
     # Watching
 
@@ -208,8 +215,11 @@ class BrowserSocket:
         self.unwatch(session_id)
         if len(self.watches) >= MAX_SUBSCRIPTIONS:
             raise LimitReached(f"One socket watches at most {MAX_SUBSCRIPTIONS} sessions.")
-        self.watches[session_id] = _Watch(self, session_id, after)
+        self.watches[session_id] = self.make_watch(session_id, after)
         self.hub.presence.enter(session_id, self, self.grant.name)
+
+    def make_watch(self, session_id: str, after: int) -> Watch:
+        return Watch(self, session_id, after)
 
     def resync(self, session_id: str, reason: Reason) -> None:
         """Nobody can go on from where this one says it is: it starts over. Nothing is watched until then."""
@@ -229,19 +239,3 @@ class BrowserSocket:
         # Commands already on their way are carried out; only their answers have nobody to go to.
         if self._work:
             await asyncio.wait(self._work, timeout=60)
-
-
-def socket_operation(table: Callable[[], Table]) -> Operation:
-    """The socket itself, which serves the operations of `table`."""
-
-    async def run(call: AnyCall) -> None:
-        await BrowserSocket(call, table()).run()
-
-    return Operation(
-        method="WS",
-        path="/ws",
-        need="any",
-        run=run,
-        summary="WebSocket for operations and pushed events",
-        ticket=True,
-    )

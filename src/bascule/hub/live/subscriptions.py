@@ -13,7 +13,7 @@ from bascule.model.commands import Done
 
 
 async def hello(call: AnyCall) -> Hello:
-    grant, limits = call.holder, call.hub.settings.limits
+    grant, limits = call.holder, call.hub.limits.now
     return Hello(
         name=grant.name,
         role=grant.role,

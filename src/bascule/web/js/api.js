@@ -49,8 +49,11 @@ export function createApi(feed) {
     queue: inSession('session:queue'),
     interrupt: inSession('session:interrupt'),
     end: inSession('session:end'),
+    keep: inSession('session:keep'),
     resume: inSession('session:resume'),
     reconnect: inSession('session:reconnect'),
+    /** @param {string} cliType an agent, with all its sessions that lost their process */
+    reconnectAgent: (cliType) => feed.call('session:reconnect', { cliType }),
     title: inSession('session:title'),
     archive: inSession('session:archive'),
     model: inSession('session:model'),
@@ -80,6 +83,9 @@ export function createApi(feed) {
     audit: (after, limit) => feed.call('audit:list', { after, limit }),
     verifyAudit: () => feed.call('audit:verify', {}),
     settings: () => feed.call('settings:show', {}),
+    limits: () => feed.call('limits:show', {}),
+    /** @param {Record<string, number | null>} limits 0 for none, null for the settings file's */
+    setLimits: (limits) => feed.call('limits:set', { limits }),
     /**
      * @param {string} text
      * @returns {Promise<string[]>} rows of dots

@@ -5,7 +5,7 @@
 
 import { ReconnectingSocket } from './reconnecting_socket.js';
 
-const LADDER = { first: 1000, longest: 30_000 };
+const LADDER = { first: 500, longest: 5000 };
 const PING_EVERY = 10_000;
 const SILENT_AFTER = 25_000;
 

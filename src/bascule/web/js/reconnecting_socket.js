@@ -1,21 +1,23 @@
 /**
- * A WebSocket that reconnects: each try takes a fresh ticket; after a loss the next try waits twice as long, up to a
- * limit. What is said over it is its owner's business.
+ * A WebSocket that reconnects: at once after a loss, then after pauses twice as long each, up to a limit; each try
+ * takes a fresh ticket. What is said over it is its owner's business.
  */
 
 const TICKET_TIMEOUT = 10_000;
 const JITTER = 0.2;
 
-/** @typedef {{first: number, longest: number}} Ladder milliseconds before the first and before any later try */
+/** @typedef {{first: number, longest: number}} Ladder milliseconds: the first pause, and the longest one */
 
 /**
- * How long to wait before a try: doubled each time, a fifth more or less so that browsers do not come all at once.
+ * How long to wait before a try: the first is made at once. Later pauses double each time, a fifth more or less so
+ * that browsers do not come all at once.
  * @param {number} attempt 1 after the first loss
  * @param {Ladder} ladder
  * @param {number} [random] from 0 to 1
  */
 export function backoff(attempt, { first, longest }, random = Math.random()) {
-  return Math.min(longest, first * 2 ** (attempt - 1)) * (1 - JITTER + random * 2 * JITTER);
+  if (attempt === 1) return 0;
+  return Math.min(longest, first * 2 ** (attempt - 2) * (1 - JITTER + random * 2 * JITTER));
 }
 
 /**

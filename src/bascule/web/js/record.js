@@ -90,22 +90,31 @@ export function queueAfter(queue, event) {
 }
 
 /**
- * How a session ended, and which try to have a lost agent back comes next: what one more event changes of that.
+ * How a session ended or is going to, and which try to have a lost agent back comes next: what one more event
+ * changes of that.
  * @param {any} event
- * @returns {{end_reason?: string | null, end_message?: string | null, attempt?: number, attempts?: number}}
+ * @returns {{end_reason?: string | null, end_message?: string | null, attempt?: number, attempts?: number,
+ *   ends_at?: string | null, ends_for?: string | null}}
  */
 export function endAfter(event) {
   const none = { attempt: 0, attempts: 0 };
   switch (event.type) {
     case 'session_started':
-      return { end_reason: null, end_message: null };
+      return { end_reason: null, end_message: null, ends_at: null, ends_for: null };
     case 'session_ready':
       return none;
     case 'reconnect_scheduled':
       return { attempt: event.attempt, attempts: event.attempts };
+    case 'end_scheduled':
+      return { ends_at: event.at, ends_for: event.reason };
+    case 'end_cancelled':
+    case 'session_ending':
+      return { ends_at: null, ends_for: null };
     case 'session_ended':
     case 'session_failed':
       return {
+        ends_at: null,
+        ends_for: null,
         end_reason: event.reason,
         end_message: event.message ?? null,
         ...(event.reason === 'disconnected' ? {} : none),

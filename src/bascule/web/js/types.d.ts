@@ -35,6 +35,17 @@ export interface SessionReady {
   mode?: string | null;
 }
 
+export interface EndScheduled {
+  type: 'end_scheduled';
+  at: string;
+  reason: 'idle_limit' | 'time_limit';
+}
+
+export interface EndCancelled {
+  type: 'end_cancelled';
+  by?: string;
+}
+
 export interface SessionEnding {
   type: 'session_ending';
   reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
@@ -438,6 +449,9 @@ export interface SessionRecord {
   signal: number | null;
   attempt: number;
   attempts: number;
+  ends_at: string | null;
+  ends_for: string | null;
+  kept_at: string;
   archived: boolean;
   demo: boolean;
   cols: number | null;
@@ -676,6 +690,16 @@ export interface Hello {
 
 export interface Ended {
   ended: number;
+}
+
+export interface LimitsBody {
+  limits: Record<string, number | null>;
+}
+
+export interface LimitsView {
+  limits: Limits;
+  configured: Limits;
+  changed: string[];
 }
 
 export interface ProjectAdd {
@@ -930,6 +954,10 @@ export interface Interrupt {
   sessionId: string;
 }
 
+export interface KeepSession {
+  sessionId: string;
+}
+
 export interface ListQuery {
   archived?: boolean;
   live?: boolean;
@@ -1049,7 +1077,6 @@ export interface SessionView {
   title: string;
   titled: boolean;
   phase: 'starting' | 'running' | 'waiting' | 'interrupted' | 'ending' | 'ended' | 'failed';
-  model: string | null;
   mode: string | null;
   permission_mode: 'relay' | 'auto_read' | 'auto' | 'deny';
   agent_session_id: string | null;
@@ -1073,6 +1100,9 @@ export interface SessionView {
   signal: number | null;
   attempt: number;
   attempts: number;
+  ends_at: string | null;
+  ends_for: string | null;
+  kept_at: string;
   archived: boolean;
   demo: boolean;
   cols: number | null;
@@ -1084,9 +1114,12 @@ export interface SessionView {
   removed: number;
   pull_request: string | null;
   found: boolean;
+  model: string | null;
   id: string;
   status: string;
   createdAt: string;
+  lastActiveAt: string;
+  cliType: string;
 }
 
 export interface Subscribe {
@@ -1300,6 +1333,20 @@ export interface Waits {
   question: number;
 }
 
+export interface Limits {
+  spawns_per_minute?: number;
+  inputs_per_minute?: number;
+  sessions?: number;
+  session_seconds?: number;
+  idle_seconds?: number;
+  output_bytes?: number;
+  permission_seconds?: number;
+  question_seconds?: number;
+  prompt_chars?: number;
+  start_seconds?: number;
+  quiet_seconds?: number;
+}
+
 export interface RequestView {
   session_id: string;
   request_id: string;
@@ -1411,20 +1458,6 @@ export interface DamagedSession {
   message: string;
 }
 
-export interface Limits {
-  spawns_per_minute?: number;
-  inputs_per_minute?: number;
-  sessions?: number;
-  session_seconds?: number;
-  idle_seconds?: number;
-  output_bytes?: number;
-  permission_seconds?: number;
-  question_seconds?: number;
-  prompt_chars?: number;
-  start_seconds?: number;
-  quiet_seconds?: number;
-}
-
 export interface TerminalSettings {
   tape_bytes?: number;
   shelf_bytes?: number;
@@ -1485,6 +1518,8 @@ export type Event =
   | SessionStarted
   | AgentSpawned
   | SessionReady
+  | EndScheduled
+  | EndCancelled
   | SessionEnding
   | SessionEnded
   | ReconnectScheduled
@@ -1566,6 +1601,8 @@ export interface Operations {
   'grants:revoke': { body: GrantNamed; answer: Done };
   'hello': { body: Empty; answer: Hello };
   'kill-all': { body: Empty; answer: Ended };
+  'limits:set': { body: LimitsBody; answer: LimitsView };
+  'limits:show': { body: Empty; answer: LimitsView };
   'ping': { body: Empty; answer: Done };
   'project:add': { body: ProjectAdd; answer: { project: Project } };
   'project:change': { body: ProjectChange; answer: { project: Project } };
@@ -1593,6 +1630,7 @@ export interface Operations {
   'session:follow': { body: FollowFound; answer: Followed };
   'session:interrupt': { body: Interrupt; answer: Done };
   'session:cancel': { body: Interrupt; answer: Done };
+  'session:keep': { body: KeepSession; answer: Done };
   'session:list': { body: ListQuery; answer: SessionList };
   'session:mode': { body: SetMode; answer: Done };
   'session:model': { body: SetModel; answer: Done };

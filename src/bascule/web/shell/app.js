@@ -51,7 +51,7 @@ export function createApp(framePlace) {
   const live = new Live(store, api, frames);
   frames.onForgotten = (id) => live.close(id);
   const { go, goTo } = createNavigation(store, live, frames);
-  const sendHeld = createOutbox(store, api, notices.trouble);
+  const sendHeld = createOutbox(store, api, notices.trouble, (id, images) => events.emit('givenBack', { id, images }));
   const list = createSessionList(store, api);
   const connecting = createConnecting({
     store,

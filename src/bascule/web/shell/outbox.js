@@ -1,14 +1,21 @@
-/** Messages on their way out: kept while the connection is lost, sent in their order, each exactly once. */
+/**
+ * Messages on their way out: kept while the connection is lost, sent in their order, each exactly once. One that the
+ * server refuses goes back to where it was written.
+ */
+
+import { draftOf, keepDraft } from './storage.js';
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 /** @typedef {import('../js/api.js').Api} Api */
+/** @typedef {import('./state.js').Held} Held */
 
 /**
  * @param {Store} store
  * @param {Api} api
  * @param {(error: unknown) => void} trouble
+ * @param {(id: string, images: Held['images']) => void} givenBack a session's draft has a refused message again
  */
-export function createOutbox(store, api, trouble) {
+export function createOutbox(store, api, trouble, givenBack) {
   let sending = false;
   async function sendHeld() {
     if (sending) return;
@@ -16,17 +23,34 @@ export function createOutbox(store, api, trouble) {
     try {
       for (let held = store.get().held[0]; held; held = store.get().held[0]) {
         const { key, sessionId, text, images } = held;
-        await api.send(sessionId, { text, images, clientMessageId: key, key }).catch((error) => {
-          if (error.code === 'OFFLINE') throw error;
+        try {
+          await api.send(sessionId, { text, images, clientMessageId: key, key });
+          store.set((state) => ({ held: state.held.filter((one) => one.key !== key) }));
+        } catch (error) {
+          if (/** @type {{code?: string}} */ (error).code === 'OFFLINE') throw error;
+          giveBack(sessionId);
           trouble(error);
-        });
-        store.set((state) => ({ held: state.held.filter((one) => one.key !== key) }));
+        }
       }
     } catch {
       // Not connected: they wait for the next time.
     } finally {
       sending = false;
     }
+  }
+
+  /**
+   * With those written after it, which would only overtake it.
+   * @param {string} sessionId
+   */
+  function giveBack(sessionId) {
+    const refused = store.get().held.filter((one) => one.sessionId === sessionId);
+    keepDraft(sessionId, [...refused.map((one) => one.text), draftOf(sessionId)].filter(Boolean).join('\n\n'));
+    store.set((state) => ({ held: state.held.filter((one) => one.sessionId !== sessionId) }));
+    givenBack(
+      sessionId,
+      refused.flatMap((one) => one.images),
+    );
   }
 
   return sendHeld;

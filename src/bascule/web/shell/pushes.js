@@ -35,7 +35,10 @@ export function takePushes(context) {
     'session:presence': ({ sessionId, viewers, typing }) =>
       store.set((state) => ({ company: put(state.company, sessionId, { viewers, typing }) })),
     'requests:changed': ({ request }) => live.requests.take(request),
-    'agent:status': (message) => setDevices(store, message.devices),
+    'agent:status': (message) => {
+      setDevices(store, message.devices);
+      if (message.agent) setAgentStatus(store, message.agent, message.status);
+    },
     'project:added': ({ project }) =>
       store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
     'project:changed': ({ project }) =>
@@ -73,6 +76,15 @@ export function setDevices(store, devices) {
     ),
   }));
 }
+
+/**
+ * Whether the processes that an agent's sessions share are there.
+ * @param {Store} store
+ * @param {string} name
+ * @param {import('../js/types.d.ts').AgentInfo['status']} status
+ */
+const setAgentStatus = (store, name, status) =>
+  store.set(({ agents }) => ({ agents: agents.map((one) => (one.name === name ? { ...one, status } : one)) }));
 
 /**
  * Its tabs close; its sessions stay where they are.

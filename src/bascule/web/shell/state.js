@@ -152,6 +152,8 @@ export const filledRecord = (record) => ({
   context_size: null,
   end_reason: null,
   end_message: null,
+  ends_at: null,
+  ends_for: null,
   attempt: 0,
   attempts: 0,
   agent_session_id: null,

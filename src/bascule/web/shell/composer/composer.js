@@ -30,6 +30,7 @@ export function mountComposer(root, app, queue) {
   const composer = new Composer(app, queue);
   root.append(composer.closed, composer.box, composer.under);
   app.events.on('mention', (path) => composer.mention(path));
+  app.events.on('givenBack', ({ id, images }) => composer.takeBack(id, images));
   app.store.subscribe((state) => composer.draw(state));
   return { focus: () => composer.area.focus() };
 }
@@ -153,6 +154,18 @@ class Composer {
     this.#empty();
     if (state.line.phase === 'live') void app.sendHeld();
     app.store.flush();
+  }
+
+  /**
+   * A message was refused; its text is in the draft again.
+   * @param {string} id
+   * @param {import('./text_box.js').Picture[]} images
+   */
+  takeBack(id, images) {
+    if (images.length) this.pictures.set(id, [...images, ...(this.pictures.get(id) ?? [])]);
+    if (id !== this.id) return;
+    this.text.set(draftOf(id));
+    this.draw(this.app.store.get());
   }
 
   #empty() {

@@ -2,8 +2,11 @@
 
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
 import { clockTime, count, ordinal } from '../../js/format.js';
 import { awayOf, longWait } from './away.js';
+import { titleOf } from '../sessions.js';
+import { mayAct, shownSession } from '../state.js';
 import { unloggedWords } from '../sidebar/unlogged.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -37,6 +40,7 @@ export function mountBanner(root, app) {
       state.replaced,
       state.unlogged.length,
       state.side,
+      endsSoon(state),
     ]);
     if (mark === last) return;
     last = mark;
@@ -55,6 +59,8 @@ function bannerOf(app, state, away) {
   if (away) return away.long && state.route.name === 'session' ? null : awayBanner(app, away);
   if (state.updated) return updatedBanner(state.updated);
   if (state.replaced) return replacedBanner(app);
+  const ending = endsSoon(state);
+  if (ending) return endsSoonBanner(app, ending);
   if (state.unlogged.length && (phone() ? state.route.name !== 'list' : !state.side)) return unloggedBanner(app, state);
   if (state.back) return backBanner(state, state.back);
   if (state.me?.role === 'viewer' && !state.me.sessionId)
@@ -76,6 +82,31 @@ const updatedBanner = (version) =>
     `Bascule is now ${version}. `,
     'This page is from before. Drafts and tabs are kept.',
     button('Reload', () => location.reload()),
+  );
+
+/**
+ * The session that a limit is about to end: the one in view, else the one that ends first.
+ * @param {State} state
+ */
+function endsSoon(state) {
+  const ending = Object.values(state.sessions).filter((one) => one.ends_at && mayAct(state, one.session_id));
+  const first = ending.sort((a, b) => Date.parse(a.ends_at ?? '') - Date.parse(b.ends_at ?? ''))[0];
+  const shown = ending.find((one) => one.session_id === shownSession(state)) ?? first;
+  if (!shown?.ends_at) return null;
+  return { id: shown.session_id, title: titleOf(shown), at: shown.ends_at, idle: shown.ends_for === 'idle_limit' };
+}
+
+/**
+ * @param {App} app
+ * @param {NonNullable<ReturnType<typeof endsSoon>>} ending
+ */
+const endsSoonBanner = (app, { id, title, at, idle }) =>
+  banner(
+    'warn',
+    'clock',
+    `“${visible(title)}” ends at ${clockTime(at)}. `,
+    idle ? 'Nobody has written to it for a while.' : 'It has run as long as the limit lets it.',
+    button('Keep it', () => void app.api.keep(id).catch(app.trouble)),
   );
 
 /** @param {App} app */

@@ -119,17 +119,50 @@ export function agentsPart({ app, again }, state) {
               ),
               agent.available && unaskedLines(unaskedOf(agent)),
             ),
-            h(
-              'span',
-              { class: 'agent-list__state' },
-              dot(agent.available ? 'waiting' : 'ended', ''),
-              !agent.available ? 'Not here' : agent.signed_in === 'no' ? 'Not signed in' : 'Ready',
-            ),
+            agentState(app, agent),
           ),
         ),
       ),
     ),
   ];
+}
+
+/**
+ * What the processes of an agent's sessions are doing: the dot, and the word beside it.
+ * @type {Record<string, [string, string]>}
+ */
+const STATES = {
+  starting: ['starting', 'Starting'],
+  connected: ['waiting', 'Connected'],
+  reconnecting: ['starting', 'Reconnecting'],
+  disconnected: ['failed', 'Disconnected'],
+};
+
+/**
+ * @param {import('../app.js').App} app
+ * @param {import('../../js/types.d.ts').AgentInfo} agent
+ */
+function agentState(app, agent) {
+  const { available, status = 'idle' } = agent;
+  const ready = !available ? 'Not here' : agent.signed_in === 'no' ? 'Not signed in' : 'Ready';
+  const [mark, word] = STATES[status] ?? [available ? 'waiting' : 'ended', ready];
+  return h(
+    'span',
+    { class: 'agent-list__state' },
+    dot(mark, ''),
+    word,
+    status === 'disconnected' &&
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'button is-small line',
+          'aria-label': `Reconnect ${agent.title}`,
+          onclick: () => void app.api.reconnectAgent(agent.name).catch(app.trouble),
+        },
+        'Reconnect',
+      ),
+  );
 }
 
 /**

@@ -54,7 +54,7 @@ const PARTS = [
     label: 'Limits',
     draw: limitsPart,
     load: async ({ app, loaded }) => {
-      loaded.settings = await app.api.settings();
+      [loaded.settings, loaded.limits] = await Promise.all([app.api.settings(), app.api.limits()]);
     },
   },
   {

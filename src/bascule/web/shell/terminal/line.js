@@ -5,7 +5,7 @@
 
 import { ReconnectingSocket } from '../../js/reconnecting_socket.js';
 
-const LADDER = { first: 500, longest: 10_000 };
+const LADDER = { first: 500, longest: 5000 };
 const MAX_KEYS = 1024 * 1024 + 64; // in one message; a paste is taken whole or not at all
 const ACK_EVERY = 128 * 1024;
 const TAIL = 256 * 1024;

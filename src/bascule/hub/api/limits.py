@@ -1,0 +1,55 @@
+"""Limits: what is in force, and the owner's changes, which hold at once and outlast a restart."""
+
+from msgspec.structs import asdict
+
+from bascule.api.answers import LimitsView
+from bascule.api.bodies import LimitsBody
+from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.operation import Operation
+from bascule.hub.services import Hub
+from bascule.store.base import AuditRecord
+
+
+async def show(call: AnyCall) -> LimitsView:
+    return _view(call.hub)
+
+
+async def change(call: Call[LimitsBody]) -> LimitsView:
+    book, changes = call.hub.limits, call.body.limits
+    before = asdict(book.now)
+    book.change(changes)
+    now = asdict(book.now)
+    told = [f"{name} {before[name]} -> {now[name]}" for name in changes if before[name] != now[name]]
+    if told:
+        detail = "limits: " + ", ".join(told)
+        await call.hub.store.audit([AuditRecord.of(call.by, "mode", detail=detail)])
+        call.hub.push({"type": "limits:changed", **asdict(_view(call.hub))})
+    return _view(call.hub)
+
+
+def _view(hub: Hub) -> LimitsView:
+    book = hub.limits
+    return LimitsView(limits=book.now, configured=book.configured, changed=sorted(book.changed))
+
+
+OPERATIONS = (
+    Operation(
+        name="limits:show",
+        method="GET",
+        path="/api/limits",
+        need="operator",
+        answer=LimitsView,
+        run=show,
+        summary="Get the limits in force, those of the settings, and which ones were changed",
+    ),
+    Operation(
+        name="limits:set",
+        method="POST",
+        path="/api/limits",
+        need="owner",
+        body=LimitsBody,
+        answer=LimitsView,
+        run=change,
+        summary="Change limits at once and for good: 0 for none, null for the setting's value",
+    ),
+)
