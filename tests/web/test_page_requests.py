@@ -194,7 +194,7 @@ async def test_questions_wait_for_every_answer_and_only_the_button_sends(
         await expect(ask.get_by_role("radio").nth(1)).to_be_checked()
         await expect(send).to_be_disabled()
         # An option or words of one's own, not both; several where several may be picked.
-        own = ask.get_by_label("In your own words")
+        own = ask.get_by_label("Your own answer")
         await own.nth(0).fill("Dotted")
         await expect(ask.get_by_role("radio").nth(1)).not_to_be_checked()
         await ask.get_by_text("Overview", exact=True).click()
@@ -224,7 +224,7 @@ async def test_questions_wait_for_every_answer_and_only_the_button_sends(
         await tab.page.locator("[data-key=flaky].session-row").click()
         await expect(ask.locator(".option__preview")).to_have_text("a | b\n1 | 2")
         await expect(ask.locator(".late")).to_have_count(0)
-        await ask.get_by_role("button", name="Skip, let it decide").click()
+        await ask.get_by_role("button", name="Let it decide").click()
         await expect(ask).to_contain_text("Waiting for tower to confirm")
         await until(lambda: len(told(hub)) > 1)
         _, skipped = told(hub)

@@ -55,11 +55,17 @@ export function begin(selector) {
 /** @type {(() => void) | null} */
 let closeOpen = null;
 
+/** @typedef {import('../js/dom.js').Child} Child */
 /**
- * @typedef {{label: string, note?: string, on?: boolean, danger?: boolean, icon?: string, run: () => void}
- *   | 'line'
- *   | {title: string}} Choice
+ * @typedef {object} Entry
+ * @property {string | Child[]} label
+ * @property {string} [note]
+ * @property {boolean} [on]
+ * @property {boolean} [danger]
+ * @property {string} [icon]
+ * @property {() => void} run
  */
+/** @typedef {Entry | 'line' | {title: string}} Choice */
 
 /**
  * A menu below (or above) the element that opened it. Arrow keys move, Escape closes.
