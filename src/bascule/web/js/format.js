@@ -150,9 +150,9 @@ export function agentMark(name) {
 /** @type {Record<string, string>} */
 export const MODE_WORDS = table({
   relay: 'Ask first',
-  auto_read: 'Reads are fine',
+  auto_read: 'Allow reading',
   auto: 'Allow all',
-  deny: 'Refuse all',
+  deny: 'Deny everything',
 });
 
 /** @type {Record<string, {icon: string, verb: string}>} */

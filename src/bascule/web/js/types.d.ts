@@ -474,6 +474,7 @@ export interface AgentInfo {
   version?: string | null;
   path?: string | null;
   problem?: string | null;
+  install?: string;
   demo?: boolean;
   models?: string[];
   modes?: string[];

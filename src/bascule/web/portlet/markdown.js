@@ -5,7 +5,8 @@
 
 import { Marked } from '../vendor/marked.js';
 import DOMPurify from '../vendor/purify.js';
-import { h, iconButton } from '../js/dom.js';
+import { copyButton } from '../js/copy_button.js';
+import { h } from '../js/dom.js';
 import { highlighted } from '../js/highlight.js';
 import { tame } from '../js/visible.js';
 
@@ -208,6 +209,6 @@ export const codeFrame = (language, content, copy) =>
   h(
     'div',
     { class: 'code-block' },
-    h('header', null, h('span', null, language || 'text'), iconButton('copy', 'Copy code', { onclick: copy })),
+    h('header', null, h('span', null, language || 'text'), copyButton('Copy code', copy)),
     h('pre', { tabindex: 0 }, h('code', null, content)),
   );

@@ -1,6 +1,15 @@
-/** What the page says for a moment: notes, trouble, that something was copied, where a link leads. */
+/** What the page says for a moment: notes, trouble, where a link leads; and copying. */
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
+
+/**
+ * Said aloud to whoever can't see it.
+ * @param {string} text
+ */
+function say(text) {
+  const place = document.getElementById('status');
+  if (place) place.textContent = text;
+}
 
 /** @param {Store} store */
 export function createNotices(store) {
@@ -21,12 +30,19 @@ export function createNotices(store) {
   /** @param {unknown} error */
   const trouble = (error) => note(/** @type {Error} */ (error).message || 'It did not work.', { tone: 'bad' });
 
-  /** @param {string} text */
-  function copy(text) {
-    navigator.clipboard.writeText(text).then(
-      () => note('Copied.'),
-      () => note('The browser did not let us copy.', { tone: 'bad' }),
-    );
+  /**
+   * @param {string} text
+   * @returns {Promise<boolean>} whether it is in the clipboard; the button that was pressed says so
+   */
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      note('The browser did not let us copy.', { tone: 'bad' });
+      return false;
+    }
+    say('Copied.');
+    return true;
   }
 
   /**

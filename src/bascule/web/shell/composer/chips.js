@@ -16,8 +16,8 @@ import { unaskedLines, unaskedOf } from '../start/unasked.js';
 export const MODE_NOTES = table({
   relay: 'Every command and edit comes to you first.',
   auto_read: 'Reading files in its folder is allowed, hidden files aside. The rest comes to you.',
-  auto: 'Everything is allowed by itself, until you change it back.',
-  deny: 'Everything it asks for is refused.',
+  auto: 'Everything is allowed automatically, until you change it back.',
+  deny: 'Everything it asks for is denied.',
 });
 
 /** @type {Record<string, string>} */

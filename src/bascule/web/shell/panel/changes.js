@@ -2,6 +2,7 @@
  * The Changes tab: files this session changed, by its own edits and as git sees them, for all of it or for one turn.
  */
 
+import { copyButton } from '../../js/copy_button.js';
 import { h, iconButton } from '../../js/dom.js';
 import { clockTime, count } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
@@ -196,7 +197,7 @@ export class ChangesTab {
           'aria-pressed': String(split),
           onclick: toggle,
         }),
-      iconButton('copy', 'Copy the diff', { class: 'is-small', onclick: () => this.app.copy(file.patches.join('\n')) }),
+      copyButton('Copy the diff', () => this.app.copy(file.patches.join('\n')), { class: 'is-small' }),
     );
   }
 

@@ -1,6 +1,7 @@
 /** Trusted browsers: who holds a key, adding one by link or by code, taking one back. */
 
-import { h, iconButton } from '../../js/dom.js';
+import { copyButton } from '../../js/copy_button.js';
+import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { qrView } from '../../js/qr.js';
 import { visible } from '../../js/visible.js';
@@ -125,7 +126,7 @@ function madeLink({ app, loaded, again }) {
       'div',
       { class: 'input mono copy-line' },
       h('span', null, loaded.link),
-      iconButton('copy', 'Copy the link', { onclick: () => app.copy(loaded.link) }),
+      copyButton('Copy the link', () => app.copy(loaded.link)),
     ),
     h('div', null, h('button', { type: 'button', class: 'button line', onclick: done }, 'Done')),
   ];

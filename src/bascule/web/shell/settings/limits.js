@@ -1,6 +1,7 @@
 /** What bounds an agent here, in words, and the line of the settings file that changes it. */
 
-import { h, iconButton } from '../../js/dom.js';
+import { copyButton } from '../../js/copy_button.js';
+import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { sizeWords, waited } from '../../js/format.js';
@@ -72,7 +73,7 @@ export function limitsPart({ app, loaded }) {
                   'td',
                   null,
                   h('code', null, `${table}.${name} = ${value}`),
-                  iconButton('copy', `Copy the line for ${name}`, { class: 'is-small', onclick: () => app.copy(line) }),
+                  copyButton(`Copy the line for ${name}`, () => app.copy(line), { class: 'is-small' }),
                 ),
               );
             }),
@@ -93,7 +94,7 @@ export function limitsPart({ app, loaded }) {
           'div',
           { class: 'input mono copy-line' },
           h('span', { title: visible(settings.configFile) }, visible(settings.configFile)),
-          iconButton('copy', 'Copy the path', { onclick: () => app.copy(settings.configFile) }),
+          copyButton('Copy the path', () => app.copy(settings.configFile)),
         ),
       ),
       h(

@@ -2,9 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
-import { visible } from '../../js/visible.js';
-import { agentLetter, dot } from '../parts.js';
-import { unaskedLines, unaskedOf } from '../start/unasked.js';
+import { agentCard } from '../start/agents.js';
 
 /** @typedef {{app: import('../app.js').App, loaded: Record<string, any>, again: () => void}} Context */
 /** @typedef {import('../state.js').State} State */
@@ -72,63 +70,10 @@ export function generalPart({ app }, state) {
  * @param {Context} context
  * @param {State} state
  */
-export function agentsPart({ app, again }, state) {
+export function agentsPart({ app }, state) {
   return [
     partHead('Agents', 'What is installed on this machine. Bascule uses each as it is.'),
-    h(
-      'section',
-      { class: 'card agent-list' },
-      h(
-        'header',
-        null,
-        h('b', null, `Found on ${state.devices[0]?.name ?? 'this machine'}`),
-        h('span', { class: 'spacer' }),
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'button quiet',
-            onclick: () =>
-              void app.api.agents(true).then((agents) => {
-                app.store.set({ agents });
-                again();
-              }, app.trouble),
-          },
-          icon('refresh', 14),
-          'Look again',
-        ),
-      ),
-      h(
-        'ul',
-        null,
-        state.agents.map((agent) =>
-          h(
-            'li',
-            { 'data-key': agent.name },
-            agentLetter(agent.name, true),
-            h(
-              'span',
-              null,
-              h('b', null, agent.title),
-              h(
-                'small',
-                null,
-                agent.available
-                  ? [agent.version, agent.path].filter(Boolean).join(' · ') || 'comes with Bascule, no account'
-                  : visible(agent.problem ?? 'not installed'),
-              ),
-              agent.available && unaskedLines(unaskedOf(agent)),
-            ),
-            h(
-              'span',
-              { class: 'agent-list__state' },
-              dot(agent.available ? 'waiting' : 'ended', ''),
-              !agent.available ? 'Not here' : agent.signed_in === 'no' ? 'Not signed in' : 'Ready',
-            ),
-          ),
-        ),
-      ),
-    ),
+    agentCard(app, state, { unasked: true, open: true }),
   ];
 }
 
