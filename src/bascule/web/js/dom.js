@@ -47,6 +47,7 @@ export const iconButton = (name, label, props) =>
 
 const HANDLERS = [
   'onclick',
+  'ondblclick',
   'onkeydown',
   'oninput',
   'onchange',

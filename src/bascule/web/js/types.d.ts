@@ -658,12 +658,18 @@ export interface GrantList {
   grants: GrantView[];
 }
 
+export interface GrantRename {
+  grantId: string;
+  name: string;
+}
+
 export interface GrantNamed {
   grantId: string;
 }
 
 export interface Hello {
   name: string;
+  formerNames: string[];
   role: string;
   sessionId: string | null;
   grantId: string;
@@ -1552,6 +1558,7 @@ export interface Operations {
   'found:list': { body: ListFound; answer: FoundList };
   'grants:create': { body: GrantBody; answer: GrantMade };
   'grants:list': { body: Empty; answer: GrantList };
+  'grants:rename': { body: GrantRename; answer: Done };
   'grants:revoke': { body: GrantNamed; answer: Done };
   'hello': { body: Empty; answer: Hello };
   'kill-all': { body: Empty; answer: Ended };

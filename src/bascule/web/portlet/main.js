@@ -13,6 +13,7 @@ import { Scroll } from './scroll.js';
 import { tick } from './tool.js';
 import { View } from './view.js';
 import { Window, nearest } from './window.js';
+import { setMine } from './who.js';
 
 const DEAR = 6; // milliseconds
 const column = /** @type {HTMLElement} */ (document.getElementById('col'));
@@ -127,6 +128,7 @@ const takes = {
     else scroll.near();
   },
   theme: (message) => setTheme(message.theme),
+  me: (message) => setMine(message.names),
   lost: (message) => {
     gap.hidden = !message.text;
     gap.textContent = message.text;

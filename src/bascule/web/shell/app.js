@@ -15,6 +15,7 @@ import { takePushes } from './pushes.js';
 import { keepInPlace, restored, secret } from './storage.js';
 import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
 import { FIRST } from './state.js';
+import { ownNames } from './sessions.js';
 import { closeTab } from './session/tabs.js';
 import { Frames } from './frames/frames.js';
 
@@ -46,6 +47,7 @@ export function createApp(framePlace) {
       found: (result) => events.emit('findResult', result),
     },
     () => store.get().theme,
+    () => ownNames(store.get()),
     (id) => mayBranch(store.get(), id),
   );
   const live = new Live(store, api, frames);

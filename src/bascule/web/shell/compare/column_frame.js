@@ -1,6 +1,7 @@
 /** A transcript in a column: a frame of its own that is fed what the page already follows. */
 
 import { Frames } from '../frames/frames.js';
+import { ownNames } from '../sessions.js';
 
 const PAGE = 50;
 
@@ -28,6 +29,7 @@ export function columnFrame(app, place, opened) {
       found: () => undefined,
     },
     () => app.store.get().theme,
+    () => ownNames(app.store.get()),
     () => false,
   );
   /** How far each frame is; null while its page is being read. @type {Map<string, number | null>} */

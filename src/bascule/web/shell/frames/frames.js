@@ -29,12 +29,14 @@ export class Frames {
    *   key: (key: string) => void,
    * }} answers
    * @param {() => string} theme
+   * @param {() => string[]} names this browser's own, now and before
    * @param {(id: string) => boolean} mayBranch whether its conversation can be taken further in a second session
    */
-  constructor(place, answers, theme, mayBranch) {
+  constructor(place, answers, theme, names, mayBranch) {
     this.place = place;
     this.answers = answers;
     this.theme = theme;
+    this.names = names;
     this.mayBranch = mayBranch;
     /** @type {Map<string, Well>} */
     this.frames = new Map();
@@ -140,6 +142,7 @@ export class Frames {
     this.#keepFew();
     if (id === this.shown) well.frame.classList.remove('away');
     this.tell(id, { type: 'theme', theme: this.theme() });
+    this.tell(id, { type: 'me', names: this.names() });
     setTimeout(() => this.warm(), 1500);
     return true;
   }

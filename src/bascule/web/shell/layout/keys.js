@@ -61,6 +61,8 @@ export function listenForKeys(app, does) {
       );
     }
     if (event.altKey && event.code === 'KeyW' && state.route.id) return held(() => closeTab(app, state.route.id ?? ''));
+    if (event.key === 'F2' && !event.defaultPrevented && state.route.name === 'session' && state.route.id)
+      return held(() => app.events.emit('rename', state.route.id ?? ''));
     if (event.metaKey || event.ctrlKey || event.altKey || event.key.length > 1) return;
     if (target.closest(TYPED) || event.defaultPrevented || !letter(event, held)) typed = event.timeStamp;
   });

@@ -118,6 +118,7 @@ const mouseHandlers = (app, id, dragging) => ({
     if (dragging.id !== id) move(app, dragging.id, id, event.clientX >= at.left + at.width / 2);
   },
   ondrop: (/** @type {DragEvent} */ event) => event.preventDefault(),
+  ondblclick: () => app.events.emit('rename', id),
   onauxclick: (/** @type {MouseEvent} */ event) => {
     if (event.button === 1) closeTab(app, id);
   },

@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
 import { agentCard } from '../start/agents.js';
 
 /** @typedef {{app: import('../app.js').App, loaded: Record<string, any>, again: () => void}} Context */
@@ -51,19 +52,60 @@ export function generalPart({ app }, state) {
         ),
       ),
     ),
+    h('div', { class: 'card settings-card' }, h('h3', null, 'Your name'), nameForm(app, state)),
+  ];
+}
+
+/**
+ * @param {import('../app.js').App} app
+ * @param {State} state
+ */
+function nameForm(app, state) {
+  const { me } = state;
+  if (!me) return h('p', null, 'This browser is trusted here.');
+  const words = 'Others see it beside what you send and answer. You see “You”.';
+  if (me.role !== 'owner') return h('p', null, `${visible(me.name)}. ${words}`);
+  return h(
+    'form',
+    {
+      'data-key': me.name,
+      onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
+        event.preventDefault();
+        void renameMe(app, event.currentTarget.querySelector('input')?.value.trim() ?? '');
+      },
+    },
+    h('p', null, words),
     h(
       'div',
-      { class: 'card settings-card' },
-      h('h3', null, 'You'),
-      h(
-        'p',
-        null,
-        state.me
-          ? `${state.me.name}, ${state.me.role}. This name stands beside what you send and answer.`
-          : 'This browser is trusted here.',
-      ),
+      { class: 'form-row' },
+      h('input', {
+        class: 'input grow',
+        'aria-label': 'Your name',
+        value: me.name,
+        required: true,
+        maxlength: 100,
+        autocomplete: 'off',
+      }),
+      h('button', { type: 'submit', class: 'button line' }, 'Save'),
     ),
-  ];
+  );
+}
+
+/**
+ * The socket acts under the name it was opened with, so it is opened again.
+ * @param {import('../app.js').App} app
+ * @param {string} name
+ */
+export async function renameMe(app, name) {
+  const { me } = app.store.get();
+  if (!me || !name || name === me.name) return;
+  try {
+    await app.feed.call('grants:rename', { grantId: me.grantId, name });
+    await app.feed.connect();
+    app.note(`Others now see you as ${name}.`);
+  } catch (error) {
+    app.trouble(error);
+  }
 }
 
 /**
