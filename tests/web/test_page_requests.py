@@ -303,7 +303,7 @@ async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_th
             await tell(hub.store, "uploads", [UsageChanged(used, 200_000)])
             await expect(tab.page.locator(f".context-meter.{tone}")).to_be_visible()
         await tab.page.locator(".context-meter").click()
-        await expect(tab.page.locator(".used")).to_contain_text("192k tokens of 200k tokens")
+        await expect(tab.page.locator(".used")).to_contain_text("192k of 200k tokens")
         await expect(tab.page.locator(".used")).to_contain_text("$1.50")
         await tab.page.keyboard.press("Escape")
         await tab.turn_to("/settings/audit")

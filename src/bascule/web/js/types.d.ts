@@ -923,6 +923,16 @@ export interface FileList {
   cut: boolean;
 }
 
+export interface FindFiles {
+  sessionId: string;
+  q: string;
+  limit?: number;
+}
+
+export interface FoundFiles {
+  paths: string[];
+}
+
 export interface FollowFound {
   sessionId: string;
 }
@@ -1586,6 +1596,7 @@ export interface Operations {
   'session:events': { body: EventsQuery; answer: EventsPage };
   'session:file': { body: ReadFile; answer: FileContent };
   'session:files': { body: ListFiles; answer: FileList };
+  'session:find-files': { body: FindFiles; answer: FoundFiles };
   'session:follow': { body: FollowFound; answer: Followed };
   'session:interrupt': { body: Interrupt; answer: Done };
   'session:cancel': { body: Interrupt; answer: Done };

@@ -33,9 +33,21 @@ const jump = h(
 );
 document.body.append(jump);
 
+/** Where the last click was, for what opens beside it. */
+let clicked = { x: 0, y: 0 };
+addEventListener(
+  'click',
+  (event) => {
+    const box = event.target instanceof Element ? event.target.getBoundingClientRect() : null;
+    // A key makes a click without a place.
+    clicked = event.detail ? { x: event.clientX, y: event.clientY } : { x: box?.left ?? 0, y: box?.bottom ?? 0 };
+  },
+  true,
+);
+
 const view = new View(column, {
   copy: (text) => tell({ type: 'copy', text }),
-  link: (href) => tell({ type: 'link', href }),
+  link: (href) => tell({ type: 'link', href, ...clicked }),
   changes: (seq) => tell({ type: 'changes', seq }),
   branch: () => tell({ type: 'branch' }),
 });

@@ -5,6 +5,7 @@ import { createEvents } from '../js/events.js';
 import { Feed } from '../js/feed.js';
 import { createStore } from '../js/store.js';
 import { leave } from './settings/logout.js';
+import { openLink } from './links.js';
 import { Live } from './live.js';
 import { createConnecting } from './connecting.js';
 import { createNavigation } from './navigation.js';
@@ -40,7 +41,7 @@ export function createApp(framePlace) {
       more: (id, place, number) => void live.more(id, place, number),
       search: (id, text) => void live.search(id, text),
       branch: (id) => offerBranch(app, id),
-      link: (href) => notices.openLink(href),
+      link: (href, at) => openLink(notices.copy, href, at),
       copy: (text) => notices.copy(text),
       changes: (_, seq) => store.set({ panel: true, panelTab: 'changes', panelTurn: seq }),
       key: (key) => events.emit('shortcut', key),
@@ -95,6 +96,8 @@ export function createApp(framePlace) {
     commands,
     lookAgain,
     ...notices,
+    openLink: (/** @type {string} */ href, /** @type {import('./links.js').Point} */ at) =>
+      openLink(notices.copy, href, at),
     sendHeld,
     leave,
   };

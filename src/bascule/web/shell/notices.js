@@ -1,4 +1,4 @@
-/** What the page says for a moment: notes, trouble, where a link leads; and copying. */
+/** What the page says for a moment: notes and trouble; and copying. */
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 
@@ -45,23 +45,5 @@ export function createNotices(store) {
     return true;
   }
 
-  /**
-   * Agents write links; a person sees where one really goes before it opens.
-   * @param {string} href
-   */
-  function openLink(href) {
-    let url;
-    try {
-      url = new URL(href);
-    } catch {
-      return;
-    }
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') return;
-    const target = url.href;
-    note(`Open ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`, {
-      action: { label: 'Open', run: () => void window.open(target, '_blank', 'noopener,noreferrer') },
-    });
-  }
-
-  return { note, dropNote, trouble, copy, openLink };
+  return { note, dropNote, trouble, copy };
 }

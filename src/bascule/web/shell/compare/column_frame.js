@@ -22,7 +22,7 @@ export function columnFrame(app, place, opened) {
         ),
       search: (id, text) => frames.hits(id, text, null),
       branch: () => undefined,
-      link: (href) => app.openLink(href),
+      link: (href, at) => app.openLink(href, at),
       copy: (text) => app.copy(text),
       changes: (id) => app.go({ name: 'session', id }),
       key: () => undefined,

@@ -96,8 +96,13 @@ class Composer {
         (found) => found.items,
         () => [],
       );
+    const find = (/** @type {string} */ q) =>
+      app.api.findFiles(this.id, { q }).then(
+        (found) => found.paths,
+        () => [],
+      );
     const commands = () => app.store.get().live[this.id]?.commands ?? [];
-    return offers(area, [commandOffers(commands), fileOffers(list)], text.changed);
+    return offers(area, [commandOffers(commands), fileOffers(list, find)], text.changed);
   }
 
   #pictures() {

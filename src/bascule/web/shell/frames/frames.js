@@ -4,6 +4,7 @@
  * to read on in its own session, to search it; and, just after a person pressed something, to offer what they see.
  */
 
+import { pointIn } from '../links.js';
 import { h } from '../../js/dom.js';
 
 const MAX_FRAMES = 12;
@@ -22,7 +23,7 @@ export class Frames {
    *   more: (id: string, place: Record<string, number>, number: number) => void,
    *   search: (id: string, text: string) => void,
    *   branch: (id: string) => void,
-   *   link: (href: string) => void,
+   *   link: (href: string, at: import('../links.js').Point) => void,
    *   copy: (text: string) => void,
    *   changes: (id: string, seq: number | null) => void,
    *   found: (result: {count: number, at: number, looking: boolean}) => void,
@@ -82,7 +83,8 @@ export class Frames {
           this.answers.search(id, message.text);
         break;
       case 'link':
-        if (typeof message.href === 'string' && pressed()) this.answers.link(message.href);
+        if (typeof message.href === 'string' && pressed())
+          this.answers.link(message.href, pointIn(this.frames.get(id)?.frame, message));
         break;
       case 'copy':
         if (typeof message.text === 'string' && message.text.length <= MAX_COPY && pressed())

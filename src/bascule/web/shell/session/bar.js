@@ -42,7 +42,11 @@ export function mountSessionBar(root, app, open) {
     const id = session.session_id;
     if (renaming === id) return renameField(session.title || titleOf(session), (text) => renamed(id, text));
     const onclick = () => begin(id);
-    return h(state.route.name === 'inbox' ? 'h2' : 'h1', { title: titleOf(session), onclick }, titleOf(session));
+    return h(
+      state.route.name === 'inbox' ? 'h2' : 'h1',
+      { title: titleOf(session), dir: 'auto', onclick },
+      titleOf(session),
+    );
   }
 
   /** @param {string} id */

@@ -135,7 +135,7 @@ const madeLink = (app, { link, code }) =>
         h('span', { title: link }, link),
         copyButton('Copy the link', () => app.copy(link)),
       ),
-      h('small', null, 'It is shown only this once.'),
+      h('small', null, 'Shown only once. Copy it now.'),
     ),
   );
 

@@ -47,12 +47,7 @@ export function browsersPart(context) {
     addCard(context),
     grantTable(context, grants),
     single > 0 &&
-      h(
-        'p',
-        { class: 'hint' },
-        `Besides, ${count(single, 'session')} ` +
-          `${single === 1 ? 'has a key of its own' : 'each have a key of their own'}.`,
-      ),
+      h('p', { class: 'hint' }, `${count(single, 'session')} also ${single === 1 ? 'has its' : 'have their'} own key.`),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** What bounds an agent here, in words, and the line of the settings file that changes it. */
+/** The limits for agents here, in words, and the line of the settings file that changes each. */
 
 import { copyButton } from '../../js/copy_button.js';
 import { h } from '../../js/dom.js';
@@ -40,7 +40,7 @@ const ROWS = [
 export function limitsPart({ app, loaded }) {
   const settings = loaded.settings;
   return [
-    partHead('Limits', 'What bounds the agents on this machine, whoever started them.'),
+    partHead('Limits', 'Limits for agents on this machine.'),
     problem(loaded.problem),
     settings && [
       h(

@@ -27,13 +27,10 @@ export function projectGroups(state, app, again) {
   if (!groups.length)
     return [state.loaded && h('p', { class: 'nothing' }, 'Projects and their sessions will be listed here.')];
   const firstOther = groups.findIndex((one) => !one.project);
-  return [
-    pinnedGroup(state, app, again),
-    ...groups.flatMap((group, n) => [
-      n === firstOther && n > 0 && h('p', { class: 'caption', 'data-key': 'others' }, 'Other folders'),
-      section(state, app, group, Math.max(group.sessions.length, counted?.get(group.key) ?? 0), again),
-    ]),
-  ];
+  return groups.flatMap((group, n) => [
+    n === firstOther && n > 0 && h('p', { class: 'caption', 'data-key': 'others' }, 'Other folders'),
+    section(state, app, group, Math.max(group.sessions.length, counted?.get(group.key) ?? 0), again),
+  ]);
 }
 
 /**
@@ -41,7 +38,7 @@ export function projectGroups(state, app, again) {
  * @param {App} app
  * @param {() => void} again
  */
-function pinnedGroup(state, app, again) {
+export function pinnedGroup(state, app, again) {
   const pinned = pinnedSessions(state);
   return (
     pinned.length > 0 &&

@@ -64,7 +64,7 @@ export function sessionRow(state, app, session, again) {
       h(
         'span',
         { class: 'session-row__text' },
-        h('span', { class: 'session-row__title' }, titleOf(session)),
+        h('span', { class: 'session-row__title', dir: 'auto' }, titleOf(session)),
         sub && h('span', { class: 'session-row__details' }, agentLetter(session.agent), sub),
       ),
       !sub && agentLetter(session.agent),

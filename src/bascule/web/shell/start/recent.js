@@ -42,7 +42,7 @@ function row(app, state, session) {
       onclick: () => app.go({ name: 'session', id: session.session_id }),
     },
     dot(status.dot, status.word),
-    h('span', { class: 'recent__title' }, titleOf(session)),
+    h('span', { class: 'recent__title', dir: 'auto' }, titleOf(session)),
     h(
       'span',
       { class: 'marks' },

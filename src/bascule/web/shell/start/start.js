@@ -1,6 +1,7 @@
 /** A new session: a composer with chips, the steps of the start, and what to do when it fails. */
 
 import { h, update } from '../../js/dom.js';
+import { folderName } from '../../js/format.js';
 import { severalAgents } from '../compare/start.js';
 import { permissionChip } from '../composer/chips.js';
 import { attachButton, pictureRow, takePictures, textBox } from '../composer/text_box.js';
@@ -240,6 +241,7 @@ class StartScreen {
         { class: 'chip-row' },
         deviceChip(state, chosen, (device) => this.#choose({ device })),
         folderChip(app, state, chosen, does),
+        chosen.agent && chosen.cwd && this.several.treeChip(folderName(chosen.cwd)),
         h('span', { class: 'spacer', 'data-key': 'spacer' }),
         idle ? terminalChips(app, state, chosen.cwd) : [],
       ),
