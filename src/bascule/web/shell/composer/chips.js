@@ -126,7 +126,7 @@ export function modeChip(app, state, session) {
     [
       ...(known.includes('plan') ? [ownChoice('plan')] : []),
       ...ourModes(own ? null : session.permission_mode, (mode) => void choose(mode)),
-      ...(more.length ? [{ title: `More of ${agentTitle(state, session.agent)}’s own` }, ...more.map(ownChoice)] : []),
+      ...(more.length ? [{ title: `${agentTitle(state, session.agent)}’s own modes` }, ...more.map(ownChoice)] : []),
     ],
     unaskedOf(agent, session.driver),
   );
