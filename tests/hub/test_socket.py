@@ -54,6 +54,11 @@ async def test_every_list_message_on_the_socket_is_answered(hub: RunningHub) -> 
         assert [one["device"] for one in (await ask(socket, "device:list"))["ok"]["devices"]] == ["device-1"]
         assert len((await ask(socket, "grants:list"))["ok"]["grants"]) == 3
         new = (await ask(socket, "grants:create", name="tv", role="viewer"))["ok"]
+        renamed = {"grantId": new["grant"]["id"], "name": "the TV"}
+        assert (await ask(socket, "grants:rename", **renamed))["ok"] == {}
+        assert (await ask(socket, "grants:rename", grantId="nobody", name="x"))["error"][
+            "code"
+        ] == "GRANT_NOT_FOUND"
         assert (await ask(socket, "grants:revoke", grantId=new["grant"]["id"]))["ok"] == {}
         assert (await ask(socket, "audit:list"))["ok"]["last"] > 0
         assert (await ask(socket, "audit:verify"))["ok"]["ok"] is True

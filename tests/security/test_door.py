@@ -302,6 +302,7 @@ async def test_no_get_changes_anything(hub: RunningHub) -> None:
         "CheckDirectory",
         "ListFolders",
         "ListFiles",
+        "FindFiles",
         "ReadFile",
         "ReadChanges",
         "ListTrusted",

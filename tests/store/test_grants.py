@@ -51,6 +51,23 @@ async def test_grants_are_there_after_a_restart_and_ephemeral_ones_are_not(open_
     assert [one.name for one in book.list()] == ["laptop"]
 
 
+async def test_a_grant_gets_another_name_keeps_the_former_ones_and_opens_the_same(open_store: Opener) -> None:
+    store = await open_store()
+    book = await GrantBook.open(store)
+    grant, secret = await book.create("owner", "owner")
+    for name in ("Mira", " Mira Lund ", "Mira Lund"):
+        await book.rename(grant.id, name)
+    with pytest.raises(InvalidInput):
+        await book.rename(grant.id, "two\nlines")
+    lines = await store.audit_lines(0, 10)
+    await store.close()
+    book = await GrantBook.open(await open_store())
+    found = book.authenticate(secret)
+    assert found is not None
+    assert (found.id, found.name, found.former_names) == (grant.id, "Mira Lund", ("owner", "Mira"))
+    assert [b"renamed from" in one for one in lines] == [False, True, True]
+
+
 async def test_a_grant_ends_at_its_time(book: GrantBook, clock: Clock) -> None:
     grant, secret = await book.create("guest", "viewer", expires_in=60)
     clock.now += 59

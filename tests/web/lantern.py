@@ -60,7 +60,11 @@ from bascule.store.base import Batch
 from bascule.store.sqlite import SqliteStore
 
 AGENTS = (
-    AgentInfo("claude-code", "Claude Code", True, "2.1.4", "/opt/bin/claude", models=("opus", "sonnet")),
+    AgentInfo(
+        *("claude-code", "Claude Code", True, "2.1.4", "/opt/bin/claude"),
+        models=("opus", "sonnet"),
+        modes=("default", "acceptEdits", "plan"),
+    ),
     AgentInfo("codex", "Codex", True, "0.61.0", "/usr/bin/codex"),
     AgentInfo("gemini", "Gemini", False, problem="Gemini is not installed here."),
     AgentInfo("demo", "Demo agent", True, demo=True),

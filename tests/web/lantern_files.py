@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from bascule.daemon.files.finding import best
 from bascule.link.files import (
     FileChange,
     FileContent,
     FileItem,
     FileList,
+    FindFiles,
+    FoundFiles,
     GitChanges,
     ListFiles,
     ReadChanges,
@@ -26,6 +29,9 @@ TREE = {
     "lantern": [("upload", 0), ("__init__.py", 0), ("config.py", 2_300)],
     "lantern/upload": [("parts.py", 812), ("service.py", 5_400), ("store.py", 3_100)],
 }
+PATHS = [
+    f"{folder}/{name}" if folder else name for folder, rows in TREE.items() for name, _ in rows if "." in name
+]
 PARTS_TEXT = '''"""Which parts of an upload have arrived, by number and digest."""
 
 from lantern.db import Pool
@@ -71,6 +77,8 @@ def told(command: Any) -> object | None:
             rows = TREE.get(path, [])
             items = [FileItem(name, "file" if "." in name else "folder", size, AT) for name, size in rows]
             return FileList(path, items, False)
+        case FindFiles(q=q, limit=limit):
+            return FoundFiles(best(PATHS, q, limit))
         case ReadFile(path=path):
             return FileContent(path, len(PARTS_TEXT), AT, False, False, PARTS_TEXT)
         case ReadChanges():

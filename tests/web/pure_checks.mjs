@@ -360,17 +360,21 @@ test('a turn holds the files its own edits changed', () => {
   );
 });
 
-test('files are offered after an at sign, level by level', async () => {
+test('files are offered after an at sign, by their letters, or level by level', async () => {
   const asked = [];
-  const source = fileOffers(async (folder) => {
-    asked.push(folder);
-    return [
-      { name: 'main.py', kind: 'file' },
-      { name: 'domain', kind: 'folder' },
-      { name: 'maps', kind: 'link' },
-      { name: '.hidden', kind: 'file' },
-    ];
-  });
+  const source = fileOffers(
+    async (folder) => {
+      asked.push(folder);
+      return [
+        { name: 'main.py', kind: 'file' },
+        { name: 'domain', kind: 'folder' },
+        { name: 'maps', kind: 'link' },
+        { name: '.hidden', kind: 'file' },
+      ];
+    },
+    async (letters) => (letters === 'app' ? ['src/app.py', 'my file.py'] : []),
+  );
+  assert.deepEqual(await source('see @app').find(), [{ label: 'app.py', note: 'src/', insert: '@src/app.py ' }]);
   assert.equal(source('mail me@example'), null);
   const hit = source('look at @src/ma');
   assert.equal(hit.from, 8);

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
-import { endAfter, queueAfter, step, titleFrom } from '../../src/bascule/web/js/record.js';
+import { endAfter, queueAfter, step } from '../../src/bascule/web/js/record.js';
 import { filled, fold, transcript } from '../../src/bascule/web/js/reduce.js';
+import { titleFrom } from '../../src/bascule/web/js/titles.js';
 
 const folder = new URL('../fixtures/fold/', import.meta.url);
 const scenes = readdirSync(folder).map((name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8'))]);
@@ -73,4 +74,9 @@ test('away from the live end, events change what is there and begin nothing', ()
     const whole = fold(held, scene.events.slice(cut));
     assert.deepEqual(away.entries, whole.entries.slice(0, held.entries.length), `cut at ${cut}`);
   }
+});
+
+test('a title is the first sentence, without markup, as the server makes it', () => {
+  const cases = JSON.parse(readFileSync(new URL('../fixtures/titles.json', import.meta.url), 'utf8'));
+  for (const [text, title] of cases) assert.equal(titleFrom(text), title);
 });

@@ -76,7 +76,7 @@ test('a task is neither too short nor too long', () => {
     ]),
     [
       [true, false],
-      [true, false],
+      [false, false],
       [false, false],
       [true, true],
     ],

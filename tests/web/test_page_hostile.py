@@ -380,7 +380,8 @@ async def test_an_agent_cannot_draw_a_request(hub: RunningHub, browser: Browser)
     outside = await frame.evaluate("getComputedStyle(document.body).backgroundColor")
     assert outside != await tab.page.evaluate("getComputedStyle(document.body).backgroundColor")
     await tab.well.get_by_text("Allow once").last.click()
-    await expect(tab.page.locator(".notes")).to_contain_text("https://evil.example/allow")
+    card = tab.page.get_by_role("dialog", name="Open this link?")
+    await expect(card).to_contain_text("https://evil.example/allow")
     assert tab.strangers == [], "a link opened before the person saw where it goes"
 
 

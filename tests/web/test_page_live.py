@@ -22,7 +22,6 @@ async def test_the_first_minute_shows_an_answer_a_diff_an_approval_a_question_an
     tab = await open_tab(browser, server.url, server.token)
     await expect(tab.page.locator("h1")).to_have_text("Nothing crosses until you say so")
     await tab.page.get_by_role("button", name="Try it").click()
-    await tab.page.locator(".start__go").click()
     await tab.says("scripted demo")
     await expect(tab.ask.locator("h2")).to_have_text("Demo wants to write a file")
     await expect(tab.ask.locator(".is-added").first).to_contain_text("def greet():")

@@ -99,7 +99,7 @@ async def test_questions_with_inherited_names_are_shown_and_answered_exactly(
         )
         await expect(tab.ask.locator("h3")).to_have_text(name)
         if number % 2:
-            await tab.ask.get_by_label("In your own words").fill(f"my {name}")
+            await tab.ask.get_by_label("Your own answer").fill(f"my {name}")
         else:
             await tab.ask.locator(".option", has_text=name).first.click()
         await tab.ask.locator(".is-primary:enabled").click()

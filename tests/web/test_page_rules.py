@@ -29,7 +29,7 @@ async def test_a_rule_is_made_from_a_request_answers_the_next_is_tried_changed_i
         tab = await open_tab(browser, server.url, server.token, path=f"/sessions/{session}")
         page = tab.page
         # From the request to a lasting rule, with its reach in words.
-        await page.get_by_role("button", name="Allow always here…").click()
+        await page.get_by_role("button", name="Allow always…").click()
         reach = page.get_by_role("menuitem", name=re.compile("^Run git status in work"))
         await expect(reach.first).to_contain_text(f"every session in {server.work}")
         await reach.first.click()

@@ -189,7 +189,8 @@ async def test_links_finding_copying_pasting_bell_text_size_and_theme(
     await page.mouse.move(*await screen.at("fake.example"))
     await expect(screen.frame.locator("#target")).to_have_text("https://real.example/way")
     await page.mouse.click(*await screen.at("fake.example"))
-    await expect(page.locator("#notes .note")).to_have_text("Open https://real.example/wayOpen")
+    card = page.get_by_role("dialog", name="Open this link?")
+    await expect(card.locator("p")).to_have_text("https://real.example/way")
     await screen.tab.told("The bell rang.")
     # Finding
     rows = await screen.height()
@@ -207,7 +208,7 @@ async def test_links_finding_copying_pasting_bell_text_size_and_theme(
     # Copying
     await page.mouse.dblclick(*await screen.at("colour"))
     await page.keyboard.press("Control+Shift+C")
-    await screen.tab.told("Copied.")
+    await expect(page.locator("#status")).to_have_text("Copied.")
     assert await page.evaluate("navigator.clipboard.readText()") == "colour"
     # Pasting: one line as it is, several only when a person says so, bracketed where the program wants it.
     await screen.type("clear; printf '\\033[?2004h'; echo bracket''ed; cat -v\n")
@@ -381,7 +382,7 @@ async def test_a_terminal_beside_a_chat_and_one_conversation_both_ways(
         await page.locator("#beside").get_by_role("button", name="Close").click()
         await expect(page.locator("#beside")).to_be_hidden()
         # The same conversation on the agent's own screen, and back.
-        await page.get_by_role("button", name="Go on in Duo’s own screen").click()
+        await page.get_by_role("button", name="Continue in the terminal").click()
         await alone.shows("STARTED --resume=")
         await alone.type("typed here\n")
         await alone.shows("heard typed here")
@@ -391,7 +392,7 @@ async def test_a_terminal_beside_a_chat_and_one_conversation_both_ways(
         await reader.shows("heard typed here")
         await expect(reader.foot).to_contain_text("You read along live. You can’t type here.")
         await reader.type("not from me\n")
-        await page.get_by_role("button", name="Go on as a chat").click()
+        await page.get_by_role("button", name="Continue as a chat").click()
         await expect(page).to_have_url(re.compile(f"{chat}$"))
         await expect(page.locator(".pill")).to_have_text(re.compile("Starting|Ready"))
         started = [one.event for one in await server.log(chat) if isinstance(one.event, SessionStarted)]

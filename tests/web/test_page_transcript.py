@@ -97,13 +97,13 @@ async def test_text_grows_piece_by_piece_and_ends_as_markdown(hub: RunningHub, b
     assert await text.locator("input").evaluate_all("(all) => all.map((one) => one.checked)") == [True, False]
     await expect(text.locator(".code-block .hljs-keyword")).to_have_text("def")
     await expect(text.locator("sup")).to_have_count(2)
-    await expect(text.locator(".is-far")).to_have_text("[far]")
+    await expect(text.locator(".is-far")).to_have_text("[far: picture from elsewhere.example, not loaded]")
     await expect(tab.well.locator("#announce")).to_contain_text("Two things change.")
     assert await tab.well.locator("#col").get_attribute("role") == "log"
     # Gone on: what a person pressed may be copied.
     await tab.page.context.grant_permissions(["clipboard-write", "clipboard-read"])
     await text.locator(".code-block").get_by_role("button", name="Copy code").click()
-    await expect(tab.page.locator(".notes")).to_contain_text("Copied.")
+    await expect(tab.page.locator("#status")).to_have_text("Copied.")
     assert tab.errors == []
     assert tab.strangers == []
 

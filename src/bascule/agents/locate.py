@@ -63,7 +63,7 @@ def locate(
     what = f"{spec.title}'s adapter for {driver.name}" if driver is not None and own else spec.title
     hint = f" Install it with: {install}" if install else ""
     told = f"{what} was not found on this machine. Check that it's installed.{hint}"
-    raise AgentNotInstalled(told, agent=spec.name)
+    raise AgentNotInstalled(told, agent=spec.name, install=install or None)
 
 
 def _given(

@@ -129,6 +129,7 @@ class Hello(View, frozen=True, kw_only=True):
     """Who the socket's grant says it is, and which Bascule answers."""
 
     name: str
+    former_names: list[str]  # of the same grant
     role: str
     session_id: str | None
     grant_id: str

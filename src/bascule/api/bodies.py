@@ -93,6 +93,10 @@ class GrantNamed(Body, kw_only=True, frozen=True):
     grant_id: Name
 
 
+class GrantRename(GrantNamed, kw_only=True, frozen=True):
+    name: Name
+
+
 class GrantBody(Body, kw_only=True, frozen=True):
     name: Name
     role: Literal["owner", "operator", "viewer", "session", "daemon"]

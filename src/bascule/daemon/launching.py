@@ -284,10 +284,10 @@ class Launcher:
         info = self._info(spec, ways, problem)
         return replace(info, version=found.version if found else None, signed_in=login)
 
-    def _ways(self, spec: AgentSpec) -> tuple[dict[str, FoundProgram], str | None]:
+    def _ways(self, spec: AgentSpec) -> tuple[dict[str, FoundProgram], AgentNotInstalled | None]:
         """The ways to talk to it that can be gone here, or why there is none."""
         ways: dict[str, FoundProgram] = {}
-        problems: list[str] = []
+        problems: list[AgentNotInstalled] = []
         # Who names an adapter's command line means it to be used.
         for driver in sorted(
             spec.drivers, key=lambda one: not (one.command and self._environ.get(one.command))
@@ -295,7 +295,7 @@ class Launcher:
             try:
                 ways[driver.name] = locate(spec, self._environ, driver)
             except AgentNotInstalled as error:
-                problems.append(error.message)
+                problems.append(error)
         return ways, None if ways else problems[0]
 
     def _way(self, spec: AgentSpec, wanted: SessionStarted) -> str:
@@ -308,14 +308,17 @@ class Launcher:
             )
         return wanted.driver or next(iter(self._ways(spec)[0]), known[0])
 
-    def _info(self, spec: AgentSpec, ways: dict[str, FoundProgram], problem: str | None) -> AgentInfo:
+    def _info(
+        self, spec: AgentSpec, ways: dict[str, FoundProgram], problem: AgentNotInstalled | None
+    ) -> AgentInfo:
         first = spec.driver(next(iter(ways), None))
         return AgentInfo(
             spec.name,
             spec.title,
             bool(ways),
             path=ways[first.name].path if ways else None,
-            problem=problem,
+            problem=problem.message if problem else None,
+            install=str(problem.fields.get("install") or "") if problem else "",
             demo=spec.demo,
             modes=tuple(spec.modes_of(first)),
             drivers=tuple(ways) or tuple(one.name for one in spec.drivers),

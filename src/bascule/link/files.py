@@ -44,6 +44,17 @@ class ListFiles(SessionCommand[FileList], frozen=True, kw_only=True):
     path: Short = ""
 
 
+class FoundFiles(Struct, frozen=True, rename="camel"):
+    paths: list[str]  # relative to the session's working directory, best first
+
+
+class FindFiles(SessionCommand[FoundFiles], frozen=True, kw_only=True):
+    """Files of the project by letters of their path: those that git tracks or does not ignore."""
+
+    q: Short
+    limit: Annotated[int, Meta(ge=1, le=100)] = 30
+
+
 class FileContent(Struct, frozen=True, rename="camel"):
     """`text` is empty for a binary file, and only the beginning when `cut`."""
 
@@ -88,4 +99,4 @@ class ReadChanges(SessionCommand[GitChanges], frozen=True, kw_only=True):
     """What differs from the last commit in a session's working directory."""
 
 
-FilesCommand = ListFolders | ListFiles | ReadFile | ReadChanges
+FilesCommand = ListFolders | ListFiles | FindFiles | ReadFile | ReadChanges

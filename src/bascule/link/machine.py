@@ -21,6 +21,7 @@ class AgentInfo(Struct, frozen=True, omit_defaults=True):
     version: str | None = None
     path: str | None = None
     problem: str | None = None  # why it is not available, and what to do
+    install: str = ""  # the command that installs it, when it was not found
     demo: bool = False
     models: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()

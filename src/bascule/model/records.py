@@ -10,8 +10,6 @@ from msgspec import Raw, Struct, structs
 from bascule.model.events import PermissionAnswered, PermissionMode, PromptQueued, QuestionAnswered, RuleAdded
 from bascule.model.lifecycle import Phase
 
-TITLE_LENGTH = 80
-
 
 class Write(Struct, frozen=True):
     """Bytes for an agent's stdin. The id makes a repeated delivery harmless."""
@@ -102,9 +100,3 @@ class RequestRecord(Struct, omit_defaults=True):
     answered_at: str | None = None
     answered_by: str | None = None
     reason: str | None = None  # of a withdrawal
-
-
-def title_from(text: str) -> str:
-    """A session's title, from the first thing it was asked."""
-    line = " ".join(text.split())
-    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"

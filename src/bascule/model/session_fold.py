@@ -56,8 +56,9 @@ from bascule.model.events import (
     UsageChanged,
 )
 from bascule.model.lifecycle import step
-from bascule.model.records import Pending, RequestRecord, RequestState, SessionRecord, title_from
+from bascule.model.records import Pending, RequestRecord, RequestState, SessionRecord
 from bascule.model.request_fold import opened_request, settle
+from bascule.model.titles import title_from
 
 # Most of a log is these, and they change nothing of a session but `seq` and `updated_at`.
 NoRecordChange = (

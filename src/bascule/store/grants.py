@@ -23,6 +23,7 @@ GrantKind = Literal["kept", "start_link", "ephemeral"]
 SECRET_BYTES = 32
 MAX_SECRET = 256  # longer ones are not even hashed
 MAX_NAME = 100
+MAX_FORMER = 20  # names
 TOUCH_SECONDS = 60
 
 _ALL = "SELECT id, secret_sha256, body, crc FROM grants"
@@ -43,6 +44,7 @@ class Grant(Struct, frozen=True):
     expires_at: float | None = None
     last_used_at: float | None = None
     by: str = ""  # who made it
+    former_names: tuple[str, ...] = ()  # the log keeps what was done under them
 
 
 _decoder = msgspec.json.Decoder(Grant)
@@ -130,6 +132,25 @@ class GrantBook:
         found = found or [one for one in self.list() if one.name == id_or_name]
         await self._remove(found, "revoked", by)
         return found
+
+    async def rename(self, grant_id: str, name: str, *, by: str = "this machine") -> Grant:
+        """What is done with it from now on is done under this name."""
+        secret_hash = self._hashes[grant_id]
+        before = self._by_hash[secret_hash]
+        name = _checked(name, before.role, before.session_id)
+        if name == before.name:
+            return before
+        former = tuple(one for one in (*before.former_names, before.name) if one != name)[-MAX_FORMER:]
+        grant = structs.replace(before, name=name, former_names=former)
+        body, crc = _body(grant)
+
+        def write(transaction: Transaction) -> None:
+            transaction.connection.execute(_UPDATE, (body, crc, grant.id))
+            transaction.audit([_audit(grant, f"renamed from {before.name}", by)])
+
+        await self._store.transact(write)
+        self._by_hash[secret_hash] = grant
+        return grant
 
     async def sweep_unused_start_links(self) -> "list[Grant]":
         """Links printed at an earlier start that nobody followed."""

@@ -7,13 +7,16 @@ from collections.abc import Callable
 from bascule.daemon.files.changes import read_changes
 from bascule.daemon.files.confined import ConfinedFolder
 from bascule.daemon.files.directories import check_directory
+from bascule.daemon.files.finding import find_files
 from bascule.daemon.files.folder_listing import list_files, read_file
 from bascule.daemon.files.folders import complete
 from bascule.daemon.handlers import Handlers
 from bascule.link.files import (
     FileContent,
     FileList,
+    FindFiles,
     Folders,
+    FoundFiles,
     GitChanges,
     ListFiles,
     ListFolders,
@@ -38,6 +41,7 @@ class Panel:
     def register(self, handlers: Handlers) -> None:
         handlers.add(ListFolders, self._list_folders)
         handlers.add(ListFiles, self._list_files)
+        handlers.add(FindFiles, self._find_files)
         handlers.add(ReadFile, self._read_file)
         handlers.add(ReadChanges, self._read_changes)
 
@@ -52,6 +56,15 @@ class Panel:
             confined = ConfinedFolder(await self._folder(command.session_id), self._own)
             return await asyncio.to_thread(list_files, confined, command.path)
 
+    async def _find_files(self, envelope: Envelope[FindFiles]) -> FoundFiles:
+        command, (path, home) = envelope.command, _git_environment()
+        async with self._turn:
+            folder = await self._folder(command.session_id)
+            found = await asyncio.to_thread(
+                find_files, folder, command.q, command.limit, self._own, path, home
+            )
+            return FoundFiles(found)
+
     async def _read_file(self, envelope: Envelope[ReadFile]) -> FileContent:
         command = envelope.command
         async with self._turn:
@@ -59,7 +72,7 @@ class Panel:
             return await asyncio.to_thread(read_file, confined, command.path, command.max)
 
     async def _read_changes(self, envelope: Envelope[ReadChanges]) -> GitChanges:
-        path, home = os.environ.get("PATH", os.defpath), os.path.expanduser("~")
+        path, home = _git_environment()
         async with self._turn:
             folder = await self._folder(envelope.command.session_id)
             confined = ConfinedFolder(folder, self._own)
@@ -72,3 +85,8 @@ class Panel:
         if record.found:  # the folder is what a file on the disk says, and nobody has checked it yet
             return check_directory(record.cwd, self._roots(), self._own)[0]
         return record.cwd
+
+
+def _git_environment() -> tuple[str, str]:
+    """Where programs are, and whose settings git reads."""
+    return os.environ.get("PATH", os.defpath), os.path.expanduser("~")

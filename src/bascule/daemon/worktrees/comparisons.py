@@ -34,8 +34,8 @@ from bascule.model.comparisons import MAX_CONTESTANTS, Comparison, Contestant
 from bascule.model.errors import BasculeError, InvalidInput, SessionNotFound
 from bascule.model.events import StartOptions
 from bascule.model.lifecycle import Phase
-from bascule.model.records import title_from
 from bascule.model.settings import Settings
+from bascule.model.titles import title_from
 from bascule.store.base import EventStore
 from bascule.store.comparisons import ComparisonBook
 

@@ -9,7 +9,7 @@ from bascule.hub.api.call import Call
 from bascule.hub.api.export import export_answer
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
-from bascule.link.files import FileChange, ListFiles, ReadChanges, ReadFile
+from bascule.link.files import FileChange, FindFiles, ListFiles, ReadChanges, ReadFile
 from bascule.store.base import Edited
 
 
@@ -63,6 +63,14 @@ OPERATIONS = (
         path=ONE + "/files",
         need="session_files",
         summary="List a folder in the session's directory",
+    ),
+    forwarding(
+        FindFiles,
+        name="session:find-files",
+        method="GET",
+        path=ONE + "/files/find",
+        need="session_files",
+        summary="Find files of the project by letters of their path",
     ),
     forwarding(
         ReadFile,

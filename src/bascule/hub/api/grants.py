@@ -6,7 +6,7 @@ from typing import cast
 from msgspec import Raw
 
 from bascule.api.answers import AuditPage, AuditVerdict, GrantList, GrantMade, QrCode, TicketMade
-from bascule.api.bodies import AuditQuery, GrantBody, GrantNamed, QrBody, ShareBody, TicketBody
+from bascule.api.bodies import AuditQuery, GrantBody, GrantNamed, GrantRename, QrBody, ShareBody, TicketBody
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import grant_view
@@ -34,11 +34,20 @@ async def create(call: Call[GrantBody]) -> GrantMade:
 
 
 async def revoke(call: Call[GrantNamed]) -> Done:
-    grants = call.hub.grants
-    if all(grant.id != call.body.grant_id for grant in grants.list()):
-        raise GrantNotFound("There is no such grant.")
-    await grants.revoke(call.body.grant_id, by=call.by.name)
+    await call.hub.grants.revoke(_known(call, call.body), by=call.by.name)
     return Done()
+
+
+async def rename(call: Call[GrantRename]) -> Done:
+    """Sockets that are open keep the old name; a page connects again."""
+    await call.hub.grants.rename(_known(call, call.body), call.body.name, by=call.by.name)
+    return Done()
+
+
+def _known(call: AnyCall, named: GrantNamed) -> str:
+    if all(grant.id != named.grant_id for grant in call.hub.grants.list()):
+        raise GrantNotFound("There is no such grant.")
+    return named.grant_id
 
 
 async def share(call: Call[ShareBody]) -> GrantMade:
@@ -117,6 +126,16 @@ OPERATIONS = (
         answer=Done,
         run=revoke,
         summary="Revoke a grant",
+    ),
+    Operation(
+        name="grants:rename",
+        method="POST",
+        path="/api/grants/{grant_id}/name",
+        need="owner",
+        body=GrantRename,
+        answer=Done,
+        run=rename,
+        summary="Rename a grant",
     ),
     Operation(
         name="session:share",

@@ -16,6 +16,7 @@ async def hello(call: AnyCall) -> Hello:
     grant, limits = call.holder, call.hub.limits.now
     return Hello(
         name=grant.name,
+        former_names=list(grant.former_names),
         role=grant.role,
         session_id=grant.session_id,
         grant_id=grant.id,

@@ -63,6 +63,7 @@ export function createApi(feed) {
     question: inSession('session:question'),
     typing: inSession('session:typing'),
     files: inSession('session:files'),
+    findFiles: inSession('session:find-files'),
     file: inSession('session:file'),
     changes: inSession('session:changes'),
     share: inSession('session:share'),

@@ -47,6 +47,7 @@ export const iconButton = (name, label, props) =>
 
 const HANDLERS = [
   'onclick',
+  'ondblclick',
   'onkeydown',
   'oninput',
   'onchange',
@@ -145,17 +146,21 @@ function matchNode(old, fresh) {
 }
 
 /**
+ * A person opens, closes and copies; a fresh drawing does not know.
+ * @param {Element} element
+ * @param {string} name of an attribute
+ */
+const isPersons = (element, name) => name === 'data-copied' || (name === 'open' && element.nodeName === 'DETAILS');
+
+/**
  * @param {any} old
  * @param {any} fresh
  */
 function matchAttributes(old, fresh) {
-  for (const { name } of [...old.attributes]) {
-    // A person opens and closes these; a fresh drawing does not know.
-    if (name === 'open' && old.nodeName === 'DETAILS') continue;
-    if (!fresh.hasAttribute(name)) old.removeAttribute(name);
-  }
+  for (const { name } of [...old.attributes])
+    if (!isPersons(old, name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of [...fresh.attributes]) {
-    if (name === 'open' && old.nodeName === 'DETAILS') continue;
+    if (isPersons(old, name)) continue;
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   for (const handler of HANDLERS) if (old[handler] !== fresh[handler]) old[handler] = fresh[handler];

@@ -9,7 +9,8 @@
  * @property {string} startFolder the folder in which the next session starts
  * @property {{count: number, at: number, looking?: boolean}} findResult of the search in the transcript in view
  * @property {string} shortcut a letter pressed with Ctrl in a frame
- * @property {string} requestLetter a letter that answers the request in view
+ * @property {string} rename the session whose title is typed next, in its bar
+ * @property {null} write the focus goes to where a person writes next
  */
 
 export function createEvents() {

@@ -70,9 +70,18 @@ export function endsWords(at, now) {
   return left > 0 ? `ends in ${waited(left)}` : 'has ended';
 }
 
+/**
+ * "840", "1.2k", "92k", "1.5M"
+ * @param {number} n
+ */
+export function shortCount(n) {
+  if (n < 1000) return String(n);
+  const [part, unit] = n < 999_500 ? [n / 1000, 'k'] : [n / 1_000_000, 'M'];
+  return `${part < 10 ? Number(part.toFixed(1)) : Math.round(part)}${unit}`;
+}
+
 /** @param {number} n */
-export const tokens = (n) =>
-  n < 1000 ? `${n} tokens` : `${n < 10000 ? Number((n / 1000).toFixed(1)) : Math.round(n / 1000)}k tokens`;
+export const tokens = (n) => `${shortCount(n)} tokens`;
 
 /** @param {number} n */
 export function sizeWords(n) {
@@ -150,9 +159,9 @@ export function agentMark(name) {
 /** @type {Record<string, string>} */
 export const MODE_WORDS = table({
   relay: 'Ask first',
-  auto_read: 'Reads are fine',
+  auto_read: 'Allow reading',
   auto: 'Allow all',
-  deny: 'Refuse all',
+  deny: 'Deny everything',
 });
 
 /** @type {Record<string, {icon: string, verb: string}>} */

@@ -1,11 +1,9 @@
 /**
- * What follows from events for a session as a whole: phase, title, queue. Pure, imports nothing; the twin of
+ * What follows from events for a session as a whole: phase and queue. Pure, imports nothing; the twin of
  * `model/session_fold.py` and `model/lifecycle.py`, held to the same fixtures (`tests/fixtures/fold`).
  *
  * @typedef {import('./types.d.ts').PromptQueued} PromptQueued
  */
-
-const TITLE_LENGTH = 80;
 
 /** @type {Record<string, Record<string, string>>} */
 const NEXT = {
@@ -42,18 +40,6 @@ const NEXT = {
  */
 export function step(phase, type) {
   return Object.hasOwn(NEXT, phase) && Object.hasOwn(NEXT[phase], type) ? NEXT[phase][type] : phase;
-}
-
-/** @param {string} text */
-export function titleFrom(text) {
-  const characters = Array.from(text.split(/\s+/).filter(Boolean).join(' '));
-  if (characters.length <= TITLE_LENGTH) return characters.join('');
-  return (
-    characters
-      .slice(0, TITLE_LENGTH - 1)
-      .join('')
-      .trimEnd() + '…'
-  );
 }
 
 /**

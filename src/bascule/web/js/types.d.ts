@@ -488,6 +488,7 @@ export interface AgentInfo {
   version?: string | null;
   path?: string | null;
   problem?: string | null;
+  install?: string;
   demo?: boolean;
   models?: string[];
   modes?: string[];
@@ -671,12 +672,18 @@ export interface GrantList {
   grants: GrantView[];
 }
 
+export interface GrantRename {
+  grantId: string;
+  name: string;
+}
+
 export interface GrantNamed {
   grantId: string;
 }
 
 export interface Hello {
   name: string;
+  formerNames: string[];
   role: string;
   sessionId: string | null;
   grantId: string;
@@ -938,6 +945,16 @@ export interface FileList {
   path: string;
   items: FileItem[];
   cut: boolean;
+}
+
+export interface FindFiles {
+  sessionId: string;
+  q: string;
+  limit?: number;
+}
+
+export interface FoundFiles {
+  paths: string[];
 }
 
 export interface FollowFound {
@@ -1598,6 +1615,7 @@ export interface Operations {
   'found:list': { body: ListFound; answer: FoundList };
   'grants:create': { body: GrantBody; answer: GrantMade };
   'grants:list': { body: Empty; answer: GrantList };
+  'grants:rename': { body: GrantRename; answer: Done };
   'grants:revoke': { body: GrantNamed; answer: Done };
   'hello': { body: Empty; answer: Hello };
   'kill-all': { body: Empty; answer: Ended };
@@ -1627,6 +1645,7 @@ export interface Operations {
   'session:events': { body: EventsQuery; answer: EventsPage };
   'session:file': { body: ReadFile; answer: FileContent };
   'session:files': { body: ListFiles; answer: FileList };
+  'session:find-files': { body: FindFiles; answer: FoundFiles };
   'session:follow': { body: FollowFound; answer: Followed };
   'session:interrupt': { body: Interrupt; answer: Done };
   'session:cancel': { body: Interrupt; answer: Done };

@@ -7,19 +7,38 @@ import { clockTime, count, duration } from '../js/format.js';
 import { lineNote } from './notes.js';
 import { exact, pictures } from './shown.js';
 import { GrowingText } from './text.js';
+import { who, whom } from './who.js';
 import { own, table } from '../js/tables.js';
 
 /** @typedef {import('./view.js').View} View */
 
+const FOLD_LINES = 12;
+const FOLD_LETTERS = 1200;
+
 /** @param {import('../js/types.d.ts').PromptEntry} entry */
 export function promptBox(entry) {
+  const text = tame(entry.text);
+  const long = text.length > FOLD_LETTERS || text.split('\n', FOLD_LINES + 1).length > FOLD_LINES;
+  const said = h('div', { class: `said ${long ? 'is-folded' : ''}`.trim(), dir: 'auto' }, text);
   return h(
     'section',
-    { class: 'user-message', 'data-prompt': entry.prompt_id, 'aria-label': `${tame(entry.by) || 'A person'} wrote` },
+    { class: 'user-message', 'data-prompt': entry.prompt_id, 'aria-label': `${who(entry.by) || 'A person'} wrote` },
     pictures(entry.images, 'Picture you sent'),
-    h('div', { class: 'said' }, tame(entry.text)),
-    h('footer', null, [tame(entry.by), clockTime(entry.at)].filter(Boolean).join(' · ')),
+    said,
+    long && unfoldButton(said),
+    h('footer', null, [who(entry.by), clockTime(entry.at)].filter(Boolean).join(' · ')),
   );
+}
+
+/** @param {HTMLElement} said */
+function unfoldButton(said) {
+  const button = h('button', { type: 'button', class: 'user-message__more', 'aria-expanded': 'false' }, 'Show all');
+  button.onclick = () => {
+    const open = !said.classList.toggle('is-folded');
+    button.setAttribute('aria-expanded', String(open));
+    button.textContent = open ? 'Show less' : 'Show all';
+  };
+  return button;
 }
 
 /** A thought: one closed line, whose words are drawn once somebody opens it. */
@@ -148,7 +167,7 @@ export function requestLine(entry) {
   return lineNote(
     verb === 'allowed' ? 'check' : 'x',
     verb === 'denied' ? 'no' : '',
-    `${tame(answer?.by || 'Bascule')} ${verb} the request to ${what}.`,
+    `${who(answer?.by) || 'Bascule'} ${verb} the request to ${what}.`,
     reason,
   );
 }
@@ -172,7 +191,7 @@ function questionLine(entry, asked, answer) {
           ? entry.reason === 'lost'
             ? 'lost with the agent'
             : 'taken back'
-          : `${tame(answer?.by ?? '')} answered`;
+          : `${whom(answer?.by)} answered`;
   return h(
     'details',
     { class: 'tool', open: entry.state === 'answered' },

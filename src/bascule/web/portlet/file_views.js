@@ -1,7 +1,8 @@
 /** Files in a tool call: what was read of one, and what was changed. */
 
 import { editsIn, patchLines } from '../js/diff.js';
-import { h, iconButton } from '../js/dom.js';
+import { copyButton } from '../js/copy_button.js';
+import { h } from '../js/dom.js';
 import { count, nearPath } from '../js/format.js';
 import { highlighted, languageOf } from '../js/highlight.js';
 import { diffView } from '../js/lines.js';
@@ -37,7 +38,7 @@ export function fileView(tool, input, view) {
     ),
     all.length > lines.length &&
       h('p', { class: 'fname' }, `${count(all.length - lines.length, 'more line')} of it were read.`),
-    iconButton('copy', 'Copy', { onclick: () => view.ask.copy(all.map((one) => one.text).join('\n')) }),
+    copyButton('Copy', () => view.ask.copy(all.map((one) => one.text).join('\n'))),
   );
 }
 

@@ -3,7 +3,7 @@
  * server's search names and the window then brings. Marks are highlights, so that no element is touched.
  */
 
-import { hitsIn } from './said.js';
+import { hitsIn, matchesIn } from './said.js';
 
 /**
  * @typedef {import('./window.js').Window} Window
@@ -21,6 +21,7 @@ import { hitsIn } from './said.js';
 
 const MAX_RANGES = 2000;
 const MAX_REMOTE = 100;
+const SETTLING = 4; // frames
 const PAUSE = 200; // milliseconds of quiet before the server is asked
 
 export class Find {
@@ -166,17 +167,42 @@ export class Find {
     if (range) CSS.highlights.set('here', new Highlight(range));
     else CSS.highlights.delete('here');
     if (element) scroll.to(element, 'center');
+    if (range) this.#settle(range, SETTLING);
     this.#report();
   }
 
+  /**
+   * What was skipped while it was out of sight had a guessed height: once it is drawn, the place is another. So it is
+   * looked at again in the next frames, until it stays.
+   * @param {Range} range
+   * @param {number} frames
+   */
+  #settle(range, frames) {
+    requestAnimationFrame(() => {
+      if (CSS.highlights.get('here')?.has(range)) this.parts.scroll.center(range.getBoundingClientRect());
+      if (frames > 1) this.#settle(range, frames - 1);
+    });
+  }
+
+  /** Matches are counted where the text is loaded; an entry that is not counts as one. */
   #report(looking = false) {
     const hits = this.text ? this.#hits() : [];
+    const counts = hits.map((seq) => this.#matchesIn(seq));
+    const before = counts.slice(0, this.here ? hits.indexOf(this.here.seq) : 0).reduce((sum, n) => sum + n, 0);
     this.parts.tell({
       type: 'found',
-      count: hits.length,
-      at: this.here ? hits.indexOf(this.here.seq) + 1 : 0,
+      count: counts.reduce((sum, n) => sum + n, 0),
+      at: this.here ? before + this.here.place + 1 : 0,
       looking,
     });
+  }
+
+  /** @param {number} seq */
+  #matchesIn(seq) {
+    const entry = this.parts.window.entries.find((one) => one.first_seq === seq);
+    if (!entry) return 1;
+    const shown = seq === this.here?.seq ? this.#rangesHere().length : 0;
+    return Math.max(1, shown || matchesIn(entry, this.text));
   }
 }
 

@@ -13,6 +13,7 @@ import { Scroll } from './scroll.js';
 import { tick } from './tool.js';
 import { View } from './view.js';
 import { Window, nearest } from './window.js';
+import { setMine } from './who.js';
 
 const DEAR = 6; // milliseconds
 const column = /** @type {HTMLElement} */ (document.getElementById('col'));
@@ -32,9 +33,21 @@ const jump = h(
 );
 document.body.append(jump);
 
+/** Where the last click was, for what opens beside it. */
+let clicked = { x: 0, y: 0 };
+addEventListener(
+  'click',
+  (event) => {
+    const box = event.target instanceof Element ? event.target.getBoundingClientRect() : null;
+    // A key makes a click without a place.
+    clicked = event.detail ? { x: event.clientX, y: event.clientY } : { x: box?.left ?? 0, y: box?.bottom ?? 0 };
+  },
+  true,
+);
+
 const view = new View(column, {
   copy: (text) => tell({ type: 'copy', text }),
-  link: (href) => tell({ type: 'link', href }),
+  link: (href) => tell({ type: 'link', href, ...clicked }),
   changes: (seq) => tell({ type: 'changes', seq }),
   branch: () => tell({ type: 'branch' }),
 });
@@ -127,6 +140,7 @@ const takes = {
     else scroll.near();
   },
   theme: (message) => setTheme(message.theme),
+  me: (message) => setMine(message.names),
   lost: (message) => {
     gap.hidden = !message.text;
     gap.textContent = message.text;

@@ -5,7 +5,8 @@
 
 import { Marked } from '../vendor/marked.js';
 import DOMPurify from '../vendor/purify.js';
-import { h, iconButton } from '../js/dom.js';
+import { copyButton } from '../js/copy_button.js';
+import { h } from '../js/dom.js';
 import { highlighted } from '../js/highlight.js';
 import { tame } from '../js/visible.js';
 
@@ -85,6 +86,8 @@ const TAGS = [
   'summary',
 ];
 const ATTRIBUTES = ['href', 'class', 'align', 'start', 'type', 'checked', 'disabled', 'alt', 'src'];
+// Each runs as its own first letters do.
+const WRITTEN = 'p, li, td, th, h1, h2, h3, h4, h5, h6, blockquote, summary, ul, ol';
 const MAX_MARKDOWN = 200_000;
 const MAX_MARKS = 3000; // the parser's time grows with their square
 export const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
@@ -110,6 +113,7 @@ export function markdown(text, ask) {
     if (language) element.className = language;
     else element.removeAttribute('class');
   }
+  for (const element of fragment.querySelectorAll(WRITTEN)) element.setAttribute('dir', 'auto');
   for (const image of fragment.querySelectorAll('img')) image.replaceWith(picture(image));
   for (const link of fragment.querySelectorAll('a')) tameLink(link, ask);
   for (const box of fragment.querySelectorAll('input')) {
@@ -168,7 +172,16 @@ function picture(image) {
   const source = image.getAttribute('src') ?? '';
   const inside = /^data:(image\/[a-z]+);base64,[A-Za-z0-9+/=\s]+$/.exec(source);
   if (inside && PICTURE.test(inside[1])) return h('img', { class: 'picture', alt, src: source });
-  return h('span', { class: 'is-far', title: source }, `[${alt}]`);
+  return h('span', { class: 'is-far', title: source }, `[${alt}${hostOf(source)}]`);
+}
+
+/**
+ * @param {string} source
+ * @returns {string} why it is not shown
+ */
+function hostOf(source) {
+  const host = /^https?:\/\/([^/?#]+)/i.exec(source)?.[1];
+  return host ? `: picture from ${host}, not loaded` : ': picture, not loaded';
 }
 
 /**
@@ -208,6 +221,6 @@ export const codeFrame = (language, content, copy) =>
   h(
     'div',
     { class: 'code-block' },
-    h('header', null, h('span', null, language || 'text'), iconButton('copy', 'Copy code', { onclick: copy })),
+    h('header', null, h('span', null, language || 'text'), copyButton('Copy code', copy)),
     h('pre', { tabindex: 0 }, h('code', null, content)),
   );

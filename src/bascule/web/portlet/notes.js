@@ -5,6 +5,7 @@ import { icon } from '../js/icons.js';
 import { tame } from '../js/visible.js';
 import { clockTime } from '../js/format.js';
 import { table } from '../js/tables.js';
+import { who, whom } from './who.js';
 
 /** @typedef {import('./view.js').View} View */
 
@@ -49,7 +50,7 @@ export function eventLine(entry, view) {
     case 'note':
       return lineNote(...(TONES[event.level] ?? ['info', '']), tame(event.text));
     case 'interrupted':
-      return lineNote('stop', '', `${tame(event.by)} stopped this turn. What it wrote so far is kept.`);
+      return lineNote('stop', '', `${who(event.by)} stopped this turn. What it wrote so far is kept.`);
     case 'session_started':
       return begun(entry, event, view);
     case 'session_ended':
@@ -82,7 +83,7 @@ function begun(entry, event, view) {
     );
   return view.state.before === null && view.state.entries[0] === entry
     ? null
-    : h('div', { class: 'gap-line' }, `Resumed by ${tame(event.by)} · ${clockTime(entry.at)}`);
+    : h('div', { class: 'gap-line' }, `Resumed by ${whom(event.by)} · ${clockTime(entry.at)}`);
 }
 
 /**

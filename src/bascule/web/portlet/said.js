@@ -69,3 +69,14 @@ export function holds(entry, low) {
  */
 export const hitsIn = (entries, text) =>
   entries.filter((entry) => holds(entry, text.toLowerCase())).map((entry) => entry.first_seq);
+
+/**
+ * How often a text is there.
+ * @param {Entry} entry
+ * @param {string} text
+ */
+export function matchesIn(entry, text) {
+  const low = text.toLowerCase();
+  const all = textOf(entry).toLowerCase();
+  return Math.max(all.split(low).length, entry.kind === 'text' ? all.replace(/[*_`~]/g, '').split(low).length : 0) - 1;
+}

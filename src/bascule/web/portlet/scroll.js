@@ -109,6 +109,17 @@ export class Scroll {
   }
 
   /**
+   * A place in the text in the middle, if it is not near it.
+   * @param {DOMRect} box
+   */
+  center(box) {
+    const off = box.top + box.height / 2 - this.root.clientHeight / 2;
+    if (!box.height || Math.abs(off) < 2) return;
+    this.root.scrollTop += off;
+    this.last = this.root.scrollTop;
+  }
+
+  /**
    * @param {number} step to the next (1) or the one before (-1) of the reader's own prompts
    * @returns {boolean} whether there was one
    */

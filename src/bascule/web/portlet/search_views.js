@@ -1,6 +1,7 @@
 /** What a tool call looked for, here or in the web, and what it found. */
 
-import { h, iconButton } from '../js/dom.js';
+import { copyButton } from '../js/copy_button.js';
+import { h } from '../js/dom.js';
 import { count, nearPath } from '../js/format.js';
 import { highlighted, languageOf } from '../js/highlight.js';
 import { tame } from '../js/visible.js';
@@ -76,7 +77,7 @@ export function resultsView(tool, view) {
         found.files.length > shown.length &&
           h('p', null, `And ${count(found.files.length - shown.length, 'more file')}.`),
       ),
-      iconButton('copy', 'Copy results', { onclick: () => view.ask.copy(tool.output) }),
+      copyButton('Copy results', () => view.ask.copy(tool.output)),
     ),
   ];
 }

@@ -1,7 +1,8 @@
 /** Text of a tool call: prose, a command, what it printed, code. */
 
 import { ansiPieces } from '../js/ansi.js';
-import { h, iconButton } from '../js/dom.js';
+import { copyButton } from '../js/copy_button.js';
+import { h } from '../js/dom.js';
 import { count } from '../js/format.js';
 import { highlighted } from '../js/highlight.js';
 import { hasHidden, tame } from '../js/visible.js';
@@ -36,7 +37,7 @@ export function commandView(command, note, view) {
       h('code', null, hasHidden(command) ? exact(command) : highlighted(command, 'bash')),
     ),
     typeof note === 'string' && note && h('p', { class: 'says' }, tame(note)),
-    iconButton('copy', 'Copy command', { onclick: () => view.ask.copy(command) }),
+    copyButton('Copy command', () => view.ask.copy(command)),
   );
 }
 
@@ -67,7 +68,7 @@ export function outputView(text, view) {
     { class: 'tool__output-frame' },
     more,
     pre,
-    iconButton('copy', 'Copy output', { onclick: () => view.ask.copy(text) }),
+    copyButton('Copy output', () => view.ask.copy(text)),
   );
 }
 
@@ -90,5 +91,5 @@ export const codeView = (text, language, view) =>
     'div',
     { class: 'tool__output-frame' },
     h('pre', { class: 'tool__output code', tabindex: 0 }, highlighted(tame(text), language)),
-    iconButton('copy', 'Copy', { onclick: () => view.ask.copy(text) }),
+    copyButton('Copy', () => view.ask.copy(text)),
   );

@@ -51,7 +51,7 @@ export class ToolLine {
     this.summary.replaceChildren(
       icon(words.icon),
       h('span', { class: 'entry-line__verb' }, oneLine(words.verb)),
-      h('code', null, oneLine(target)),
+      targetView(tool, target),
       warning(target, tool.name) ?? '',
       h('span', { class: 'meta' }, around.waiting ? 'waiting for you' : resultWords(tool, around.calls)),
       statusMark(tool, around.waiting),
@@ -92,6 +92,18 @@ export class ToolLine {
     this.element.open = true;
     this.#fill();
   }
+}
+
+/**
+ * A path that does not fit loses its folders, never the name of the file.
+ * @param {ToolEntry} tool
+ * @param {string} target
+ */
+function targetView(tool, target) {
+  const cut = ['read', 'edit'].includes(tool.tool_kind) ? target.lastIndexOf('/') + 1 : 0;
+  if (!cut || cut === target.length) return h('code', null, oneLine(target));
+  const [folder, name] = [target.slice(0, cut), target.slice(cut)];
+  return h('code', { class: 'is-path', title: target }, h('span', null, oneLine(folder)), h('b', null, oneLine(name)));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The foot of a turn: what it changed, what it took, and what a person may do with it; or why it broke off. */
 
+import { copyButton } from '../js/copy_button.js';
 import { h, iconButton } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { plusMinus } from '../js/lines.js';
@@ -28,7 +29,7 @@ export function turnFooter(entry, view, last) {
     .filter(Boolean)
     .join(' · ');
   const acts = [
-    facts.said && iconButton('copy', 'Copy answer', { onclick: () => view.ask.copy(facts.said) }),
+    facts.said && copyButton('Copy answer', () => view.ask.copy(facts.said)),
     last &&
       view.mayContinue &&
       iconButton('branch', 'Continue from here in a new session', { onclick: () => view.ask.branch() }),

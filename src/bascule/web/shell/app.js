@@ -5,6 +5,7 @@ import { createEvents } from '../js/events.js';
 import { Feed } from '../js/feed.js';
 import { createStore } from '../js/store.js';
 import { leave } from './settings/logout.js';
+import { openLink } from './links.js';
 import { Live } from './live.js';
 import { createConnecting } from './connecting.js';
 import { createNavigation } from './navigation.js';
@@ -15,6 +16,7 @@ import { takePushes } from './pushes.js';
 import { keepInPlace, restored, secret } from './storage.js';
 import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
 import { FIRST } from './state.js';
+import { ownNames } from './sessions.js';
 import { closeTab } from './session/tabs.js';
 import { Frames } from './frames/frames.js';
 
@@ -39,13 +41,14 @@ export function createApp(framePlace) {
       more: (id, place, number) => void live.more(id, place, number),
       search: (id, text) => void live.search(id, text),
       branch: (id) => offerBranch(app, id),
-      link: (href) => notices.openLink(href),
+      link: (href, at) => openLink(notices.copy, href, at),
       copy: (text) => notices.copy(text),
       changes: (_, seq) => store.set({ panel: true, panelTab: 'changes', panelTurn: seq }),
       key: (key) => events.emit('shortcut', key),
       found: (result) => events.emit('findResult', result),
     },
     () => store.get().theme,
+    () => ownNames(store.get()),
     (id) => mayBranch(store.get(), id),
   );
   const live = new Live(store, api, frames);
@@ -93,6 +96,8 @@ export function createApp(framePlace) {
     commands,
     lookAgain,
     ...notices,
+    openLink: (/** @type {string} */ href, /** @type {import('./links.js').Point} */ at) =>
+      openLink(notices.copy, href, at),
     sendHeld,
     leave,
   };

@@ -1,6 +1,7 @@
 /** What the page does when it is connected, connected again, or not let in any more. */
 
 import { setDevices } from './pushes.js';
+import { ownNames } from './sessions.js';
 import { FIRST } from './state.js';
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
@@ -28,6 +29,7 @@ export function createConnecting(context) {
       store.set({ replaced: true });
       live.forgetAll();
     }
+    frames.tellAll({ type: 'me', names: ownNames({ me }) });
     store.set({ me, updated: before && before.version !== me.version ? me.version : store.get().updated });
     if (me?.sessionId) {
       store.set({ loaded: true });

@@ -1,7 +1,8 @@
 /** The sessions this page has open: reads a page of each, follows its events, comes back by number after a loss. */
 
 import { errorOf } from '../js/json.js';
-import { endAfter, queueAfter, step, titleFrom } from '../js/record.js';
+import { endAfter, queueAfter, step } from '../js/record.js';
+import { titleFrom } from '../js/titles.js';
 import { put, table, without } from '../js/tables.js';
 import { KnownRequests, openIn } from './requests/known_requests.js';
 import { FIRST_LIVE, filledRecord } from './state.js';

@@ -1,5 +1,6 @@
 /** Going from screen to screen: the route in the store, the browser's history, and the session that is opened by it. */
 
+import { closeMenus } from './parts.js';
 import { placeOf } from './routes.js';
 import { restored } from './storage.js';
 
@@ -17,6 +18,7 @@ export function createNavigation(store, live, frames) {
    * @param {{quiet?: boolean, replace?: boolean}} [options]
    */
   function go(route, options = {}) {
+    closeMenus();
     const { tabs } = store.get();
     const patch = /** @type {Partial<import('./state.js').State>} */ ({ route, confirm: null });
     if (route.name === 'session' && route.id && !tabs.includes(route.id)) patch.tabs = [...tabs, route.id];

@@ -1,6 +1,15 @@
-/** What the page says for a moment: notes, trouble, that something was copied, where a link leads. */
+/** What the page says for a moment: notes and trouble; and copying. */
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
+
+/**
+ * Said aloud to whoever can't see it.
+ * @param {string} text
+ */
+function say(text) {
+  const place = document.getElementById('status');
+  if (place) place.textContent = text;
+}
 
 /** @param {Store} store */
 export function createNotices(store) {
@@ -21,31 +30,20 @@ export function createNotices(store) {
   /** @param {unknown} error */
   const trouble = (error) => note(/** @type {Error} */ (error).message || 'It did not work.', { tone: 'bad' });
 
-  /** @param {string} text */
-  function copy(text) {
-    navigator.clipboard.writeText(text).then(
-      () => note('Copied.'),
-      () => note('The browser did not let us copy.', { tone: 'bad' }),
-    );
-  }
-
   /**
-   * Agents write links; a person sees where one really goes before it opens.
-   * @param {string} href
+   * @param {string} text
+   * @returns {Promise<boolean>} whether it is in the clipboard; the button that was pressed says so
    */
-  function openLink(href) {
-    let url;
+  async function copy(text) {
     try {
-      url = new URL(href);
+      await navigator.clipboard.writeText(text);
     } catch {
-      return;
+      note('The browser did not let us copy.', { tone: 'bad' });
+      return false;
     }
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') return;
-    const target = url.href;
-    note(`Open ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`, {
-      action: { label: 'Open', run: () => void window.open(target, '_blank', 'noopener,noreferrer') },
-    });
+    say('Copied.');
+    return true;
   }
 
-  return { note, dropNote, trouble, copy, openLink };
+  return { note, dropNote, trouble, copy };
 }

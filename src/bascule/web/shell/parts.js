@@ -52,26 +52,79 @@ export function begin(selector) {
   field?.select();
 }
 
-/** @type {(() => void) | null} */
+/**
+ * What floats above the page, a menu or a card: one at a time.
+ * @type {(() => void) | null}
+ */
 let closeOpen = null;
 
-/**
- * @typedef {{label: string, note?: string, on?: boolean, danger?: boolean, icon?: string, run: () => void}
- *   | 'line'
- *   | {title: string}} Choice
- */
+/** Whoever goes to another screen leaves nothing open behind. */
+export const closeMenus = () => closeOpen?.();
 
 /**
- * A menu below (or above) the element that opened it. Arrow keys move, Escape closes.
+ * Show it below (or above) the element that opened it. Escape and a press elsewhere close it, also one in a frame:
+ * that takes the focus out of this document.
+ * @param {HTMLElement} anchor
+ * @param {HTMLElement} card
+ * @param {() => void} [closed]
+ * @returns {() => void} closes it
+ */
+function float(anchor, card, closed) {
+  closeOpen?.();
+  // What it holds comes and goes, so its place is found again each time.
+  const watch = new ResizeObserver(() => place(card, anchor));
+  const away = new AbortController();
+  const { signal } = away;
+  const close = () => {
+    card.remove();
+    watch.disconnect();
+    away.abort();
+    if (closeOpen === close) closeOpen = null;
+    anchor.setAttribute('aria-expanded', 'false');
+    closed?.();
+  };
+  const isInside = (/** @type {unknown} */ target) =>
+    target instanceof Node && (card.contains(target) || anchor.contains(target));
+  addEventListener('pointerdown', (event) => isInside(event.target) || close(), { capture: true, signal });
+  addEventListener('blur', () => setTimeout(() => document.activeElement instanceof HTMLIFrameElement && close()), {
+    signal,
+  });
+  card.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    close();
+    anchor.focus();
+  });
+  document.body.append(card);
+  place(card, anchor);
+  watch.observe(card);
+  closeOpen = close;
+  anchor.setAttribute('aria-expanded', 'true');
+  return close;
+}
+
+/** @typedef {import('../js/dom.js').Child} Child */
+/**
+ * @typedef {object} Entry
+ * @property {string | Child[]} label
+ * @property {string} [note]
+ * @property {boolean} [on]
+ * @property {boolean} [danger]
+ * @property {string} [icon]
+ * @property {() => void} run
+ */
+/** @typedef {Entry | 'line' | {title: string}} Choice */
+
+/**
+ * A menu: arrow keys move.
  * @param {HTMLElement} anchor
  * @param {Choice[]} choices
  * @param {Node} [extra] drawn below the choices
  */
 export function menu(anchor, choices, extra) {
-  closeOpen?.();
   const list = h(
     'div',
-    { class: 'menu', role: 'menu' },
+    { class: 'menu', role: 'menu', tabindex: -1 },
     choices.map((choice) => {
       if (choice === 'line') return h('hr');
       if ('title' in choice) return h('p', { class: 'caption' }, choice.title);
@@ -94,77 +147,29 @@ export function menu(anchor, choices, extra) {
     }),
     extra,
   );
-  const close = () => {
-    list.remove();
-    removeEventListener('pointerdown', outside, true);
-    closeOpen = null;
-    anchor.setAttribute('aria-expanded', 'false');
-  };
-  /** @param {Event} event */
-  const outside = (event) => {
-    if (!list.contains(/** @type {Node} */ (event.target)) && !anchor.contains(/** @type {Node} */ (event.target)))
-      close();
-  };
   list.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const buttons = [...list.querySelectorAll('button')];
+    if (!step || !buttons.length) return;
     const at = buttons.indexOf(/** @type {any} */ (document.activeElement));
-    if (event.key === 'Escape') {
-      close();
-      anchor.focus();
-      event.stopPropagation();
-    }
-    if (event.key === 'ArrowDown') {
-      buttons[(at + 1) % buttons.length]?.focus();
-      event.preventDefault();
-    }
-    if (event.key === 'ArrowUp') {
-      buttons[(at - 1 + buttons.length) % buttons.length]?.focus();
-      event.preventDefault();
-    }
+    buttons[(at + step + buttons.length) % buttons.length].focus();
+    event.preventDefault();
   };
-  document.body.append(list);
-  place(list, anchor);
-  addEventListener('pointerdown', outside, true);
-  closeOpen = close;
-  anchor.setAttribute('aria-expanded', 'true');
-  list.querySelector('button')?.focus();
+  const close = float(anchor, list);
+  (list.querySelector('button') ?? list).focus();
   return close;
 }
 
 /**
- * A small card below the element that opened it, for more than a choice. Escape or a press elsewhere closes it.
+ * A small card below the element that opened it, for more than a choice.
  * @param {HTMLElement} anchor
  * @param {Node} content
  * @param {string} label
+ * @param {() => void} [closed]
  */
-export function popover(anchor, content, label) {
-  closeOpen?.();
+export function popover(anchor, content, label, closed) {
   const card = h('div', { class: 'menu popover', role: 'dialog', 'aria-label': label, tabindex: -1 }, content);
-  const close = () => {
-    card.remove();
-    watch.disconnect();
-    removeEventListener('pointerdown', outside, true);
-    closeOpen = null;
-    anchor.setAttribute('aria-expanded', 'false');
-  };
-  /** @param {Event} event */
-  const outside = (event) => {
-    const target = /** @type {Node} */ (event.target);
-    if (!card.contains(target) && !anchor.contains(target)) close();
-  };
-  card.onkeydown = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== 'Escape') return;
-    event.stopPropagation();
-    close();
-    anchor.focus();
-  };
-  document.body.append(card);
-  // What it holds comes and goes, so its place is found again each time.
-  const watch = new ResizeObserver(() => place(card, anchor));
-  watch.observe(card);
-  addEventListener('pointerdown', outside, true);
-  closeOpen = close;
-  anchor.setAttribute('aria-expanded', 'true');
+  const close = float(anchor, card, closed);
   card.focus();
   return close;
 }

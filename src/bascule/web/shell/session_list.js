@@ -25,7 +25,19 @@ export function createSessionList(store, api) {
     const [first, live] = await Promise.all([api.sessions(), api.sessions({ live: true, limit: 200 })]);
     const more = first.next ?? null;
     const counts = more === null ? null : await api.counts();
-    return { sessions: byId([...first.sessions, ...live.sessions]), more, counts, moreOf: table() };
+    const sessions = byId([...first.sessions, ...live.sessions]);
+    const pinned = more === null ? [] : await pinnedBeside(sessions);
+    return { sessions: Object.assign(sessions, byId(pinned)), more, counts, moreOf: table() };
+  }
+
+  /**
+   * Those a person pinned that are older than the first page.
+   * @param {Record<string, unknown>} held
+   */
+  async function pinnedBeside(held) {
+    const missing = store.get().pins.filter((id) => !(id in held));
+    const shown = await Promise.all(missing.map((id) => api.show(id).catch(() => null))); // null: it is gone
+    return shown.flatMap((one) => (one ? [one] : []));
   }
 
   /** Sessions came or went: the numbers are the server's while this page does not hold them all. */

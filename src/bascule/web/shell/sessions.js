@@ -78,9 +78,36 @@ export function sessionsInOrder(state) {
   /** @param {SessionRecord} one */
   const rank = (one) =>
     one.open_requests > 0 ? 0 : ['running', 'starting', 'interrupted'].includes(one.phase) ? 1 : 2;
+  const replaced = replacedTwins(state);
   return Object.values(state.sessions)
-    .filter((one) => !one.archived && !one.found)
+    .filter((one) => !one.archived && !one.found && !replaced.has(one.session_id))
     .sort((a, b) => rank(a) - rank(b) || (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0));
+}
+
+/**
+ * A conversation that went on the other way, as a chat or in its own terminal: the row it left is not shown.
+ * @param {State} state
+ * @returns {Set<string>}
+ */
+export function replacedTwins(state) {
+  /** @type {Map<string, SessionRecord>} */
+  const newest = new Map();
+  /** @type {Set<string>} */
+  const replaced = new Set();
+  for (const one of Object.values(state.sessions)) {
+    if (!one.agent_session_id || one.found) continue;
+    const key = `${one.agent} ${one.agent_session_id}`;
+    const other = newest.get(key);
+    if (!other || (other.driver === 'terminal') === (one.driver === 'terminal')) {
+      newest.set(key, other && other.updated_at > one.updated_at ? other : one);
+      continue;
+    }
+    const [old, now] =
+      isOver(one) && (!isOver(other) || one.updated_at < other.updated_at) ? [one, other] : [other, one];
+    if (isOver(old)) replaced.add(old.session_id);
+    newest.set(key, now);
+  }
+  return replaced;
 }
 
 /**
@@ -129,6 +156,36 @@ export function groupsOf(state, folders = []) {
     if (!kept.some((one) => one.key === path) && !others.has(path)) others.set(path, folderGroup(path));
   return [...kept, ...others.values()];
 }
+
+const FOLDED = 5; // sessions that are over, below those that live
+
+/**
+ * What a group of the sidebar shows: those that live, then the latest few of the others, or all of them.
+ * @param {SessionRecord[]} sessions in order
+ * @param {boolean} all
+ * @param {string[]} also ids that are shown in any case
+ */
+export function foldedList(sessions, all, also) {
+  const live = sessions.filter((one) => !isOver(one));
+  const over = sessions.filter(isOver);
+  return [...live, ...(all ? over : over.filter((one, n) => n < FOLDED || also.includes(one.session_id)))];
+}
+
+/**
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
+export const isPinned = (state, session) => !session.archived && state.pins.includes(session.session_id);
+
+/**
+ * In the order they were pinned.
+ * @param {State} state
+ */
+export const pinnedSessions = (state) =>
+  state.pins.flatMap((id) => {
+    const session = state.sessions[id];
+    return session && isPinned(state, session) ? [session] : [];
+  });
 
 /** @param {string} path */
 const folderGroup = (path) => ({
@@ -192,6 +249,21 @@ export function deviceName(state, session) {
 /** @param {SessionRecord} session */
 export const titleOf = (session) =>
   visible(session.title ?? '') || (session.driver === 'terminal' ? 'Terminal' : 'New session');
+
+/**
+ * Whoever did something, as this reader would say it.
+ * @param {{me: import('./state.js').Me | null}} state
+ * @param {string} by
+ * @param {string} [you]
+ */
+export const nameOf = (state, by, you = 'You') => (ownNames(state).includes(by) ? you : by);
+
+/**
+ * The names this browser acts under, now and before.
+ * @param {{me: import('./state.js').Me | null}} state
+ * @returns {string[]}
+ */
+export const ownNames = ({ me }) => (me ? [me.name, ...(me.formerNames ?? [])] : []);
 
 /**
  * A model as people call it.

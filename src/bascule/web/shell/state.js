@@ -107,6 +107,8 @@ export const FIRST = {
   confirm: /** @type {Confirmation | null} */ (null),
   side: true,
   collapsed: /** @type {string[]} */ ([]),
+  unfolded: /** @type {string[]} groups of the sidebar whose older sessions are shown, too */ ([]),
+  pins: /** @type {string[]} sessions a person keeps at the top */ ([]),
   panel: false,
   panelTab: 'changes',
   panelTurn: /** @type {number | null} */ (null),

@@ -1,4 +1,4 @@
-/** What a browser stores of the page between visits: its key, tabs, drafts, theme and messages not sent yet. */
+/** What a browser stores of the page between visits: its key, tabs, pins, drafts, theme and messages not sent yet. */
 
 import { table } from '../js/tables.js';
 import { routeOf } from './routes.js';
@@ -22,6 +22,12 @@ export const secret = {
   },
 };
 
+/**
+ * @param {unknown} kept
+ * @returns {string[]}
+ */
+const strings = (kept) => (Array.isArray(kept) ? kept.filter((one) => typeof one === 'string') : []);
+
 /** @returns {Partial<State>} */
 export function restored() {
   /** @type {any} */
@@ -32,12 +38,13 @@ export function restored() {
     kept = {}; // an unreadable note of ours is worth nothing
   }
   const route = routeOf(location.pathname, history.state);
-  const tabs = Array.isArray(kept.tabs) ? kept.tabs.filter((/** @type {any} */ one) => typeof one === 'string') : [];
+  const tabs = strings(kept.tabs);
   if (route.name === 'session' && route.id && !tabs.includes(route.id)) tabs.push(route.id);
   return {
     route,
     tabs,
-    collapsed: Array.isArray(kept.collapsed) ? kept.collapsed : [],
+    collapsed: strings(kept.collapsed),
+    pins: strings(kept.pins),
     side: kept.side !== false,
     panel: kept.panel === true,
     theme: ['dark', 'light'].includes(kept.theme) ? kept.theme : 'auto',
@@ -51,7 +58,7 @@ export function restored() {
  * @param {State} before
  */
 export function keepInPlace(now, before) {
-  const parts = /** @type {const} */ (['tabs', 'side', 'collapsed', 'panel', 'theme', 'seen', 'held']);
+  const parts = /** @type {const} */ (['tabs', 'side', 'collapsed', 'pins', 'panel', 'theme', 'seen', 'held']);
   if (parts.every((part) => now[part] === before[part])) return;
   localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(parts.map((part) => [part, now[part]]))));
 }

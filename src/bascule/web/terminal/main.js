@@ -31,7 +31,10 @@ let earlier = false; // the tape has more than we were sent
 let keeping = null;
 let proposed = '';
 
-const links = linkWays(place('target'), (href) => tell({ type: 'link', href }));
+/** Where the pointer was last, for what opens beside it. */
+let pointed = { x: 0, y: 0 };
+addEventListener('pointerup', ({ clientX: x, clientY: y }) => (pointed = { x, y }), true);
+const links = linkWays(place('target'), (href) => tell({ type: 'link', href, ...pointed }));
 /** @type {any} */
 const terminal = new Terminal({
   allowProposedApi: true, // Unicode versions and search marks are behind this

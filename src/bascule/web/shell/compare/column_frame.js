@@ -1,6 +1,7 @@
 /** A transcript in a column: a frame of its own that is fed what the page already follows. */
 
 import { Frames } from '../frames/frames.js';
+import { ownNames } from '../sessions.js';
 
 const PAGE = 50;
 
@@ -21,13 +22,14 @@ export function columnFrame(app, place, opened) {
         ),
       search: (id, text) => frames.hits(id, text, null),
       branch: () => undefined,
-      link: (href) => app.openLink(href),
+      link: (href, at) => app.openLink(href, at),
       copy: (text) => app.copy(text),
       changes: (id) => app.go({ name: 'session', id }),
       key: () => undefined,
       found: () => undefined,
     },
     () => app.store.get().theme,
+    () => ownNames(app.store.get()),
     () => false,
   );
   /** How far each frame is; null while its page is being read. @type {Map<string, number | null>} */

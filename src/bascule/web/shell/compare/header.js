@@ -66,9 +66,9 @@ const dirtyNote = (one) =>
         'p',
         { class: 'hint' },
         icon('info', 14),
-        ` ${count(one.dirty, 'file')} in ${visible(folderName(one.top))} ${one.dirty === 1 ? 'was' : 'were'} ` +
-          `not committed, so nobody here has ${one.dirty === 1 ? 'it' : 'them'}. ` +
-          `Everybody began from the last commit${one.baseBranch ? ` of ${visible(one.baseBranch)}` : ''}.`,
+        ` ${count(one.dirty, 'uncommitted file')} in ${visible(folderName(one.top))} ` +
+          `${one.dirty === 1 ? 'is' : 'are'} not included. ` +
+          `Everybody started from the last commit${one.baseBranch ? ` of ${visible(one.baseBranch)}` : ''}.`,
       )
     : null;
 

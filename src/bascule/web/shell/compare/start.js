@@ -42,17 +42,6 @@ export function severalAgents(app, again) {
             ? () => app.note(`${MAX_AGENTS} agents at most.`)
             : toggle(one.name),
       })),
-      'line',
-      {
-        label: 'In a work tree of its own',
-        note: 'a copy beside the repository; keep its changes when you like them',
-        on: alone || others.size > 0,
-        run: () => {
-          alone = !alone;
-          others.clear();
-          again();
-        },
-      },
     ]);
   }
 
@@ -71,12 +60,12 @@ export function severalAgents(app, again) {
     chip(usable, first) {
       if (!first) return null;
       const also = usable.filter((one) => one !== first && others.has(one.name));
-      const words = also.length ? count(also.length + 1, 'agent') : alone ? 'Own work tree' : 'Several agents';
+      const words = also.length ? count(also.length + 1, 'agent') : 'Several agents';
       return h(
         'button',
         {
           type: 'button',
-          class: `chip k-several ${also.length || alone ? 'is-on' : ''}`,
+          class: `chip k-several ${also.length ? 'is-on' : ''}`,
           'data-key': 'several',
           'aria-haspopup': 'menu',
           title: 'Ask several agents at once, each in a work tree of its own',
@@ -88,6 +77,12 @@ export function severalAgents(app, again) {
         h('span', { class: 'chip__caret' }, icon('down', 12)),
       );
     },
+    /** @param {string} folder its name */
+    treeChip: (folder) =>
+      treeChip(folder, { alone, each: others.size > 0 }, (own) => {
+        alone = own;
+        again();
+      }),
     /**
      * @param {import('../../js/types.d.ts').AgentInfo} first
      * @param {import('../../js/types.d.ts').AgentInfo[]} also
@@ -102,3 +97,35 @@ export function severalAgents(app, again) {
     },
   };
 }
+
+/**
+ * Where one agent works; several have a tree each.
+ * @param {string} folder its name
+ * @param {{alone: boolean, each: boolean}} now
+ * @param {(alone: boolean) => void} choose
+ */
+const treeChip = (folder, { alone, each }, choose) =>
+  h(
+    'button',
+    {
+      type: 'button',
+      class: `chip k-tree ${alone || each ? 'is-set' : ''}`,
+      'data-key': 'tree',
+      'aria-haspopup': 'menu',
+      disabled: each,
+      title: each ? 'Several agents have a work tree each' : 'Where it works',
+      onclick: (/** @type {On} */ event) =>
+        menu(event.currentTarget, [
+          { label: `In ${folder}`, note: 'it changes the files there', on: !alone, run: () => choose(false) },
+          {
+            label: 'In a work tree',
+            note: 'a copy beside the repository; keep its changes when you like them',
+            on: alone,
+            run: () => choose(true),
+          },
+        ]),
+    },
+    icon('branch', 14),
+    each ? 'A work tree each' : alone ? 'In a work tree' : `In ${folder}`,
+    h('span', { class: 'chip__caret' }, icon('down', 12)),
+  );

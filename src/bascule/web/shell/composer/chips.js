@@ -4,6 +4,7 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { MODE_WORDS } from '../../js/format.js';
 import { menu } from '../parts.js';
+import { agentTitle } from '../sessions.js';
 import { table } from '../../js/tables.js';
 import { unaskedLines, unaskedOf } from '../start/unasked.js';
 
@@ -16,56 +17,82 @@ import { unaskedLines, unaskedOf } from '../start/unasked.js';
 export const MODE_NOTES = table({
   relay: 'Every command and edit comes to you first.',
   auto_read: 'Reading files in its folder is allowed, hidden files aside. The rest comes to you.',
-  auto: 'Everything is allowed by itself, until you change it back.',
-  deny: 'Everything it asks for is refused.',
+  auto: 'Everything is allowed automatically, until you change it back.',
+  deny: 'Everything it asks for is denied.',
 });
 
-/** @type {Record<string, string>} */
+/**
+ * The agents' own modes, by the names they give them.
+ * @type {Record<string, [string, string]>}
+ */
 const OWN_MODES = table({
-  default: 'Normal',
-  acceptEdits: 'Accept edits',
-  plan: 'Plan first',
-  auto: 'Automatic',
-  dontAsk: 'Never ask',
+  plan: ['Plan', 'It reads and plans, and changes nothing until you approve the plan.'],
+  acceptEdits: ['Accept edits', 'Edits in its folder are made without asking. Commands still come to you.'],
+  auto: ['Automatic', 'The agent decides what it asks about.'],
+  dontAsk: ['Never ask', 'What it may not do without asking, it leaves.'],
 });
+const NO_MODES = new Set(['default', 'manual', 'ask', '']); // of its own: Bascule's mode is what counts
 
 const caret = () => h('span', { class: 'chip__caret' }, icon('down', 12));
 
 /**
  * `said`: what the agent runs without asking, whatever is chosen here.
- * @param {PermissionMode} mode
- * @param {(mode: PermissionMode) => void} choose
- * @param {import('../parts.js').Choice[]} [more]
+ * @param {{label: string, note: string, strong: boolean}} now
+ * @param {import('../parts.js').Choice[]} choices
  * @param {string[]} [said]
  */
-export function permissionChip(mode, choose, more = [], said = []) {
-  const strong = mode === 'auto' || mode === 'auto_read';
-  return h(
+const modeButton = (now, choices, said = []) =>
+  h(
     'button',
     {
       type: 'button',
-      class: `chip k-mode ${strong ? 'strong' : ''}`,
+      class: `chip k-mode ${now.strong ? 'strong' : ''}`,
       'data-key': 'mode',
       'aria-haspopup': 'menu',
-      title: [MODE_NOTES[mode], ...said].join('\n'),
+      title: [now.note, ...said].join('\n'),
       onclick: (/** @type {On} */ event) =>
-        menu(
-          event.currentTarget,
-          /** @type {[PermissionMode, string][]} */ (Object.entries(MODE_WORDS))
-            .map(([value, label]) => ({ label, note: MODE_NOTES[value], on: value === mode, run: () => choose(value) }))
-            .concat(/** @type {any} */ (more)),
-          said.length ? unaskedLines(said) || undefined : undefined,
-        ),
+        menu(event.currentTarget, choices, said.length ? unaskedLines(said) || undefined : undefined),
     },
     icon(said.length ? 'alert' : 'shield', 14),
-    MODE_WORDS[mode] ?? mode,
+    now.label,
     said.length > 0 && h('span', { class: 'spoken' }, `. ${said.join(' ')}`),
     caret(),
   );
-}
 
 /**
- * Who answers for Bascule and, below it, the mode the agent itself is in.
+ * @param {PermissionMode | null} now
+ * @param {(mode: PermissionMode) => void} choose
+ */
+const ourModes = (now, choose) =>
+  /** @type {[PermissionMode, string][]} */ (Object.entries(MODE_WORDS)).map(([value, label]) => ({
+    label,
+    note: MODE_NOTES[value],
+    on: value === now,
+    run: () => choose(value),
+  }));
+
+/** @param {PermissionMode} mode */
+const ourMode = (mode) => ({
+  label: MODE_WORDS[mode] ?? mode,
+  note: MODE_NOTES[mode],
+  strong: mode === 'auto' || mode === 'auto_read',
+});
+
+/**
+ * For a session that is yet to start.
+ * @param {PermissionMode} mode
+ * @param {(mode: PermissionMode) => void} choose
+ */
+export const permissionChip = (mode, choose) => modeButton(ourMode(mode), ourModes(mode, choose));
+
+/**
+ * Which of its own modes an agent is in, where that changes what it asks for.
+ * @param {SessionRecord} session
+ */
+export const ownMode = (session) => (session.mode && !NO_MODES.has(session.mode) ? session.mode : null);
+
+/**
+ * One list: planning, how Bascule answers, then what else the agent itself has. The chip shows what counts.
  * @param {App} app
  * @param {State} state
  * @param {SessionRecord} session
@@ -73,20 +100,34 @@ export function permissionChip(mode, choose, more = [], said = []) {
 export function modeChip(app, state, session) {
   const id = session.session_id;
   const agent = state.agents.find((one) => one.name === session.agent);
-  const own = agent?.modes ?? [];
-  return permissionChip(
-    session.permission_mode,
-    (mode) => void app.api.permissionMode(id, { mode }).catch(app.trouble),
-    own.length
-      ? [
-          { title: 'The agent’s own mode' },
-          ...own.map((mode) => ({
-            label: OWN_MODES[mode] ?? mode,
-            on: mode === session.mode,
-            run: () => void app.api.mode(id, { mode }).catch(app.trouble),
-          })),
-        ]
-      : [],
+  const known = agent?.modes ?? [];
+  const own = ownMode(session);
+  const plain = known.find((one) => NO_MODES.has(one));
+  const setOwn = (/** @type {string} */ mode) => app.api.mode(id, { mode });
+  const choose = async (/** @type {PermissionMode} */ mode) => {
+    try {
+      if (own && plain) await setOwn(plain);
+      await app.api.permissionMode(id, { mode });
+    } catch (error) {
+      app.trouble(error);
+    }
+  };
+  const ownChoice = (/** @type {string} */ mode) => ({
+    label: OWN_MODES[mode]?.[0] ?? mode,
+    note: OWN_MODES[mode]?.[1] ?? '',
+    on: mode === own,
+    run: () => void setOwn(mode).catch(app.trouble),
+  });
+  const more = known.filter((one) => one !== 'plan' && one !== plain);
+  return modeButton(
+    own
+      ? { label: OWN_MODES[own]?.[0] ?? own, note: OWN_MODES[own]?.[1] ?? '', strong: own !== 'plan' }
+      : ourMode(session.permission_mode),
+    [
+      ...(known.includes('plan') ? [ownChoice('plan')] : []),
+      ...ourModes(own ? null : session.permission_mode, (mode) => void choose(mode)),
+      ...(more.length ? [{ title: `${agentTitle(state, session.agent)}’s own modes` }, ...more.map(ownChoice)] : []),
+    ],
     unaskedOf(agent, session.driver),
   );
 }

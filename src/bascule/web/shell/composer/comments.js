@@ -85,7 +85,7 @@ export const commentChips = (comments, drop) =>
         icon('chat', 14),
         h('b', null, visible(one.path.split('/').pop() ?? '') + (one.line === null ? '' : `:${one.line}`)),
         h('span', null, visible(one.text)),
-        iconButton('x', `Take out the comment on ${visible(placeWords(one))}`, {
+        iconButton('x', `Remove the comment on ${visible(placeWords(one))}`, {
           class: 'is-small',
           onclick: () => drop(n),
         }),

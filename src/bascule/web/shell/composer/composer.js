@@ -31,6 +31,7 @@ export function mountComposer(root, app, queue) {
   root.append(composer.closed, composer.box, composer.under);
   app.events.on('mention', (path) => composer.mention(path));
   app.events.on('givenBack', ({ id, images }) => composer.takeBack(id, images));
+  app.events.on('write', () => composer.write());
   app.store.subscribe((state) => composer.draw(state));
   return { focus: () => composer.area.focus() };
 }
@@ -96,8 +97,13 @@ class Composer {
         (found) => found.items,
         () => [],
       );
+    const find = (/** @type {string} */ q) =>
+      app.api.findFiles(this.id, { q }).then(
+        (found) => found.paths,
+        () => [],
+      );
     const commands = () => app.store.get().live[this.id]?.commands ?? [];
-    return offers(area, [commandOffers(commands), fileOffers(list)], text.changed);
+    return offers(area, [commandOffers(commands), fileOffers(list, find)], text.changed);
   }
 
   #pictures() {
@@ -131,6 +137,13 @@ class Composer {
     if (now - this.escapedAt < TWICE && app.store.get().sessions[id]?.phase === 'running')
       app.api.interrupt(id).catch(app.trouble);
     this.escapedAt = now;
+  }
+
+  /** The focus comes here, or to the question in its place. A touch would bring the keyboard up over the answer. */
+  write() {
+    if (!matchMedia('(pointer: fine)').matches) return;
+    if (!this.box.hidden) this.area.focus();
+    else /** @type {HTMLElement | null} */ (document.querySelector('#requests .question'))?.focus();
   }
 
   /** @param {string} path */

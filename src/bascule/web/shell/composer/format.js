@@ -1,7 +1,7 @@
 /** What the composer says in words, from the state alone. Pure. */
 
 import { foundPlaceholder } from '../sidebar/found_session.js';
-import { agentTitle, isReconnecting } from '../sessions.js';
+import { agentTitle, isReconnecting, ownNames } from '../sessions.js';
 
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').SessionRecord} SessionRecord */
@@ -29,7 +29,7 @@ export function placeholder(state, session) {
  * @param {string} id
  */
 export function typingWords(state, id) {
-  const names = (state.company[id]?.typing ?? []).filter((name) => name !== state.me?.name);
+  const names = (state.company[id]?.typing ?? []).filter((name) => !ownNames(state).includes(name));
   if (!names.length) return '';
   return names.length === 1 ? `${names[0]} is typing` : `${names.slice(0, 3).join(', ')} are typing`;
 }

@@ -124,36 +124,56 @@ export const commandOffers = (commands) => (before) => {
 };
 
 /**
- * Files of the session's folder, level by level: "src/ma" offers what in `src` begins or goes on like `ma`.
+ * Files of the project by letters of their path, best first. Before any letter, and where git knows none, what is in
+ * the folder that was typed.
  * @param {(folder: string) => Promise<{name: string, kind: string}[]>} list
+ * @param {(letters: string) => Promise<string[]>} find
  * @returns {Source}
  */
-export const fileOffers = (list) => (before) => {
+export const fileOffers = (list, find) => (before) => {
   const match = /(?:^|\s)@([^\s@]*)$/.exec(before);
   if (!match) return null;
-  const cut = match[1].lastIndexOf('/') + 1;
-  const folder = match[1].slice(0, cut);
-  const wanted = match[1].slice(cut).toLowerCase();
+  const typed = match[1];
   return {
-    from: before.length - match[1].length - 1,
+    from: before.length - typed.length - 1,
     async find() {
-      const items = await list(folder.replace(/\/$/, ''));
-      const rank = (/** @type {{name: string}} */ one) =>
-        one.name.toLowerCase().startsWith(wanted) ? 0 : one.name.toLowerCase().includes(wanted) ? 1 : 2;
-      return items
-        .filter(
-          (one) =>
-            (one.kind === 'file' || one.kind === 'folder') &&
-            rank(one) < 2 &&
-            !/\s/.test(one.name) &&
-            (wanted || !one.name.startsWith('.')),
-        )
-        .sort((a, b) => rank(a) - rank(b))
-        .map((one) => ({
-          label: one.name + (one.kind === 'folder' ? '/' : ''),
-          note: folder,
-          insert: `@${folder}${one.name}${one.kind === 'folder' ? '/' : ' '}`,
-        }));
+      const paths = typed && !typed.endsWith('/') ? await find(typed) : [];
+      const named = paths.filter((path) => !/\s/.test(path)).map(fileOffer);
+      return named.length ? named : inFolder(list, typed);
     },
   };
 };
+
+/** @param {string} path */
+function fileOffer(path) {
+  const cut = path.lastIndexOf('/') + 1;
+  return { label: path.slice(cut), note: path.slice(0, cut), insert: `@${path} ` };
+}
+
+/**
+ * @param {(folder: string) => Promise<{name: string, kind: string}[]>} list
+ * @param {string} typed
+ * @returns {Promise<Offer[]>}
+ */
+async function inFolder(list, typed) {
+  const cut = typed.lastIndexOf('/') + 1;
+  const folder = typed.slice(0, cut);
+  const wanted = typed.slice(cut).toLowerCase();
+  const items = await list(folder.replace(/\/$/, ''));
+  const rank = (/** @type {{name: string}} */ one) =>
+    one.name.toLowerCase().startsWith(wanted) ? 0 : one.name.toLowerCase().includes(wanted) ? 1 : 2;
+  return items
+    .filter(
+      (one) =>
+        (one.kind === 'file' || one.kind === 'folder') &&
+        rank(one) < 2 &&
+        !/\s/.test(one.name) &&
+        (wanted || !one.name.startsWith('.')),
+    )
+    .sort((a, b) => rank(a) - rank(b))
+    .map((one) => ({
+      label: one.name + (one.kind === 'folder' ? '/' : ''),
+      note: folder,
+      insert: `@${folder}${one.name}${one.kind === 'folder' ? '/' : ' '}`,
+    }));
+}

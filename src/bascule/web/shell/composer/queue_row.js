@@ -2,6 +2,7 @@
 
 import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { nameOf } from '../sessions.js';
 import { mayAct } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -121,7 +122,7 @@ export class QueueActions {
 export function queueRow(state, actions, id, queue, n) {
   const one = queue[n];
   const acts = mayAct(state, id);
-  const other = one.by && one.by !== state.me?.name ? one.by : '';
+  const other = nameOf(state, one.by ?? '', '');
   return h(
     'li',
     {

@@ -33,7 +33,6 @@ export const buttonRow = (app, state, session, empty, send) => [
   modelChip(app, state, session),
   modeChip(app, state, session),
   h('span', { class: 'spacer', 'data-key': 'spacer' }),
-  state.line.phase === 'lost' && holdWords(),
   usageRing(state, session),
   isWorking(session) && stopButton(app, session),
   h(
@@ -50,9 +49,6 @@ export const buttonRow = (app, state, session, empty, send) => [
     icon('send'),
   ),
 ];
-
-const holdWords = () =>
-  h('span', { class: 'hold', 'data-key': 'hold' }, icon('clock', 14), 'sent when the connection is back');
 
 /**
  * @param {App} app
@@ -77,6 +73,8 @@ export function placeRow(state, session) {
   return [
     h('span', null, icon('device', 14), deviceName(state, session)),
     h('span', { title: session.cwd }, icon('folder', 14), session.cwd),
+    state.line.phase === 'lost' &&
+      h('span', { class: 'hold', role: 'status' }, icon('clock', 14), 'Sent when the connection is back'),
     typing && h('span', { class: 'types', role: 'status' }, icon('edit', 14), typing),
     h('span', { class: 'spacer' }),
     h(
@@ -87,7 +85,7 @@ export function placeRow(state, session) {
       h('kbd', null, '⇧ Enter'),
       'new line',
       h('kbd', null, 'Esc Esc'),
-      'interrupt',
+      'stop',
     ),
   ];
 }

@@ -18,7 +18,7 @@ const KINDS = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
  * @param {(event: KeyboardEvent) => void} [on.otherKey]
  */
 export function textBox(attributes, on) {
-  const area = /** @type {HTMLTextAreaElement} */ (h('textarea', { rows: 1, ...attributes }));
+  const area = /** @type {HTMLTextAreaElement} */ (h('textarea', { rows: 1, dir: 'auto', ...attributes }));
   const grow = () => {
     area.style.height = 'auto';
     area.style.height = `${Math.min(area.scrollHeight, MAX_HEIGHT)}px`;
@@ -106,7 +106,7 @@ export const pictureRow = (pictures, drop) =>
         'span',
         null,
         h('img', { alt: `Picture ${n + 1}`, src: `data:${one.mediaType};base64,${one.data}` }),
-        iconButton('x', 'Take it out', { onclick: () => drop(n) }),
+        iconButton('x', 'Remove the picture', { onclick: () => drop(n) }),
       ),
     ),
   );

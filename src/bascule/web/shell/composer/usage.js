@@ -2,7 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { agentLetter, dot, menu } from '../parts.js';
-import { age, count, money, tokens } from '../../js/format.js';
+import { age, count, money, shortCount, tokens } from '../../js/format.js';
 import { agentTitle, statusOf, titleOf } from '../sessions.js';
 import { partHead, problem } from '../settings/parts.js';
 import { filledRecord } from '../state.js';
@@ -59,7 +59,7 @@ function details(anchor, state, session) {
   const all = Object.values(state.sessions);
   const rows = /** @type {[string, string][]} */ (
     [
-      context && ['Context', `${tokens(session.context_used ?? 0)} of ${tokens(session.context_size ?? 0)}`],
+      context && ['Context', `${shortCount(session.context_used ?? 0)} of ${tokens(session.context_size ?? 0)}`],
       ['Turns', String(session.turns)],
       ['This session', session.cost_usd === null ? 'the agent does not say' : money(session.cost_usd)],
       // Only while this page holds them all: settings has the sums of the server.

@@ -1,6 +1,7 @@
 /** Who is out of reach, since when; and, after two minutes, the card that says what to do at that machine. */
 
-import { h, iconButton, update } from '../../js/dom.js';
+import { copyButton } from '../../js/copy_button.js';
+import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { clockTime, count } from '../../js/format.js';
 import { deviceName } from '../sessions.js';
@@ -123,17 +124,17 @@ export function mountAway(root, app) {
             { 'data-key': line },
             h('code', null, line),
             h('span', null, why),
-            iconButton('copy', `Copy ${line}`, { onclick: () => app.copy(line) }),
+            copyButton(`Copy ${line}`, () => app.copy(line)),
           ),
         ),
       ),
       h(
         'footer',
         null,
-        h(
-          'button',
-          { type: 'button', class: 'button quiet', onclick: () => app.copy(commands.map(([line]) => line).join('\n')) },
-          icon('copy', 14),
+        copyButton(
+          'Copy all',
+          () => app.copy(commands.map(([line]) => line).join('\n')),
+          { class: 'button quiet' },
           'Copy all',
         ),
         h('span', { class: 'spacer' }),

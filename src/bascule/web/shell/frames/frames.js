@@ -4,6 +4,7 @@
  * to read on in its own session, to search it; and, just after a person pressed something, to offer what they see.
  */
 
+import { pointIn } from '../links.js';
 import { h } from '../../js/dom.js';
 
 const MAX_FRAMES = 12;
@@ -22,19 +23,21 @@ export class Frames {
    *   more: (id: string, place: Record<string, number>, number: number) => void,
    *   search: (id: string, text: string) => void,
    *   branch: (id: string) => void,
-   *   link: (href: string) => void,
+   *   link: (href: string, at: import('../links.js').Point) => void,
    *   copy: (text: string) => void,
    *   changes: (id: string, seq: number | null) => void,
    *   found: (result: {count: number, at: number, looking: boolean}) => void,
    *   key: (key: string) => void,
    * }} answers
    * @param {() => string} theme
+   * @param {() => string[]} names this browser's own, now and before
    * @param {(id: string) => boolean} mayBranch whether its conversation can be taken further in a second session
    */
-  constructor(place, answers, theme, mayBranch) {
+  constructor(place, answers, theme, names, mayBranch) {
     this.place = place;
     this.answers = answers;
     this.theme = theme;
+    this.names = names;
     this.mayBranch = mayBranch;
     /** @type {Map<string, Well>} */
     this.frames = new Map();
@@ -80,7 +83,8 @@ export class Frames {
           this.answers.search(id, message.text);
         break;
       case 'link':
-        if (typeof message.href === 'string' && pressed()) this.answers.link(message.href);
+        if (typeof message.href === 'string' && pressed())
+          this.answers.link(message.href, pointIn(this.frames.get(id)?.frame, message));
         break;
       case 'copy':
         if (typeof message.text === 'string' && message.text.length <= MAX_COPY && pressed())
@@ -140,6 +144,7 @@ export class Frames {
     this.#keepFew();
     if (id === this.shown) well.frame.classList.remove('away');
     this.tell(id, { type: 'theme', theme: this.theme() });
+    this.tell(id, { type: 'me', names: this.names() });
     setTimeout(() => this.warm(), 1500);
     return true;
   }

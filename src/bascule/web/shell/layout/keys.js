@@ -7,6 +7,7 @@ import { closeTab } from '../session/tabs.js';
 
 /** @typedef {import('../app.js').App} App */
 
+const CALM = 2000; // milliseconds: a letter amid others is typing, wherever the focus went meanwhile
 const TYPED = 'input, textarea, select, [contenteditable], [role=dialog], [role=menu], .request';
 
 /**
@@ -14,7 +15,8 @@ const TYPED = 'input, textarea, select, [contenteditable], [role=dialog], [role=
  * @param {{palette: () => void, keys: () => void, ask: () => void, find: () => void, inbox: (by: number) => void}} does
  */
 export function listenForKeys(app, does) {
-  let went = 0;
+  let went = -Infinity; // when G was pressed
+  let typed = -Infinity; // when any letter was
   const composer = () =>
     document.getElementById(app.store.get().route.name === 'session' ? 'message' : 'task')?.focus();
   const skip = /** @type {HTMLElement} */ (document.querySelector('.skip'));
@@ -59,19 +61,30 @@ export function listenForKeys(app, does) {
       );
     }
     if (event.altKey && event.code === 'KeyW' && state.route.id) return held(() => closeTab(app, state.route.id ?? ''));
-    if (event.metaKey || event.ctrlKey || event.altKey || target.closest(TYPED)) return;
-    const now = Date.now();
-    if (event.key === 'g') went = now;
-    else if (event.key === 'i' && now - went < 1000) held(() => app.go({ name: 'inbox' }));
-    else if (event.key === 'n' && mayStart(state))
-      held(() => {
-        app.go({ name: 'start' });
-        document.getElementById('task')?.focus();
-      });
-    else if (event.key === '?') held(does.keys);
-    else if (state.route.name === 'inbox' && event.key === 'j') held(() => does.inbox(1));
-    else if (state.route.name === 'inbox' && event.key === 'k') held(() => does.inbox(-1));
-    else if (state.route.name === 'inbox' && event.key === 'o' && state.inboxPick)
-      held(() => app.go({ name: 'session', id: state.inboxPick?.split('/')[0] }));
+    if (event.key === 'F2' && !event.defaultPrevented && state.route.name === 'session' && state.route.id)
+      return held(() => app.events.emit('rename', state.route.id ?? ''));
+    if (event.metaKey || event.ctrlKey || event.altKey || event.key.length > 1) return;
+    if (target.closest(TYPED) || event.defaultPrevented || !letter(event, held)) typed = event.timeStamp;
   });
+
+  /**
+   * @param {KeyboardEvent} event
+   * @param {(run: () => void) => void} held
+   * @returns {boolean} whether it stands for anything here
+   */
+  function letter({ key, timeStamp }, held) {
+    const state = app.store.get();
+    const calm = timeStamp - typed > CALM;
+    const inbox = state.route.name === 'inbox';
+    if (key === 'i' && timeStamp - went < 1000) held(() => app.go({ name: 'inbox' }));
+    else if (key === 'g' && calm) went = timeStamp;
+    else if (key === 'n' && calm && mayStart(state)) held(() => app.go({ name: 'start' }));
+    else if (key === '?') held(does.keys);
+    else if (inbox && key === 'j') held(() => does.inbox(1));
+    else if (inbox && key === 'k') held(() => does.inbox(-1));
+    else if (inbox && key === 'o' && state.inboxPick)
+      held(() => app.go({ name: 'session', id: state.inboxPick?.split('/')[0] }));
+    else return false;
+    return true;
+  }
 }

@@ -2,6 +2,7 @@
  * The Changes tab: files this session changed, by its own edits and as git sees them, for all of it or for one turn.
  */
 
+import { copyButton } from '../../js/copy_button.js';
 import { h, iconButton } from '../../js/dom.js';
 import { clockTime, count } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
@@ -21,6 +22,9 @@ import { KnownChanges, filesIn, linesOf, scopeWords, sumOf } from './known_chang
 /** @typedef {import('./known_changes.js').Scope} Scope */
 
 const SPLIT = 'bascule.split';
+const commentHint = () =>
+  `${matchMedia('(pointer: coarse)').matches ? 'Tap' : 'Click'} a line number to comment. ` +
+  'Comments go out with your next message.';
 const MAX_TURNS = 12;
 
 export class ChangesTab {
@@ -44,6 +48,12 @@ export class ChangesTab {
 
   isWide() {
     return this.split && !this.phone.matches;
+  }
+
+  /** @param {string} id */
+  showsDiff(id) {
+    const known = this.changes.get(id);
+    return Boolean(known && filesIn(known, this.scopes.get(id) ?? 'session').length);
   }
 
   /** @param {string} id */
@@ -142,7 +152,7 @@ export class ChangesTab {
       ),
       h('span', { class: 'spacer' }),
       files.length > 0 && plusMinus(sum.added, sum.removed),
-      iconButton('refresh', 'Look again', { class: 'is-small', onclick: () => void this.changes.load(id, cwd) }),
+      iconButton('refresh', 'Refresh', { class: 'is-small', onclick: () => void this.changes.load(id, cwd) }),
     );
   }
 
@@ -196,7 +206,7 @@ export class ChangesTab {
           'aria-pressed': String(split),
           onclick: toggle,
         }),
-      iconButton('copy', 'Copy the diff', { class: 'is-small', onclick: () => this.app.copy(file.patches.join('\n')) }),
+      copyButton('Copy the diff', () => this.app.copy(file.patches.join('\n')), { class: 'is-small' }),
     );
   }
 
@@ -222,7 +232,7 @@ export class ChangesTab {
         onAll: () => this.#show({ all: true, at: this.at }),
       }),
       file.cut && tip('Only the beginning of this change is shown.'),
-      mayComment && tip('Click a line number to comment. Comments go out with your next message.', 'is-tip'),
+      mayComment && tip(commentHint(), 'is-tip'),
     ];
   }
 

@@ -1,5 +1,6 @@
 /** The text of one file, with its numbers; nothing is written. */
 
+import { copyButton } from '../../js/copy_button.js';
 import { h, iconButton } from '../../js/dom.js';
 import { sizeWords } from '../../js/format.js';
 import { highlighted, languageOf } from '../../js/highlight.js';
@@ -11,7 +12,7 @@ import { linesOfText } from './file_tree.js';
 
 /**
  * @param {Shown} shown
- * @param {{mention: (() => void) | null, copy: () => void, close: () => void}} does
+ * @param {{mention: (() => void) | null, copy: () => unknown, close: () => void}} does
  */
 export function fileView(shown, does) {
   const name = visible(shown.path.split('/').pop() ?? '');
@@ -25,7 +26,7 @@ export function fileView(shown, does) {
       h('small', null, sizeWords(shown.size)),
       h('span', { class: 'spacer' }),
       does.mention && iconButton('at', 'Mention it in the message', { class: 'is-small', onclick: does.mention }),
-      !shown.binary && iconButton('copy', 'Copy the text', { class: 'is-small', onclick: does.copy }),
+      !shown.binary && copyButton('Copy the text', does.copy, { class: 'is-small' }),
       iconButton('x', 'Close the file', { class: 'is-small', onclick: does.close }),
     ),
     fileBody(shown),

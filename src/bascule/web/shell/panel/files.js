@@ -43,7 +43,7 @@ export function filesTab(app, again) {
         { class: 'panel__top' },
         h('span', { class: 'chip shrinkable', title: cwd }, icon('folder', 14), h('span', null, visible(cwd))),
         h('span', { class: 'spacer' }),
-        iconButton('refresh', 'Look again', { class: 'is-small', onclick: () => tree.readAgain() }),
+        iconButton('refresh', 'Refresh', { class: 'is-small', onclick: () => tree.readAgain() }),
       ),
       h(
         'div',

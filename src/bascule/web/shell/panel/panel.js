@@ -39,7 +39,7 @@ export function mountPanel(root, app) {
     const frame = document.getElementById('app');
     frame?.classList.toggle('haspanel', on);
     const front = tabs[state.panelTab] ? state.panelTab : 'changes';
-    frame?.classList.toggle('widepanel', on && front === 'changes' && changes.isWide());
+    frame?.classList.toggle('widepanel', on && front === 'changes' && changes.isWide() && changes.showsDiff(id ?? ''));
     drawSwitch(app, state, parts, tabs, on ? front : '');
     const { height, bottom } = parts.getBoundingClientRect();
     if (height) root.style.setProperty('--panel-top', `${Math.round(bottom)}px`);

@@ -73,7 +73,7 @@ function unshownCard(app, state, ask, turn) {
       h(
         'button',
         { type: 'button', class: 'button danger', disabled: waits, onclick: deny },
-        question ? 'Skip, let it decide' : 'Deny',
+        question ? 'Let it decide' : 'Deny',
       ),
       waits && h('span', { class: 'hint sent' }, h('span', { class: 'spin' }), ask.sending),
     ),

@@ -4,6 +4,7 @@ import { h, iconButton } from '../../js/dom.js';
 import { waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { put } from '../../js/tables.js';
+import { keyCap } from '../parts.js';
 import { requestKey } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -18,27 +19,26 @@ import { requestKey } from '../state.js';
  * @param {import('./requests.js').Turn} turn
  */
 export function header(app, state, ask, title, turn) {
-  const key = requestKey(ask);
-  const setAside = (/** @type {boolean} */ away) => app.store.set((now) => ({ later: put(now.later, key, away) }));
+  const aside = Boolean(state.later[requestKey(ask)]);
+  const setAside = (/** @type {boolean} */ away) => {
+    app.store.set((now) => ({ later: put(now.later, requestKey(ask), away) }));
+    app.store.flush();
+    if (away) /** @type {HTMLElement | null} */ (document.querySelector('.request__reopen'))?.focus();
+  };
   return h(
     'header',
-    { 'data-key': 'head', onclick: state.later[key] ? () => setAside(false) : null },
+    { 'data-key': 'head' },
     h('span', { class: 'seal' }, icon('logo', 18)),
-    h('h2', { id: 'ask-title' }, title),
+    h('h2', { id: 'ask-title' }, aside ? reopenButton(title, () => setAside(false)) : title),
     h('span', { class: 'wait' }, `waiting ${waited(Date.now() - Date.parse(ask.opened_at))}`),
     h('span', { class: 'spacer' }),
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'button quiet later',
-        onclick: (/** @type {Event} */ event) => {
-          event.stopPropagation();
-          setAside(true);
-        },
-      },
-      'Later',
-    ),
+    h('span', { class: 'request__keys' }, keyCap('Ctrl .'), 'answer by keyboard'),
+    !aside &&
+      h(
+        'button',
+        { type: 'button', class: 'button quiet later', 'aria-expanded': 'true', onclick: () => setAside(true) },
+        'Later',
+      ),
     turn.all.length > 1 &&
       h(
         'span',
@@ -49,3 +49,11 @@ export function header(app, state, ask, title, turn) {
       ),
   );
 }
+
+/**
+ * A request put aside on a phone is one bar, all of it this button.
+ * @param {string} title
+ * @param {() => void} reopen
+ */
+const reopenButton = (title, reopen) =>
+  h('button', { type: 'button', class: 'request__reopen', 'aria-expanded': 'false', onclick: reopen }, title);

@@ -7,6 +7,7 @@ import { highlighted, languageOf } from '../../js/highlight.js';
 import { icon } from '../../js/icons.js';
 import { fieldsOf } from '../../js/json.js';
 import { diffView, plusMinus } from '../../js/lines.js';
+import { table } from '../../js/tables.js';
 import { hasHidden, visible } from '../../js/visible.js';
 import { planView, shown } from './plan.js';
 
@@ -16,6 +17,9 @@ import { planView, shown } from './plan.js';
  * @param {string} language
  */
 const coloured = (text, language) => h('span', null, hasHidden(text) ? shown(text) : highlighted(text, language));
+
+/** What a request would do to a path, by its kind. @type {Record<string, string>} */
+const VERBS = table({ edit: 'write', read: 'read', search: 'search in' });
 
 /** @param {unknown} value */
 function textOf(value) {
@@ -109,12 +113,20 @@ export function hides(asked) {
 }
 
 /**
- * Why a person is asked.
+ * Why a person is asked. "Outside" is said only of what is outside the session's folder.
  * @param {import('../../js/types.d.ts').PermissionRequested} asked
+ * @param {string} cwd
  */
-export function reasonWords(asked) {
-  if (asked.blocked_path)
-    return ['You are asked because ', h('code', null, shown(asked.blocked_path)), ' is outside what it may touch.'];
+export function reasonWords(asked, cwd) {
+  const path = asked.blocked_path;
+  if (path && isOutside(path, cwd))
+    return ['You are asked because ', h('code', null, shown(path)), ' is outside the folder of this session.'];
+  if (path)
+    return [
+      `You are asked because it would ${VERBS[asked.kind] ?? 'use'} `,
+      h('code', null, shown(nearPath(path, cwd))),
+      '.',
+    ];
   const input = fieldsOf(asked.input);
   if (asked.kind === 'execute')
     return [
@@ -130,7 +142,19 @@ export function reasonWords(asked) {
       ),
       '.',
     ];
-  if (asked.kind === 'edit') return ['You are asked because edits need a person.'];
+  if (asked.kind === 'edit') return ['You are asked because edits always need your OK.'];
   if (asked.kind === 'plan') return ['It will begin once you agree. Each action is still asked about.'];
   return ['You are asked because no rule covers ', h('code', null, visible(asked.tool)), '.'];
+}
+
+/**
+ * A path with steps up counts as outside unless it plainly is not; one that is relative is below the folder.
+ * @param {string} path
+ * @param {string} cwd
+ */
+export function isOutside(path, cwd) {
+  if (/(^|\/)\.\.(\/|$)/.test(path)) return true;
+  if (!path.startsWith('/')) return path.startsWith('~');
+  const folder = cwd.replace(/\/+$/, '');
+  return path !== folder && !path.startsWith(`${folder}/`);
 }

@@ -4,7 +4,6 @@ import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { agentLetter } from '../parts.js';
 import { badge } from '../sidebar/sidebar.js';
-import { openRequests, requestKey } from '../state.js';
 import { ageOf, finishedRow, inboxItems, keysOf, requestRow, stoppedRow } from './inbox_items.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -62,32 +61,8 @@ export function mountInbox(root, app) {
     if (next) pick(next);
   }
 
-  // Letters answer the request in view, as they do with the focus in it; it is inert for a moment all the same.
-  addEventListener('keydown', (event) => {
-    if (root.hidden || !isAnswerKey(event) || !showsPickedRequest(app.store.get())) return;
-    event.preventDefault();
-    app.events.emit('requestLetter', event.key);
-  });
-
   app.store.subscribe(draw);
   return { move: (/** @type {number} */ by) => step(by, keysOf(inboxItems(app.store.get()))) };
-}
-
-/** @param {KeyboardEvent} event */
-function isAnswerKey(event) {
-  if (!'asdD'.includes(event.key) || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return false;
-  const target = event.target instanceof Element ? event.target : document.body;
-  return !target.closest('input, textarea, select, .request, [role=menu], [role=dialog], .palette');
-}
-
-/** @param {State} state */
-function showsPickedRequest(state) {
-  const card = document.querySelector('#requests .request');
-  return (
-    card instanceof HTMLElement &&
-    card.offsetParent !== null &&
-    openRequests(state).some((one) => requestKey(one) === state.inboxPick)
-  );
 }
 
 /** @param {boolean} answers */

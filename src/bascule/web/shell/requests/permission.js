@@ -8,7 +8,7 @@ import { folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { own } from '../../js/tables.js';
 import { tame } from '../../js/visible.js';
-import { alwaysHere } from '../rules/always.js';
+import { allowAlways } from '../rules/always.js';
 import { agentTitle, deviceName, titleOf } from '../sessions.js';
 import { header } from './card_header.js';
 import { exactly, hides, reasonWords } from './exactly.js';
@@ -21,7 +21,7 @@ import { requestTitle } from './rule_scope.js';
 /** @typedef {import('../state.js').OpenPermission} OpenPermission */
 /** @typedef {import('./requests.js').Turn} Turn */
 
-const BUTTONS = { a: '.button.is-primary', s: '.button.scope', d: '.button.danger' };
+const BUTTONS = { a: '.button.is-primary', s: '.button.scope', d: 'footer > .button.danger, footer > .button.keep' };
 /**
  * @param {App} app
  * @param {State} state
@@ -40,7 +40,6 @@ export function permissionCard(app, state, ask, turn) {
       'aria-labelledby': 'ask-title',
       tabindex: -1,
       'data-key': `${ask.session_id}/${ask.request_id}`,
-      onkeydown: (/** @type {KeyboardEvent} */ event) => keys(event, turn),
     },
     header(app, state, ask, title, turn),
     h('div', { class: 'guard', 'data-key': 'guard' }),
@@ -58,8 +57,7 @@ export function permissionCard(app, state, ask, turn) {
     !turn.seen &&
       h('p', { class: 'request__see-all', 'data-key': 'seeall' }, icon('down', 14), 'Scroll to the end to allow it.'),
     turn.reason && reasonField(ask, turn),
-    alwaysHere(app, state, ask, turn, whyBlocked(ask, turn) !== null),
-    permissionButtons(ask, turn),
+    permissionButtons(ask, turn, allowAlways(app, state, ask, turn, whyBlocked(ask, turn))),
   );
 }
 
@@ -102,7 +100,7 @@ const aboutIt = (asked, cwd) => [
     h('span', { title: cwd }, icon('folder', 14), h('span', { class: 'path' }, shown(cwd))),
     asked.note && h('span', { class: 'says' }, 'Agent’s note: “', shown(tame(asked.note)), '”'),
   ),
-  h('p', { class: 'request__why' }, icon('info', 14), h('span', null, reasonWords(asked))),
+  h('p', { class: 'request__why' }, icon('info', 14), h('span', null, reasonWords(asked, cwd))),
 ];
 
 /**
@@ -115,17 +113,6 @@ export function endInSight(root) {
     parts.length > 0 &&
     parts.every((one) => one.clientHeight > 0 && one.scrollTop + one.clientHeight >= one.scrollHeight - 4)
   );
-}
-
-/**
- * Single letters, only while the request itself holds the focus.
- * @param {KeyboardEvent} event
- * @param {Turn} turn
- */
-function keys(event, turn) {
-  const target = /** @type {HTMLElement} */ (event.target);
-  if (target.matches('input, textarea') || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (pressLetter(/** @type {HTMLElement} */ (event.currentTarget), event.key, turn)) event.preventDefault();
 }
 
 /**

@@ -1,8 +1,8 @@
 /** The buttons that answer a permission request, and the field for a reason. */
 
-import { h, iconButton } from '../../js/dom.js';
+import { h } from '../../js/dom.js';
 import { visible } from '../../js/visible.js';
-import { keyCap, menu } from '../parts.js';
+import { keyCap } from '../parts.js';
 import { scopeOf } from './rule_scope.js';
 
 /** @typedef {import('../state.js').OpenPermission} OpenPermission */
@@ -52,14 +52,16 @@ export function whyBlocked(ask, turn) {
 }
 
 /**
+ * `always`: what may be allowed for longer than this session, behind one button and without a key.
  * @param {OpenPermission} ask
  * @param {Turn} turn
+ * @param {import('../../js/dom.js').Child} always
  */
-export function permissionButtons(ask, turn) {
+export function permissionButtons(ask, turn, always) {
   const options = ask.asked.options ?? [];
   const why = whyBlocked(ask, turn);
-  const always = options.filter((one) => one.kind === 'allow_always');
-  const scope = scopeOf(ask.asked);
+  const plan = ask.asked.kind === 'plan';
+  const scope = plan ? null : scopeOf(ask.asked);
   return h(
     'footer',
     { 'data-key': 'foot' },
@@ -68,8 +70,10 @@ export function permissionButtons(ask, turn) {
     h(
       'span',
       { class: 'allows' },
-      (scope || always.length > 0) && sessionButton(ask, turn, scope, always[0], why),
-      scope && always.length > 0 && agentRules(ask, turn, always, why),
+      plan
+        ? options.filter((one) => one.kind === 'allow_always').map((one) => planButton(ask, turn, one, why))
+        : always,
+      scope && sessionButton(ask, turn, scope, why),
       onceButton(ask, turn, optionOf(options, 'allow_once'), why),
     ),
   );
@@ -94,7 +98,7 @@ function denyButtons(ask, turn, option) {
       'button',
       {
         type: 'button',
-        class: 'button danger',
+        class: `button ${plan ? 'line keep' : 'danger'}`,
         disabled,
         onclick: () => turn.answer(ask, { decision: 'deny', option: option?.option_id ?? null }),
       },
@@ -111,50 +115,45 @@ function denyButtons(ask, turn, option) {
 }
 
 /**
- * From now on in this session: by a rule of ours where one can be made exactly, else by the agent's own.
+ * From now on in this session, by a rule of ours that can be made exactly. Its key never means more than that.
  * @param {OpenPermission} ask
  * @param {Turn} turn
- * @param {ReturnType<typeof scopeOf>} scope
- * @param {Option | undefined} option
+ * @param {NonNullable<ReturnType<typeof scopeOf>>} scope
  * @param {string | null} why not
  */
-const sessionButton = (ask, turn, scope, option, why) =>
+const sessionButton = (ask, turn, scope, why) =>
   h(
     'button',
     {
       type: 'button',
       class: 'button line scope allow',
       disabled: why !== null,
-      title: why ?? (scope ? `${scope.verb} ${scope.what} ${scope.rest}` : option?.scope),
-      onclick: () =>
-        turn.answer(ask, { decision: 'allow', ...(scope ? { remember: true } : { option: option?.option_id }) }),
+      title: why ?? `${scope.verb} ${scope.what} ${scope.rest}`,
+      onclick: () => turn.answer(ask, { decision: 'allow', remember: true }),
     },
-    scope
-      ? h('span', null, `${scope.verb} `, h('code', null, visible(scope.what).slice(0, 60)), ` ${scope.rest}`)
-      : h('span', null, option?.name),
+    h('span', null, `${scope.verb} `, h('code', null, visible(scope.what).slice(0, 60)), ` ${scope.rest}`),
     keyCap('S'),
   );
 
 /**
+ * Another way to go ahead with a plan, in the agent's own words.
  * @param {OpenPermission} ask
  * @param {Turn} turn
- * @param {Option[]} always
+ * @param {Option} option
  * @param {string | null} why not
  */
-const agentRules = (ask, turn, always, why) =>
-  iconButton('more', 'The agent’s own rules', {
-    disabled: why !== null,
-    'aria-haspopup': 'menu',
-    onclick: (/** @type {On} */ event) =>
-      menu(event.currentTarget, [
-        { title: 'The agent’s own rules' },
-        ...always.map((one) => ({
-          label: visible(one.name),
-          note: visible(one.scope ?? ''),
-          run: () => turn.answer(ask, { decision: 'allow', option: one.option_id }),
-        })),
-      ]),
-  });
+const planButton = (ask, turn, option, why) =>
+  h(
+    'button',
+    {
+      type: 'button',
+      class: 'button line allow',
+      disabled: why !== null,
+      title: why ?? visible(option.scope ?? ''),
+      onclick: () => turn.answer(ask, { decision: 'allow', option: option.option_id }),
+    },
+    visible(option.name),
+  );
 
 /**
  * @param {OpenPermission} ask

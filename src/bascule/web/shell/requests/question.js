@@ -59,7 +59,6 @@ export function questionCard(app, state, ask, turn) {
       'aria-labelledby': 'ask-title',
       tabindex: -1,
       'data-key': `${ask.session_id}/${ask.request_id}`,
-      onkeydown: pickByNumber,
     },
     header(app, state, ask, title, turn),
     h('div', { class: 'guard', 'data-key': 'guard' }),
@@ -127,7 +126,7 @@ function foot(state, ask, turn) {
   return h(
     'footer',
     { 'data-key': 'foot' },
-    h('button', { type: 'button', class: 'button quiet', disabled: waits, onclick: skip }, 'Skip, let it decide'),
+    h('button', { type: 'button', class: 'button quiet', disabled: waits, onclick: skip }, 'Let it decide'),
     h('span', { class: 'spacer' }),
     h('span', { class: 'hint' }, hint(state, ask, turn)),
     h(
@@ -230,12 +229,12 @@ const freeField = (question, given, set) =>
   h(
     'label',
     { class: 'free' },
-    h('span', null, question.options?.length ? 'Or in your own words' : 'Your answer'),
+    h('span', null, question.options?.length ? 'Or write your own answer' : 'Your answer'),
     h('input', {
       class: 'input',
       value: given.free,
       maxlength: 4000,
-      'aria-label': 'In your own words',
+      'aria-label': 'Your own answer',
       oninput: (/** @type {On<HTMLInputElement>} */ event) => {
         const free = event.currentTarget.value;
         set({ free, ...(question.multi_select ? {} : { picked: free ? [] : given.picked }) });
@@ -243,12 +242,14 @@ const freeField = (question, given, set) =>
     }),
   );
 
-/** @param {KeyboardEvent} event */
-function pickByNumber(event) {
-  const target = /** @type {HTMLElement} */ (event.target);
-  if (target.matches('input:not([type=radio]):not([type=checkbox])')) return;
-  if (event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
-  const card = /** @type {HTMLElement} */ (event.currentTarget);
-  /** @type {HTMLElement | null} */ (card.querySelector(`[data-number="${event.key}"]`))?.click();
-  event.preventDefault();
+/**
+ * @param {HTMLElement} root
+ * @param {string} pressed
+ * @returns {boolean} whether it stands for an option
+ */
+export function pickByNumber(root, pressed) {
+  if (!/^[1-9]$/.test(pressed)) return false;
+  const option = /** @type {HTMLElement | null} */ (root.querySelector(`[data-number="${pressed}"]`));
+  option?.click();
+  return Boolean(option);
 }

@@ -8,7 +8,9 @@ import { mayAct, requestKey } from '../state.js';
 import { Answering } from './answering.js';
 import { cardOf } from './card.js';
 import { requestsInView } from './in_view.js';
+import { listenForLetters } from './letters.js';
 import { endInSight, pressLetter } from './permission.js';
+import { pickByNumber } from './question.js';
 import { requestTitle } from './rule_scope.js';
 import { readOnlyCard, settledCard } from './settled.js';
 
@@ -58,7 +60,7 @@ const BEHIND = [
  */
 export function mountRequests(root, app) {
   const dock = new RequestDock(root, app);
-  app.events.on('requestLetter', (pressed) => dock.letter?.(pressed));
+  listenForLetters(root, app, (pressed) => dock.letter?.(pressed) ?? false);
   // Whoever comes back to this tab sees the request for the first time.
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) dock.appearAgain();
@@ -83,7 +85,7 @@ class RequestDock {
     this.reasonFor = ''; // the request that is denied with a reason
     this.showing = ''; // the request in view
     this.open = false; // or put aside
-    /** What a letter does to the request in view. @type {((pressed: string) => void) | null} */
+    /** What a letter does to the request in view. @type {((pressed: string) => boolean) | null} */
     this.letter = null;
     this.phone = matchMedia('(max-width: 720px)');
   }
@@ -130,8 +132,15 @@ class RequestDock {
       this.root,
       settled.map((one) => settledCard(state, one)),
     );
-    if (hadFocus && !this.hasFocus())
-      document.getElementById(state.route.name === 'inbox' ? 'inbox-list' : 'message')?.focus();
+    if (hadFocus && !this.hasFocus()) this.#focusNext();
+  }
+
+  /** Nothing is left to answer: on to the list, or to writing. The composer may be drawn only after this. */
+  #focusNext() {
+    setTimeout(() => {
+      if (this.app.store.get().route.name === 'inbox') document.getElementById('inbox-list')?.focus();
+      else this.app.events.emit('write', null);
+    });
   }
 
   /**
@@ -150,7 +159,8 @@ class RequestDock {
     }
     const turn = this.#turn(all, at, modal);
     const sending = this.answering.sending.get(key);
-    this.letter = ask.kind === 'permission' ? (pressed) => void pressLetter(this.root, pressed, turn) : null;
+    this.letter = (pressed) =>
+      ask.kind === 'permission' ? pressLetter(this.root, pressed, turn) : pickByNumber(this.root, pressed);
     if (!mayAct(state, ask.session_id)) update(this.root, [readOnlyCard(state, ask)]);
     else update(this.root, [cardOf(this.app, state, sending ? { ...ask, sending } : ask, turn)]);
     if (modal && !this.hasFocus()) this.focusCard();
@@ -167,7 +177,7 @@ class RequestDock {
     Object.assign(this, { showing: key, open, reasonFor: '' });
     this.answering.appeared(key);
     // After an answer the focus goes to the next request itself, never onto a button of it.
-    if (this.hasFocus()) setTimeout(() => this.focusCard());
+    if (open && this.hasFocus()) setTimeout(() => this.focusCard());
   }
 
   /**
@@ -207,9 +217,20 @@ class RequestDock {
         this.drafts.set(key, draft);
         this.again();
       },
-      answer: (one, command) => this.answering.answer(one, 'permission', command),
-      send: (one, command) => this.answering.answer(one, 'question', command),
+      answer: (one, command) => this.#answer(one, 'permission', command),
+      send: (one, command) => this.#answer(one, 'question', command),
     };
+  }
+
+  /**
+   * The button that was pressed is off from now on, so the request itself keeps the focus until it is settled.
+   * @param {OpenRequest} ask
+   * @param {'permission' | 'question'} kind
+   * @param {Given} command
+   */
+  #answer(ask, kind, command) {
+    if (this.hasFocus()) this.focusCard();
+    this.answering.answer(ask, kind, command);
   }
 
   /** @param {string} key empty for none */

@@ -3,7 +3,7 @@
 import { h } from '../../js/dom.js';
 import { clockTime, waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
-import { agentTitle, deviceName } from '../sessions.js';
+import { agentTitle, deviceName, nameOf } from '../sessions.js';
 import { isGuest, requestKey } from '../state.js';
 import { requestTitle } from './rule_scope.js';
 
@@ -78,10 +78,10 @@ function answeredWords(state, ask) {
       `${done[0].toUpperCase()}${done.slice(1)}.`,
       session ? `Waiting for ${deviceName(state, session)} to confirm.` : '',
     ];
-  const mine = by === state.me?.name;
+  const who = nameOf(state, by);
   return [
     'check',
-    `${mine ? 'You' : by} ${done} this ${mine ? 'in another browser ' : ''}at ${clockTime(ask.answered_at ?? '')}.`,
+    `${who} ${done} this ${who === by ? '' : 'in another browser '}at ${clockTime(ask.answered_at ?? '')}.`,
     'Nothing left to do.',
   ];
 }

@@ -1,4 +1,4 @@
-/** "Allow always here": from one request to a lasting rule, with how far it reaches said before it is made. */
+/** "Allow always…": from one request to a lasting rule, with how far it reaches said before it is made. */
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
@@ -6,6 +6,8 @@ import { fieldsOf } from '../../js/json.js';
 import { visible } from '../../js/visible.js';
 import { folderName, nearPath } from '../../js/format.js';
 import { menu } from '../parts.js';
+import { agentTitle } from '../sessions.js';
+import { coded } from './format.js';
 
 // Words a shell takes as they are: no quoting, expansion, redirection, assignment or second command.
 const WORD = /^[A-Za-z0-9_./:@%+,=-]+$/;
@@ -55,16 +57,43 @@ export function aboutOf(asked, cwd) {
 }
 
 /**
+ * What lasts longer than the session: rules of ours, then the agent's own. Nothing when there is neither.
  * @param {import('../app.js').App} app
  * @param {import('../state.js').State} state
  * @param {import('../state.js').OpenPermission} ask
  * @param {Pick<import('../requests/requests.js').Turn, 'answer'>} turn
- * @param {boolean} blocked
+ * @param {string | null} why it can't be allowed yet
  */
-export function alwaysHere(app, state, ask, turn, blocked) {
+export function allowAlways(app, state, ask, turn, why) {
+  const choices = [...ourRules(app, state, ask, turn), ...agentRules(state, ask, turn)];
+  if (!choices.length) return null;
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'button quiet always',
+      'data-key': 'always',
+      disabled: why !== null,
+      title: why,
+      'aria-haspopup': 'menu',
+      onclick: (/** @type {On} */ event) => void menu(event.currentTarget, choices),
+    },
+    icon('shield', 14),
+    'Allow always…',
+  );
+}
+
+/**
+ * @param {import('../app.js').App} app
+ * @param {import('../state.js').State} state
+ * @param {import('../state.js').OpenPermission} ask
+ * @param {Pick<import('../requests/requests.js').Turn, 'answer'>} turn
+ * @returns {import('../parts.js').Choice[]}
+ */
+function ourRules(app, state, ask, turn) {
   const session = state.sessions[ask.session_id];
   const about = session && state.me?.role === 'owner' ? aboutOf(ask.asked, session.cwd) : null;
-  if (!about) return null;
+  if (!about) return [];
   const once = (ask.asked.options ?? []).find((one) => one.kind === 'allow_once');
   const make = async (/** @type {{folder?: string, sessionId?: string, agent?: string}} */ scope) => {
     try {
@@ -76,45 +105,50 @@ export function alwaysHere(app, state, ask, turn, blocked) {
     }
   };
   const folder = session.cwd;
-  const here = `${about.verb} ${visible(about.what)} in ${visible(folderName(folder))}`;
+  const name = visible(folderName(folder));
+  const deed = (/** @type {string} */ rest) => [`${about.verb} `, h('code', null, visible(about.what)), ` ${rest}`];
   // A program or file beside the project is another one elsewhere.
   const local = 'path' in about.spec || /^[^/]+\//.test(about.what.split(' ')[0]);
-  return h(
-    'p',
-    { class: 'always', 'data-key': 'always' },
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'link',
-        disabled: blocked,
-        'aria-haspopup': 'menu',
-        onclick: (/** @type {On} */ event) =>
-          menu(event.currentTarget, [
-            { title: 'Allow without asking, from now on' },
-            {
-              label: here,
-              note: `every session in ${visible(folder)}, every agent, until you remove the rule`,
-              run: () => void make({ folder }),
-            },
-            {
-              label: `${here}, ${visible(session.agent)} only`,
-              note: 'the same for this agent alone',
-              run: () => void make({ folder, agent: session.agent }),
-            },
-            ...(local
-              ? []
-              : [
-                  {
-                    label: `${about.verb} ${visible(about.what)} in every project`,
-                    note: 'every session on this machine, every agent',
-                    run: () => void make({}),
-                  },
-                ]),
-          ]),
-      },
-      icon('shield', 14),
-      'Allow always here…',
-    ),
-  );
+  return [
+    { title: 'Allow without asking, from now on' },
+    {
+      label: deed(`in ${name}`),
+      note: `every session in ${visible(folder)}, every agent, until you remove the rule`,
+      run: () => void make({ folder }),
+    },
+    {
+      label: deed(`in ${name}, ${visible(agentTitle(state, session.agent))} only`),
+      note: 'the same for this agent alone',
+      run: () => void make({ folder, agent: session.agent }),
+    },
+    ...(local
+      ? []
+      : [
+          {
+            label: deed('in every project'),
+            note: 'every session on this machine, every agent',
+            run: () => void make({}),
+          },
+        ]),
+  ];
+}
+
+/**
+ * What the agent itself offers; how far it reaches stands below each.
+ * @param {import('../state.js').State} state
+ * @param {import('../state.js').OpenPermission} ask
+ * @param {Pick<import('../requests/requests.js').Turn, 'answer'>} turn
+ * @returns {import('../parts.js').Choice[]}
+ */
+function agentRules(state, ask, turn) {
+  const offered = (ask.asked.options ?? []).filter((one) => one.kind === 'allow_always');
+  if (!offered.length) return [];
+  return [
+    { title: `${agentTitle(state, state.sessions[ask.session_id]?.agent ?? '')}’s own rules` },
+    ...offered.map((one) => ({
+      label: coded(one.name),
+      note: visible(one.scope ?? ''),
+      run: () => turn.answer(ask, { decision: 'allow', option: one.option_id }),
+    })),
+  ];
 }

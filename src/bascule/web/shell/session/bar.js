@@ -4,7 +4,7 @@ import { h, iconButton, update } from '../../js/dom.js';
 import { folderName, waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { dot, menu } from '../parts.js';
-import { agentTitle, deviceName, modelName, pullNumber, statusOf, titleOf } from '../sessions.js';
+import { agentTitle, deviceName, modelName, ownNames, pullNumber, statusOf, titleOf } from '../sessions.js';
 import { isGuest, mayAct, shownSession } from '../state.js';
 import { otherWay } from '../terminal/chat_or_screen.js';
 import { exportChoices, openSessionMenu } from './bar_menu.js';
@@ -41,13 +41,22 @@ export function mountSessionBar(root, app, open) {
   function title(state, session) {
     const id = session.session_id;
     if (renaming === id) return renameField(session.title || titleOf(session), (text) => renamed(id, text));
-    const onclick = () => {
-      if (!mayAct(state, id)) return;
-      renaming = id;
-      again();
-      root.querySelector('input')?.select();
-    };
-    return h(state.route.name === 'inbox' ? 'h2' : 'h1', { title: titleOf(session), onclick }, titleOf(session));
+    const onclick = () => begin(id);
+    return h(
+      state.route.name === 'inbox' ? 'h2' : 'h1',
+      { title: titleOf(session), dir: 'auto', onclick },
+      titleOf(session),
+    );
+  }
+
+  /** @param {string} id */
+  function begin(id) {
+    if (!mayAct(app.store.get(), id)) return;
+    renaming = id;
+    again();
+    const field = root.querySelector('input');
+    field?.focus();
+    field?.select();
   }
 
   /**
@@ -59,8 +68,10 @@ export function mountSessionBar(root, app, open) {
     renaming = '';
     if (text) app.api.title(id, { title: text }).catch(app.trouble);
     again();
+    if (document.activeElement === document.body) app.events.emit('write', null);
   }
 
+  app.events.on('rename', begin);
   app.store.subscribe(draw);
   draw(app.store.get());
 }
@@ -168,7 +179,7 @@ function pill(state, session) {
 function watchers(state, id) {
   const names = state.company[id]?.viewers ?? [];
   if (names.length < 2) return null;
-  const others = names.filter((name) => name !== state.me?.name);
+  const others = names.filter((name) => !ownNames(state).includes(name));
   const words = `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} here, too`;
   return h(
     'span',

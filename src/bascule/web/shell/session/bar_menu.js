@@ -3,7 +3,8 @@
 import { h } from '../../js/dom.js';
 import { clockTime } from '../../js/format.js';
 import { menu } from '../parts.js';
-import { isOver } from '../sessions.js';
+import { pinChoice } from '../sidebar/rows.js';
+import { isOver, nameOf } from '../sessions.js';
 import { mayAct } from '../state.js';
 import { terminalChoices } from '../terminal/chat_or_screen.js';
 import { confirmEnd } from './confirm.js';
@@ -51,7 +52,8 @@ export function openSessionMenu(app, anchor, id, find) {
     h(
       'p',
       { class: 'caption' },
-      `Begun ${clockTime(session.created_at)}${session.created_by ? ` by ${session.created_by}` : ''}`,
+      `Started ${session.created_by ? `by ${nameOf(state, session.created_by, 'you')} ` : ''}` +
+        `at ${clockTime(session.created_at)}`,
     ),
   );
 }
@@ -72,6 +74,8 @@ function actChoices(app, session) {
       );
   return [
     'line',
+    { label: 'Rename', note: 'F2', icon: 'edit', run: () => app.events.emit('rename', id) },
+    pinChoice(app, id),
     { label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'inbox', run: archive },
     isOver(session)
       ? { label: 'Resume', icon: 'play', run: () => void app.api.resume(id).catch(app.trouble) }

@@ -1,6 +1,7 @@
 /** A link that shows one session to somebody: made, shown as text and as a code for a phone, and taken back. */
 
-import { h, iconButton, update } from '../../js/dom.js';
+import { copyButton } from '../../js/copy_button.js';
+import { h, update } from '../../js/dom.js';
 import { endsWords } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { qrView } from '../../js/qr.js';
@@ -132,9 +133,9 @@ const madeLink = (app, { link, code }) =>
         'div',
         { class: 'input mono copy-line' },
         h('span', { title: link }, link),
-        iconButton('copy', 'Copy the link', { onclick: () => app.copy(link) }),
+        copyButton('Copy the link', () => app.copy(link)),
       ),
-      h('small', null, 'It is shown only this once.'),
+      h('small', null, 'Shown only once. Copy it now.'),
     ),
   );
 

@@ -84,7 +84,7 @@ function tabView(app, state, id, dragging) {
       dot(status.dot, status.word),
       session && agentLetter(session.agent),
       agent && h('span', { class: 'spoken' }, `${agent}:`),
-      h('span', { class: 'session-tab__title' }, title),
+      h('span', { class: 'session-tab__title', dir: 'auto' }, title),
     ),
     // For the mouse; the keyboard has Alt W, and a list of tabs may hold only tabs.
     iconButton('x', `Close ${title}`, {
@@ -118,6 +118,7 @@ const mouseHandlers = (app, id, dragging) => ({
     if (dragging.id !== id) move(app, dragging.id, id, event.clientX >= at.left + at.width / 2);
   },
   ondrop: (/** @type {DragEvent} */ event) => event.preventDefault(),
+  ondblclick: () => app.events.emit('rename', id),
   onauxclick: (/** @type {MouseEvent} */ event) => {
     if (event.button === 1) closeTab(app, id);
   },

@@ -51,11 +51,16 @@ async function loadOlder({ app, loaded, again }) {
 /** @param {import('../../js/types.d.ts').AuditPage} page */
 const rowsOf = (page) => page.records.map((line) => ({ at: line.entry.at, n: line.entry.n, ...line.entry.record }));
 
+/** @param {string} decision */
+function grantWords(decision) {
+  if (decision.startsWith('renamed')) return 'Renamed';
+  return decision === 'created' ? 'Created a link' : decision === 'revoked' ? 'Revoked' : 'Took back';
+}
+
 /** @param {AuditLine} one */
 function whatWords(one) {
   if (one.action === 'permission' && one.decision) return one.decision === 'allow' ? 'Allowed' : 'Denied';
-  if (one.action === 'grant' && one.decision)
-    return one.decision === 'created' ? 'Let somebody in' : one.decision === 'revoked' ? 'Revoked' : 'Took back';
+  if (one.action === 'grant' && one.decision) return grantWords(one.decision);
   return ACTIONS[one.action] ?? one.action;
 }
 

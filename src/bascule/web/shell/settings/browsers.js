@@ -1,6 +1,7 @@
 /** Trusted browsers: who holds a key, adding one by link or by code, taking one back. */
 
-import { h, iconButton } from '../../js/dom.js';
+import { copyButton } from '../../js/copy_button.js';
+import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { qrView } from '../../js/qr.js';
 import { visible } from '../../js/visible.js';
@@ -46,12 +47,7 @@ export function browsersPart(context) {
     addCard(context),
     grantTable(context, grants),
     single > 0 &&
-      h(
-        'p',
-        { class: 'hint' },
-        `Besides, ${count(single, 'session')} ` +
-          `${single === 1 ? 'has a key of its own' : 'each have a key of their own'}.`,
-      ),
+      h('p', { class: 'hint' }, `${count(single, 'session')} also ${single === 1 ? 'has its' : 'have their'} own key.`),
   ];
 }
 
@@ -125,7 +121,7 @@ function madeLink({ app, loaded, again }) {
       'div',
       { class: 'input mono copy-line' },
       h('span', null, loaded.link),
-      iconButton('copy', 'Copy the link', { onclick: () => app.copy(loaded.link) }),
+      copyButton('Copy the link', () => app.copy(loaded.link)),
     ),
     h('div', null, h('button', { type: 'button', class: 'button line', onclick: done }, 'Done')),
   ];

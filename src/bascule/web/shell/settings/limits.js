@@ -1,5 +1,6 @@
 /** What bounds an agent here, in words. An owner changes it on the spot; the rest stands in the settings file. */
 
+import { copyButton } from '../../js/copy_button.js';
 import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
@@ -48,7 +49,7 @@ export function limitsPart(context, state) {
   return [
     partHead(
       'Limits',
-      'What bounds the agents on this machine, whoever started them. Idle sessions and terminals do not count as ' +
+      'Limits for agents on this machine. Idle sessions and terminals do not count as ' +
         'working. Before a limit ends a session you are told, and can keep it.',
     ),
     problem(loaded.problem),
@@ -84,6 +85,7 @@ function limitRow(context, [table, name, words, kind], editable) {
   const here = table === 'limits' && limits;
   const configured = here ? limits.configured[name] : (settings[table]?.[name] ?? 0);
   const value = here ? limits.limits[name] : configured;
+  const line = `[${table}]\n${name} = ${value}`;
   return h(
     'tr',
     { 'data-key': `${table}.${name}` },
@@ -94,10 +96,7 @@ function limitRow(context, [table, name, words, kind], editable) {
       null,
       h('code', null, `${table}.${name} = ${configured}`),
       value === configured
-        ? iconButton('copy', `Copy the line for ${name}`, {
-            class: 'is-small',
-            onclick: () => app.copy(`[${table}]\n${name} = ${value}`),
-          })
+        ? copyButton(`Copy the line for ${name}`, () => app.copy(line), { class: 'is-small' })
         : editable &&
             iconButton('refresh', `Go back to ${SAY[kind](configured)}`, {
               class: 'is-small',
@@ -126,7 +125,7 @@ const fileCard = (app, settings) =>
       'div',
       { class: 'input mono copy-line' },
       h('span', { title: visible(settings.configFile) }, visible(settings.configFile)),
-      iconButton('copy', 'Copy the path', { onclick: () => app.copy(settings.configFile) }),
+      copyButton('Copy the path', () => app.copy(settings.configFile)),
     ),
   );
 

@@ -3,8 +3,8 @@
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
-import { agentLetter, dot } from '../parts.js';
-import { unaskedLines, unaskedOf } from '../start/unasked.js';
+import { dot } from '../parts.js';
+import { agentCard } from '../start/agents.js';
 
 /** @typedef {{app: import('../app.js').App, loaded: Record<string, any>, again: () => void}} Context */
 /** @typedef {import('../state.js').State} State */
@@ -53,77 +53,70 @@ export function generalPart({ app }, state) {
         ),
       ),
     ),
+    h('div', { class: 'card settings-card' }, h('h3', null, 'Your name'), nameForm(app, state)),
+  ];
+}
+
+/**
+ * @param {import('../app.js').App} app
+ * @param {State} state
+ */
+function nameForm(app, state) {
+  const { me } = state;
+  if (!me) return h('p', null, 'This browser is trusted here.');
+  const words = 'Others see it beside what you send and answer. You see “You”.';
+  if (me.role !== 'owner') return h('p', null, `${visible(me.name)}. ${words}`);
+  return h(
+    'form',
+    {
+      'data-key': me.name,
+      onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
+        event.preventDefault();
+        void renameMe(app, event.currentTarget.querySelector('input')?.value.trim() ?? '');
+      },
+    },
+    h('p', null, words),
     h(
       'div',
-      { class: 'card settings-card' },
-      h('h3', null, 'You'),
-      h(
-        'p',
-        null,
-        state.me
-          ? `${state.me.name}, ${state.me.role}. This name stands beside what you send and answer.`
-          : 'This browser is trusted here.',
-      ),
+      { class: 'form-row' },
+      h('input', {
+        class: 'input grow',
+        'aria-label': 'Your name',
+        value: me.name,
+        required: true,
+        maxlength: 100,
+        autocomplete: 'off',
+      }),
+      h('button', { type: 'submit', class: 'button line' }, 'Save'),
     ),
-  ];
+  );
+}
+
+/**
+ * The socket acts under the name it was opened with, so it is opened again.
+ * @param {import('../app.js').App} app
+ * @param {string} name
+ */
+export async function renameMe(app, name) {
+  const { me } = app.store.get();
+  if (!me || !name || name === me.name) return;
+  try {
+    await app.feed.call('grants:rename', { grantId: me.grantId, name });
+    await app.feed.connect();
+    app.note(`Others now see you as ${name}.`);
+  } catch (error) {
+    app.trouble(error);
+  }
 }
 
 /**
  * @param {Context} context
  * @param {State} state
  */
-export function agentsPart({ app, again }, state) {
+export function agentsPart({ app }, state) {
   return [
     partHead('Agents', 'What is installed on this machine. Bascule uses each as it is.'),
-    h(
-      'section',
-      { class: 'card agent-list' },
-      h(
-        'header',
-        null,
-        h('b', null, `Found on ${state.devices[0]?.name ?? 'this machine'}`),
-        h('span', { class: 'spacer' }),
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'button quiet',
-            onclick: () =>
-              void app.api.agents(true).then((agents) => {
-                app.store.set({ agents });
-                again();
-              }, app.trouble),
-          },
-          icon('refresh', 14),
-          'Look again',
-        ),
-      ),
-      h(
-        'ul',
-        null,
-        state.agents.map((agent) =>
-          h(
-            'li',
-            { 'data-key': agent.name },
-            agentLetter(agent.name, true),
-            h(
-              'span',
-              null,
-              h('b', null, agent.title),
-              h(
-                'small',
-                null,
-                agent.available
-                  ? [agent.version, agent.path].filter(Boolean).join(' · ') || 'comes with Bascule, no account'
-                  : visible(agent.problem ?? 'not installed'),
-              ),
-              agent.available && unaskedLines(unaskedOf(agent)),
-            ),
-            agentState(app, agent),
-          ),
-        ),
-      ),
-    ),
+    agentCard(app, state, { unasked: true, open: true, state: (agent) => agentState(app, agent) }),
   ];
 }
 
@@ -143,15 +136,14 @@ const STATES = {
  * @param {import('../../js/types.d.ts').AgentInfo} agent
  */
 function agentState(app, agent) {
-  const { available, status = 'idle' } = agent;
-  const ready = !available ? 'Not here' : agent.signed_in === 'no' ? 'Not signed in' : 'Ready';
-  const [mark, word] = STATES[status] ?? [available ? 'waiting' : 'ended', ready];
+  const state = STATES[agent.status ?? 'idle'];
+  if (!state) return null;
   return h(
     'span',
     { class: 'agent-list__state' },
-    dot(mark, ''),
-    word,
-    status === 'disconnected' &&
+    dot(state[0], ''),
+    state[1],
+    agent.status === 'disconnected' &&
       h(
         'button',
         {

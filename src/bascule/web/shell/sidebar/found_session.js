@@ -1,5 +1,6 @@
 /** A session begun outside Bascule, once it is open here: its terminal, when a message goes out, and going on here. */
 
+import { copyButton } from '../../js/copy_button.js';
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { agentTitle } from '../sessions.js';
@@ -102,13 +103,7 @@ export function foundClosed(state, app, session) {
       command && h('small', null, 'Or in a terminal there: ', h('code', null, command)),
     ),
     h('span', { class: 'spacer' }),
-    command &&
-      h(
-        'button',
-        { type: 'button', class: 'button line', onclick: () => app.copy(command) },
-        icon('copy'),
-        'Copy command',
-      ),
+    command && copyButton('Copy command', () => app.copy(command), { class: 'button line' }, 'Copy command'),
     mayStart(state) &&
       h('button', { type: 'button', class: 'button line', onclick: go }, icon('play'), 'Continue here'),
   ];

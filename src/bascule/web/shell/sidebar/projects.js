@@ -6,8 +6,8 @@ import { count } from '../../js/format.js';
 import { begin, menu } from '../parts.js';
 import { sessionRow } from './rows.js';
 import { countedGroups } from '../session_list.js';
-import { firstDevice, groupsOf } from '../sessions.js';
-import { mayStart } from '../state.js';
+import { firstDevice, foldedList, groupsOf, isPinned, pinnedSessions } from '../sessions.js';
+import { mayStart, shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
@@ -36,12 +36,35 @@ export function projectGroups(state, app, again) {
 /**
  * @param {State} state
  * @param {App} app
+ * @param {() => void} again
+ */
+export function pinnedGroup(state, app, again) {
+  const pinned = pinnedSessions(state);
+  return (
+    pinned.length > 0 &&
+    h(
+      'section',
+      { class: 'session-group', 'data-key': 'pinned', 'aria-label': 'Pinned' },
+      h('p', { class: 'caption session-group__pinned' }, icon('pin', 14), 'Pinned'),
+      pinned.map((session) => sessionRow(state, app, session, again)),
+    )
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {App} app
  * @param {Group} group
  * @param {number} total sessions, those included that this page does not hold
  * @param {() => void} again
  */
 function section(state, app, group, total, again) {
   const closed = state.collapsed.includes(group.key);
+  const open = state.unfolded.includes(group.key);
+  const shown = foldedList(group.sessions, open, [...state.pins, shownSession(state) ?? '']).filter(
+    (one) => !isPinned(state, one),
+  );
+  const rest = total - shown.length - group.sessions.filter((one) => isPinned(state, one)).length;
   const toggle = () =>
     app.store.set((now) => ({
       collapsed: closed ? now.collapsed.filter((one) => one !== group.key) : [...now.collapsed, group.key],
@@ -94,30 +117,51 @@ function section(state, app, group, total, again) {
         ),
     !closed &&
       (total
-        ? group.sessions.map((session) => sessionRow(state, app, session, again))
+        ? shown.map((session) => sessionRow(state, app, session, again))
         : h('p', { class: 'nothing' }, 'No sessions here yet.')),
-    !closed && total > group.sessions.length && moreRow(app, group, total),
+    !closed && rest > 0 && showMore(rest, () => unfold(app, group, open)),
+    !closed && open && showFewer(() => fold(app, group)),
   );
+}
+
+/**
+ * First what the page holds, then what only the server does.
+ * @param {App} app
+ * @param {Group} group
+ * @param {boolean} open
+ */
+function unfold(app, group, open) {
+  const held = group.sessions.length > foldedList(group.sessions, false, []).length;
+  app.store.set((now) => ({ unfolded: [...now.unfolded.filter((one) => one !== group.key), group.key] }));
+  if (open || !held) void app.list.loadMore(group).catch(app.trouble);
 }
 
 /**
  * @param {App} app
  * @param {Group} group
- * @param {number} total
  */
-const moreRow = (app, group, total) =>
-  showMore(total - group.sessions.length, () => void app.list.loadMore(group).catch(app.trouble));
+const fold = (app, group) => app.store.set((now) => ({ unfolded: now.unfolded.filter((one) => one !== group.key) }));
 
 /**
- * A row that loads what is not in the list yet.
+ * A row that shows what is not in the list yet.
  * @param {number} n
  * @param {() => void} run
  */
-export const showMore = (n, run) =>
+export const showMore = (n, run) => listButton('more', `Show ${n.toLocaleString()} more`, run);
+
+/** @param {() => void} run */
+const showFewer = (run) => listButton('fewer', 'Show fewer', run);
+
+/**
+ * @param {string} key
+ * @param {string} words
+ * @param {() => void} run
+ */
+const listButton = (key, words, run) =>
   h(
     'button',
-    { type: 'button', class: 'session-row found-more', 'data-key': 'more', onclick: run },
-    h('span', { class: 'session-row__text' }, h('span', { class: 'session-row__title' }, `Show more (${n})`)),
+    { type: 'button', class: 'session-row found-more', 'data-key': key, onclick: run },
+    h('span', { class: 'session-row__text' }, h('span', { class: 'session-row__title' }, words)),
   );
 
 /**

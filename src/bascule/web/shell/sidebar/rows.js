@@ -2,10 +2,10 @@
 
 import { h, iconButton } from '../../js/dom.js';
 import { plusMinus } from '../../js/lines.js';
-import { age, count } from '../../js/format.js';
+import { age, clockTime, count } from '../../js/format.js';
 import { confirmEnd } from '../session/confirm.js';
 import { agentLetter, begin, dot, menu } from '../parts.js';
-import { isOver, marksOf, pullNumber, statusOf, titleOf } from '../sessions.js';
+import { agentTitle, isOver, marksOf, modelName, pullNumber, statusOf, titleOf } from '../sessions.js';
 import { mayAct, openRequests, shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -51,16 +51,23 @@ export function sessionRow(state, app, session, again) {
         class: `session-row ${sub ? 'is-double' : ''} ${chosen ? 'is-selected' : ''}`,
         'data-key': id,
         'aria-current': chosen ? 'page' : null,
-        title: `${titleOf(session)}\n${marks}`,
+        title: [titleOf(session), aboutRow(state, session), marks].filter(Boolean).join('\n'),
         onclick: () => app.go({ name: 'session', id }),
+        ondblclick: mayAct(state, id) ? () => rename(id, again) : null,
+        onkeydown: (/** @type {KeyboardEvent} */ event) => {
+          if (event.key !== 'F2' || !mayAct(state, id)) return;
+          event.preventDefault();
+          rename(id, again);
+        },
       },
       dot(status.dot, status.word),
       h(
         'span',
         { class: 'session-row__text' },
-        h('span', { class: 'session-row__title' }, titleOf(session)),
+        h('span', { class: 'session-row__title', dir: 'auto' }, titleOf(session)),
         sub && h('span', { class: 'session-row__details' }, agentLetter(session.agent), sub),
       ),
+      !sub && agentLetter(session.agent),
       h('span', { class: 'session-row__age' }, age(session.updated_at || session.created_at, Date.now())),
     ),
     mayAct(state, id) &&
@@ -73,6 +80,21 @@ export function sessionRow(state, app, session, again) {
 }
 
 /**
+ * Agent, model, when it began, and its id.
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
+const aboutRow = (state, session) =>
+  [
+    agentTitle(state, session.agent),
+    modelName(state, session),
+    session.created_at && `started ${clockTime(session.created_at)}`,
+    session.session_id,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+
+/**
  * @param {App} app
  * @param {HTMLElement} anchor
  * @param {SessionRecord} session
@@ -82,15 +104,8 @@ function rowMenu(app, anchor, session, again) {
   const id = session.session_id;
   const over = isOver(session);
   menu(anchor, [
-    {
-      label: 'Rename',
-      icon: 'edit',
-      run: () => {
-        renaming = id;
-        again();
-        begin('.session-row-wrap input');
-      },
-    },
+    pinChoice(app, id),
+    { label: 'Rename', note: 'F2', icon: 'edit', run: () => rename(id, again) },
     {
       label: session.archived ? 'Take out of the archive' : 'Archive',
       icon: 'inbox',
@@ -117,6 +132,29 @@ function rowMenu(app, anchor, session, again) {
           },
         ]),
   ]);
+}
+
+/**
+ * @param {string} id
+ * @param {() => void} again
+ */
+function rename(id, again) {
+  renaming = id;
+  again();
+  begin('.session-row-wrap input');
+}
+
+/**
+ * @param {App} app
+ * @param {string} id
+ */
+export function pinChoice(app, id) {
+  const pinned = app.store.get().pins.includes(id);
+  return {
+    label: pinned ? 'Unpin' : 'Pin to the top',
+    icon: 'pin',
+    run: () => app.store.set(({ pins }) => ({ pins: pinned ? pins.filter((one) => one !== id) : [...pins, id] })),
+  };
 }
 
 /**

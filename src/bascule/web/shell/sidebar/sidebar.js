@@ -6,7 +6,7 @@ import { count, waited } from '../../js/format.js';
 import { foundGroup } from './found.js';
 import { fillSlot, folderField, slot } from '../start/folder.js';
 import { dot, keyCap } from '../parts.js';
-import { projectGroups, showMore } from './projects.js';
+import { pinnedGroup, projectGroups, showMore } from './projects.js';
 import { sessionRow } from './rows.js';
 import { firstDevice } from '../sessions.js';
 import { filledRecord, mayStart, openRequests } from '../state.js';
@@ -57,6 +57,7 @@ export function mountSidebar(root, app, open) {
         'div',
         { class: 'groups' },
         unloggedGroup(state, app, again),
+        pinnedGroup(state, app, again),
         projectsHead(state, adding, () => (adding ? close() : add())),
         adding && slot('add'),
         ...projectGroups(state, app, again),

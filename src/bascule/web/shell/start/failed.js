@@ -1,6 +1,7 @@
 /** A start that failed: what happened, what the agent said, and what to do now. */
 
-import { h, iconButton } from '../../js/dom.js';
+import { copyButton } from '../../js/copy_button.js';
+import { h } from '../../js/dom.js';
 import { duration } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
@@ -93,7 +94,7 @@ export function startFailed(app, state, going, chosen, does) {
       null,
       footButtons(app, code, chosen, does),
       h('span', { class: 'spacer' }),
-      iconButton('copy', 'Copy details', { onclick: () => app.copy([title, text, said].filter(Boolean).join('\n')) }),
+      copyButton('Copy details', () => app.copy([title, text, said].filter(Boolean).join('\n'))),
     ),
   );
 }
@@ -121,7 +122,7 @@ const doctorLine = (app) =>
     { class: 'command-line' },
     h('code', null, 'bascule doctor'),
     h('span', null, 'run there, says what is wrong'),
-    iconButton('copy', 'Copy bascule doctor', { onclick: () => app.copy('bascule doctor') }),
+    copyButton('Copy bascule doctor', () => app.copy('bascule doctor')),
   );
 
 /** @param {string} said */

@@ -1,97 +1,28 @@
-/** A start besides its composer: the agents found at first, and the steps on the way. */
+/** A start besides its composer: the first welcome, and the steps on the way. */
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
-import { visible } from '../../js/visible.js';
 import { duration } from '../../js/format.js';
-import { agentLetter, dot } from '../parts.js';
+import { dot } from '../parts.js';
 
-/** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('./starting.js').Going} Going */
 /** @typedef {import('./chips.js').Choices} Choices */
 
-/**
- * First run.
- * @param {App} app
- * @param {State} state
- * @param {(name: string) => void} use
- */
-export function foundAgents(app, state, use) {
-  const device = state.devices[0]?.name ?? 'this machine';
-  return [
-    h(
-      'div',
-      { class: 'first-run' },
-      h('p', { class: 'mark' }, icon('logo', 56)),
-      h('h1', { class: 'hero' }, 'Nothing crosses until you say so'),
-      h(
-        'p',
-        { class: 'lead' },
-        'Bascule runs the coding agents on your machines from this page. Every command and edit they ' +
-          'want comes to you first, unless you made a rule for it.',
-      ),
-    ),
-    h(
-      'section',
-      { class: 'card agent-list', 'aria-label': 'Agents' },
-      h(
-        'header',
-        null,
-        h('b', null, `Found on ${device}`),
-        h('span', { class: 'spacer' }),
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'button quiet',
-            onclick: () => void app.api.agents(true).then((agents) => app.store.set({ agents }), app.trouble),
-          },
-          icon('refresh', 14),
-          'Look again',
-        ),
-      ),
-      h(
-        'ul',
-        null,
-        state.agents.map((agent) => agentRow(agent, use)),
-      ),
-    ),
-  ];
-}
-
-/**
- * @param {import('../state.js').AgentInfo} agent
- * @param {(name: string) => void} use
- */
-const agentRow = (agent, use) =>
+/** First run: what this is, in two sentences. */
+export const welcome = () =>
   h(
-    'li',
-    { 'data-key': agent.name },
-    agentLetter(agent.name, true),
-    h('span', null, h('b', null, agent.title), h('small', null, agentNote(agent))),
+    'div',
+    { class: 'first-run', 'data-key': 'welcome' },
+    h('p', { class: 'mark' }, icon('logo', 44)),
+    h('h1', { class: 'hero' }, 'Nothing crosses until you say so'),
     h(
-      'span',
-      { class: 'agent-list__state' },
-      dot(agent.available ? 'waiting' : 'ended', ''),
-      agent.available ? 'Ready' : 'Not here',
+      'p',
+      { class: 'lead' },
+      'Bascule runs the coding agents on your machines from this page. Every command and edit they ' +
+        'want comes to you first, unless you made a rule for it.',
     ),
-    agent.available &&
-      h(
-        'button',
-        { type: 'button', class: 'button is-small line', onclick: () => use(agent.name) },
-        icon('play', 14),
-        agent.demo ? 'Try it' : 'Use',
-      ),
   );
-
-/** @param {import('../state.js').AgentInfo} agent */
-function agentNote(agent) {
-  if (agent.demo) return 'comes with Bascule, no account';
-  return agent.available
-    ? [agent.version, agent.path].filter(Boolean).join(' · ')
-    : visible(agent.problem ?? 'not installed');
-}
 
 /**
  * @param {State} state

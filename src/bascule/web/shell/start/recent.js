@@ -1,10 +1,10 @@
-/** Sessions to pick up again, below the composer of a new one. */
+/** The latest sessions, below the composer of a new one. */
 
 import { h } from '../../js/dom.js';
 import { age, folderName } from '../../js/format.js';
 import { dot } from '../parts.js';
 import { workOf } from '../sidebar/rows.js';
-import { agentTitle, marksOf, sessionsInOrder, statusOf, titleOf } from '../sessions.js';
+import { agentTitle, pullNumber, sessionsInOrder, statusOf, titleOf } from '../sessions.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
@@ -22,7 +22,7 @@ export function recentSessions(app, state) {
   return h(
     'section',
     { class: 'recent' },
-    h('p', { class: 'caption' }, 'Pick up again'),
+    h('p', { class: 'caption' }, 'Recent'),
     some.map((session) => row(app, state, session)),
   );
 }
@@ -42,11 +42,12 @@ function row(app, state, session) {
       onclick: () => app.go({ name: 'session', id: session.session_id }),
     },
     dot(status.dot, status.word),
-    h('span', { class: 'recent__title' }, titleOf(session)),
+    h('span', { class: 'recent__title', dir: 'auto' }, titleOf(session)),
     h(
       'span',
       { class: 'marks' },
-      marksOf(session).map((one) => h('span', { class: 'mark-label', title: one.title }, one.word)),
+      session.pull_request &&
+        h('span', { class: 'mark-label', title: session.pull_request }, `PR ${pullNumber(session.pull_request)}`),
     ),
     h(
       'small',

@@ -1,19 +1,21 @@
 /** A new session: a composer with chips, the steps of the start, and what to do when it fails. */
 
 import { h, update } from '../../js/dom.js';
+import { folderName } from '../../js/format.js';
 import { severalAgents } from '../compare/start.js';
 import { permissionChip } from '../composer/chips.js';
 import { attachButton, pictureRow, takePictures, textBox } from '../composer/text_box.js';
-import { control, keyName } from '../parts.js';
+import { control, keyCap } from '../parts.js';
 import { draftOf, keepDraft } from '../storage.js';
+import { agentCard } from './agents.js';
 import { agentChip, choices, deviceChip, folderChip, modelField } from './chips.js';
 import { startFailed } from './failed.js';
 import { fillSlot, folderField, slot } from './folder.js';
-import { foundAgents, startSteps } from './progress.js';
+import { startSteps, welcome } from './progress.js';
 import { recentSessions } from './recent.js';
 import { Starting } from './starting.js';
 import { isTooLong, taskProblem } from './task.js';
-import { terminalRow } from './terminal.js';
+import { terminalChips } from './terminal.js';
 import { unaskedLines, unaskedOf } from './unasked.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -21,6 +23,8 @@ import { unaskedLines, unaskedOf } from './unasked.js';
 /** @typedef {import('./chips.js').Choices} Choices */
 
 const FOLDER = 'bascule.cwd'; // where the chosen folder is kept
+const ONLY_PICTURES = 'See the picture.';
+const FIRST_TASK = 'Show me around';
 
 /**
  * @param {HTMLElement} root
@@ -40,10 +44,11 @@ export function mountStart(root, app) {
   app.events.on('startFolder', (path) => screen.useFolder(path));
   app.store.subscribe((now, before) => {
     draw(now);
-    if (now.route.name === 'start' && before.route.name !== 'start' && matchMedia('(pointer: fine)').matches)
-      screen.area.focus();
+    // Whoever goes here, also from here, goes on by typing. A touch would bring the keyboard up over everything.
+    if (now.route !== before.route && now.route.name === 'start') setTimeout(() => screen.begin());
   });
   draw(app.store.get());
+  if (app.store.get().route.name === 'start') setTimeout(() => screen.begin());
 }
 
 class StartScreen {
@@ -75,7 +80,7 @@ class StartScreen {
     this.firstProject = this.#projectField();
     this.several = severalAgents(app, () => this.again());
     this.starting = new Starting(app, this.command, this.several, {
-      task: () => ({ prompt: this.area.value.trim(), images: this.pictures }),
+      task: () => ({ prompt: this.#task(), images: this.pictures }),
       changed: () => this.again(),
       begun: () => this.#empty(),
     });
@@ -96,7 +101,7 @@ class StartScreen {
           keepDraft('start', area.value);
           this.again();
         },
-        sends: control,
+        sends: (event) => !event.shiftKey || control(event),
         send: () => void this.starting.start(),
       },
     );
@@ -128,6 +133,14 @@ class StartScreen {
         this.useFolder(path);
       },
     });
+  }
+
+  #task() {
+    return this.area.value.trim() || (this.pictures.length ? ONLY_PICTURES : '');
+  }
+
+  begin() {
+    if (matchMedia('(pointer: fine)').matches) this.area.focus();
   }
 
   #device() {
@@ -181,7 +194,7 @@ class StartScreen {
   draw(state) {
     const chosen = choices(state, this.command);
     const fresh = state.loaded && !Object.keys(state.sessions).length && !this.starting.going;
-    update(this.head, [this.#heading(state, fresh, chosen)].flat());
+    update(this.head, [this.#heading(state, fresh, chosen)]);
     this.#drawBox(state, chosen);
     this.#drawBelow(state, fresh, chosen);
   }
@@ -192,7 +205,7 @@ class StartScreen {
    */
   #drawBox(state, chosen) {
     const { area, row, limit, starting } = this;
-    const problem = taskProblem(area.value);
+    const problem = taskProblem(this.#task());
     this.box.classList.toggle('is-disabled', starting.isBusy);
     area.disabled = row.disabled = starting.isBusy;
     limit.hidden = !problem || !isTooLong(area.value);
@@ -228,10 +241,13 @@ class StartScreen {
         { class: 'chip-row' },
         deviceChip(state, chosen, (device) => this.#choose({ device })),
         folderChip(app, state, chosen, does),
+        chosen.agent && chosen.cwd && this.several.treeChip(folderName(chosen.cwd)),
+        h('span', { class: 'spacer', 'data-key': 'spacer' }),
+        idle ? terminalChips(app, state, chosen.cwd) : [],
       ),
       idle && unaskedLines(unaskedOf(chosen.agent)),
-      idle && terminalRow(app, state, chosen.cwd),
       typesPath && slot('folder'),
+      fresh && agentCard(app, state, { use: (agent) => this.#use(agent) }),
       addFirst && h('p', { class: 'caption first', 'data-key': 'cap' }, 'Add your first project'),
       addFirst && slot('first'),
       idle && !fresh && recentSessions(app, state),
@@ -261,11 +277,18 @@ class StartScreen {
       });
     if (starting.going) return startSteps(state, starting.going, chosen, giveUp);
     if (!fresh) return h('h1', { class: 'hero' }, 'What should we work on?');
-    return foundAgents(app, state, (agent) => {
-      if (!this.area.value) this.area.value = 'Show me around';
-      this.#choose({ agent });
-      this.area.focus();
-    });
+    return welcome();
+  }
+
+  /**
+   * The demo begins at once, with whatever was written already; an agent of one's own waits for its task.
+   * @param {import('../state.js').AgentInfo} agent
+   */
+  #use(agent) {
+    this.#choose({ agent: agent.name, model: '' });
+    if (!agent.demo) return void this.area.focus();
+    if (!this.#task()) this.area.value = FIRST_TASK;
+    void this.starting.start();
   }
 }
 
@@ -286,5 +309,5 @@ const startButton = (starting, problem, ready) =>
       onclick: () => void starting.start(),
     },
     starting.isBusy ? 'Starting' : 'Start',
-    h('kbd', null, keyName('Ctrl ⏎')),
+    keyCap('⏎'),
   );

@@ -133,6 +133,8 @@ export class Starting {
     this.going = goingAfter(this.going, id ? state.sessions[id] : undefined, Date.now());
     if (this.going) return;
     this.#begun();
-    if (state.route.name === 'start') this.app.go({ name: 'session', id });
+    if (state.route.name !== 'start') return;
+    this.app.go({ name: 'session', id });
+    setTimeout(() => this.app.events.emit('write', null)); // once the composer is drawn
   }
 }

@@ -1,6 +1,5 @@
 /** What a task must be before it can be sent. Pure. */
 
-const MIN_CHARACTERS = 10;
 const MAX_CHARACTERS = 10_000;
 
 /** @param {string} text */
@@ -13,7 +12,6 @@ const lengthOf = (text) => Array.from(text.trim()).length;
 export function taskProblem(text) {
   const length = lengthOf(text);
   if (!length) return 'Describe the task first.';
-  if (length < MIN_CHARACTERS) return `Say a little more: at least ${MIN_CHARACTERS} characters.`;
   return length > MAX_CHARACTERS
     ? `${length.toLocaleString()} of ${MAX_CHARACTERS.toLocaleString()} characters. ` +
         'Put the rest into a file, and name it.'

@@ -13,19 +13,17 @@ import { openTerminal } from '../terminal/terminals.js';
  * @param {import('../state.js').State} state
  * @param {string} cwd
  */
-export function terminalRow(app, state, cwd) {
+export function terminalChips(app, state, cwd) {
   const screens = state.screens.filter((one) => one.available && !one.demo);
-  if (!mayStart(state) || !screens.length) return null;
+  if (!mayStart(state) || !screens.length) return [];
   const shell = screens.find((one) => one.name === 'shell');
   const agents = screens.filter((one) => one !== shell);
   const open = (/** @type {string} */ agent) => void openTerminal(app, { agent, cwd: cwd || null });
-  return h(
-    'div',
-    { class: 'chip-row', 'data-key': 'terminals' },
+  return [
     shell &&
       h(
         'button',
-        { type: 'button', class: 'chip', onclick: () => open('shell') },
+        { type: 'button', class: 'chip', 'data-key': 'shell', onclick: () => open('shell') },
         icon('terminal', 14),
         'Open a terminal',
       ),
@@ -35,16 +33,17 @@ export function terminalRow(app, state, cwd) {
         {
           type: 'button',
           class: 'chip',
+          'data-key': 'screen',
           'aria-haspopup': 'menu',
           onclick: (/** @type {On} */ event) =>
             menu(event.currentTarget, [
-              { title: 'On its own screen' },
+              { title: 'In its own terminal' },
               ...agents.map((one) => ({ label: one.title, note: one.version ?? '', run: () => open(one.name) })),
             ]),
         },
         agentLetter(agents[0].name),
-        'An agent’s own screen',
+        agents.length === 1 ? `Open ${agents[0].title}’s terminal` : 'Open an agent’s terminal',
         h('span', { class: 'chip__caret' }, icon('down', 12)),
       ),
-  );
+  ];
 }

@@ -1,7 +1,6 @@
 /** A conversation as a chat or on the agent's own screen: one click apart, and never both at once. */
 
 import { iconButton } from '../../js/dom.js';
-import { agentTitle } from '../sessions.js';
 import { mayStart } from '../state.js';
 import { isTerminal, openHere, openTerminal } from './terminals.js';
 
@@ -26,8 +25,8 @@ export function otherWay(app, state, session) {
   const agent = state.screens.find((one) => one.name === session.agent);
   if (!agent || !agent.drivers?.some((one) => one !== 'terminal')) return null;
   return session.driver === 'terminal'
-    ? iconButton('chat', 'Go on as a chat', { onclick: () => void asChat(app, session) })
-    : iconButton('terminal', `Go on in ${agentTitle(state, session.agent)}’s own screen`, {
+    ? iconButton('chat', 'Continue as a chat', { onclick: () => void asChat(app, session) })
+    : iconButton('terminal', 'Continue in the terminal', {
         onclick: () => void asTerminal(app, session),
       });
 }

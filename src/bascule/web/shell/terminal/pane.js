@@ -3,6 +3,7 @@
  * bar, its foot, its keys, and the question before several lines are pasted. The frame is known by its window.
  */
 
+import { pointIn } from '../links.js';
 import { h, iconButton, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { textOf } from '../../terminal/pasted.js';
@@ -144,7 +145,7 @@ export class TerminalPane {
           this.line.resize(message.cols, message.rows);
         break;
       case 'link':
-        if (typeof message.href === 'string') this.app.openLink(message.href);
+        if (typeof message.href === 'string') this.app.openLink(message.href, pointIn(this.frame, message));
         break;
       case 'copy':
         if (typeof message.text === 'string' && this.#hasFocus()) this.app.copy(message.text);

@@ -1,0 +1,45 @@
+/**
+ * Letters and digits that answer the request in view: in the request itself, from the lists and bars beside it, and
+ * anywhere on the inbox. Never while something is typed, and never from a frame, where an agent could forge them.
+ */
+
+import { openRequests, requestKey, shownSession } from '../state.js';
+
+/** @typedef {import('../state.js').State} State */
+
+const TYPED = 'input:not([type=radio]):not([type=checkbox]), textarea, select, iframe';
+const ELSEWHERE = '[role=menu], [role=dialog]:not(.request), .palette';
+const BESIDE = '#side, #sbar, #tabs';
+
+/**
+ * Would a letter answer the request in view, pressed with the focus here?
+ * @param {State} state
+ * @param {Element | null} focus
+ */
+export function lettersWork(state, focus) {
+  const card = document.querySelector('#requests .request');
+  if (!(card instanceof HTMLElement) || card.offsetParent === null || !focus) return false;
+  if (focus.closest(TYPED) || focus.closest(ELSEWHERE)) return false;
+  if (focus.closest('.request')) return true;
+  if (state.route.name === 'inbox') return openRequests(state).some((one) => requestKey(one) === state.inboxPick);
+  return shownSession(state) !== null && Boolean(focus.closest(BESIDE));
+}
+
+/**
+ * @param {HTMLElement} root of the requests
+ * @param {import('../app.js').App} app
+ * @param {(pressed: string) => boolean} press whether it stands for anything
+ */
+export function listenForLetters(root, app, press) {
+  const look = () => root.classList.toggle('has-keys', lettersWork(app.store.get(), document.activeElement));
+  const lookSoon = () => setTimeout(look); // while the focus moves it is nowhere
+  for (const change of ['focusin', 'focusout']) document.addEventListener(change, lookSoon);
+  addEventListener('blur', lookSoon); // also into a frame
+  addEventListener('focus', lookSoon);
+  app.store.subscribe(look);
+  addEventListener('keydown', (event) => {
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const target = event.target instanceof Element ? event.target : document.body;
+    if (lettersWork(app.store.get(), target) && press(event.key)) event.preventDefault();
+  });
+}

@@ -1,0 +1,98 @@
+"""The first minute: something to do is in sight, any first words start a session, and typing goes on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+from tests.live import LiveServer
+from tests.web.axe import serious
+from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+
+LAPTOP = {"width": 1280, "height": 720}
+
+
+async def in_sight(page: Page, *selectors: str) -> list[str]:
+    """Those of them that are not wholly on the screen, nor behind the bar at its foot."""
+    bar = await page.locator("#bnav").bounding_box()
+    foot = bar["y"] if bar else page.viewport_size["height"] if page.viewport_size else 0
+    missing: list[str] = []
+    for selector in selectors:
+        box = await page.locator(selector).first.bounding_box()
+        if box is None or box["y"] < 0 or box["y"] + box["height"] > foot:
+            missing.append(selector)
+    return missing
+
+
+@pytest.mark.row("R7", "X13")
+@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
+async def test_a_newcomer_sees_the_composer_the_demo_and_how_to_install_the_others(
+    short_dir: Path, browser: Browser, size: Any
+) -> None:
+    async with LiveServer(short_dir) as server:
+        tab = await open_tab(browser, server.url, server.token, size=size)
+        page = tab.page
+        await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        try_it = page.get_by_role("button", name="Try it")
+        await expect(try_it).to_be_visible()
+        more = page.locator(".installable summary")
+        await expect(more).to_contain_text("more agents can be installed")
+        places = "#task", ".start__go", ".agent-list li button", ".installable summary"
+        assert await in_sight(page, *places) == []
+        assert await serious(tab) == []
+        # The task field is first, and has the focus where that brings up no keyboard.
+        if size is not PHONE:
+            await expect(page.locator("#task")).to_be_focused()
+        # How to install one, ready to be pasted. The button itself says that it is copied.
+        codex = page.locator(".installable li[data-key=codex]")
+        await expect(codex).to_be_hidden()
+        await more.click()
+        await expect(codex.locator("code")).to_have_text("npm install -g @openai/codex")
+        copy = codex.get_by_role("button", name="Copy the command that installs Codex")
+        await copy.click()
+        await expect(copy).to_have_attribute("data-copied", "")
+        await expect(page.locator(".note")).to_have_count(0)
+        assert await page.evaluate("navigator.clipboard.readText()") == "npm install -g @openai/codex"
+        # One press, and it works.
+        await try_it.click()
+        await tab.says("Show me around")
+        assert "/sessions/" in page.url
+        if size is not PHONE:
+            await expect(page.locator("#message, #requests .question")).to_be_focused()
+        assert tab.errors == []
+
+
+@pytest.mark.row("R7", "R8", "X13")
+async def test_any_first_words_start_a_session_and_typing_goes_on_where_one_is(
+    short_dir: Path, browser: Browser
+) -> None:
+    async with LiveServer(short_dir) as server:
+        tab = await open_tab(browser, server.url, server.token, size=LAPTOP)
+        page, keys, task = tab.page, tab.page.keyboard, tab.page.locator("#task")
+        await expect(page.get_by_role("button", name="Try it")).to_be_visible()
+        # Pressed while there already: letters go into the field, none of them is a shortcut.
+        await page.get_by_role("button", name="New session N").click()
+        await keys.type("think")
+        await expect(task).to_have_value("think")
+        await task.fill("hi")
+        await task.press("Shift+Enter")
+        await keys.type("you")
+        await expect(task).to_have_value("hi\nyou")
+        await task.fill("hello")
+        await task.press("Enter")
+        await tab.says("hello")
+        await expect(page.locator("#message")).to_be_focused()
+        await keys.type("never mind")
+        await expect(page.locator("#message")).to_have_value("never mind")
+        # Letters amid others are typing, also where no field has the focus; N alone is a shortcut.
+        await page.evaluate("document.activeElement.blur()")
+        await keys.type("and on")
+        assert "/sessions/" in page.url
+        await page.wait_for_function(
+            "began => performance.now() - began > 2100", arg=await page.evaluate("performance.now()")
+        )
+        await keys.press("n")
+        await expect(task).to_be_focused()
+        assert tab.errors == []

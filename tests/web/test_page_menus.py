@@ -1,0 +1,147 @@
+"""Menus, links, modes and paths: one thing floats at a time, and what is shown is what counts."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.hub.running_hub import RunningHub, until
+from tests.hub.scripted_device import append
+from tests.web.chrome import needs_chromium, open_tab
+from tests.web.lantern import lantern, said, tell, tool
+from tests.web.test_page_requests import begun
+
+from bascule.model.commands import SetMode, SetPermissionMode
+from bascule.model.events import ModeChanged, PromptSent
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+LAPTOP = {"width": 1280, "height": 720}
+DEEP = "src/deeply/nested/very/long/path/for/testing/the/cut/of/folders/settings.py"
+CUT = "(one) => [one.scrollWidth > one.clientWidth, one.textContent]"
+
+
+@pytest.mark.row("X13")
+async def test_a_press_in_the_transcript_escape_and_another_screen_close_what_is_open(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/uploads", size=LAPTOP)
+        page, floating = tab.page, tab.page.locator(".menu")
+        await tab.says("Parts are only")
+        openers = [
+            page.locator(".k-mode:visible"),
+            page.get_by_role("button", name="Share", exact=True),
+            page.locator(".context-meter"),
+        ]
+        for opener in openers:
+            await opener.click()
+            await expect(floating).to_have_count(1)
+            await tab.well.locator("body").click(position={"x": 20, "y": 200})
+            await expect(floating).to_have_count(0)
+            await opener.click()
+            await expect(floating).to_have_count(1)
+            await page.keyboard.press("Escape")
+            await expect(floating).to_have_count(0)
+            await expect(opener).to_be_focused()
+        await openers[2].click()
+        await tab.turn_to("/inbox")
+        await expect(floating).to_have_count(0)
+        assert tab.errors == []
+
+
+@pytest.mark.row("A10", "X13")
+async def test_a_link_opens_beside_itself_and_no_note_lies_over_send(
+    hub: RunningHub, browser: Browser
+) -> None:
+    await begun(hub, *said("m1", "See [the page](https://example.com/a/long/way) and go on."))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=LAPTOP)
+    link = tab.well.get_by_role("link", name="the page")
+    await link.click()
+    card = tab.page.get_by_role("dialog", name="Open this link?")
+    await expect(card.locator("p")).to_have_text("https://example.com/a/long/way")
+    at, near = await link.bounding_box(), await card.bounding_box()
+    assert at
+    assert near
+    assert abs(near["y"] - at["y"]) < 60
+    assert abs(near["x"] - at["x"]) < 200
+    await tab.page.keyboard.press("Escape")
+    await expect(card).to_have_count(0)
+    await expect(tab.page.locator(".link-anchor")).to_have_count(0)
+    # A note, when there is one, is nowhere near the button that sends.
+    await tab.page.evaluate(
+        "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }"
+    )
+    await link.click()
+    await card.get_by_role("button", name="Copy").click()
+    note = await tab.page.locator(".note").bounding_box()
+    send = await tab.page.get_by_role("button", name="Send", exact=True).bounding_box()
+    assert note
+    assert send
+    assert note["y"] + note["height"] < send["y"]
+    assert tab.errors == []
+
+
+@pytest.mark.row("R9")
+async def test_one_list_of_modes_and_the_chip_shows_the_one_that_counts(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/python310", size=LAPTOP)
+        page, chip = tab.page, tab.page.locator(".k-mode:visible")
+        items = page.get_by_role("menuitemradio")
+        await expect(chip).to_contain_text("Ask first")
+        await chip.click()
+        labels = ["Plan", "Ask first", "Allow reading", "Allow all", "Deny everything", "Accept edits"]
+        texts = [text.split("\n")[0] for text in await items.all_inner_texts()]
+        assert texts == labels
+        await expect(page.locator(".menu [aria-checked=true]")).to_have_count(1)
+        await items.nth(0).click()
+        await until(lambda: any(isinstance(one, SetMode) for one in hub.device.commands))
+        await tell(hub.store, "python310", [ModeChanged("plan")])
+        await expect(chip).to_contain_text("Plan")
+        # Whoever asks first again leaves the plan mode, too.
+        await chip.click()
+        await expect(page.locator(".menu [aria-checked=true]")).to_contain_text("Plan")
+        await items.nth(1).click()
+        await until(lambda: any(isinstance(one, SetPermissionMode) for one in hub.device.commands))
+        assert [one.mode for one in hub.device.commands if isinstance(one, SetMode)] == ["plan", "default"]
+        assert tab.errors == []
+
+
+@pytest.mark.row("X13")
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_a_long_path_keeps_its_file_and_text_runs_as_it_is_written(
+    hub: RunningHub, browser: Browser, width: int
+) -> None:
+    arabic = "# عنوان\n\nمرحبا بالعالم\n\n- بند\n\nAnd English."
+    done = tool("Read", "read", 1, "…", file_path=f"/code/lantern/{DEEP}")
+    await begun(hub, *done, *said("m1", arabic), PromptSent("p2", "شكرا", "ana"))
+    await append(hub.store, "s1", *said("m2", "Hello"))
+    size = {"width": width, "height": 720}
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1", size=size)
+    name = tab.well.locator(".is-path b")
+    await expect(name).to_be_visible()
+    assert await name.evaluate(CUT) == [False, "settings.py"]
+    column = tab.well.locator("#col")
+    directions = {
+        "rtl": [column.locator("h1"), column.locator("li"), column.locator(".said").nth(1)],
+        "ltr": [column.locator("p", has_text="English"), column.locator(".said").first],
+    }
+    for way, elements in directions.items():
+        for element in elements:
+            assert await element.evaluate("(one) => getComputedStyle(one).direction") == way
+
+
+@pytest.mark.row("X9")
+async def test_letters_after_an_at_sign_find_files_of_the_whole_project(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as hub:
+        tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/uploads", size=LAPTOP)
+        message = tab.page.locator("#message")
+        await tab.says("Parts are only")
+        await message.click()
+        await tab.page.keyboard.type("Look at @prts")
+        await expect(tab.page.locator("#offers [role=option]")).to_have_text(["parts.pylantern/upload/"])
+        await tab.page.keyboard.press("Enter")
+        await expect(message).to_have_value("Look at @lantern/upload/parts.py ")
+        assert tab.errors == []
