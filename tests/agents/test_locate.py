@@ -228,3 +228,12 @@ def test_any_other_first_line_is_left_to_the_start(tmp_path: Path, first: bytes)
     path.write_bytes(first + b"\n")
     path.chmod(0o755)
     assert locate(MINE, {"PATH": f"{tmp_path}:/usr/bin:/bin"}).path == str(path)
+
+
+@pytest.mark.row("P2")
+def test_a_long_path_is_searched_for_so_long_and_no_longer(tmp_path: Path):
+    program(tmp_path / "bin/claude")
+    claude, env = Catalogue.load(tmp_path / "none").get("claude-code"), {"PATH": f"{tmp_path}/bin"}
+    assert locate(claude, env).path == f"{tmp_path}/bin/claude"
+    with pytest.raises(AgentNotInstalled):
+        locate(claude, env, seconds=-1)

@@ -1,5 +1,6 @@
 """Which ways to talk to an agent can be gone on this machine, and which is taken when nobody says."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.agents.test_locate import program
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv
 from bascule.agents.spec import FoundProgram
+from bascule.daemon import launching
 from bascule.daemon.launching import Launcher
 from bascule.link.machine import AgentInfo
 from bascule.model.errors import AgentNotInstalled, NotSupported
@@ -117,6 +119,23 @@ async def test_a_shell_is_the_persons_login_shell_with_their_environment(tmp_pat
     # An agent in a terminal gets what its file lists.
     claude = made.plan(await made.complete(start("claude-code", "terminal", tmp_path), str(tmp_path)), "s")
     assert not {"GOPATH", "PYTHONPATH", "MY_TOKEN"} & claude.env.keys()
+
+
+@pytest.mark.row("P2")
+async def test_a_look_up_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = threading.Event()
+
+    def hangs(*_: object) -> FoundProgram:
+        answers.wait()
+        return FoundProgram("/bin/codex")
+
+    monkeypatch.setattr(launching, "locate", hangs)
+    monkeypatch.setattr(launching, "SEARCH_SECONDS", 0.01)
+    try:
+        with pytest.raises(AgentNotInstalled, match="Codex was not found within"):
+            await launcher(tmp_path).complete(start("codex", "", tmp_path), str(tmp_path))
+    finally:
+        answers.set()
 
 
 @pytest.mark.row("S33")

@@ -98,6 +98,7 @@ async def test_tabs_open_once_keep_their_scroll_and_come_back_in_order(
         await expect(selected).to_have_text("New session")
         # TC-4.4a: closed, not gone
         await expect(tabs).to_have_count(2)
+        await expect(frames).to_have_count(2)
         await expect(row("python310")).to_be_visible()
         await page.keyboard.press("Alt+w")
         await expect(selected).to_have_text("Find the flaky sync test")

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.command import Launch, build_argv, child_environment
 from bascule.agents.locate import SEARCH_SECONDS, locate
@@ -40,6 +42,9 @@ WATCHDOG_SECONDS = 30.0
 def nobody(_folder: str) -> bool:
     """No folder is trusted, so every trust question is left to a person."""
     return False
+
+
+LOGIN = "login"  # the mode of a shell
 
 
 class BaseBridge:
@@ -88,12 +93,15 @@ class BaseBridge:
         """The arguments, without the program itself."""
         launch = Launch(
             driver="terminal",
-            mode="login" if options.login else None,
+            mode=LOGIN if options.login else None,
             # A bridge whose agent has no such flag takes no notice of the command, and adds nothing.
             skip_permissions=options.dangerously_skip_permissions
             and bool(self._spec.driver("terminal").skip_permissions),
         )
-        return build_argv(self._spec, FoundProgram(self.command), launch)[1:]
+        # A bridge's shell is a login shell only when the caller says so.
+        plain = self._spec.asking == LOGIN and not options.login
+        spec = replace(self._spec, asking=None) if plain else self._spec
+        return build_argv(spec, FoundProgram(self.command), launch)[1:]
 
     def on_data_hook(self, data: str, buffer: str) -> str | None:
         """Looks at each piece of output and the rolling buffer; what it gives is typed."""

@@ -149,19 +149,24 @@ class Launcher:
 
     async def complete(self, wanted: SessionStarted, cwd: str) -> SessionStarted:
         spec = self._catalogue.get(wanted.agent)
-        way = await asyncio.to_thread(self._way, spec, wanted)
-        started = replace(wanted, driver=way, cwd=cwd, demo=spec.demo, model=self._model(spec, wanted))
-        if started.driver == TERMINAL:
-            cols, rows = clamped(wanted.cols or DEFAULT_COLS), clamped(wanted.rows or DEFAULT_ROWS)
-            started = replace(started, cols=cols, rows=rows)
         # Refuses what can't be started, before anything exists. A slow disk must not stop the others.
         try:
             async with asyncio.timeout(SEARCH_SECONDS):
-                await asyncio.to_thread(self._argv, spec, started)
+                started = await asyncio.to_thread(self._startable, spec, wanted, cwd)
         except TimeoutError:
             raise AgentNotInstalled(
                 f"{spec.title} was not found within {SEARCH_SECONDS:g} s.", agent=spec.name
             ) from None
+        return started
+
+    def _startable(self, spec: AgentSpec, wanted: SessionStarted, cwd: str) -> SessionStarted:
+        """The start with everything filled in. Raises for what has no command line on this machine."""
+        way, model = self._way(spec, wanted), self._model(spec, wanted)
+        started = replace(wanted, driver=way, cwd=cwd, demo=spec.demo, model=model)
+        if started.driver == TERMINAL:
+            cols, rows = clamped(wanted.cols or DEFAULT_COLS), clamped(wanted.rows or DEFAULT_ROWS)
+            started = replace(started, cols=cols, rows=rows)
+        self._argv(spec, started)
         return started
 
     def _model(self, spec: AgentSpec, wanted: SessionStarted) -> str | None:

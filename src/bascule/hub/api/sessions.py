@@ -41,7 +41,7 @@ from bascule.hub.api.views import session_view
 from bascule.hub.services import Hub
 from bascule.model.codec import timestamp
 from bascule.model.commands import SessionBegun, StartSession
-from bascule.model.errors import AgentNotInstalled, InvalidInput
+from bascule.model.errors import InvalidInput, UnknownAgent
 from bascule.model.events import StartOptions
 from bascule.store.base import SessionFilter
 
@@ -132,7 +132,7 @@ def default_agent(hub: Hub, device: str | None) -> str:
         return usable[0].name
     problem = next((one.problem for one in agents if one.problem and not one.demo), None)
     missing = problem or "No agent is installed here."
-    raise AgentNotInstalled(f'{missing} `agent: "demo"` starts the demo agent.')
+    raise UnknownAgent(f'{missing} `agent: "demo"` starts the demo agent.')
 
 
 def default_directory(hub: Hub) -> str:

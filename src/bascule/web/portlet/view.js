@@ -187,7 +187,10 @@ export class View {
         return this.#text(entry, next?.entries[0].at ?? null);
       case 'tool':
         return this.#tool(entry, {
-          opensItself: block.last && entry.tool_kind === 'edit' && entry.status === 'done' && entry.diffs.length > 0,
+          // A call that failed says why without being asked; of the others only the last edit is shown.
+          opensItself:
+            entry.status === 'failed' ||
+            (block.last && entry.tool_kind === 'edit' && entry.status === 'done' && entry.diffs.length > 0),
           inside: block.inside.map((one, n) => this.#drawBlock(one, block.inside[n + 1])),
           calls: block.inside.flatMap(entriesOf).filter((one) => one.kind === 'tool').length,
         });
