@@ -198,7 +198,7 @@ async def test_a_session_goes_on_in_a_terminal_once_it_has_ended(desk: Desk) -> 
     desk.program("both", "well_behaved.py")
     where = {"BASCULE_DATA_DIR": str(server.data), "BASCULE_CONFIG_DIR": str(server.config)}
     async with server:
-        session = await server.create("hello", agent="both")
+        session = await server.create("hello there", agent="both")
         await server.wait_for(session, TurnEnded)
         code, _, wrong = await run(desk, "sessions", "open-terminal", session, **where)
         assert code == 2

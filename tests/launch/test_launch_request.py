@@ -73,10 +73,13 @@ def test_a_key_is_short_and_printable() -> None:
 @pytest.mark.parametrize(
     ("prompt", "words", "fits"),
     [
-        ("hello", ("{value}",), True),
-        ("hello", (), False),
-        ("a" * 131_071, ("{value}",), True),
-        ("a" * 131_072, ("{value}",), False),
+        ("hello there", ("{value}",), True),
+        ("hello there", (), False),
+        ("update", ("{value}",), False),
+        (" update\n", ("{value}",), False),
+        ("update", ("--prompt={value}",), True),
+        ("a b" + "a" * 131_068, ("{value}",), True),
+        ("a b" + "a" * 131_069, ("{value}",), False),
         ("é" * 65_536, ("{value}",), False),
         ("a" * 131_070, ("--prompt={value}",), False),
         ("-x", ("{value}",), False),
