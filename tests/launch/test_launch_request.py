@@ -7,7 +7,7 @@ import pytest
 
 from bascule.launch.errors import LaunchError
 from bascule.launch.handing_over import fits_argument, may_be_sent, untypable
-from bascule.launch.request import MAX_PROMPT, LaunchRequest, check_key, parse_body
+from bascule.launch.request import MAX_PROMPT, LaunchRequest, check_key, parse_body, request_of
 
 
 def body(**fields: Any) -> bytes:
@@ -58,6 +58,12 @@ def test_what_is_wrong_has_the_tables_status_and_code(given: bytes) -> None:
     with pytest.raises(LaunchError) as refused:
         parse_body(given)
     assert (refused.value.status, refused.value.error) == REFUSED[given]
+
+
+@pytest.mark.row("S27")
+def test_a_lone_surrogate_from_a_command_line_is_refused() -> None:
+    with pytest.raises(LaunchError, match="lone surrogate"):
+        request_of({"prompt": "a\udcffb"})
 
 
 @pytest.mark.row("S29")
