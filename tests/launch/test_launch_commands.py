@@ -115,9 +115,11 @@ async def test_a_prompt_is_launched_from_the_command_line(desk: Desk) -> None:
     assert said == "Opened in xterm (chosen by $TERMINAL).\n"
     assert (await desk.note("sha256"))["sha256"] == digest("explain this")
     assert (await desk.note("argv"))["argv"] == ["--permission-mode=manual"]
-    code, _, wrong = await run(desk, "launch", "-", stdin=b"from stdin\n")
+    code, _, wrong = await run(desk, "launch", "-", stdin=b"from stdin\r\n\n")
     assert (code, wrong) == (0, "")
-    assert (await desk.note("sha256", 2))["sha256"] == digest("from stdin\n")
+    assert (await desk.note("sha256", 2))["sha256"] == digest("from stdin\r\n\n")
+    code, _, wrong = await run(desk, "launch", "-", stdin=b"not utf-8 \xff")
+    assert (code, wrong) == (2, "The prompt is not UTF-8.\n")
     desk.terminal("exits")
     code, said, wrong = await run(desk, "launch", "x")
     assert (code, said) == (1, "")
@@ -198,7 +200,7 @@ async def test_a_session_goes_on_in_a_terminal_once_it_has_ended(desk: Desk) -> 
     desk.program("both", "well_behaved.py")
     where = {"BASCULE_DATA_DIR": str(server.data), "BASCULE_CONFIG_DIR": str(server.config)}
     async with server:
-        session = await server.create("hello", agent="both")
+        session = await server.create("hello there", agent="both")
         await server.wait_for(session, TurnEnded)
         code, _, wrong = await run(desk, "sessions", "open-terminal", session, **where)
         assert code == 2

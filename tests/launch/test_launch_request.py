@@ -7,7 +7,7 @@ import pytest
 
 from bascule.launch.errors import LaunchError
 from bascule.launch.handing_over import fits_argument, may_be_sent, untypable
-from bascule.launch.request import MAX_PROMPT, LaunchRequest, check_key, parse_body
+from bascule.launch.request import MAX_PROMPT, LaunchRequest, check_key, parse_body, request_of
 
 
 def body(**fields: Any) -> bytes:
@@ -60,6 +60,12 @@ def test_what_is_wrong_has_the_tables_status_and_code(given: bytes) -> None:
     assert (refused.value.status, refused.value.error) == REFUSED[given]
 
 
+@pytest.mark.row("S27")
+def test_a_lone_surrogate_from_a_command_line_is_refused() -> None:
+    with pytest.raises(LaunchError, match="lone surrogate"):
+        request_of({"prompt": "a\udcffb"})
+
+
 @pytest.mark.row("S29")
 def test_a_key_is_short_and_printable() -> None:
     assert check_key(None) is None
@@ -73,10 +79,13 @@ def test_a_key_is_short_and_printable() -> None:
 @pytest.mark.parametrize(
     ("prompt", "words", "fits"),
     [
-        ("hello", ("{value}",), True),
-        ("hello", (), False),
-        ("a" * 131_071, ("{value}",), True),
-        ("a" * 131_072, ("{value}",), False),
+        ("hello there", ("{value}",), True),
+        ("hello there", (), False),
+        ("update", ("{value}",), False),
+        (" update\n", ("{value}",), False),
+        ("update", ("--prompt={value}",), True),
+        ("a b" + "a" * 131_068, ("{value}",), True),
+        ("a b" + "a" * 131_069, ("{value}",), False),
         ("é" * 65_536, ("{value}",), False),
         ("a" * 131_070, ("--prompt={value}",), False),
         ("-x", ("{value}",), False),

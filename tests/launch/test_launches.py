@@ -14,6 +14,7 @@ from tests.system.corpus import hostile_strings
 from tests.waiting import PATIENCE
 
 from bascule.launch.errors import LaunchError
+from bascule.launch.handing_over import untypable
 from bascule.launch.record import LaunchRecord
 from bascule.launch.service import Launches
 
@@ -38,13 +39,15 @@ PROMPTS = {
     "words": "Analyze the authentication flow in this codebase",
     "quotes": "say \"hi\" and 'ho' and `date` and $(date) and $HOME and \\ and %s",
     "several lines": "first\n  second\n\nfourth",
-    "trailing newlines": "end\n\n\n",
+    "trailing newlines": "the end\n\n\n",
+    "trailing newlines, typed": "end\n\n\n",
     "carriage returns": "one\r\ntwo\r\n",
-    "byte order mark": "\ufeffmarked",
+    "byte order mark": "\ufeffmarked as such",
+    "a command's name": "update",
     "emoji": "👩‍👩‍👧 ünïcödé 漢字 \u202e",
-    "control characters": "\x01\x02\x1b[31mred\x7f",
-    "the most an argument holds": "a" * 131_071,
-    "one byte more": "a" * 131_072,
+    "control characters": "\x01\x02 \x1b[31mred\x7f",
+    "the most an argument holds": "a b" + "a" * 131_068,
+    "one byte more": "a b" + "a" * 131_069,
     "500 KB": "b" * 512_000,
     "1 MiB": "c" * 1_048_576,
     "an option": "--dangerously-skip-permissions",
@@ -63,7 +66,8 @@ PROMPTS = {
 @pytest.mark.parametrize("name", PROMPTS)
 async def test_a_prompt_reaches_the_agent_byte_for_byte(desk: Desk, name: str) -> None:
     prompt = PROMPTS[name]
-    typed = prompt.lstrip()[:1] in "-@!/" or len(prompt.encode()) > 131_071
+    alone = len(prompt.split()) < 2
+    typed = prompt.lstrip()[:1] in "-@!/" or alone or len(prompt.encode()) > 131_071
     async with running(desk.launches()) as launches:
         record = await settled(await launches.launch(desk.request(prompt)))
         assert (record.state, record.error) == ("launched", None)
@@ -88,7 +92,8 @@ async def test_hostile_prompts_reach_the_agent_as_one_argument_and_nothing_is_ru
             async with gate:
                 await settled(await launches.launch(desk.request(text)))
 
-        sample = strings[:: max(1, len(strings) // 25)]
+        typable = [one for one in strings if untypable(one) is None]
+        sample = typable[:: max(1, len(typable) // 25)]
         await asyncio.gather(*map(launch, sample))
         await desk.note("sha256", len(sample))
     got = {one["sha256"] for one in desk.read_notes() if "sha256" in one}
@@ -211,7 +216,7 @@ async def test_a_missing_agent_is_told_in_the_terminal_which_stays_open_and_in_t
     (desk.bin / "claude").unlink()
     desk.terminal("opens", types=("Press Enter", "\n"))
     async with running(desk.launches({"PATH": f"{desk.bin}:/nonexistent"})) as launches:
-        record = await settled(await launches.launch(desk.request("hello")))
+        record = await settled(await launches.launch(desk.request("hello there")))
         assert record.error is not None
         assert (record.error.error, record.error.message) == ("agent_not_found", "claude command not found")
         assert not record.data()["launched"]
@@ -224,7 +229,7 @@ async def test_an_agent_that_fails_at_once_leaves_its_window_open(desk: Desk) ->
     desk.program("claude", "terminal_agent.py", str(desk.notes), "--fail")
     desk.terminal("opens", types=("Press Enter", "\n"))
     async with running(desk.launches()) as launches:
-        record = await launches.launch(desk.request("hello"))
+        record = await launches.launch(desk.request("hello there"))
         assert record.state == "launched"
         await desk.shows("Claude Code ended with code 9.")
 
@@ -235,14 +240,14 @@ async def test_files_are_private_whatever_the_umask_and_gone_when_the_window_cam
     before = os.umask(0)
     try:
         async with running(desk.launches(answer_ms=0)) as launches:
-            record = await launches.launch(desk.request("hello"))
+            record = await launches.launch(desk.request("hello there"))
             assert stat.S_IMODE(desk.bridge_folder.stat().st_mode) == 0o700
             names = desk.files()
             assert record.temp_file in names
             assert len(names) == 2
             for name in [*names, *(one for one in os.listdir(desk.bridge_folder) if "report-" in one)]:
                 assert stat.S_IMODE((desk.bridge_folder / name).stat().st_mode) == 0o600
-            assert (desk.bridge_folder / record.temp_file).read_text() == "hello"
+            assert (desk.bridge_folder / record.temp_file).read_text() == "hello there"
     finally:
         os.umask(before)
     # The bridge stopped while the terminal was still opening: nothing is left for it.
@@ -255,9 +260,9 @@ async def test_a_terminal_whose_client_ends_at_once_is_launched_when_its_launche
 ) -> None:
     desk.terminal("detaches")
     async with running(desk.launches()) as launches:
-        record = await settled(await launches.launch(desk.request("hello")))
+        record = await settled(await launches.launch(desk.request("hello there")))
         assert record.state == "launched"
-        assert (await desk.note("sha256"))["sha256"] == digest("hello")
+        assert (await desk.note("sha256"))["sha256"] == digest("hello there")
 
 
 FAILURES: dict[str, tuple[dict[str, Any], str]] = {
@@ -300,7 +305,7 @@ async def gone(desk: Desk) -> None:
 async def test_without_a_report_in_time_the_answer_says_so_and_the_outcome_follows(desk: Desk) -> None:
     desk.terminal("hangs")
     async with running(desk.launches(answer_ms=0, window_seconds=1)) as launches:
-        record = await launches.launch(desk.request("hello"))
+        record = await launches.launch(desk.request("hello there"))
         assert (record.data()["launched"], record.data()["confirmed"]) == (False, False)
         await settled(launches.get(record.id))
         assert (record.data()["launched"], record.data()["confirmed"]) == (False, True)
@@ -310,7 +315,7 @@ async def test_without_a_report_in_time_the_answer_says_so_and_the_outcome_follo
 async def test_a_window_that_comes_too_late_finds_nothing_and_says_so(desk: Desk) -> None:
     desk.terminal("shows nothing")
     async with running(desk.launches(window_seconds=1)) as launches:
-        await settled(await launches.launch(desk.request("hello")))
+        await settled(await launches.launch(desk.request("hello there")))
         await gone(desk)
     words = desk.terminals()[0]["terminal"]
     desk.terminal("opens", types=("Press Enter", "\n"))
@@ -325,7 +330,7 @@ async def test_a_folder_that_cannot_be_written_is_a_clear_error_without_its_path
     (desk.folder / "taken").write_text("")
     async with running(desk.launches(folder=str(desk.folder / "taken"))) as launches:
         with pytest.raises(LaunchError, match="permissions") as refused:
-            await launches.launch(desk.request("hello"))
+            await launches.launch(desk.request("hello there"))
     assert refused.value.error == "temp_file_failed"
     assert str(desk.folder) not in refused.value.message
     assert desk.terminals() == []
@@ -336,7 +341,7 @@ async def test_without_a_desktop_session_no_terminal_is_tried_and_nothing_is_lef
     environ = {"DISPLAY": "", "PATH": str(desk.bin)}
     async with running(desk.launches(environ)) as launches:
         with pytest.raises(LaunchError, match="No desktop session") as refused:
-            await launches.launch(desk.request("hello"))
+            await launches.launch(desk.request("hello there"))
         assert refused.value.error == "no_terminal_found"
         assert desk.files() == []
 
@@ -347,7 +352,7 @@ async def test_the_terminal_gets_the_desktops_environment_and_the_agent_what_its
 ) -> None:
     environ = {"ANTHROPIC_API_KEY": "key", "BASCULE_TOKEN": "secret", "AWS_SECRET_ACCESS_KEY": "no"}
     async with running(desk.launches(environ)) as launches:
-        await launches.launch(desk.request("hello"))
+        await launches.launch(desk.request("hello there"))
         terminal = desk.terminals()[0]["env"]
         assert terminal["DISPLAY"] == "elsewhere:0"
         assert not {"BASCULE_TOKEN", "AWS_SECRET_ACCESS_KEY", "ANTHROPIC_API_KEY"} & set(terminal)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from bascule.commands import exits
 from bascule.config import load
+from bascule.model.errors import InvalidInput
+
+MAX_BYTES = 8 * 1024 * 1024
 
 if TYPE_CHECKING:
     from bascule.launch.record import LaunchRecord
@@ -14,9 +17,9 @@ if TYPE_CHECKING:
 
 
 async def launch(args: argparse.Namespace) -> int:
-    from bascule.launch.request import MAX_PROMPT, request_of
+    from bascule.launch.request import request_of
 
-    prompt = sys.stdin.read(MAX_PROMPT + 1) if args.prompt == "-" else args.prompt
+    prompt = _from_stdin() if args.prompt == "-" else args.prompt
     fields: dict[str, Any] = {"prompt": prompt, "mode": args.mode, "agent": args.agent}
     request = request_of({**fields, "workingDirectory": os.path.abspath(args.cwd or os.getcwd())})
     launches = _launches(args)
@@ -24,6 +27,14 @@ async def launch(args: argparse.Namespace) -> int:
         return await _told(await launches.launch(request, "the command line"))
     finally:
         await launches.close()
+
+
+def _from_stdin() -> str:
+    """As bytes: a text stream would change the ends of lines."""
+    try:
+        return sys.stdin.buffer.read(MAX_BYTES).decode()
+    except UnicodeDecodeError:
+        raise InvalidInput("The prompt is not UTF-8.") from None
 
 
 async def open_terminal(args: argparse.Namespace) -> int:
@@ -36,6 +47,9 @@ async def open_terminal(args: argparse.Namespace) -> int:
     launches = _launches(args)
     try:
         start = launches.conversation(*conversation_of(session), session.cwd)
+        if args.print and start.missing:
+            print(start.missing, file=sys.stderr)
+            return exits.FAILED
         if args.print:
             print(resume_command(start, session.cwd))
             return exits.OK

@@ -14,6 +14,9 @@ def fits_argument(prompt: str, words: tuple[str, ...]) -> bool:
     """Whether the prompt may be given as an argument: no agent reads it as anything but text, and it fits."""
     if not words or prompt.lstrip().startswith(SPECIAL):
         return False
+    # `claude update`: a single word may be a command of the agent's own, after any option and after `--`.
+    if "{value}" in words and len(prompt.split()) < 2:
+        return False
     longest = max(len(word.replace("{value}", prompt).encode()) for word in words)
     return longest < ARGUMENT_BYTES
 

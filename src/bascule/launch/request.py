@@ -58,6 +58,11 @@ def _prompt(value: object) -> str:
     if len(value) > MAX_PROMPT:
         words = f"Prompt exceeds maximum size: {len(value):,} characters; at most {MAX_PROMPT:,} fit."
         raise LaunchError("prompt_too_large", words, length=len(value), limit=MAX_PROMPT)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        told = "The prompt is not valid Unicode: it holds a lone surrogate."
+        raise LaunchError("invalid_prompt", told) from None
     if (place := value.find("\0")) >= 0:
         words = f"The prompt has a NUL character in place {place + 1:,}; no program can be given one."
         raise LaunchError("invalid_prompt", words)
