@@ -53,7 +53,7 @@ async def ready_before_a_prompt(talk: Talk) -> None:
     await talk.send("::text   A name for all this.")
     await talk.turn_ends()
     record = await talk.record()
-    holds(record["title"] == "::text A name for all this.", f"the title is {record['title']!r}")
+    holds(record["title"] == "::text A name for all this", f"the title is {record['title']!r}")
     holds(record["agent_session_id"], "the agent's own session id is not known")
     names = {one.name for one in talk.events(CommandsChanged)[-1].commands}
     holds(names >= set(commands), "the list of commands shrank with the first turn")

@@ -63,7 +63,7 @@ export const keySheet = (close) => [
   h('header', { class: 'key-sheet__head' }, h('h2', null, 'All keys'), iconButton('x', 'Close', { onclick: close })),
   h(
     'div',
-    { class: 'key-sheet' },
+    { class: 'key-sheet', tabindex: 0 },
     KEYS.map(([group, keys]) =>
       h(
         'section',
