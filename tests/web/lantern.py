@@ -252,7 +252,9 @@ FOLDERS = ("/code/dotfiles", "/code/homelab", "/code/lantern", "/code/lantern-do
 # A start whose task holds the word gets no further than this.
 REFUSALS: dict[str, BasculeError] = {
     "nowhere": BadDirectory("There is no folder /code/nowhere."),
-    "crowded": LimitReached("tower already runs 3 sessions. End one, or raise the limit in Settings."),
+    "crowded": LimitReached(
+        "8 agents already work on tower, which is the limit. End a session, or raise the limit in Settings."
+    ),
     "missing": AgentNotInstalled("Claude Code was not found. Install it, then look again."),
     "unreachable": DeviceOffline("The device did not answer within 45 seconds."),
 }

@@ -124,7 +124,7 @@ async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Pat
         await expect(page.get_by_label("Folder", exact=True)).to_be_focused()
         await page.keyboard.press("Escape")
         await fails(
-            "A crowded machine", "No more sessions right now", "tower already runs 3 sessions.", "Settings"
+            "A crowded machine", "No more sessions right now", "8 agents already work on tower", "Settings"
         )
         await fails(
             "A missing program", "Claude Code is not installed on tower", "Install it", "Use Codex instead"
