@@ -158,7 +158,7 @@ async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Pat
             page.locator(f".session-row[data-key='{stuck}']").get_by_role("img", name="Ended")
         ).to_be_visible()
         # And at last one that works, at the second try
-        await fails("A crowded machine", "No more sessions right now", "End one", "Settings")
+        await fails("A crowded machine", "No more sessions right now", "End a session", "Settings")
         await task.fill("Answer this at once")
         await alert.get_by_role("button", name="Try again").click()
         await tab.says("On it.")
