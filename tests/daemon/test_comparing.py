@@ -219,7 +219,7 @@ async def test_all_is_checked_before_anything_begins(short_dir: Path):
             await daemon.ask(command(daemon))
         refusal = refused.value.refusal()
         assert refusal.code == "LIMIT_REACHED"
-        assert refusal.message.startswith("3 sessions are too many: here has room for 2 more.")
+        assert refusal.message.startswith("3 agents at once are too many: here has room for 2 more.")
         assert not (short_dir / "repo-worktrees").exists()
         assert await daemon.store.session("s1") is None
         assert (await daemon.ask(ListComparisons()))["comparisons"] == []

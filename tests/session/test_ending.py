@@ -130,6 +130,16 @@ async def test_a_process_that_is_gone_when_it_is_stopped_is_noted():
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("phase", [Phase.ENDED, Phase.FAILED])
+async def test_a_process_that_is_gone_with_its_session_is_not(phase: Phase):
+    store, ledger, process = made()
+    ledger.record.phase = phase
+    process.refuses["end"] = HostError("It is gone.")
+    await stop(ledger, process)
+    assert logged(store) == []
+
+
+@pytest.mark.anyio
 async def test_a_disk_that_takes_nothing_does_not_keep_an_agent_alive(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ending, "STORE_SECONDS", 0.01)
     _, ledger, process = made()

@@ -138,6 +138,26 @@ async def test_an_agent_that_is_gone_leaves_nothing_to_deliver():
     assert not box.outbox.holds_answer
 
 
+async def test_bytes_that_were_abandoned_on_their_way_are_told_of_once():
+    """The session is over by then, and its end has told of them."""
+    async with delivery() as box:
+        begun, go = asyncio.Event(), asyncio.Event()
+
+        async def refuse(write: Write) -> None:
+            begun.set()
+            await go.wait()
+            raise HostError("it is gone")
+
+        box.process.write = refuse
+        box.put(A)
+        await begun.wait()
+        assert box.outbox.abandon() == ["a"]
+        del box.process.write
+        go.set()
+        box.put(B)
+        assert await box.delivered("b") == []
+
+
 @pytest.mark.parametrize(
     ("writes", "full"),
     [

@@ -57,7 +57,8 @@ async def stop(ledger: Ledger, process: AgentProcess) -> None:
     try:
         await process.end()
     except HostError as error:  # it is gone already
-        ledger.log([Note("end_failed", error.message, "warning")])
+        if ledger.record.phase not in (Phase.ENDED, Phase.FAILED):
+            ledger.log([Note("end_failed", error.message, "warning")])
 
 
 def left_by_itself(exit: Exit) -> bool:
