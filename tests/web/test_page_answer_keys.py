@@ -152,3 +152,28 @@ async def test_all_keys_are_listed_in_groups(hub: RunningHub, browser: Browser) 
     await expect(sheet.locator("h3")).to_have_text(["Anywhere", "Inbox", "In a session", "In a request"])
     await expect(sheet.get_by_text("After Ctrl . or a click into the request")).to_be_visible()
     assert await sheet.evaluate("(one) => one.scrollHeight <= one.clientHeight")
+
+
+@pytest.mark.row("R9", "X13")
+async def test_a_button_stays_under_the_pointer_that_presses_it(hub: RunningHub, browser: Browser) -> None:
+    """The press moves the focus into the request; its key caps wait for the release."""
+    await begun(hub, wants("r1", "Bash", "execute", command="make test"))
+    tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
+    page, mouse = tab.page, tab.page.mouse
+    await expect(tab.ask.locator(".is-primary")).to_be_enabled()
+    await page.locator("#message").click()
+    caps, deny = tab.ask.locator("footer kbd"), tab.ask.locator(".danger")
+    await expect(caps.first).to_be_hidden()
+    before = await deny.bounding_box()
+    await deny.hover()
+    await mouse.down()
+    await page.evaluate("new Promise((drawn) => setTimeout(() => requestAnimationFrame(drawn), 50))")
+    assert await deny.bounding_box() == before
+    await expect(caps.first).to_be_hidden()
+    await page.locator("#sbar").hover()  # let go elsewhere: nothing is answered, and the caps come
+    await mouse.up()
+    await expect(caps.first).to_be_visible()
+    assert answers(hub) == []
+    await deny.click()
+    await until(lambda: bool(answers(hub)))
+    assert tab.errors == []

@@ -31,7 +31,18 @@ export function lettersWork(state, focus) {
  * @param {(pressed: string) => boolean} press whether it stands for anything
  */
 export function listenForLetters(root, app, press) {
-  const look = () => root.classList.toggle('has-keys', lettersWork(app.store.get(), document.activeElement));
+  // A press moves the focus, and caps that came or went under it would move the button away from the release.
+  let pressed = false;
+  const look = () => {
+    if (!pressed) root.classList.toggle('has-keys', lettersWork(app.store.get(), document.activeElement));
+  };
+  const release = () =>
+    setTimeout(() => {
+      pressed = false;
+      look();
+    });
+  addEventListener('pointerdown', () => (pressed = true), true);
+  for (const end of ['pointerup', 'pointercancel']) addEventListener(end, release, true);
   const lookSoon = () => setTimeout(look); // while the focus moves it is nowhere
   for (const change of ['focusin', 'focusout']) document.addEventListener(change, lookSoon);
   addEventListener('blur', lookSoon); // also into a frame
