@@ -5,8 +5,8 @@ ARGS ?=
 AGENT ?= claude-code
 BENCH ?= relay
 KILLS ?= 100
-# Many tests wait for another process or for a clock: half as many workers again as there are cores.
-JOBS ?= $(shell cores=`getconf _NPROCESSORS_ONLN` && echo $$(((3 * cores + 1) / 2)) || echo 2)
+# Many tests wait for another process or for a clock: twice as many workers as there are cores.
+JOBS ?= $(shell cores=`getconf _NPROCESSORS_ONLN` && echo $$((2 * cores)) || echo 2)
 UV ?= uv
 
 VENV := .venv
@@ -15,6 +15,8 @@ COMPILE = pip compile --quiet --universal --python-version 3.11 --generate-hashe
 
 # A user's own PYTHONPATH or `pip install --user` setting must not leak into the project's environment.
 unexport PYTHONPATH PYTHONHOME
+# Without bytecode on disk, every worker and every program that a test starts compiles all it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

@@ -1,7 +1,9 @@
 """What every test may lean on: one event loop, a home that is nobody's, and short paths for sockets."""
 
 import asyncio
+import contextlib
 import functools
+import importlib
 import importlib.util
 import inspect
 import itertools
@@ -31,6 +33,23 @@ SCRUBBED_PREFIXES = ("BASCULE_", "CLAUDE", "ANTHROPIC_", "CODEX_", "ACP_", "XDG_
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--row", metavar="ID", help="only tests that show this requirement, such as R8 or S55")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import all test files, each worker from another place on: pytest caches their bytecode, so that after a
+    fresh checkout the workers share the work of compiling them, instead of doing all of it each."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    root = Path(__file__).parent
+    if workers == 1 or [Path(one).resolve() for one in session.config.args] != [root]:
+        return
+    files = sorted(root.rglob("test_*.py"))
+    first = number * len(files) // workers
+    for file in (*files[first:], *files[:first]):
+        name = ".".join(file.relative_to(root.parent).with_suffix("").parts)
+        with contextlib.suppress(Exception):  # a file that can't be imported is reported when it is collected
+            importlib.import_module(name)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -239,6 +239,16 @@ class LiveServer:
         assert answer.status_code == 200, answer.text
         return answer.json()["id"]
 
+    async def clear(self) -> None:
+        """End and archive every session, for the next test that shares this server."""
+        assert self.process is not None
+        if self.process.returncode is not None:
+            await self.start()
+        for one in await self.sessions():
+            await self.http.delete(f"/api/sessions/{one['id']}")
+            answer = await self.post(f"/api/sessions/{one['id']}/archive", archived=True)
+            assert answer.status_code == 200, answer.text
+
     async def post(self, path: str, **body: Any) -> httpx.Response:
         return await self.http.post(path, json=body)
 

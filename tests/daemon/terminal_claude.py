@@ -35,7 +35,7 @@ class TerminalClaude:
     def status(self, status: str) -> None:
         note_terminal(self.home, self.pid, status)
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """As the real one: its hooks are ended with it."""
         self._process.end()
         for process in self.beside:

@@ -1,5 +1,6 @@
 """Aider by its shipped file: what the real program printed, replayed in pieces of any size."""
 
+import functools
 import itertools
 import json
 from collections.abc import Iterator
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conformance.record_plain import LONG, launch_of_aider, numbered
 
@@ -91,6 +92,11 @@ def played(name: str, sizes: Iterator[int]) -> Replay:
     return replay
 
 
+@functools.cache
+def played_at_once(name: str) -> Replay:
+    return played(name, itertools.repeat(1 << 20))
+
+
 def merged(events: list[AnyEvent]) -> list[AnyEvent]:
     """Pieces of one text as one."""
     found: list[AnyEvent] = []
@@ -113,9 +119,10 @@ def asked_in(events: list[AnyEvent]) -> list[dict[str, str]]:
 
 @pytest.mark.row("R22")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 30), min_size=1))
 def test_the_events_are_the_same_however_the_output_is_cut(path: Path, sizes: list[int]) -> None:
-    whole = played(path.stem, itertools.repeat(1 << 20))
+    whole = played_at_once(path.stem)
     pieces = played(path.stem, itertools.cycle(sizes))
     assert merged(pieces.events) == merged(whole.events)
     assert pieces.written == whole.written

@@ -5,11 +5,12 @@ import contextlib
 import hashlib
 import os
 import termios
+import time
 import tty
 
 import pytest
 
-from bascule.keeper.lines import LONGEST, LineGuard
+from bascule.keeper.lines import LONGEST, TOGETHER_SECONDS, LineGuard
 from bascule.transport.errors import KeeperError
 from bascule.transport.words import PtySize
 
@@ -43,8 +44,11 @@ def said(data):
 
 
 async def a_pause():
-    """Not to wait for something: what comes at once counts as the rest of what was refused."""
-    await asyncio.sleep(0.3)
+    """Not to wait for something: what comes at once counts as the rest of what was refused. Judged by the
+    keeper's clock: a loop's own may run behind it, and end a sleep too soon."""
+    began = time.monotonic()
+    while time.monotonic() - began <= TOGETHER_SECONDS:  # noqa: ASYNC110 - no event tells that time has passed
+        await asyncio.sleep(0.01)
 
 
 @contextlib.asynccontextmanager

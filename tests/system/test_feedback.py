@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,10 @@ HOSTILE = (
 )
 
 
-@pytest.fixture
-async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
+@asynccontextmanager
+async def listening(folder: Path) -> AsyncIterator[LiveServer]:
     """A machine on which Claude Code was used, with its hooks put in by the owner."""
-    made = LiveServer(short_dir)
+    made = LiveServer(folder)
     furnish(made.home, "claude")
     async with made:
         code, said = await bascule(made, "feedback", "on")
@@ -34,10 +35,28 @@ async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
 
 
 @pytest.fixture
+async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
+    async with listening(short_dir) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+async def shared(module_dir: Path) -> AsyncIterator[LiveServer]:
+    """For tests that take nothing from the queue and change nothing that another looks at."""
+    async with listening(module_dir) as made:
+        yield made
+
+
+@pytest.fixture
 async def claude(server: LiveServer) -> AsyncIterator[TerminalClaude]:
-    made = TerminalClaude(server.home)
-    yield made
-    await made.close()
+    async with aclosing(TerminalClaude(server.home)) as made:
+        yield made
+
+
+@pytest.fixture
+async def another_claude(shared: LiveServer) -> AsyncIterator[TerminalClaude]:
+    async with aclosing(TerminalClaude(shared.home)) as made:
+        yield made
 
 
 async def listed(server: LiveServer) -> dict[str, Any]:
@@ -170,11 +189,11 @@ async def test_without_a_server_the_hooks_end_quietly_and_soon(
 
 @pytest.mark.parametrize("told", [b"", b"[]", b"{", b'{"session_id": 7}', b'{"session_id": "nobody"}'])
 async def test_whatever_a_hook_is_told_it_stays_quiet(
-    server: LiveServer, claude: TerminalClaude, told: bytes
+    shared: LiveServer, another_claude: TerminalClaude, told: bytes
 ) -> None:
-    await listed(server)
-    for hook in claude.hooks("Stop"):
-        process = await claude._start(hook["command"], told)
+    await listed(shared)
+    for hook in another_claude.hooks("Stop"):
+        process = await another_claude._start(hook["command"], told)
         assert await asyncio.wait_for(process.communicate(), PATIENCE) == (b"", b"")
         assert process.returncode == 0
 
@@ -199,21 +218,22 @@ async def test_a_hook_of_a_program_or_of_another_process_is_given_nothing_to_wai
 
 @pytest.mark.parametrize("role", ["operator", "viewer", "session"])
 async def test_s_only_the_owner_may_ask_for_a_terminals_messages(
-    server: LiveServer, claude: TerminalClaude, role: str
+    shared: LiveServer, another_claude: TerminalClaude, role: str
 ) -> None:
-    session = (await listed(server))["sessionId"]
+    session = (await listed(shared))["sessionId"]
     scope = {"sessionId": session} if role == "session" else {}
-    made = (await server.post("/api/grants", name="guest", role=role, **scope)).json()
-    server.http.headers["authorization"] = f"Bearer {made['token']}"
+    made = (await shared.post("/api/grants", name="guest", role=role, **scope)).json()
+    guest = {"authorization": f"Bearer {made['token']}"}
     who = {"agent": "claude-code", "conversation": "x", "pid": 0}
     for path in ("/api/feedback/wait", "/api/feedback/take"):
-        assert (await server.post(path, **who)).status_code == 403
-    sent = await server.post(f"/api/sessions/{session}/send", text="from a guest")
+        assert (await shared.http.post(path, json=who, headers=guest)).status_code == 403
+    words = {"text": "from a guest"}
+    sent = await shared.http.post(f"/api/sessions/{session}/send", json=words, headers=guest)
     assert sent.status_code == (403 if role == "viewer" else 200)  # who may not prompt may not queue either
 
 
-async def test_s_no_secret_is_in_the_settings(server: LiveServer) -> None:
-    text = (server.home / ".claude/settings.json").read_text()
-    note = json.loads((server.data / "server.json").read_text())
+async def test_s_no_secret_is_in_the_settings(shared: LiveServer) -> None:
+    text = (shared.home / ".claude/settings.json").read_text()
+    note = json.loads((shared.data / "server.json").read_text())
     assert note["key"] not in text
-    assert server.token not in text
+    assert shared.token not in text

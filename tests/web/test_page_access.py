@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.anyio, needs_chromium]
 AXE = Path(__file__).parent.parent.parent / "web" / "node_modules" / "axe-core" / "axe.min.js"
 needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm ci in web/")
 RUN = """async (without) => (await axe.run({ include: [['html']], exclude: without }, {
-    iframes: false, resultTypes: ['violations'],
+    iframes: false, preload: false, resultTypes: ['violations'],
   })).violations
   .filter((one) => ['serious', 'critical'].includes(one.impact))
   .map((one) => one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | '))"""

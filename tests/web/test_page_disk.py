@@ -126,7 +126,7 @@ async def test_the_page_says_when_a_message_is_delivered_in_its_terminal_and_sho
         await tab.says("a third wick")
         assert tab.errors == []
     finally:
-        await claude.close()
+        await claude.aclose()
 
 
 @pytest.mark.row("R23")

@@ -12,6 +12,12 @@ from bascule.model.events import PermissionAnswered, PromptSent, QuestionAnswere
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
+
+@pytest.fixture
+def server(shared_server: LiveServer) -> LiveServer:
+    return shared_server
+
+
 ENDLESS = "slow 100000"  # a turn that is still going on however long the page takes
 
 

@@ -10,7 +10,7 @@ LONGEST = 4095 if sys.platform == "linux" else 1023
 # Fewer bytes than this are only remembered: keys cost no system call.
 _SMALL = 256
 # What comes this soon after a refused write belongs to it: the rest of one paste, cut into pieces.
-_TOGETHER_SECONDS = 0.25
+TOGETHER_SECONDS = 0.25
 
 # Ctrl-C, Ctrl-U, Ctrl-Z and Ctrl-\ alone are a person's keys, not the rest of a paste.
 _CLEARING = (b"\x03", b"\x15", b"\x1a", b"\x1c")
@@ -72,7 +72,7 @@ class LineGuard:
         return _length(self._length, _runs(self._recent, modes)[-1], modes) > 0
 
     def _hold(self, why: str) -> str:
-        self._why, self._held_until = why, self._now() + _TOGETHER_SECONDS
+        self._why, self._held_until = why, self._now() + TOGETHER_SECONDS
         return why
 
 
