@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.store.conftest import Opener
@@ -56,7 +58,7 @@ async def test_no_statement_reads_a_whole_table_or_sorts(store: SqliteStore, nam
 async def test_a_page_of_a_long_session_costs_about_what_one_of_a_short_session_does(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_index, "REST", 0)
+    monkeypatch.setattr(search_index, "REST_BESIDE_SESSIONS", 0)
     for session_id, count in (("short", 2_000), ("long", 40_000)):
         events: list[AnyEvent] = [STARTED, *[TurnEnded("end_turn", duration_ms=n) for n in range(count)]]
         await append_all(store, events, session_id, size=1000)
@@ -106,10 +108,15 @@ async def test_entries_on_disk_lag_the_log_by_a_bounded_part(open_store: Opener)
     assert await store.query(_lag) == 0
 
 
+def no_spare_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    for rest in ("REST_BESIDE_SESSIONS", "REST_ALONE"):
+        monkeypatch.setattr(search_index, rest, 1_000_000)
+
+
 async def test_a_step_folds_by_itself_once_too_much_was_put_off(
     open_store: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_index, "REST", 1_000_000)  # there is no spare time
+    no_spare_time(monkeypatch)
     monkeypatch.setattr(transaction, "MAX_DEBT_BYTES", 100_000)
     store = await open_store()
     await store.append(step(1, STARTED, opened()))
@@ -121,6 +128,35 @@ async def test_a_step_folds_by_itself_once_too_much_was_put_off(
     page = await store.page("s1")
     assert page.seq == 20_002
     assert decode_entry(page.entries[-1]).last_seq == 20_002
+
+
+async def test_large_steps_beside_another_sessions_debt_leave_no_more_to_fold(
+    open_store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_spare_time(monkeypatch)
+    monkeypatch.setattr(transaction, "MAX_DEBT_BYTES", 100_000)
+    store = await open_store()
+    await append_all(store, [STARTED, opened(), *[text("word ")] * 1000], "idle", size=1002)
+    await store.append(step(1, STARTED, opened()))
+    lags: list[int] = []
+    for seq in range(3, 20_003, 2000):  # more than is folded at a time
+        await store.append(step(seq, *[text("word ")] * 2000))
+        lags.append(await store.query(_lag_of("s1")))
+    assert max(lags) < 1500
+
+
+async def test_a_large_entry_is_not_read_by_every_insertion_beside_it(store: SqliteStore) -> None:
+    large = [STARTED, opened(), *[text("x" * 800)] * 5000, TurnEnded("end_turn")]
+    await append_all(store, large, "b", size=1000)
+    await store.searchable()
+    await store.append(step(1, STARTED, session_id="a"))
+    before = _bytes_read()
+    for seq in range(2, 402, 2):
+        await store.append(
+            step(seq, TextSaid("m", "assistant", "short"), TurnEnded("end_turn"), session_id="a")
+        )
+    assert _bytes_read() - before < 100_000_000  # not 4 MB each, to compare its key
+    assert len((await store.page("a", 1000)).entries) == 401
 
 
 async def test_entries_edits_and_search_are_made_again_from_the_log(
@@ -146,9 +182,16 @@ async def test_entries_edits_and_search_are_made_again_from_the_log(
         return [pages, sorted(found.hits), found.owed, await store.edited("s1"), await store.session("s1")]
 
     before = await folded()
-    stored = await store.query(lambda one: one.execute("SELECT * FROM entries").fetchall())
+    stored = await store.query(
+        lambda one: one.execute("SELECT * FROM entries ORDER BY session_id, first_seq").fetchall()
+    )
     await store.rebuild("s1")
-    assert await store.query(lambda one: one.execute("SELECT * FROM entries").fetchall()) == stored
+    assert (
+        await store.query(
+            lambda one: one.execute("SELECT * FROM entries ORDER BY session_id, first_seq").fetchall()
+        )
+        == stored
+    )
     assert await folded() == before
     await store.rebuild("nobody")
     await store.append(step(1204, text(", and said"), EntryClosed("e"), TurnEnded("end_turn")))
@@ -157,7 +200,20 @@ async def test_entries_edits_and_search_are_made_again_from_the_log(
     assert last.text == "half said, and said"
 
 
-def _lag(connection: sqlite3.Connection) -> int:
-    """Events that the stored entries of the only session do not hold."""
-    head = connection.execute("SELECT max(seq) FROM events").fetchone()[0]
-    return head - connection.execute("SELECT folded_seq FROM sessions").fetchone()[0]
+def _lag_of(session_id: str) -> Callable[[sqlite3.Connection], int]:
+    def lag(connection: sqlite3.Connection) -> int:
+        """Events that the session's stored entries do not hold."""
+        logged = "SELECT max(seq) FROM events WHERE session_id = ?"
+        head = connection.execute(logged, (session_id,)).fetchone()[0]
+        folded = "SELECT folded_seq FROM sessions WHERE session_id = ?"
+        return head - connection.execute(folded, (session_id,)).fetchone()[0]
+
+    return lag
+
+
+_lag = _lag_of("s1")
+
+
+def _bytes_read() -> int:
+    """By this process so far, also from the system's cache."""
+    return int(Path("/proc/self/io").read_text().split("rchar: ")[1].split()[0])

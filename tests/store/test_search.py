@@ -167,7 +167,7 @@ async def test_what_an_earlier_version_stored_is_indexed_in_the_background(
     open_store: Opener, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_index, "SLICE_CHARACTERS", 40)
-    monkeypatch.setattr(search_index, "REST", 0)
+    monkeypatch.setattr(search_index, "REST_BESIDE_SESSIONS", 0)
     store = await open_store()
     await tell(store, talk(*(f"message number{n} about herons" for n in range(300))))
     await store.close()
@@ -207,8 +207,8 @@ async def test_a_store_that_closes_before_anything_was_indexed_closes(open_store
     await asyncio.wait_for(closing, PATIENCE)
 
 
-def test_the_schema_is_at_its_seventh_version() -> None:
-    assert schema.VERSION == 7
+def test_the_schema_is_at_its_eighth_version() -> None:
+    assert schema.VERSION == 8
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])

@@ -206,7 +206,8 @@ class SessionState:
     def fold(self) -> FoldedEntries:
         """Bring the entries up to the head of the log, or nearer to it."""
         most = max(1, min(MAX_LAG_EVENTS, len(self._tail) * PART_BYTES // max(1, self._tail_bytes)))
-        part, rest = self._tail[:most], self._tail[most:]
+        length, part = len(self._tail), self._tail[:most]
+        del self._tail[:most]
         for logged in merged(part):
             self._entries.apply(logged)
         changed = self._entries.take_dirty()
@@ -214,8 +215,8 @@ class SessionState:
         # An entry whose name was taken by a newer one is never changed again, though it never closed.
         left = self._open_rows - open_now - {entry.first_seq for entry in changed}
         self._open_rows = open_now
-        self._tail_bytes = self._tail_bytes * len(rest) // len(self._tail)
-        self._tail, self._turn_over = rest, self._turn_over and bool(rest)
+        self._tail_bytes = self._tail_bytes * len(self._tail) // length
+        self._turn_over = self._turn_over and self.lags
         self.row.folded_seq = part[-1].seq
         self._row_changed = True
         return FoldedEntries(changed, open_now, left)

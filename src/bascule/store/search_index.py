@@ -2,8 +2,8 @@
 
 Putting words into the index costs more than storing them (10 MB of text a second here), so a step only notes
 that an entry is owed (`search_owed`, in its own transaction: nothing is forgotten), and this pays later, for
-a small share of the writer's time. Before that it has the entries folded whose folding was put off. A damaged
-index is made again; no step can fail because of it.
+a small share of the writer's time, or half of it while no session writes. Before that it has the entries
+folded whose folding was put off. A damaged index is made again; no step can fail because of it.
 """
 
 import asyncio
@@ -24,7 +24,9 @@ log = logging.getLogger(__name__)
 
 SLICE_ENTRIES = 128
 SLICE_CHARACTERS = 24 * 1024  # about 3 ms of the writer's time
-REST = 9  # times as long as the work took: nine tenths of the writer's time stay the sessions'
+# Rest after each slice, in times as long as it took: nine tenths of the writer's time stay the sessions'.
+REST_BESIDE_SESSIONS = 9
+REST_ALONE = 1  # while no session writes
 
 RETRY_SECONDS = 0.25
 
@@ -77,11 +79,15 @@ class Filler:
         self._more = asyncio.Event()
         self._more.set()  # what an earlier run still owed
         self._nothing_owed = asyncio.Event()
+        self._sessions_write = False  # since the last slice
         self._task = loop.create_task(self._run(), name="search index")
 
     def wake(self) -> None:
         self._nothing_owed.clear()
         self._more.set()
+
+    def sessions_wrote(self) -> None:
+        self._sessions_write = True
 
     async def up_to_date(self) -> None:
         """Wait until everything that is folded can be found."""
@@ -125,7 +131,8 @@ class Filler:
     async def _pay_all(self) -> float:
         while True:
             left, seconds = await self._store.transact(pay_some, sync=False)
-            rest = seconds * REST
+            rest = seconds * (REST_BESIDE_SESSIONS if self._sessions_write else REST_ALONE)
+            self._sessions_write = False
             if not left:
                 if not self._more.is_set():
                     self._nothing_owed.set()

@@ -132,6 +132,8 @@ class SqliteStore(EventStore):
             self._writable.set()
         else:
             self._writable.clear()
+        if outcome.committed:
+            self._filler.sessions_wrote()
         if outcome.owed:
             self._filler.wake()
         for commit in outcome.committed:

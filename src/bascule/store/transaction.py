@@ -40,7 +40,9 @@ INSERT_EVENT = "INSERT INTO events (session_id, seq, body, crc, offsets) VALUES 
 BLOCK = 64
 INSERT_BLOCK = "INSERT INTO events (session_id, seq, body, crc) VALUES " + ", ".join(["(?, ?, ?, ?)"] * BLOCK)
 UPSERT_ENTRY = """
-INSERT OR REPLACE INTO entries (session_id, first_seq, last_seq, open, body, crc) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO entries (session_id, first_seq, last_seq, open, body, crc) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (session_id, first_seq) DO UPDATE SET
+    last_seq = excluded.last_seq, open = excluded.open, body = excluded.body, crc = excluded.crc
 """
 OWE_SEARCH = "INSERT OR IGNORE INTO search_owed (session_id, first_seq) VALUES (?, ?)"
 LEAVE_ENTRY = "UPDATE entries SET open = 0 WHERE session_id = ? AND first_seq = ?"
@@ -219,11 +221,16 @@ class Transaction:
 
     def _fold_or_put_off(self, state: SessionState) -> None:
         """The end of an ordinary turn is folded at once, a long tail in the writer's spare time."""
-        if state.lags_far:
-            self._unfolded[state.session_id] = state
-            if sum(one.lag_bytes for one in self._unfolded.values()) < MAX_DEBT_BYTES:
-                return
-        self._write_entries(state)
+        if not state.lags_far:
+            self._write_entries(state)
+            return
+        self._unfolded[state.session_id] = state
+        while state.lags_far and self._debt() >= MAX_DEBT_BYTES:
+            self._write_entries(state)
+
+    def _debt(self) -> int:
+        """Bytes of the log, in all sessions, whose folding was put off."""
+        return sum(state.lag_bytes for state in self._unfolded.values())
 
     def fold_some(self) -> bool:
         """Fold a part of what was put off. False when there is nothing."""
