@@ -314,14 +314,15 @@ async def test_those_lost_with_a_session_that_a_person_resumes_come_back_with_it
         await server.wait_for(one, lambda event: isinstance(event, ReconnectScheduled) and event.attempt == 2)
         refused = await page.ask("session:reconnect", sessionId=one)
         assert refused["error"]["code"] == "AGENT_UNAVAILABLE"
+        failed: dict[str, int] = {}
         for session in (one, two):
-            row = await server.wait_for(session, SessionFailed)
+            failed[session] = (await server.wait_for(session, SessionFailed)).seq
             entries = (await server.http.get(f"/api/sessions/{session}/entries")).json()["entries"]
             kinds = [entry["event"]["type"] for entry in entries if entry["kind"] == "event"]
             assert kinds == ["session_started", "session_failed"]
         broken.unlink()
         reply = await server.post(f"/api/sessions/{one}/resume")
         assert reply.status_code == 200, reply.text
-        for session in (one, two):
-            await server.wait_for(session, SessionReady, after=row.seq)
+        for session, seq in failed.items():
+            await server.wait_for(session, SessionReady, after=seq)
         assert await pid_of(server, one) == await pid_of(server, two)

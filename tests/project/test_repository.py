@@ -16,8 +16,9 @@ FORBIDDEN = {
     r"^\s*--(?:extra-)?index-url|^\s*--find-links|\"resolved\": *\"http",
     "a path of one machine": r"(?<![\w.~/-])/(?:work|opt/(?:wheels|pypi[\w-]*))/|"
     r"/home/(?!dev/|you/|user/)\w+/|/Users/(?!you/)\w+/",
-    "a secret": r"sk-ant-[a-z]+\d\d-[\w-]{20,}|\bgh[pousr]_\w{36}|\bnpm_\w{36}|\bAKIA[0-9A-Z]{16}\b|"
-    r"\bxox[bpas]-[\w-]{20,}|-----BEGIN [A-Z ]*PRIVATE KEY-----",
+    # Each way begins with a letter, not with \b: so the search skips from one such letter to the next.
+    "a secret": r"sk-ant-[a-z]+\d\d-[\w-]{20,}|gh(?<!\wgh)[pousr]_\w{36}|npm_(?<!\wnpm_)\w{36}|"
+    r"AKIA(?<!\wAKIA)[0-9A-Z]{16}\b|xox(?<!\wxox)[bpas]-[\w-]{20,}|-----BEGIN [A-Z ]*PRIVATE KEY-----",
 }
 
 

@@ -122,8 +122,10 @@ async def test_a_message_for_an_idle_claude_wakes_it_at_once_and_only_once(
 ) -> None:
     session = (await listed(server))["sessionId"]
     await claude.fire("SessionStart")
-    await claude.fire("Stop")  # a second hook that waits: the newer one counts
     await until_listening(server, session)
+    [older] = claude.beside
+    await claude.fire("Stop")  # a second hook that waits: the newer one counts, and the older one leaves
+    assert await asyncio.wait_for(older.wait(), PATIENCE) == 0
     await server.send(session, "a third wick, please")
     await server.send(session, "and a fourth")
     told = await claude.woken()

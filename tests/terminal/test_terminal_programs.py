@@ -21,9 +21,9 @@ def needs(program: str) -> pytest.MarkDecorator:
     )
 
 
-@pytest.fixture
-async def server(short_dir: Path) -> AsyncIterator[LiveServer]:
-    async with LiveServer(short_dir, config=LIMITS) as live:
+@pytest.fixture(scope="module")
+async def server(module_dir: Path) -> AsyncIterator[LiveServer]:
+    async with LiveServer(module_dir, config=LIMITS) as live:
         yield live
 
 
