@@ -79,23 +79,14 @@ class Host:
         self._unlogged = Unlogged(store, self.sessions, taking_up, folder, self._services.terminals.adopt)
         self._labels = Labels(self.sessions.keeper, self.sessions.live.get, self._adopter.started)
         # Sessions that are not running have no supervisor to keep their commands in order; this does.
-        self._one_at_a_time = asyncio.Lock()
+        self._one_at_a_time = lock = asyncio.Lock()
         self._states = AgentStates(
-            store,
-            self.sessions,
-            self._starter,
-            self._one_at_a_time,
-            device,
-            settings,
-            self._reply,
-            clock,
-            steady,
-            pauses,
+            store, self.sessions, self._starter, lock, device, settings, self._reply, clock, steady, pauses
         )
         comparing = Comparing(store, comparisons, self.sessions, self._starter, launcher, settings, clock)
         self._once = IdempotencyKeys(store)
         self._found = found_sessions(
-            store, histories, settings, limits, device, self._one_at_a_time, self._go_on, clock, steady
+            store, histories, settings, limits, device, lock, self._go_on, clock, steady
         )
         self._machine = Machine(
             store, self.sessions, launcher, self._states, self._unlogged, trusted, device, folder
