@@ -12,8 +12,8 @@ from bascule import __version__
 from bascule.daemon.adopting import Adopter
 from bascule.daemon.device import Device
 from bascule.daemon.files.panel import Panel
-from bascule.daemon.found.opening import found_sessions
 from bascule.daemon.found.places import Place
+from bascule.daemon.found.setup import found_sessions
 from bascule.daemon.handlers import Handler, Handlers
 from bascule.daemon.idempotency import IdempotencyKeys
 from bascule.daemon.launching import Launching
@@ -154,11 +154,11 @@ class Host:
             result = await self._do(Envelope(frame.command, frame.by, frame.key))
         except BasculeError as error:
             self._reply(Reply(frame.ask, refusal=error.refusal()))
-        except asyncio.CancelledError:  # we are closing: whoever waits must not hold that up
+        except asyncio.CancelledError:  # we are closing: a caller that waits must not hold that up
             offline = DeviceOffline("The device went away before it answered.")
             self._reply(Reply(frame.ask, refusal=offline.refusal()))
             raise
-        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+        except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
             self._reply(Reply(frame.ask, refusal=report(log, type(frame.command).__name__, error)))
         else:
             self._reply(Reply(frame.ask, Raw(result)))

@@ -215,7 +215,7 @@ class Fold:
             case ReconnectScheduled():
                 entry.attempt, entry.attempts = event.attempt, event.attempts
             case SessionStarted():
-                pass  # a try, told by the one before
+                pass  # a try; `ReconnectScheduled` has announced it
             case SessionReady():
                 entry.back = True
                 self._close(RECONNECT, logged)

@@ -73,7 +73,7 @@ class AgentSpawned(Event, frozen=True):
 
 
 class SessionReady(Event, frozen=True):
-    """The agent told who it is. Said again when one of these facts changes."""
+    """The agent has identified itself. Logged again when one of these facts changes."""
 
     agent_session_id: str | None = None
     model: str | None = None

@@ -26,8 +26,8 @@ from bascule.model.records import Write
 from bascule.model.session_fold import CHANGES_REQUESTS
 from bascule.model.settings import Limits
 from bascule.policy.decide import Ruling, by_mode
-from bascule.policy.limits import TokenBucket
 from bascule.policy.session_rules import SessionRule, decode_rule
+from bascule.policy.token_bucket import TokenBucket
 from bascule.session.agent import AgentProcess, Exit, SpawnPlan
 from bascule.session.answer_deadlines import AnswerDeadlines
 from bascule.session.conversation_list import ConversationList
@@ -111,9 +111,9 @@ class Supervisor:
         try:
             if plan is not None and not await self._spawn(plan):
                 return
-            if self.ledger.record.phase is Phase.ENDING and self._exit is None:  # it may not have been told
-                told = self.ledger.log([])
-                self._ending = asyncio.create_task(self._end_process(told), name=f"end {self._id}")
+            if self.ledger.record.phase is Phase.ENDING and self._exit is None:  # it may still run
+                committed = self.ledger.log([])
+                self._ending = asyncio.create_task(self._end_process(committed), name=f"end {self._id}")
             self._begin_waiting()
             carrying.append(asyncio.create_task(self._outbox.run(), name=f"outbox {self._id}"))
             carrying.append(asyncio.create_task(self._outbox.deafness.run(), name=f"deafness {self._id}"))
@@ -168,7 +168,7 @@ class Supervisor:
         record = self.ledger.record
         requests = OpenRequests(self.ledger)
         said = self._bounded(self.driver.finish())
-        events = [one for one in [*said, *self._noise.told()] if requests.follow(one)]
+        events = [one for one in [*said, *self._noise.count_left_out()] if requests.follow(one)]
         last = self._last_words(exit)
         gone = exit.lost or self.reviving.lost is not None
         events += requests.withdraw_all("lost" if gone else "ended")
@@ -198,11 +198,11 @@ class Supervisor:
         self._ending = asyncio.create_task(self.give_up(), name=f"give up {self._id}")
 
     async def give_up(self) -> None:
-        """It does not come up: stop it, and let its exit tell."""
+        """It does not come up: stop it; its exit is then reported."""
         try:
             await self._process.kill()
         except HostError:
-            return  # it is gone, or the keeper is: either way its exit is told
+            return  # it is gone, or the keeper is: either way its exit is reported
 
     def _failure(self, exit: Exit) -> SessionFailed:
         message = f"The agent stopped before it said anything ({exit_words(exit) or 'exit code 0'})."
