@@ -15,7 +15,7 @@ from bascule.api.answers import AuditPage, EntriesPage, EventsPage, RequestView,
 from bascule.hub.api.operation import Operation
 from bascule.hub.app import operation_table
 from bascule.link.machine import AgentInfo
-from bascule.model import entries, events, records
+from bascule.model import entries, entry_types, events, records
 from bascule.model.commands import Done
 from bascule.store.base import AuditRecord
 
@@ -82,7 +82,7 @@ def may_be_missing(struct: type, field: msgspec.structs.FieldInfo) -> bool:
 
     Entries and records are filled with their defaults before the page uses them.
     """
-    if field.required or issubclass(struct, entries.Entry | records.SessionRecord):
+    if field.required or issubclass(struct, entry_types.Entry | records.SessionRecord):
         return False
     config = struct.__struct_config__  # type: ignore[attr-defined]
     return config.forbid_unknown_fields or config.omit_defaults

@@ -129,8 +129,8 @@ async def _serve_bridge(settings: Settings, launches: IdempotentLaunches, closin
     try:
         listening = bind_bridge(settings.launch.port)
     except OSError as error:
-        told = port_in_use(settings.launch.port) if error.errno == errno.EADDRINUSE else str(error)
-        log.warning("Web pages can't launch terminals by this server: %s", told)
+        message = port_in_use(settings.launch.port) if error.errno == errno.EADDRINUSE else str(error)
+        log.warning("Web pages can't launch terminals by this server: %s", message)
         return
     closing.callback(listening.close)
     await launches.launches.sweep()

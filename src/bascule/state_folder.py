@@ -44,8 +44,8 @@ def prepare(folder: Path) -> None:
 
 def _unwritable(folder: Path, error: OSError | None = None) -> UnsafeFolder:
     why = f" ({error.strerror})" if error is not None and error.strerror else ""
-    told = f"The state folder {folder} can't be written to{why}, so nothing could be recorded."
-    return UnsafeFolder(f"{told} Check its owner, mode and disk, or choose another with --data.")
+    message = f"The state folder {folder} can't be written to{why}, so nothing could be recorded."
+    return UnsafeFolder(f"{message} Check its owner, mode and disk, or choose another with --data.")
 
 
 def write_note(folder: Path, note: ServerNote) -> None:

@@ -11,8 +11,7 @@ import pytest
 from tests.client.scripted import TOKEN, Denied, ScriptedServer, Seat, logged, scripted_server
 from tests.waiting import PATIENCE
 
-from bascule.client import Client, NotRunning, Unreachable, address
-from bascule.client import client as client_module
+from bascule.client import Client, NotRunning, Unreachable, address, log_follower
 from bascule.model.errors import BasculeError, InvalidInput, Refused
 from bascule.model.events import Note, Unrecognised
 
@@ -21,8 +20,8 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "FIRST_DELAY", 0.01)
-    monkeypatch.setattr(client_module, "LAST_DELAY", 0.05)
+    monkeypatch.setattr(log_follower, "FIRST_DELAY", 0.01)
+    monkeypatch.setattr(log_follower, "LAST_DELAY", 0.05)
 
 
 async def take(client: Client, count: int, after: int = 0) -> list[int]:
@@ -312,9 +311,9 @@ async def test_one_client_follows_a_session_once():
 
 
 def test_delays_grow_to_thirty_seconds_and_differ(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(client_module, "FIRST_DELAY", 1.0)
-    monkeypatch.setattr(client_module, "LAST_DELAY", 30.0)
-    waits = client_module.delays()
+    monkeypatch.setattr(log_follower, "FIRST_DELAY", 1.0)
+    monkeypatch.setattr(log_follower, "LAST_DELAY", 30.0)
+    waits = log_follower.delays()
     taken = [next(waits) for _ in range(8)]
     for got, meant in zip(taken, [1, 2, 4, 8, 16, 30, 30, 30], strict=True):
         assert 0.8 * meant <= got <= 1.2 * meant

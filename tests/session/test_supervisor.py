@@ -44,9 +44,9 @@ from bascule.model.records import Write
 from bascule.model.settings import Limits
 from bascule.policy.decide import MODE_WORDS, Verdict
 from bascule.session.agent import ProcessUnreachable
+from bascule.session.answer_deadlines import NO_ANSWER
 from bascule.session.ending import END_WORDS
 from bascule.session.reviving import CUT, UNANSWERED, UNDELIVERED, Revival
-from bascule.session.supervisor import NO_ANSWER
 from bascule.session.time_limits import IDLE
 
 pytestmark = pytest.mark.anyio

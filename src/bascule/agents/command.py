@@ -14,7 +14,7 @@ _ALLOWED = frozenset(
     {"HOME", "PATH", "LANG", "LANGUAGE", "TERM", "COLORTERM", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"}
 )
 _ALLOWED_PREFIXES = ("LC_", "XDG_")
-# What a program in a terminal is told of it, whatever terminal the server itself was started in.
+# What describes a terminal to the program in it, whatever terminal the server itself was started in.
 TERMINAL = {"TERM": "xterm-256color", "FORCE_COLOR": "1", "COLORTERM": "truecolor"}
 # Ours, and what would make another program run code or believe it runs inside itself. In any spelling.
 _NEVER = re.compile(r"(BASCULE_|LD_|DYLD_|PYTHON)|CLAUDECODE$", re.IGNORECASE)

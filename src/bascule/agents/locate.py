@@ -55,15 +55,15 @@ def locate(
     for place in places:
         locked = next((one for one in _candidates(place, env, deadline) if _is_file(one)), None)
         if locked is not None:
-            told = f"{spec.title} is here as {locked}, but it may not be run: it is not executable."
+            message = f"{spec.title} is here as {locked}, but it may not be run: it is not executable."
             raise AgentNotInstalled(
-                f"{told} Allow it with: chmod +x {shlex.quote(str(locked))}", agent=spec.name
+                f"{message} Allow it with: chmod +x {shlex.quote(str(locked))}", agent=spec.name
             )
     install = (driver.install if driver is not None and own else "") or spec.install
     what = f"{spec.title}'s adapter for {driver.name}" if driver is not None and own else spec.title
     hint = f" Install it with: {install}" if install else ""
-    told = f"{what} was not found on this machine. Check that it's installed.{hint}"
-    raise AgentNotInstalled(told, agent=spec.name, install=install or None)
+    message = f"{what} was not found on this machine. Check that it's installed.{hint}"
+    raise AgentNotInstalled(message, agent=spec.name, install=install or None)
 
 
 def _given(
@@ -91,8 +91,8 @@ def _startable(spec: AgentSpec, path: str, env: Mapping[str, str]) -> str:
     missing = missing_interpreter(path, env)
     if missing is None:
         return path
-    told = f"{spec.title} is here as {path}, but {missing}, which runs it, was not found on this machine."
-    raise AgentNotInstalled(f"{told} Install that, or install {spec.title} again.", agent=spec.name)
+    message = f"{spec.title} is here as {path}, but {missing}, which runs it, was not found on this machine."
+    raise AgentNotInstalled(f"{message} Install that, or install {spec.title} again.", agent=spec.name)
 
 
 def _resolve(place: str, env: Mapping[str, str], deadline: float) -> str | None:

@@ -73,7 +73,7 @@ class HistorySpec(_Part, frozen=True):
     format: Literal["claude", "codex", "gemini", "copilot", "opencode"]
     files: HomePattern
     live: HomePattern | None = None
-    # A conversation can't be taken up for so long after it began; of one that was begun without us only its
+    # How long after its beginning a conversation can't be resumed; of one that was begun without us only its
     # last words are known for sure.
     rest_seconds: Annotated[int, Meta(ge=0, le=600)] = 0
 
@@ -123,7 +123,7 @@ class ProviderSpec(_Part, frozen=True):
 
 
 class Login(_Part, frozen=True):
-    """How it can be told whether the agent is signed in: by names and places alone, never by what is there.
+    """How to see whether the agent is signed in: by names and places alone, never by what is there.
 
     `status` are the words of the agent's own command for it; 0 means signed in, 1 means not.
     """

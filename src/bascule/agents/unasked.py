@@ -27,7 +27,7 @@ _SENTENCES: dict[Unasked, str] = {
 
 
 def sentences(declared: Iterable[Unasked] | None) -> tuple[str, ...]:
-    """What people are told; None: its file says nothing, so nobody looked."""
+    """The sentences that people are shown; None: its file says nothing, so nobody looked."""
     if declared is None:
         return (NOT_VERIFIED,)
     return tuple(_SENTENCES[one] for one in dict.fromkeys(declared))

@@ -43,7 +43,7 @@ class CreateBody(Body, kw_only=True, frozen=True):
 
 
 class LaunchBody(Body, kw_only=True, frozen=True):
-    """As the launch bridge takes it; what is wrong with a value is told in the bridge's own words."""
+    """As the launch bridge takes it; errors have the bridge's own codes and words."""
 
     prompt: Any = None
     mode: Any = None

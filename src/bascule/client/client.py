@@ -2,10 +2,8 @@
 
 import asyncio
 import contextlib
-import random
 import secrets
-import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -25,36 +23,24 @@ from bascule.api.answers import (
     RequestView,
     SessionList,
     SessionShown,
-    Subscribed,
 )
 from bascule.api.bodies import CreateBody
 from bascule.client.address import Address, Unreachable, local, parse
-from bascule.client.connection import Connection, Incoming, entries_of
-from bascule.client.event_stream import EventStream
+from bascule.client.connection import Connection
+from bascule.client.log_follower import LogFollower, decoded
 from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
-from bascule.model.errors import BasculeError, InvalidInput
+from bascule.model.errors import BasculeError
 from bascule.model.events import Decision
 from bascule.model.records import SessionRecord
 
 REPLY_SECONDS = 60
 MAX_PAGE = 200  # sessions in one answer
-FIRST_DELAY, LAST_DELAY = 1.0, 30.0
-STARTS_OVER = ("replaced", "ahead")  # why a reader can't go on from where it is
-REPLACED = "The log on this machine was replaced; this view was loaded again."
 
 T = TypeVar("T")
-
-
-def delays() -> Iterator[float]:
-    """Exponential backoff with jitter: 1, 2, 4 … 30 s, each ±20 %."""
-    delay = FIRST_DELAY
-    while True:
-        yield delay * random.uniform(0.8, 1.2)
-        delay = min(delay * 2, LAST_DELAY)
 
 
 class Client:
@@ -73,7 +59,7 @@ class Client:
         self._data_dir = data_dir  # a local server that restarts leaves a new key there
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
-        self._streams: dict[str, EventStream] = {}
+        self._follower = LogFollower(self._request, self._unsubscribe, self.look_again)
         self.rules = ClientRules(self._request)
         self.unlogged = ClientUnlogged(self._request)
 
@@ -293,7 +279,7 @@ class Client:
 
     # Following --------------------------------------------------------------------------------------
 
-    async def events(
+    def events(
         self,
         session_id: str,
         after: int = 0,
@@ -303,55 +289,12 @@ class Client:
     ) -> AsyncGenerator[Logged, None]:
         """Every entry of a session's log after `after`, past and live, in order, each once, for ever.
 
-        Lost connections are made again; the caller sees only a pause. Raises `Unreachable` when that has
-        failed for `patience` seconds, and `Refused` when the server says no. `epoch` is what `after` is of,
-        as `entries` told it. When the log on the machine was replaced, `on_resync` is given a sentence that
+        A lost connection is made again; the caller sees only a pause. Raises `Unreachable` when that has
+        failed for `patience` seconds, and `Refused` when the server says no. `epoch` is the one of `after`,
+        as `entries` returned it. When the log on the machine was replaced, `on_resync` gets a sentence that
         says so, and the entries come again from the first.
         """
-        if session_id in self._streams:
-            raise InvalidInput(f"This client already follows session {session_id}.")
-        last, gap_at = after, -1
-        waits, lost_since = delays(), time.monotonic()
-        try:
-            while True:
-                self._streams[session_id] = stream = EventStream()
-                trouble = await self._subscribe(session_id, last, epoch, stream)
-                epoch = stream.epoch or epoch
-                began = last
-                async for logged in stream:
-                    if logged.seq > last + 1:
-                        if gap_at == last:
-                            raise BasculeError(f"The server skips entries after {last} of {session_id}.")
-                        gap_at = last
-                        break
-                    if logged.seq == last + 1:
-                        last = logged.seq
-                        yield logged
-                if stream.replaced:
-                    last, gap_at, epoch = 0, -1, stream.epoch
-                    on_resync(REPLACED)
-                if trouble is None or last > began:
-                    waits, lost_since = delays(), time.monotonic()
-                elif time.monotonic() - lost_since > self.patience:
-                    raise trouble
-                else:
-                    await self._pause(next(waits), lost_since)
-        finally:
-            self._streams.pop(session_id, None)
-            await self._unsubscribe(session_id)
-
-    async def _subscribe(
-        self, session_id: str, after: int, epoch: str, stream: EventStream
-    ) -> Unreachable | None:
-        """Ask for the entries after `after`. Those that came before the connection broke still count."""
-        fields = {"sessionId": session_id, "after": after, "epoch": epoch or None}
-        try:
-            answer = await self._request("session:subscribe", fields)
-        except Unreachable as error:
-            stream.end()
-            return error
-        stream.epoch = stream.epoch or _decoded("session:subscribe", answer, Subscribed).epoch
-        return None
+        return self._follower.follow(session_id, after, epoch, on_resync, self.patience)
 
     def look_again(self) -> None:
         """A local server that came back may have left a new address."""
@@ -359,41 +302,22 @@ class Client:
             with contextlib.suppress(Unreachable):  # still down: the next try says so
                 self.address = local(self._data_dir)
 
-    async def _pause(self, delay: float, lost_since: float) -> None:
-        """Wait before the next try."""
-        left = self.patience - (time.monotonic() - lost_since)
-        await asyncio.sleep(min(delay, max(left, 0.05)))
-        self.look_again()
-
-    async def _unsubscribe(self, session_id: str) -> None:
-        connection = self._connection
-        if connection is not None and not connection.lost:
-            # Only a courtesy: a connection that goes unsubscribes as well.
-            with contextlib.suppress(BasculeError):
-                await connection.request("session:unsubscribe", {"sessionId": session_id}, timeout=5)
-
     # The wire ---------------------------------------------------------------------------------------
 
     async def _connected(self) -> Connection:
         async with self._connecting:
             if self._connection is None or self._connection.lost:
-                self._connection = await Connection.open(self.address, self._pushed, self._end_streams)
+                self._connection = await Connection.open(
+                    self.address, self._follower.pushed, self._follower.end_all
+                )
             return self._connection
 
-    def _pushed(self, frame: Incoming) -> None:
-        stream = self._streams.get(frame.session_id)
-        if stream is None:
-            return
-        if frame.type == "session:events":
-            stream.put(entries_of(frame))
-        elif frame.type == "resync" and frame.reason in STARTS_OVER:
-            stream.start_over(frame.epoch)
-        elif frame.type == "resync":
-            stream.end()
-
-    def _end_streams(self) -> None:
-        for stream in self._streams.values():
-            stream.end()
+    async def _unsubscribe(self, session_id: str) -> None:
+        connection = self._connection
+        if connection is not None and not connection.lost:
+            # Best effort: a connection that closes unsubscribes as well.
+            with contextlib.suppress(BasculeError):
+                await connection.request("session:unsubscribe", {"sessionId": session_id}, timeout=5)
 
     async def _request(self, kind: str, fields: dict[str, Any]) -> bytes:
         connection = await self._connected()
@@ -401,7 +325,7 @@ class Client:
         return await connection.request(kind, given, REPLY_SECONDS)
 
     async def _command(self, kind: str, fields: dict[str, Any], result: type[T] = dict[str, Any]) -> T:
-        return _decoded(kind, await self._request(kind, fields), result)
+        return decoded(kind, await self._request(kind, fields), result)
 
     async def _keyed(self, kind: str, fields: dict[str, Any], result: type[T]) -> T:
         """A command that may be sent twice: its key lets the server know it again."""
@@ -412,11 +336,4 @@ class Client:
             reply = await self._request(kind, fields)
         except Unreachable:
             reply = await self._request(kind, fields)
-        return _decoded(kind, reply, result)
-
-
-def _decoded(kind: str, reply: bytes, result: type[T]) -> T:
-    try:
-        return msgspec.json.decode(reply, type=result)
-    except msgspec.MsgspecError as error:
-        raise BasculeError(f"The server's answer to {kind} was not understood: {error}") from error
+        return decoded(kind, reply, result)

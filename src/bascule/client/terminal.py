@@ -83,7 +83,7 @@ class TerminalLine:
     ) -> Self:
         """`after`: the offset to read on from; None begins with what a screen needs.
 
-        `run` and `epoch` are what the offset is of, as `begin` told them.
+        `run` and `epoch` are what the offset is of, as `begin` gave them.
         """
         given = {"after": "tail" if after is None else after, "run": run, "epoch": epoch, "lag": lag}
         query = urlencode({name: value for name, value in given.items() if value is not None})

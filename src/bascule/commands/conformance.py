@@ -38,11 +38,11 @@ async def conformance(args: argparse.Namespace) -> int:
 
 async def _agreed(terminal: Console, agent: AgentInfo) -> bool:
     whose = flat(agent.title or agent.name)
-    told = (
+    message = (
         f"This sends seven short messages to the model of {whose}, on your account. "
         "It works in a folder that is removed afterwards."
     )
-    terminal.line(told)
+    terminal.line(message)
     if not terminal.interactive:
         terminal.line("Say --yes to do that where nobody can be asked.")
         return False

@@ -19,8 +19,8 @@ from bascule.commands import exits
 from bascule.commands.audit import DATABASE, verify_file
 from bascule.commands.conformance import conformance
 from bascule.commands.console import Console, Style
+from bascule.commands.doctor_line import Finding, Level
 from bascule.commands.doctor_log import log_findings
-from bascule.commands.finding import Finding, Level
 from bascule.commands.request_prompt import flat
 from bascule.config import ConfigError, load
 from bascule.daemon.launching import Launcher
@@ -230,7 +230,7 @@ def _launch_terminal(settings: Settings) -> Finding:
     except LaunchError as error:
         advice = "only launching in a desktop terminal needs one"
         return Finding("warn", f"terminal for launches: {error.message}", advice)
-    except BasculeError:  # an agent file that can't be used is told with the agents
+    except BasculeError:  # an agent file that can't be used is listed with the agents
         return Finding("ok", "terminal for launches: not looked for")
     return Finding("ok", f"terminal for launches: {terminal.name} ({terminal.program}), by {terminal.rule}")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from bascule.commands.finding import Finding
+from bascule.commands.doctor_line import Finding
 from bascule.store.examining import examined, processes
 from bascule.store.health import quarantined
 from bascule.store.reader import connect_read_only

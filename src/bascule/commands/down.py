@@ -34,7 +34,7 @@ async def down(args: argparse.Namespace) -> int:
             print(f"The server (pid {note.pid}) did not stop.", file=sys.stderr)
             return exits.FAILED
     more, left = await _end_by_keeper(folder / KEEPER)
-    # What the server told to end may still be on its way out when the keeper is asked: it counts once.
+    # What the server has ended may still be on its way out when the keeper is asked: it counts once.
     words = f"Ended {_sessions(max(ended, more))}."
     print(f"{words} The server was stopped." if stopped else f"{words} No server was running.")
     if left:

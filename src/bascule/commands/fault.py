@@ -17,8 +17,8 @@ FILE_NAME = "command.log"
 def tell(args: argparse.Namespace, error: Exception) -> int:
     """Say it with the id under which the file has it."""
     where = _log_file(args)
-    told = report(logging.getLogger("bascule.cli"), "a command", error)
-    fault = told.fields["fault"]
+    refusal = report(logging.getLogger("bascule.cli"), "a command", error)
+    fault = refusal.fields["fault"]
     place = f"{where} says what" if where else "nothing could be written down about it"
     print(f"Something went wrong inside Bascule (fault {fault}); {place}.", file=sys.stderr)
     return exits.FAILED

@@ -26,7 +26,7 @@ TRY_SECONDS = 20
 SUMMARY = "Message from Bascule"
 BEFORE = (
     "Somebody left a message for this session in Bascule, which the owner of this machine connected to it. "
-    "The person at this terminal does not see its words: begin by telling them what it asks."
+    "The person at this terminal does not see its words: begin by saying what it asks."
 )
 DONE = """Done. A message for a session in a terminal is now delivered there when Claude is idle; sessions
 that are open take part from the end of their next turn on. Take it back with: bascule feedback off"""
@@ -92,7 +92,7 @@ def status(args: argparse.Namespace) -> int:
 
 
 def hooks_for(python: str, data: str) -> dict[str, list[settings.Object]]:
-    """By event. `exec`: no shell stays between, so whoever ends the hook ends us. `-m`: a Bascule that is
+    """By event. `exec`: no shell stays between, so ending the hook ends us. `-m`: a Bascule that is
     gone ends with 1; Python ends with 2 for a missing file, which Claude Code would take for words."""
 
     def command(mode: str) -> str:

@@ -14,7 +14,7 @@ from bascule.api.bodies import CreateBody
 from bascule.client import Client
 from bascule.commands import exits
 from bascule.commands.console import Console
-from bascule.commands.conversation import Conversation
+from bascule.commands.follow_turn import Conversation
 from bascule.commands.request_prompt import command_line, flat
 from bascule.commands.server_address import connected
 from bascule.model.errors import BasculeError, Refused

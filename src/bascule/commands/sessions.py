@@ -19,7 +19,7 @@ from bascule.model.codec import decode_event, encode
 from bascule.model.events import PermissionRequested, QuestionAsked
 from bascule.model.records import SessionRecord
 
-NEWEST = 50  # sessions that a list shows unless told otherwise
+NEWEST = 50  # sessions that a list shows by default
 
 _PHASE_STYLES: dict[str, Style] = {"running": "green", "failed": "red", "ended": "dim"}
 

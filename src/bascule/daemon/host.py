@@ -12,8 +12,8 @@ from bascule import __version__
 from bascule.daemon.adopting import Adopter
 from bascule.daemon.device import Device
 from bascule.daemon.files.panel import Panel
-from bascule.daemon.found.opening import found_sessions
 from bascule.daemon.found.places import Place
+from bascule.daemon.found.setup import found_sessions
 from bascule.daemon.handlers import Handler, Handlers
 from bascule.daemon.idempotency import IdempotencyKeys
 from bascule.daemon.launching import Launching
@@ -79,23 +79,14 @@ class Host:
         self._unlogged = Unlogged(store, self.sessions, taking_up, folder, self._services.terminals.adopt)
         self._labels = Labels(self.sessions.keeper, self.sessions.live.get, self._adopter.started)
         # Sessions that are not running have no supervisor to keep their commands in order; this does.
-        self._one_at_a_time = asyncio.Lock()
+        self._one_at_a_time = lock = asyncio.Lock()
         self._states = AgentStates(
-            store,
-            self.sessions,
-            self._starter,
-            self._one_at_a_time,
-            device,
-            settings,
-            self._reply,
-            clock,
-            steady,
-            pauses,
+            store, self.sessions, self._starter, lock, device, settings, self._reply, clock, steady, pauses
         )
         comparing = Comparing(store, comparisons, self.sessions, self._starter, launcher, settings, clock)
         self._once = IdempotencyKeys(store)
         self._found = found_sessions(
-            store, histories, settings, limits, device, self._one_at_a_time, self._go_on, clock, steady
+            store, histories, settings, limits, device, lock, self._go_on, clock, steady
         )
         self._machine = Machine(
             store, self.sessions, launcher, self._states, self._unlogged, trusted, device, folder
@@ -163,11 +154,11 @@ class Host:
             result = await self._do(Envelope(frame.command, frame.by, frame.key))
         except BasculeError as error:
             self._reply(Reply(frame.ask, refusal=error.refusal()))
-        except asyncio.CancelledError:  # we are closing: whoever waits must not hold that up
+        except asyncio.CancelledError:  # we are closing: a caller that waits must not hold that up
             offline = DeviceOffline("The device went away before it answered.")
             self._reply(Reply(frame.ask, refusal=offline.refusal()))
             raise
-        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+        except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
             self._reply(Reply(frame.ask, refusal=report(log, type(frame.command).__name__, error)))
         else:
             self._reply(Reply(frame.ask, Raw(result)))

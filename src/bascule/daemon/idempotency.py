@@ -82,7 +82,7 @@ class IdempotencyKeys:
                 await asyncio.shield(before)
             return stored
         finally:
-            done.set_result(None)  # whoever waits for it goes on after we have begun
+            done.set_result(None)  # those who wait for it go on after we have begun
             if self._looking[session_id] is done:
                 del self._looking[session_id]
 

@@ -248,8 +248,8 @@ class Launcher:
     def _left_out(self, spec: AgentSpec, cwd: str) -> str:
         if spec.untrusted is None or self._trusted.trusts(cwd):
             return ""
-        told = f"This folder is not trusted in Bascule: {spec.untrusted.says}."
-        return f"{told} To trust it: bascule projects trust {shlex.quote(cwd)}"
+        message = f"This folder is not trusted in Bascule: {spec.untrusted.says}."
+        return f"{message} To trust it: bascule projects trust {shlex.quote(cwd)}"
 
     def terminal(self, started: SessionStarted, state: bytes | None = None) -> TerminalDriver:
         trust = self._catalogue.get(started.agent).trust
@@ -337,8 +337,8 @@ class Launcher:
 def _unasked(spec: AgentSpec) -> dict[str, tuple[str, ...]]:
     """In a terminal it asks on its own screen, if it does."""
     driven = [one for one in spec.drivers if one.name != TERMINAL]
-    told = {one.name: sentences(spec.unasked_of(one)) for one in driven}
-    return {name: words for name, words in told.items() if words}
+    sentences_by_name = {one.name: sentences(spec.unasked_of(one)) for one in driven}
+    return {name: words for name, words in sentences_by_name.items() if words}
 
 
 def histories_of(catalogue: Catalogue) -> list[Place]:

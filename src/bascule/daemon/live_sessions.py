@@ -237,9 +237,9 @@ class LiveSessions:
         record = supervisor.ledger.record
         try:
             await supervisor.run(plan)
-        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
-            told = report(log, f"session {record.session_id}", error)
-            supervisor.ledger.log([SessionFailed("internal", told.message)], sync=True)
+        except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
+            refusal = report(log, f"session {record.session_id}", error)
+            supervisor.ledger.log([SessionFailed("internal", refusal.message)], sync=True)
             await self._stop(process)
         finally:
             self.drop(supervisor)

@@ -127,8 +127,8 @@ class Machine:
         """The panic button: tells everything to stop before it waits for anything."""
         by = envelope.by.name
         endings = [live.end("killed", by) for live in list(self._sessions.live.values())]
-        told = [ending for ending in endings if ending is not None]
-        if told:  # the agents stop even when a full disk does not take the news
-            await asyncio.wait(told, timeout=STORE_SECONDS)
+        begun = [ending for ending in endings if ending is not None]
+        if begun:  # the agents stop even when a full disk does not take the news
+            await asyncio.wait(begun, timeout=STORE_SECONDS)
         waiting = await self._states.end_all("killed", by)
-        return Ended(ended=len(told) + waiting + await self._unlogged.end_all())
+        return Ended(ended=len(begun) + waiting + await self._unlogged.end_all())

@@ -96,7 +96,7 @@ class TakingUp:
         return session_id
 
     def _state(self, one: Labelled) -> bytes:
-        """Of the driver that reads on. What a fresh one would say first, its agent was told long ago."""
+        """Of the driver that reads on. What a fresh one would say first, its agent has received long ago."""
         if one.state is not None:
             return one.state
         if one.started.driver == TERMINAL:

@@ -198,4 +198,4 @@ class Unlogged:
         try:
             await self._sessions.keeper.get().end(name)
         except (KeeperError, KeeperGone) as error:
-            raise AgentFailed(f"It could not be told to end: {error}") from error
+            raise AgentFailed(f"It could not be ended: {error}") from error

@@ -13,11 +13,11 @@ def check_offered(model: str, offered: Collection[str]) -> None:
     if offered and model not in offered:
         names = ", ".join(list(offered)[:MAX_NAMED])
         more = f" and {len(offered) - MAX_NAMED} more" if len(offered) > MAX_NAMED else ""
-        told = f"This agent has no model {model[:80]!r}. It offers {names}{more}."
-        raise InvalidInput(told, field="model")
+        message = f"This agent has no model {model[:80]!r}. It offers {names}{more}."
+        raise InvalidInput(message, field="model")
 
 
 def unlisted(model: str) -> Note:
     """A warning for a model that is not listed. For agents that accept any name and fail later."""
-    told = f"{model[:80]!r} is not among the models this agent names. The next turn shows whether it works."
-    return Note("model_unlisted", told, "warning")
+    words = f"{model[:80]!r} is not among the models this agent names. The next turn shows whether it works."
+    return Note("model_unlisted", words, "warning")

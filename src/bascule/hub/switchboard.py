@@ -70,7 +70,7 @@ class DeviceLine:
     def _answer(self, reply: Reply) -> None:
         future = self.waiting.pop(reply.ask, None)
         if future is None or future.done():
-            return  # whoever asked has given up
+            return  # the caller has given up
         if reply.refusal is not None:
             future.set_exception(Refused(reply.refusal))
         else:

@@ -8,11 +8,11 @@ import traceback
 
 from bascule.keeper import folder as place
 from bascule.keeper import procs
-from bascule.keeper.launch import ChildSettings, close_above
 from bascule.keeper.layout import LOG, SOCKET
 from bascule.keeper.log import Log
 from bascule.keeper.operations import handle
 from bascule.keeper.server import Keeper
+from bascule.keeper.spawn import ChildSettings, close_above
 from bascule.keeper.sweep import sweep_leftovers
 
 _OPEN_FILES = 65_536

@@ -25,11 +25,11 @@ _REPLY_DELAY = 0.002
 
 
 @dataclass
-class _Told:
+class _Sent:
     ends: tuple[int, int] = (-1, -1)
     storage: str | None = None
     exit: Exit | None = None
-    told_at: float = 0.0
+    sent_at: float = 0.0
     since: float = 0.0  # the beginning of the moment in which `flow` was counted
     flow: int = 0
 
@@ -37,7 +37,7 @@ class _Told:
         return self.flow > _FLOOD_BYTES and now - self.since < 2 * _FLOOD_WINDOW
 
     def count(self, grown: int, now: float) -> None:
-        self.told_at = now
+        self.sent_at = now
         if now - self.since > _FLOOD_WINDOW:
             self.since, self.flow = now, grown if now - self.since < 2 * _FLOOD_WINDOW else 0
         self.flow += grown
@@ -58,7 +58,7 @@ class ClientConnection:
         self._frames = FrameReader()
         self._unsent = bytearray()
         self._delayed = bytearray()
-        self._told: dict[str, _Told] = {}
+        self._sent: dict[str, _Sent] = {}
         self._dirty: dict[str, Session | Leftover] = {}
         self._watching = False
         self._later: Timer | None = None
@@ -100,7 +100,7 @@ class ClientConnection:
 
     def forget(self, session: str) -> None:
         self._dirty.pop(session, None)
-        self._told.pop(session, None)
+        self._sent.pop(session, None)
 
     def flush(self) -> None:
         if (not self._dirty and not self._delayed) or self._unsent or not self.open:
@@ -122,10 +122,10 @@ class ClientConnection:
         self._send()
 
     def _may_wait(self, session: Session | Leftover, now: float) -> bool:
-        told = self._told.get(session.id)
-        if told is None or session.exit != told.exit or session.storage_error != told.storage:
+        sent = self._sent.get(session.id)
+        if sent is None or session.exit != sent.exit or session.storage_error != sent.storage:
             return False
-        return now - told.told_at < _FLOOD_PAUSE and told.is_flood(now)
+        return now - sent.sent_at < _FLOOD_PAUSE and sent.is_flood(now)
 
     def _wake_later(self, seconds: float) -> None:
         if self._later is None:
@@ -143,17 +143,17 @@ class ClientConnection:
             self._gone(self, reason)
 
     def _news(self, session: Session | Leftover) -> Iterable[Message]:
-        told = self._told.setdefault(session.id, _Told())
+        sent = self._sent.setdefault(session.id, _Sent())
         out, err = session.ends
-        if session.storage_error != told.storage:
-            told.storage = session.storage_error
-            yield {"notice": "storage", "session": session.id, "error": told.storage}
-        if session.ends != told.ends:
-            told.count(max(0, out - told.ends[0]), self._loop.now())
-            told.ends = session.ends
+        if session.storage_error != sent.storage:
+            sent.storage = session.storage_error
+            yield {"notice": "storage", "session": session.id, "error": sent.storage}
+        if session.ends != sent.ends:
+            sent.count(max(0, out - sent.ends[0]), self._loop.now())
+            sent.ends = session.ends
             yield {"notice": "output", "session": session.id, "out": out, "err": err}
-        if session.exit != told.exit:
-            told.exit = session.exit
+        if session.exit != sent.exit:
+            sent.exit = session.exit
             yield {
                 "notice": "exit",
                 "session": session.id,

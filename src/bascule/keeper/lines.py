@@ -51,7 +51,7 @@ class LineGuard:
 
     @property
     def room(self) -> int:
-        """Bytes that may be written without asking, if `saw` is told of them before the next question."""
+        """Bytes that may be written without asking, if `saw` is called with them before the next question."""
         if self._why and self._now() < self._held_until:
             return 0
         return max(0, min(_SMALL, LONGEST - self._length) - len(self._recent))

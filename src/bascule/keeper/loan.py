@@ -6,9 +6,9 @@ from bascule.keeper.loop import READ, Loop
 
 
 class Loan:
-    """Lasts as long as the connection that the duplicate was sent on: whoever closes it ends the loan.
+    """Lasts as long as the connection the duplicate was sent on: closing it on either side ends the loan.
 
-    So a loan ends with either process, and a server that is told of an end needs no message of another kind.
+    So a loan ends with either process, and the server learns of its end without a message of another kind.
     """
 
     def __init__(self, loop: Loop, connection: socket.socket) -> None:

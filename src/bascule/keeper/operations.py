@@ -63,7 +63,7 @@ def _spawn(keeper: Keeper, _client: ClientConnection, message: Message) -> Messa
 
 
 def _write(keeper: Keeper, client: ClientConnection, number: int, message: Message, blob: bytes) -> None:
-    """`typed`: how many bytes at the front of the blob the server wrote itself since it last told us."""
+    """`typed`: how many bytes at the front of the blob the server wrote itself since its last report."""
     session = _running(keeper, message)
     stdin, typed = session.stdin, whole(message, "typed", 0)
     reply = client.reply_after_output if session.is_terminal else client.reply

@@ -12,13 +12,13 @@ from bascule.keeper import procs
 from bascule.keeper.client_connection import ClientConnection
 from bascule.keeper.echo_priority import EchoPriority
 from bascule.keeper.frames import Message
-from bascule.keeper.launch import ChildSettings
 from bascule.keeper.layout import SPOOL
 from bascule.keeper.leftover import Leftover, find_leftovers
 from bascule.keeper.log import Log
 from bascule.keeper.loop import READ, Loop, Timer
 from bascule.keeper.request_checks import Refused, SpawnRequest
 from bascule.keeper.session import Session
+from bascule.keeper.spawn import ChildSettings
 from bascule.keeper.sweep import LEFTOVER_GRACE, Sweep, Sweeper
 
 _CLOSING_LIMIT = 30.0

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from bascule.keeper import about, procs
 from bascule.keeper.echo_priority import EchoPriority
 from bascule.keeper.input import Input
-from bascule.keeper.launch import ChildSettings, launch, set_size
 from bascule.keeper.loop import Loop
 from bascule.keeper.output import Output
 from bascule.keeper.procs import Proc
 from bascule.keeper.request_checks import Refused, Size, SpawnRequest
+from bascule.keeper.spawn import ChildSettings, launch, set_size
 from bascule.keeper.spool import Spool
 
-# How long after its exit an agent's children may keep its pipes open before the exit is told anyway.
+# How long after its exit an agent's children may keep its pipes open before the exit is reported anyway.
 _HOLDERS_GRACE = 1.0
 
 

@@ -43,15 +43,15 @@ class AgentStarts:
     def with_prompt(self, name: str, mode: Mode | None, cwd: str) -> AgentStart:
         spec, driver = self._find(name)
         if driver.runs_commands:
-            told = f"{spec.title} runs what it is given, and asks nobody; it can't be launched with a prompt."
-            raise LaunchError("invalid_agent", told)
+            why = f"{spec.title} runs what it is given, and asks nobody; it can't be launched with a prompt."
+            raise LaunchError("invalid_agent", why)
         return self._start(spec, driver, Launch(driver=TERMINAL, mode=_own_mode(spec, driver, mode)), cwd)
 
     def resuming(self, name: str, conversation: str, cwd: str) -> AgentStart:
         spec, driver = self._find(name)
         if not driver.resume:
-            told = f"{spec.title} can't resume a conversation in a terminal."
-            raise LaunchError("invalid_agent", told)
+            message = f"{spec.title} can't resume a conversation in a terminal."
+            raise LaunchError("invalid_agent", message)
         return self._start(spec, driver, Launch(driver=TERMINAL, resume=conversation), cwd)
 
     def _find(self, name: str) -> tuple[AgentSpec, DriverSpec]:
@@ -61,8 +61,8 @@ class AgentStarts:
         except (UnknownAgent, KeyError):
             able = [one.name for one in self._catalogue if any(way.name == TERMINAL for way in one.drivers)]
             known = f"Agents that run in a terminal: {', '.join(able)}."
-            told = f"{name!r} is no agent that runs in a terminal. {known}"
-            raise LaunchError("invalid_agent", told) from None
+            message = f"{name!r} is no agent that runs in a terminal. {known}"
+            raise LaunchError("invalid_agent", message) from None
 
     def _start(self, spec: AgentSpec, driver: DriverSpec, launch: Launch, cwd: str) -> AgentStart:
         common = child_variables(self._environ)
@@ -94,8 +94,8 @@ def _own_mode(spec: AgentSpec, driver: DriverSpec, mode: Mode | None) -> str | N
     skips permissions."""
     has_plan = PLAN in spec.modes_of(driver) and bool(driver.mode)
     if mode == "plan" and not has_plan:
-        told = f"{spec.title} has no plan mode in a terminal; use normal, in which it asks, or prefill."
-        raise LaunchError("invalid_mode", told)
+        message = f"{spec.title} has no plan mode in a terminal; use normal, in which it asks, or prefill."
+        raise LaunchError("invalid_mode", message)
     return PLAN if has_plan and mode in (None, "plan") else None
 
 

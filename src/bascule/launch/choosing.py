@@ -84,8 +84,8 @@ def _named(value: str, env: Mapping[str, str], rule: str) -> Terminal:
             raise LaunchError("no_terminal_found", f"{_cap(rule)} can't be read: {error}.") from None
         program = find_program(words[0], env) if words else None
     if program is None:
-        told = f"{_cap(rule)} names no program that can be run. Give the name or the path of a terminal."
-        raise LaunchError("no_terminal_found", told)
+        message = f"{_cap(rule)} names no program that can be run. Give the name or the path of a terminal."
+        raise LaunchError("no_terminal_found", message)
     return Terminal(terminal_name(program), program, tuple(words[1:]), rule)
 
 

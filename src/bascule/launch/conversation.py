@@ -12,8 +12,8 @@ def conversation_of(session: SessionRecord) -> tuple[str, str]:
     """The agent and its own name of the conversation, when no process of ours holds it."""
     if session.phase in LIVE and not session.found:
         how = "attach" if session.driver == "terminal" else "sessions show --follow"
-        told = "This session is running in Bascule. End it first, or look at it with: "
-        raise InvalidInput(f"{told}bascule {how} {shlex.quote(session.session_id)}")
+        message = "This session is running in Bascule. End it first, or look at it with: "
+        raise InvalidInput(f"{message}bascule {how} {shlex.quote(session.session_id)}")
     if not session.agent_session_id:
         raise NotSupported("This session has no conversation that could be resumed.")
     return session.agent, session.agent_session_id

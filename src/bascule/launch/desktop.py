@@ -44,12 +44,12 @@ def session_environment(
         base["XDG_RUNTIME_DIR"] = f"/run/user/{os.getuid()}"
     if _has_display({**base, **own}, x_sockets):
         return {**base, **own}
-    told = _of_session_manager(base, ask)
-    if _has_display({**base, **told}, x_sockets):
-        return {**base, **own, **told}
+    found = _of_session_manager(base, ask)
+    if _has_display({**base, **found}, x_sockets):
+        return {**base, **own, **found}
     socket = _wayland_socket(base.get("XDG_RUNTIME_DIR", ""))
     if socket:
-        return {**base, **own, **told, "WAYLAND_DISPLAY": socket}
+        return {**base, **own, **found, "WAYLAND_DISPLAY": socket}
     raise LaunchError("no_terminal_found", NO_DESKTOP, reason="no_desktop_session")
 
 

@@ -19,8 +19,8 @@ def check_working_directory(wanted: str | None, roots: tuple[str, ...], own: tup
     if not stat.S_ISDIR(info.st_mode):
         raise _refused(f"{wanted} is not a folder.")
     if not inside(real, [os.path.realpath(root) for root in roots]):
-        told = f"{wanted} lies outside the folders that agents may work in (`roots` in the settings)."
-        raise _refused(told)
+        message = f"{wanted} lies outside the folders that agents may work in (`roots` in the settings)."
+        raise _refused(message)
     if inside(real, [os.path.realpath(one) for one in own]):
         raise _refused(f"{wanted} is part of Bascule's own files; choose a project's folder.")
     if not os.access(real, os.R_OK | os.X_OK):

@@ -39,7 +39,7 @@ class LaunchError(BasculeError):
         self.error = error
 
     def refusal(self) -> Refusal:
-        """As Bascule's own API tells it."""
+        """In the form of Bascule's own API."""
         code = {400: "INVALID_INPUT", 404: "NOT_FOUND"}.get(self.status, self.code)
         return Refusal(code, self.message, self.fields)
 

@@ -11,7 +11,7 @@ from bascule.launch.record import LaunchRecord
 from bascule.launch.request import LaunchRequest
 from bascule.launch.service import Launches
 from bascule.model.codec import encode
-from bascule.policy.limits import TokenBucket
+from bascule.policy.token_bucket import TokenBucket
 
 KEPT = 1000
 KEPT_SECONDS = 600.0
@@ -39,7 +39,7 @@ class IdempotentLaunches:
             self._throttle()
             return await self.launches.launch(request, who)
         click = self._click((who, key), request)
-        # Whoever hangs up must not take the other click's launch with it.
+        # A caller who hangs up must not take the other click's launch with it.
         return await asyncio.shield(click.outcome)
 
     async def close(self) -> None:
@@ -52,8 +52,8 @@ class IdempotentLaunches:
         known = self._clicks.get(name)
         if known is not None and now - known.at < KEPT_SECONDS:
             if known.digest != digest:
-                told = "This Idempotency-Key was used for a different launch; use a new one."
-                raise LaunchError("key_reused", told)
+                message = "This Idempotency-Key was used for a different launch; use a new one."
+                raise LaunchError("key_reused", message)
             return known
         self._throttle()
         outcome = asyncio.create_task(self.launches.launch(request, name[0]), name="launch")
@@ -71,6 +71,6 @@ class IdempotentLaunches:
 
 
 def _seen(outcome: "asyncio.Task[LaunchRecord]") -> None:
-    """Its error was told to who waits for it; if nobody does any more, it is no news."""
+    """Those who wait for it got its error; if nobody waits any more, it is not logged."""
     if not outcome.cancelled():
         outcome.exception()

@@ -55,8 +55,8 @@ def _application(name: str, rule: str) -> str:
     known |= {one.lower(): "iTerm" for one in ITERM_NAMES}
     found = known.get(os.path.basename(name).removesuffix(".app").lower())
     if found is None:
-        told = f"{rule[0].upper()}{rule[1:]} names no terminal that can be opened here."
-        raise LaunchError("no_terminal_found", f"{told} Known: Terminal, iTerm, {', '.join(WITH_ARGUMENTS)}.")
+        why = f"{rule[0].upper()}{rule[1:]} names no terminal that can be opened here."
+        raise LaunchError("no_terminal_found", f"{why} Known: Terminal, iTerm, {', '.join(WITH_ARGUMENTS)}.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The launch plan: what the launcher inside the terminal is told, in a private file beside the prompt."""
+"""The launch plan: the launcher's instructions, in a private file beside the prompt."""
 
 import json
 import sys

@@ -33,11 +33,11 @@ def prompt_words(start: AgentStart, request: LaunchRequest | None, *, typed: boo
         return start.prompt_words
     character = untypable(request.prompt)
     if character is not None:
-        told = (
+        message = (
             f"This prompt has to be typed, and it holds the control character U+{ord(character):04X}, "
             "which can't be typed as text."
         )
-        raise LaunchError("invalid_prompt", told)
+        raise LaunchError("invalid_prompt", message)
     return ()
 
 

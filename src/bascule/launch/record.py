@@ -1,4 +1,4 @@
-"""One launch, from asked for to done: what is known of it, and how it is told over HTTP."""
+"""One launch, from request to outcome: its record, and the HTTP answer made from it."""
 
 import asyncio
 from typing import Any, Literal

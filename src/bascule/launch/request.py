@@ -61,8 +61,8 @@ def _prompt(value: object) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        told = "The prompt is not valid Unicode: it holds a lone surrogate."
-        raise LaunchError("invalid_prompt", told) from None
+        message = "The prompt is not valid Unicode: it holds a lone surrogate."
+        raise LaunchError("invalid_prompt", message) from None
     if (place := value.find("\0")) >= 0:
         words = f"The prompt has a NUL character in place {place + 1:,}; no program can be given one."
         raise LaunchError("invalid_prompt", words)

@@ -82,7 +82,7 @@ class Launches:
 
     async def sweep(self) -> None:
         """Remove what a bridge that was killed left behind."""
-        with contextlib.suppress(LaunchError):  # a folder that can't be used is told at the first launch
+        with contextlib.suppress(LaunchError):  # a folder that can't be used is an error of the first launch
             await self._prepared()
 
     def terminal(self) -> Terminal:
@@ -177,8 +177,8 @@ class Launches:
                     await settled
         except TimeoutError:
             how = " has ended without an error, but" if opened.ended.done() else ""
-            told = f"Failed to open terminal: {record.terminal}{how} showed no window within {seconds} s."
-            self._fail(opened, told)
+            message = f"Failed to open terminal: {record.terminal}{how} showed no window within {seconds} s."
+            self._fail(opened, message)
             opened.process.kill()
         else:
             if not record.settled.is_set():

@@ -37,8 +37,8 @@ class TerminalProcess:
             )
         except OSError as error:
             self._complaint.close()
-            told = f"Failed to open terminal: {os.path.basename(argv[0])} can't be started"
-            raise LaunchError("terminal_spawn_failed", f"{told} ({error.strerror}).") from error
+            message = f"Failed to open terminal: {os.path.basename(argv[0])} can't be started"
+            raise LaunchError("terminal_spawn_failed", f"{message} ({error.strerror}).") from error
         if self._process.stdin is not None:
             with self._process.stdin as pipe:
                 pipe.write(stdin.encode())

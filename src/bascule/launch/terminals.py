@@ -1,4 +1,4 @@
-"""The table of terminal programs: how each one is told to run an argument list. Pure."""
+"""The table of terminal programs: the command line by which each runs an argument list. Pure."""
 
 import os
 from collections.abc import Callable

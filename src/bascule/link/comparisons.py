@@ -42,7 +42,7 @@ class ListComparisons(Command[Comparisons], frozen=True, kw_only=True):
 
 
 class ContestantChanges(GitChanges, frozen=True, rename="camel", kw_only=True):
-    """`ignored`: files git was told to ignore; they are in nobody's branch and go with the work tree."""
+    """`ignored`: files that git ignores; they are in nobody's branch and go with the work tree."""
 
     ignored: int = 0
 

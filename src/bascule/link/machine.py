@@ -28,7 +28,7 @@ class AgentInfo(Struct, frozen=True, omit_defaults=True):
     drivers: tuple[str, ...] = ()  # the ways it can be talked to here, the preferred one first
     signed_in: Literal["yes", "no", "unknown"] | None = None  # None: it needs no login, or nobody looked yet
     login: str = ""  # what a person types to sign in
-    skips_permissions: bool = False  # its terminal can be told to ask nothing
+    skips_permissions: bool = False  # its terminal can be started so that it asks nothing
     status: AgentState = "idle"  # of the processes its sessions share
     # By the way it is talked to: what it runs without asking, a sentence each.
     unasked: dict[str, tuple[str, ...]] = {}

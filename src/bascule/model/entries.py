@@ -1,27 +1,31 @@
 """The transcript fold: turns events into the entries a person reads. Pure; the page has the same in JS."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
-
-from msgspec import Raw, Struct
+from typing import Any, ClassVar
 
 from bascule.model.codec import Logged
+from bascule.model.entry_types import (
+    AnyEntry,
+    EventEntry,
+    PlanEntry,
+    PromptEntry,
+    RequestEntry,
+    TextEntry,
+    ToolEntry,
+    TurnEntry,
+)
 from bascule.model.events import (
-    EMPTY_OBJECT,
     AgentSpawned,
     AnswerDelivered,
     AnyEvent,
     ArchivedChanged,
     Bell,
     CommandsChanged,
-    Diff,
     EndCancelled,
     EndScheduled,
     EntryClosed,
     EntryOpened,
-    Image,
     Interrupted,
-    Location,
     ModeChanged,
     ModelChanged,
     ModelsChanged,
@@ -31,7 +35,6 @@ from bascule.model.events import (
     PermissionRequested,
     PermissionWithdrawn,
     PlanChanged,
-    PlanItem,
     PromptEdited,
     PromptQueued,
     PromptSent,
@@ -50,13 +53,10 @@ from bascule.model.events import (
     StderrWritten,
     TerminalResized,
     TextAppended,
-    TextKind,
     TextSaid,
     TitleChanged,
     ToolChanged,
-    ToolKind,
     ToolStarted,
-    ToolStatus,
     TurnEnded,
     Unrecognised,
     UsageChanged,
@@ -103,76 +103,6 @@ ChangesEntry = (
 # Events that begin most entries, each folded by a method of its own.
 BeginsOften = EntryOpened | TextSaid | ToolStarted
 MAX_OUTPUT = 256 * 1024  # characters of a tool's output kept in its entry; the log keeps the rest
-
-
-class Entry(Struct, tag_field="kind", omit_defaults=True, kw_only=True):
-    """One thing in the transcript. `first_seq` is its name: exactly one event begins an entry."""
-
-    first_seq: int
-    last_seq: int
-    at: str
-    open: bool = False
-
-
-class PromptEntry(Entry, tag="prompt", kw_only=True):
-    prompt_id: str
-    text: str
-    by: str
-    client_message_id: str | None = None
-    images: tuple[Image, ...] = ()
-
-
-class TextEntry(Entry, tag="text", kw_only=True):
-    entry_id: str
-    voice: TextKind
-    text: str = ""
-    parent: str | None = None
-
-
-class ToolEntry(Entry, tag="tool", kw_only=True):
-    tool_id: str
-    name: str
-    title: str
-    tool_kind: ToolKind = "other"
-    input: Raw = EMPTY_OBJECT
-    status: ToolStatus = "running"
-    output: str = ""
-    diffs: tuple[Diff, ...] = ()
-    locations: tuple[Location, ...] = ()
-    images: tuple[Image, ...] = ()
-    parent: str | None = None
-    finished_at: str | None = None
-
-
-class PlanEntry(Entry, tag="plan", kw_only=True):
-    items: tuple[PlanItem, ...]
-
-
-class RequestEntry(Entry, tag="request", kw_only=True):
-    request_id: str
-    state: Literal["open", "answered", "withdrawn"]
-    asked: PermissionRequested | QuestionAsked
-    answer: PermissionAnswered | QuestionAnswered | None = None
-    reason: str | None = None
-
-
-class TurnEntry(Entry, tag="turn", kw_only=True):
-    ended: TurnEnded
-
-
-class EventEntry(Entry, tag="event", kw_only=True):
-    """Anything else worth a line: notes, stderr, endings, what was not understood.
-
-    A lost agent is one entry, open until it is back (`back`) or was given up, however many tries that takes.
-    """
-
-    event: Note | StderrWritten | SessionStarted | SessionEnded | SessionFailed | Interrupted | Unrecognised
-    attempt: int = 0
-    attempts: int = 0
-    back: bool = False
-
-
-AnyEntry = PromptEntry | TextEntry | ToolEntry | PlanEntry | RequestEntry | TurnEntry | EventEntry
 
 
 class Fold:
@@ -285,7 +215,7 @@ class Fold:
             case ReconnectScheduled():
                 entry.attempt, entry.attempts = event.attempt, event.attempts
             case SessionStarted():
-                pass  # a try, told by the one before
+                pass  # a try; `ReconnectScheduled` has announced it
             case SessionReady():
                 entry.back = True
                 self._close(RECONNECT, logged)

@@ -30,7 +30,7 @@ class BasculeError(Exception):
 
 
 class CallerError(BasculeError):
-    """Whoever asked must change something."""
+    """The caller must change something."""
 
     code = "INVALID_MESSAGE"
 

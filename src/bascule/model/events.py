@@ -9,7 +9,32 @@ from typing import Literal
 
 from msgspec import Raw, Struct
 
-EMPTY_OBJECT = Raw(b"{}")
+from bascule.model.event_values import (
+    EMPTY_OBJECT,
+    Decision,
+    Diff,
+    EndReason,
+    Image,
+    Location,
+    ModelChoice,
+    PermissionMode,
+    PermissionOption,
+    PlanItem,
+    Question,
+    SlashCommand,
+    StartOptions,
+    StopReason,
+    TextKind,
+    ToolKind,
+    ToolStatus,
+    Usage,
+)
+from bascule.model.event_values import (
+    OptionKind as OptionKind,
+)
+from bascule.model.event_values import (
+    QuestionOption as QuestionOption,
+)
 
 
 def snake(name: str) -> str:
@@ -22,33 +47,6 @@ class Event(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True
 
 
 # Life -----------------------------------------------------------------------------------------------
-
-EndReason = Literal[
-    "closed",  # a person ended it
-    "exited",  # the agent went by itself
-    "killed",  # the panic button
-    "idle_limit",
-    "time_limit",
-    "size_limit",
-    "lost",  # the keeper or the machine died under it
-    "disconnected",  # its process went away unasked; the agent is started again and the conversation resumed
-    "elsewhere",  # it ran outside Bascule and is over
-]
-
-
-PermissionMode = Literal["relay", "auto_read", "auto", "deny"]
-Decision = Literal["allow", "deny"]
-
-
-class StartOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """How a person wants an agent to run: from the command through the log to the process's arguments."""
-
-    model: str | None = None
-    permission_mode: PermissionMode = "relay"
-    mode: str | None = None  # the agent's own mode to start in, such as "plan"
-    cols: int | None = None  # of a terminal
-    rows: int | None = None
-    skip_permissions: bool = False  # a person chose that this agent asks nothing in its terminal
 
 
 class SessionStarted(StartOptions, Event, frozen=True, tag_field="type", tag=snake):
@@ -75,7 +73,7 @@ class AgentSpawned(Event, frozen=True):
 
 
 class SessionReady(Event, frozen=True):
-    """The agent told who it is. Said again when one of these facts changes."""
+    """The agent has identified itself. Logged again when one of these facts changes."""
 
     agent_session_id: str | None = None
     model: str | None = None
@@ -130,11 +128,6 @@ class SessionFailed(Event, frozen=True):
 # Turn -----------------------------------------------------------------------------------------------
 
 
-class Image(Struct, frozen=True):
-    media_type: str
-    data: str  # base64
-
-
 class PromptQueued(Event, frozen=True):
     prompt_id: str
     text: str
@@ -167,16 +160,6 @@ class PromptSent(Event, frozen=True):
     images: tuple[Image, ...] = ()
 
 
-class Usage(Struct, frozen=True, omit_defaults=True):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-
-
-StopReason = Literal["end_turn", "interrupted", "error", "max_tokens", "refusal", "other"]
-
-
 class TurnEnded(Event, frozen=True):
     stop_reason: StopReason
     usage: Usage | None = None
@@ -190,8 +173,6 @@ class Interrupted(Event, frozen=True):
 
 
 # Saying ---------------------------------------------------------------------------------------------
-
-TextKind = Literal["assistant", "thinking"]
 
 
 class EntryOpened(Event, frozen=True):
@@ -227,26 +208,6 @@ class TextSaid(Event, frozen=True):
         )
 
 
-ToolKind = Literal[
-    "execute", "edit", "read", "search", "fetch", "think", "agent", "plan", "question", "other"
-]
-ToolStatus = Literal["running", "done", "failed", "denied"]
-
-
-class Diff(Struct, frozen=True, omit_defaults=True):
-    """One file's change. `patch` is unified-diff hunks (`@@ … @@` and lines), without file headers."""
-
-    path: str
-    patch: str
-    added: int = 0
-    removed: int = 0
-
-
-class Location(Struct, frozen=True, omit_defaults=True):
-    path: str
-    line: int | None = None
-
-
 class ToolStarted(Event, frozen=True):
     tool_id: str
     name: str
@@ -265,28 +226,11 @@ class ToolChanged(Event, frozen=True):
     images: tuple[Image, ...] = ()
 
 
-class PlanItem(Struct, frozen=True, omit_defaults=True):
-    text: str
-    status: Literal["pending", "in_progress", "completed"] = "pending"
-    active_form: str | None = None
-
-
 class PlanChanged(Event, frozen=True):
     items: tuple[PlanItem, ...]
 
 
 # Asking ---------------------------------------------------------------------------------------------
-
-OptionKind = Literal["allow_once", "allow_always", "deny"]
-
-
-class PermissionOption(Struct, frozen=True, omit_defaults=True):
-    """One way to answer. `scope` says in words how far it reaches."""
-
-    option_id: str
-    kind: OptionKind
-    name: str
-    scope: str = ""
 
 
 class PermissionRequested(Event, frozen=True):
@@ -317,19 +261,6 @@ class PermissionAnswered(Event, frozen=True):
 class PermissionWithdrawn(Event, frozen=True):
     request_id: str
     reason: str  # "agent", "interrupted", "ended", "lost", "restored" (answered after an older copy was made)
-
-
-class QuestionOption(Struct, frozen=True, omit_defaults=True):
-    label: str
-    description: str = ""
-    preview: str | None = None
-
-
-class Question(Struct, frozen=True, omit_defaults=True):
-    question: str
-    header: str = ""
-    options: tuple[QuestionOption, ...] = ()
-    multi_select: bool = False
 
 
 class QuestionAsked(Event, frozen=True):
@@ -401,20 +332,8 @@ class ModelChanged(Event, frozen=True):
     by: str = ""
 
 
-class SlashCommand(Struct, frozen=True, omit_defaults=True):
-    name: str
-    description: str = ""
-    hint: str = ""
-
-
 class CommandsChanged(Event, frozen=True):
     commands: tuple[SlashCommand, ...]
-
-
-class ModelChoice(Struct, frozen=True, omit_defaults=True):
-    value: str
-    name: str = ""
-    description: str = ""
 
 
 class ModelsChanged(Event, frozen=True):

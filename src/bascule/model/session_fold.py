@@ -180,23 +180,7 @@ class SessionFold:
 def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
     match event:
         case SessionStarted():
-            record.agent, record.driver, record.cwd = event.agent, event.driver, event.cwd
-            record.device = event.device
-            record.model = event.model or record.model
-            record.permission_mode, record.demo = event.permission_mode, event.demo
-            record.cols, record.rows = event.cols, event.rows
-            record.skip_permissions, record.found = event.skip_permissions, event.found
-            record.process = event.process
-            record.worktree_of = event.worktree_of
-            record.created_at = record.created_at or at
-            record.created_by = record.created_by or event.by
-            record.end_reason = record.end_message = record.code = record.signal = None
-            record.ends_at = record.ends_for = None
-            record.kept_at = ""
-            record.started_at, record.started_seq, record.spawned = at, record.seq, False
-            if not event.forked:
-                # Until the agent names its conversation (a terminal never does), this is all that is known.
-                record.agent_session_id = event.resumed_from or record.agent_session_id
+            _start_record(record, at, event)
         case AgentSpawned():
             record.spawned = True
         case SessionReady():
@@ -245,6 +229,27 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
                 record.attempt = record.attempts = 0
         case _:
             _: NoRecordChange | FoldedElsewhere = event  # a new type of event has to be named there, or above
+
+
+def _start_record(record: SessionRecord, at: str, event: SessionStarted) -> None:
+    """A session starts, or an ended one starts again on the same log."""
+    record.agent, record.driver, record.cwd = event.agent, event.driver, event.cwd
+    record.device = event.device
+    record.model = event.model or record.model
+    record.permission_mode, record.demo = event.permission_mode, event.demo
+    record.cols, record.rows = event.cols, event.rows
+    record.skip_permissions, record.found = event.skip_permissions, event.found
+    record.process = event.process
+    record.worktree_of = event.worktree_of
+    record.created_at = record.created_at or at
+    record.created_by = record.created_by or event.by
+    record.end_reason = record.end_message = record.code = record.signal = None
+    record.ends_at = record.ends_for = None
+    record.kept_at = ""
+    record.started_at, record.started_seq, record.spawned = at, record.seq, False
+    if not event.forked:
+        # Until the agent names its conversation (a terminal never does), this is all that is known.
+        record.agent_session_id = event.resumed_from or record.agent_session_id
 
 
 def _count_usage(record: SessionRecord, usage: UsageChanged) -> None:

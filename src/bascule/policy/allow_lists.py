@@ -9,7 +9,7 @@ from bascule.model.rules import RuleAnswer, RuleSpec, ToolClass
 from bascule.policy.lasting_rules import check
 from bascule.policy.shell import parts_of
 
-_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)(?:\((.*)\))?", re.DOTALL)
+_LINE = re.compile(r"(mcp__[A-Za-z0-9_-]+__\*|[A-Za-z_][A-Za-z0-9_-]*)(?:\((.*)\))?", re.DOTALL)
 _CLASSES: dict[str, ToolClass] = {
     "Bash": "command",
     "Read": "read",

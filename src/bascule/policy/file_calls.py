@@ -29,7 +29,7 @@ def files_of(
         found.append(asked.blocked_path)
     searches: tuple[str, ...] | None = None
     if asked.kind == "search" or (kind == "read" and any(call.get(one) is not None for one in _NARROWS)):
-        exact = exact and not described  # what it looks for, and where, is not told
+        exact = exact and not described  # what it looks for, and where, is not given
         searches, plain = _patterns(asked.tool, call)
         exact = exact and plain
         if not found:
@@ -43,7 +43,7 @@ def files_of(
 
 
 def _patterns(tool: str, call: Call) -> tuple[tuple[str, ...], bool]:
-    """The patterns of names a search goes by, and whether they are told plainly and stay in its folder."""
+    """The patterns of names a search goes by, and whether they are given plainly and stay in its folder."""
     name = tool.lower().replace("_", "")
     told = [call.get("glob"), call.get("include")]
     globs = [one for one in told if isinstance(one, str) and one]
@@ -60,7 +60,7 @@ def _patterns(tool: str, call: Call) -> tuple[tuple[str, ...], bool]:
 
 
 def _described(kind: ToolClass, call: Call, found: list[str]) -> bool:
-    """A call told by its description alone: the places it touches, and for an edit what it changes there."""
+    """A call known by its description alone: the places it touches, and for an edit what it changes there."""
     exact = set(call) <= DESCRIPTION and call.get("rawInput") in (None, {})
     exact = collect(call.get("locations"), found, frozenset({"line"})) and exact
     content = call.get("content")

@@ -114,7 +114,7 @@ def _command(asked: PermissionRequested, call: Call) -> Subject:
     parts: tuple[Argv, ...] | None = None
     shown = asked.title
     if isinstance(command, str):
-        # An agent that shows its own shell around the command says so by telling the command apart, too.
+        # An agent that shows its own shell around the command says so by giving the bare command as well.
         inner = quoted_script_in(command) if "commandActions" in call else None
         shown = command if inner is None else inner
         parts = parts_of(shown)

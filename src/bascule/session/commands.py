@@ -42,6 +42,7 @@ from bascule.session.answer_checks import (
     permission_answer,
     question_answer,
 )
+from bascule.session.answer_deadlines import answer_audit
 from bascule.session.ending import OVER, STORE_SECONDS
 from bascule.session.ledger import DONE_LATER
 from bascule.session.queueing import check_prompt, check_room, images_of, queue_change, queued
@@ -143,7 +144,7 @@ async def _answer_permission(
         remembered.append(rule)
     facts.append(answer)
     facts += reason_as_message(asked, command, by.name, supervisor.ledger.pending.queue)
-    audit = supervisor.audit_answer(asked, answer, by)
+    audit = answer_audit(supervisor.ledger.record.session_id, asked, answer, by)
     write = supervisor.driver.answer_permission(asked, answer)  # may refuse; nothing has changed until here
     supervisor.rules += remembered
     committed = supervisor.log(facts, writes=[write], audit=[audit])
@@ -158,7 +159,7 @@ async def _answer_question(
     request = check_open(request, command.request_id, "question", command.input_sha256)
     asked = asked_question(request)
     answer = question_answer(asked, command, by.name)
-    audit = supervisor.audit_answer(asked, answer, by)
+    audit = answer_audit(supervisor.ledger.record.session_id, asked, answer, by)
     write = supervisor.driver.answer_question(asked, answer)
     committed = supervisor.log([answer], writes=[write], audit=[audit])
     supervisor.touch()

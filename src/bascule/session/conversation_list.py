@@ -34,7 +34,7 @@ class ConversationList:
                 return await asyncio.shield(listing)
         except TimeoutError:
             if self._listing is listing:
-                self._listing = None  # whoever asks next asks the agent again
+                self._listing = None  # the next caller asks the agent again
             raise AgentFailed("The agent did not list its conversations.") from None
 
     def look(self) -> None:

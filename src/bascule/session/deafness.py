@@ -57,7 +57,7 @@ class Deafness:
         try:
             return await self._unread()
         except HostError:
-            return None  # it has ended, or the keeper is away; either is told elsewhere
+            return None  # it has ended, or the keeper is away; either is logged elsewhere
 
     def _not_reading(self, waiting: int) -> None:
         if not self._said:

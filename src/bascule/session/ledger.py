@@ -3,7 +3,7 @@
 State changes the moment something is logged, before anything is awaited; that is what makes the first
 answer win. One step is on its way to the store at a time; what is logged meanwhile joins the next step.
 A failing disk holds the step back and tries it again: nothing is dropped, nothing later overtakes it.
-Whoever asked for it is told so at once (`answer`), and need not wait until there is room.
+The caller gets that refusal at once (`answer`), and need not wait until there is room.
 """
 
 import asyncio
@@ -130,7 +130,7 @@ class Ledger:
             await self._steps[-1].promise()
 
     async def answer(self, committed: asyncio.Future[None]) -> None:
-        """Wait for a commit on behalf of whoever asked for it.
+        """Wait for a commit on behalf of the caller.
 
         Raises `StorageFailed` as soon as the disk refuses it. The step is kept and tried again all the same.
         """

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from bascule.model.events import AnyEvent, Note, Unrecognised
-from bascule.policy.limits import TokenBucket
+from bascule.policy.token_bucket import TokenBucket
 
 AT_ONCE = 20  # lines that are kept whole
 PER_MINUTE = 20
@@ -21,16 +21,16 @@ class NoiseLimit:
             if not isinstance(event, Unrecognised):
                 kept.append(event)
             elif self._room.take():
-                kept += [*self.told(), event]
+                kept += [*self.count_left_out(), event]
             else:
                 if not self._left_out:
-                    told = "The agent prints much that is not its protocol. From here on it is only counted."
-                    kept.append(Note("unrecognised_flood", told, "warning"))
+                    words = "The agent prints much that is not its protocol. From here on it is only counted."
+                    kept.append(Note("unrecognised_flood", words, "warning"))
                 self._left_out += 1
         return kept
 
-    def told(self) -> list[AnyEvent]:
+    def count_left_out(self) -> list[AnyEvent]:
         """A note with the number of lines left out since the last such note."""
         count, self._left_out = self._left_out, 0
-        told = f"{count} lines that are not the agent's protocol were left out here."
-        return [Note("unrecognised_left_out", told, "warning")] if count else []
+        message = f"{count} lines that are not the agent's protocol were left out here."
+        return [Note("unrecognised_left_out", message, "warning")] if count else []

@@ -81,7 +81,7 @@ class Outbox:
         except ProcessUnreachable:
             return False
         except HostError as error:  # the agent has closed its stdin or is gone; its exit tells the rest
-            if write.write_id not in self._undelivered:  # abandoned meanwhile: that has been told
+            if write.write_id not in self._undelivered:  # abandoned meanwhile: that has been logged
                 return True
             note = Note("not_delivered", f"The agent did not take it: {error.message}", "warning")
             self._done(write, [note])

@@ -81,5 +81,5 @@ class Patience:
         if self._alone():
             self._told = True
             seconds = self.limits.quiet_seconds
-            told = f"No answer from the agent for {seconds} s. It may be waiting for its model."
-            self._tell(Note("no_answer", told, "warning"))
+            message = f"No answer from the agent for {seconds} s. It may be waiting for its model."
+            self._tell(Note("no_answer", message, "warning"))

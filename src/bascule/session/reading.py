@@ -65,7 +65,7 @@ class Reader:
         self._err_committed = point.err_offset
         self._stated = self._trimmed = point.state_offset
         self._told = point.out_offset
-        # Also what was left out by whoever read it before a restart.
+        # Also what was left out before a restart.
         self._stderr_dropped = max(0, point.err_offset - STDERR_KEPT)
         self._more_out = asyncio.Event()
         self._more_err = asyncio.Event()

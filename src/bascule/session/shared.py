@@ -22,7 +22,7 @@ from bascule.session.supervisor import Supervisor, new_id
 from bascule.store.base import ResumePoint
 
 LEAVE_SECONDS = 5.0  # that the agent has to let go of one session
-# What the agent answered with an error, told at once besides being in the log.
+# What the agent answered with an error: pushed at once besides being in the log.
 COULD_NOT = "Could not connect to {title}: {how}. Check that it runs by itself, then try again."
 PROTOCOL_ERROR = "Agent returned a protocol error."
 COMPLAINTS = REFUSALS | {"mode_refused", "model_refused"}

@@ -57,7 +57,7 @@ class SharedProcess:
         self.greeting: Greeting | None = None
         self.exit: Exit | None = None
         self.failure = ""  # why it was given up, in words
-        self.closing = False  # it was told to end, or is being stopped
+        self.closing = False  # it was asked to end, or is being stopped
         self.slots: dict[str, Slot] = {}
         self.orphans: list[str] = []  # sessions that lost it and can be taken up again
         self.on_problem: Callable[[str, Refusal], None] = lambda _, __: None  # a session's, for people
@@ -136,7 +136,7 @@ class SharedProcess:
         try:
             await process.kill()
         except HostError:
-            return  # it is gone, or the keeper is: either way its exit is told
+            return  # it is gone, or the keeper is: either way its exit is reported
         finally:
             process.close()
 

@@ -4,23 +4,16 @@ import asyncio
 import secrets
 from collections.abc import Callable, Sequence
 
-from msgspec.structs import replace
-
 from bascule.drivers.base import Driver
-from bascule.model.commands import Actor
 from bascule.model.errors import HostError
 from bascule.model.events import (
     AnyEvent,
     EndCancelled,
     EndReason,
     Note,
-    PermissionAnswered,
     PermissionRequested,
-    PermissionWithdrawn,
     PromptSent,
-    QuestionAnswered,
     QuestionAsked,
-    QuestionWithdrawn,
     SessionEnding,
     SessionFailed,
     SessionReady,
@@ -29,14 +22,14 @@ from bascule.model.events import (
     Unrecognised,
 )
 from bascule.model.lifecycle import Phase
-from bascule.model.records import RequestRecord, Write
+from bascule.model.records import Write
 from bascule.model.session_fold import CHANGES_REQUESTS
 from bascule.model.settings import Limits
 from bascule.policy.decide import Ruling, by_mode
-from bascule.policy.limits import TokenBucket
 from bascule.policy.session_rules import SessionRule, decode_rule
+from bascule.policy.token_bucket import TokenBucket
 from bascule.session.agent import AgentProcess, Exit, SpawnPlan
-from bascule.session.answer_checks import asked_permission, asked_question
+from bascule.session.answer_deadlines import AnswerDeadlines
 from bascule.session.conversation_list import ConversationList
 from bascule.session.deadlines import Deadlines
 from bascule.session.ending import (
@@ -46,7 +39,6 @@ from bascule.session.ending import (
     how_it_went,
     left_by_itself,
     never_spoke,
-    seconds,
     spawn,
     stop_after,
 )
@@ -55,16 +47,13 @@ from bascule.session.noise_limit import NoiseLimit
 from bascule.session.open_requests import OpenRequests
 from bascule.session.outbox import Outbox
 from bascule.session.patience import Patience
+from bascule.session.policy_answers import PolicyAnswers
 from bascule.session.reading import Reader, bring_up
 from bascule.session.reviving import Revival, Reviving
 from bascule.session.time_limits import TimeLimits
 from bascule.store.base import AuditRecord, ResumePoint, StoredReply
 
-NO_ANSWER = "Nobody answered in time, so it was denied. Send a message to let it try again."
-POLICY = "policy"
-TIMEOUT = "timeout"
 NEVER = Revival()
-WITHDRAWALS: frozenset[type[AnyEvent]] = frozenset({PermissionWithdrawn, QuestionWithdrawn})
 # Events from which more may follow than that they are logged: an answer, a withdrawal, a prompt, a note.
 FOLLOWED: frozenset[type[AnyEvent]] = CHANGES_REQUESTS | {SessionReady, TurnEnded, Note, Unrecognised}
 SENDABLE = frozenset({Phase.STARTING, Phase.WAITING})
@@ -92,10 +81,10 @@ class Supervisor:
         kept = [decode_rule(rule.rule) for rule in ledger.pending.rules]
         self.rules: list[SessionRule] = [rule for rule in kept if rule is not None]
         self._process = process
-        self._clock = clock
         self._steady = steady
-        self._ruling = ruling
+        self._policy = PolicyAnswers(ledger, driver, ruling, self.rules)
         self._deadlines = Deadlines()
+        self._answers = AnswerDeadlines(ledger, driver, self._deadlines, clock, self.log)
         self._time = TimeLimits(ledger, self._deadlines, clock, self.log, self.reach)
         self._patience = Patience(
             ledger, driver, limits, self._deadlines, self._never_spoke, lambda note: self.log([note])
@@ -122,9 +111,9 @@ class Supervisor:
         try:
             if plan is not None and not await self._spawn(plan):
                 return
-            if self.ledger.record.phase is Phase.ENDING and self._exit is None:  # it may not have been told
-                told = self.ledger.log([])
-                self._ending = asyncio.create_task(self._end_process(told), name=f"end {self._id}")
+            if self.ledger.record.phase is Phase.ENDING and self._exit is None:  # it may still run
+                committed = self.ledger.log([])
+                self._ending = asyncio.create_task(self._end_process(committed), name=f"end {self._id}")
             self._begin_waiting()
             carrying.append(asyncio.create_task(self._outbox.run(), name=f"outbox {self._id}"))
             carrying.append(asyncio.create_task(self._outbox.deafness.run(), name=f"deafness {self._id}"))
@@ -178,8 +167,8 @@ class Supervisor:
         exit = self._exit or Exit(None, None, 0, 0, lost=True)
         record = self.ledger.record
         requests = OpenRequests(self.ledger)
-        said = self._noise.bounded(self.reviving.heard(self.driver.finish()))
-        events = [one for one in [*said, *self._noise.told()] if requests.follow(one)]
+        said = self._bounded(self.driver.finish())
+        events = [one for one in [*said, *self._noise.count_left_out()] if requests.follow(one)]
         last = self._last_words(exit)
         gone = exit.lost or self.reviving.lost is not None
         events += requests.withdraw_all("lost" if gone else "ended")
@@ -209,11 +198,11 @@ class Supervisor:
         self._ending = asyncio.create_task(self.give_up(), name=f"give up {self._id}")
 
     async def give_up(self) -> None:
-        """It does not come up: stop it, and let its exit tell."""
+        """It does not come up: stop it; its exit is then reported."""
         try:
             await self._process.kill()
         except HostError:
-            return  # it is gone, or the keeper is: either way its exit is told
+            return  # it is gone, or the keeper is: either way its exit is reported
 
     def _failure(self, exit: Exit) -> SessionFailed:
         message = f"The agent stopped before it said anything ({exit_words(exit) or 'exit code 0'})."
@@ -232,7 +221,7 @@ class Supervisor:
         audit: list[AuditRecord] = []
         only_speaks = self._only_speaks(events)
         only_read = only_speaks and not self.driver.owes
-        facts = events if only_speaks else self._followed(events, writes, audit)
+        facts = events if only_speaks else self._policy.follow(self._bounded(events), writes, audit)
         writes += self.driver.data_to_send()
         committed = self.log(facts, writes=writes, audit=audit, sync=bool(audit), only_read=only_read)
         if facts is not events:
@@ -250,40 +239,9 @@ class Supervisor:
         kinds = set(map(type, events))
         return FOLLOWED.isdisjoint(kinds) and not (ToolChanged in kinds and self.ledger.open_requests())
 
-    def _followed(
-        self, events: list[AnyEvent], writes: list[Write], audit: list[AuditRecord]
-    ) -> list[AnyEvent]:
-        """The events with all that follows from them at once, and without those that say nothing new."""
-        requests = OpenRequests(self.ledger)
-        facts: list[AnyEvent] = []
-        for event in self._noise.bounded(self.reviving.heard(events)):
-            if not requests.follow(event):
-                continue
-            if isinstance(event, TurnEnded) and event.stop_reason == "interrupted":
-                facts += requests.withdraw_all("interrupted")
-            elif isinstance(event, ToolChanged) and event.status != "running":
-                facts += requests.withdraw_of(event.tool_id)
-            facts.append(self._as_it_was_meant(event))
-            if isinstance(event, PermissionRequested):
-                answer = self._policy_answer(event)
-                if answer is not None:
-                    requests.follow(answer)
-                    facts.append(answer)
-                    writes.append(self.driver.answer_permission(event, answer))
-                    audit.append(self.audit_answer(event, answer, Actor(POLICY)))
-        return facts
-
-    def _as_it_was_meant(self, event: AnyEvent) -> AnyEvent:
-        """Attributes a withdrawal to the person, if the agent withdrew because that person interrupted it."""
-        if type(event) not in WITHDRAWALS or self.ledger.record.phase is not Phase.INTERRUPTED:
-            return event
-        match event:
-            case PermissionWithdrawn(request_id=request_id):
-                return PermissionWithdrawn(request_id, "interrupted")
-            case QuestionWithdrawn(request_id=request_id):
-                return QuestionWithdrawn(request_id, "interrupted")
-            case _:
-                return event
+    def _bounded(self, events: list[AnyEvent]) -> list[AnyEvent]:
+        """Without what a try to bring the agent back keeps to itself, and with at most so much noise."""
+        return self._noise.bounded(self.reviving.heard(events))
 
     def log(
         self,
@@ -320,41 +278,13 @@ class Supervisor:
     def _logged(self, committed: "asyncio.Future[None]") -> None:
         """Called after every log, with its commit; there for sessions that share a process."""
 
-    def _policy_answer(self, event: PermissionRequested) -> PermissionAnswered | None:
-        verdict = self._ruling(event, self.ledger.record, self.rules)
-        if verdict is None:
-            return None
-        return PermissionAnswered(
-            event.request_id,
-            verdict.decision,
-            POLICY,
-            rule=verdict.rule,
-            message=verdict.message,
-            rule_ids=verdict.rule_ids,
-        )
-
-    def audit_answer(
-        self,
-        asked: PermissionRequested | QuestionAsked,
-        answer: PermissionAnswered | QuestionAnswered,
-        by: Actor,
-    ) -> AuditRecord:
-        permission = isinstance(answer, PermissionAnswered)
-        detail = (answer.rule or "") if isinstance(answer, PermissionAnswered) else ""
-        return replace(
-            AuditRecord.of(by, "permission" if permission else "question", self._id, detail),
-            request_id=answer.request_id,
-            decision=answer.decision if isinstance(answer, PermissionAnswered) else "answered",
-            input_sha256=asked.input_sha256,
-        )
-
     def _react(self, facts: list[AnyEvent]) -> None:
         for event in facts:
             if type(event) not in FOLLOWED:
                 continue
             match event:
                 case PermissionRequested() | QuestionAsked():
-                    self._expect_answer(event.request_id)
+                    self._answers.set(event.request_id, self.limits)
                 case TurnEnded() | SessionReady():
                     self.send_next()
                 case _:
@@ -379,8 +309,7 @@ class Supervisor:
 
     def _begin_waiting(self) -> None:
         """Set every deadline this session has, counting from when it began to run."""
-        for request in self.ledger.open_requests():
-            self._expect_answer(request.request_id)
+        self._answers.set_all(self.limits)
         self._time.age(self.limits.session_seconds)
         self.touch()
         self._patience.begin()
@@ -411,35 +340,7 @@ class Supervisor:
             return
         self._time.age(limits.session_seconds)
         self.touch()
-        for request in self.ledger.open_requests():
-            self._expect_answer(request.request_id)
-
-    def _expect_answer(self, request_id: str) -> None:
-        request = self.ledger.requests.get(request_id)
-        if request is None or request.state != "open":
-            return
-        allowed = (
-            self.limits.permission_seconds if request.kind == "permission" else self.limits.question_seconds
-        )
-        name = f"answer {request_id}"
-        self._deadlines.cancel(name)
-        if allowed > 0:
-            waited = max(0.0, self._clock() - seconds(request.opened_at))
-            self._deadlines.set(name, max(0.01, allowed - waited), lambda: self._deny_late(request))
-
-    def _deny_late(self, request: RequestRecord) -> None:
-        if request.state != "open":
-            return
-        if request.kind == "permission":
-            asked = asked_permission(request)
-            answer = PermissionAnswered(request.request_id, "deny", TIMEOUT, message=NO_ANSWER)
-            write = self.driver.answer_permission(asked, answer)
-            self.log([answer], writes=[write], audit=[self.audit_answer(asked, answer, Actor(TIMEOUT))])
-        else:
-            question = asked_question(request)
-            reply = QuestionAnswered(request.request_id, TIMEOUT, message=NO_ANSWER)
-            write = self.driver.answer_question(question, reply)
-            self.log([reply], writes=[write], audit=[self.audit_answer(question, reply, Actor(TIMEOUT))])
+        self._answers.set_all(limits)
 
     # The end
 

@@ -13,7 +13,7 @@ from bascule.transport.loan import Loan
 
 IDLE_SECONDS = 60.0  # after this long without a key the descriptor is given back
 RETRY_SECONDS = 5.0  # after a loan was refused or has ended
-# How often the keeper is told of keys: it reads the terminal that is typed into before others for 0.5 s.
+# How often keys are reported to the keeper: it reads the terminal that is typed into before others for 0.5 s.
 TELL_SECONDS = 0.25
 _UNKNOWN = "unknown_op"
 
@@ -35,7 +35,7 @@ class Keys:
         self._loan: Loan | None = None
         self._fd = -1
         self._room = 0  # bytes that may be written to `_fd`; 0 whenever there is none
-        self._typed = bytearray()  # written to `_fd`, and not told to the keeper yet
+        self._typed = bytearray()  # written to `_fd`, and not reported to the keeper yet
         self._under_way = 0
         self._tell_at = 0.0
         self._borrow_at = 0.0

@@ -25,18 +25,18 @@ class PositionPost:
 
     def post(self, session: str, position: Position) -> asyncio.Future[None]:
         """The newest position wins; all who posted since the last request share its answer."""
-        _, told = self._next.get(session, (None, None))
-        if told is None:
-            told = asyncio.get_running_loop().create_future()
+        _, reported = self._next.get(session, (None, None))
+        if reported is None:
+            reported = asyncio.get_running_loop().create_future()
             # Posting without waiting is the usual way: a failure then shows on the next request anyway.
-            told.add_done_callback(_look)
-        self._next[session] = (position, told)
+            reported.add_done_callback(_look)
+        self._next[session] = (position, reported)
         if session not in self._in_flight:
             self._dispatch(session)
-        return told
+        return reported
 
     def _dispatch(self, session: str) -> None:
-        position, told = self._next.pop(session)
+        position, reported = self._next.pop(session)
         self._in_flight.add(session)
         reply = self._send(
             {
@@ -48,20 +48,20 @@ class PositionPost:
                 "trim_err": position.trim_err,
             }
         )
-        reply.add_done_callback(lambda reply: self._answered(session, reply, told))
+        reply.add_done_callback(lambda reply: self._answered(session, reply, reported))
 
-    def _answered(self, session: str, reply: asyncio.Future[Message], told: asyncio.Future[None]) -> None:
+    def _answered(self, session: str, reply: asyncio.Future[Message], reported: asyncio.Future[None]) -> None:
         self._in_flight.discard(session)
         failure = None if reply.cancelled() else reply.exception()
-        if not told.done():
+        if not reported.done():
             if failure is None:
-                told.set_result(None)
+                reported.set_result(None)
             else:
-                told.set_exception(failure)
+                reported.set_exception(failure)
         if session in self._next:
             self._dispatch(session)
 
 
-def _look(told: asyncio.Future[None]) -> None:
-    if not told.cancelled():
-        told.exception()
+def _look(reported: asyncio.Future[None]) -> None:
+    if not reported.cancelled():
+        reported.exception()

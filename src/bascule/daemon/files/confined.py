@@ -131,7 +131,7 @@ class ConfinedFolder:
                     if identity is not None:
                         found.add(identity)
                 if len(found) > MAX_OWN_FILES:
-                    raise FileForbidden("This file has several names and can't be told from Bascule's own.")
+                    raise FileForbidden("This file has several names, and may be one of Bascule's own.")
         return found
 
 

@@ -44,7 +44,7 @@ class Git:
         self._folder = folder
         self._too_slow = f"git did not answer within {seconds:g} seconds."
         self._deadline = monotonic() + seconds
-        # Nothing of our own environment: it may hold secrets, and GIT_* settings of whoever started us.
+        # Nothing of our own environment: it may hold secrets, and GIT_* settings of the shell we came from.
         self._environment = {
             "PATH": path,
             "HOME": home,

@@ -1,7 +1,7 @@
 """Imports a conversation file into the store as a session log: appends only new events, exactly once.
 
 What has been written is counted and hashed, in the transaction that writes it. A file that grew goes on from
-there; one in which that beginning no longer stands was rewritten, and has to be told anew.
+there; one in which that beginning no longer stands was rewritten, and has to be read anew.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ class Noted(Struct, omit_defaults=True):
     key: str
     stamp: str
     reader: int = 1  # as it was before there were others
-    generation: int = 0  # how often it had to be told anew
+    generation: int = 0  # how often it had to be read anew
     count: int = 0  # facts that are in the log
     digest: str = ""  # of those facts
     ended: bool = False

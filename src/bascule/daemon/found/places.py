@@ -28,7 +28,7 @@ class Place(Struct, frozen=True):
     files: str
     live: str = ""
     command: str = ""
-    rest_seconds: int = 0  # after its last words a conversation can't be taken up for so long
+    rest_seconds: int = 0  # how long after its last words a conversation can't be resumed
 
 
 class Spotted(Struct, frozen=True):

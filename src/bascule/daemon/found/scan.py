@@ -14,7 +14,7 @@ from bascule.daemon.found.history_import import (
 )
 from bascule.daemon.found.kept import Cabinet, KeptConversation
 from bascule.daemon.found.known_sessions import FoundCatalogue, KnownSession
-from bascule.daemon.found.terminals import open_terminals, process_lives
+from bascule.daemon.found.open_terminals import open_terminals, process_lives
 from bascule.drivers.history.builder import History
 from bascule.link.found import Looking, OpenTerminal
 from bascule.model.errors import BasculeError

@@ -75,7 +75,7 @@ class FoundSessions:
         self._looking: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
         self._until: dict[str, float] = {}
-        self._moved: dict[str, str] = {}  # sessions that had to be told anew: the id they had, and have
+        self._moved: dict[str, str] = {}  # sessions that had to be read anew: the id they had, and have
         self._feedback = Feedback(store, scan, turn, self._watch, clock, steady)
         self._refused: set[str] = set()  # whose waiting messages could not be sent; a person has to look
 

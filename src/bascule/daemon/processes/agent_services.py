@@ -42,8 +42,8 @@ class AgentServices:
                     asked = msgspec.json.decode(call.params, type=ReadParams)
                     return {"content": await asyncio.to_thread(self._read, cwd, asked)}
                 case "fs/write_text_file":
-                    told = msgspec.json.decode(call.params, type=WriteParams)
-                    await asyncio.to_thread(self._write, cwd, told)
+                    params = msgspec.json.decode(call.params, type=WriteParams)
+                    await asyncio.to_thread(self._write, cwd, params)
                     return {}
                 case _:
                     return await self.terminals.serve(session_id, cwd, call)
@@ -66,11 +66,11 @@ class AgentServices:
             raise FileForbidden("This file is not UTF-8 text.") from None
         return _some_lines(content, asked.line, asked.limit)
 
-    def _write(self, cwd: str, told: WriteParams) -> None:
-        data = told.content.encode()
+    def _write(self, cwd: str, params: WriteParams) -> None:
+        data = params.content.encode()
         if len(data) > MAX_WRITE:
             raise FileForbidden(f"That is more than {MAX_WRITE // 2**20} MB.")
-        write_file(ConfinedFolder(cwd, self._own), relative(told.path, cwd), data)
+        write_file(ConfinedFolder(cwd, self._own), relative(params.path, cwd), data)
 
 
 def relative(path: str, cwd: str) -> str:

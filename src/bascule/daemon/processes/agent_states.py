@@ -96,7 +96,7 @@ class AgentStates:
         orphans = [one for one in await self._orphans() if one.agent == agent]
         groups: dict[str, list[str]] = {agent: []}
         for record in orphans:
-            # Whoever asks for an agent means those that were lost just now, not each one that ever was.
+            # A person who asks for an agent means those that were lost just now, not each one that ever was.
             if (
                 record.driver in SHARED
                 or record.session_id == session_id
@@ -141,8 +141,8 @@ class AgentStates:
         ]
         able = [one for one in mine if one.ledger.record.agent == agent and one.conversations.can_be_listed]
         if not able:
-            told = "This agent does not run just now, or it lists no conversations. Start a session first."
-            raise NotSupported(told, agent=agent)
+            message = "This agent does not run just now, or it lists no conversations. Start a session first."
+            raise NotSupported(message, agent=agent)
         listing = await able[0].conversations.list(f"list:{new_id()}")
         if listing.problem:
             raise AgentFailed(f"The agent listed nothing: {listing.problem}", agent=agent)

@@ -126,8 +126,8 @@ class AgentTerminals:
         if call.method == "terminal/create":
             asked = msgspec.json.decode(call.params, type=CreateParams)
             return {"terminalId": await self._create(session_id, cwd, call.call_id, asked)}
-        told = msgspec.json.decode(call.params, type=NamedParams)
-        terminal = self._find(session_id, told.terminal_id)
+        params = msgspec.json.decode(call.params, type=NamedParams)
+        terminal = self._find(session_id, params.terminal_id)
         match call.method:
             case "terminal/output":
                 text, truncated = await asyncio.to_thread(terminal.tail)

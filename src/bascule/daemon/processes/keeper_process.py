@@ -92,7 +92,7 @@ class KeeperProcess:
                 self.name, grace_stdin=self._grace_stdin, grace_term=self._grace_term
             )
         except (KeeperError, KeeperGone) as error:
-            raise AgentFailed(f"The agent could not be told to stop: {error}") from error
+            raise AgentFailed(f"The agent could not be stopped: {error}") from error
 
     async def kill(self) -> None:
         try:

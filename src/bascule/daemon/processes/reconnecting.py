@@ -169,7 +169,7 @@ class Reconnecting:
                 self._tries[group] = (tries, came_up)  # it was not begun, so it does not count
             self._trying.discard(group)
             if group in self._by_hand:
-                break  # whoever asked is told, and may ask again
+                break  # the caller gets the error, and may ask again
         await self._give_up(group)
 
     async def _say(self, group: str, step: ReconnectScheduled) -> None:

@@ -3,7 +3,7 @@
 Nothing the repository configures is run: see `git.py`.
 
 An agent may change every file of its tree, also the `.git` that says where the repository is. So after a tree
-is made, git is told both places by us and looks at neither.
+is made, we name both places to git, and it looks at neither.
 """
 
 import os
@@ -72,9 +72,9 @@ def look_at(folder: str, around: Surroundings) -> Repository:
     git = _git(top, around)
     try:
         git.disarm()
-        told = os.fsdecode(git.run("rev-parse", "--show-toplevel")).rstrip("\n")
-        if os.path.realpath(told) != top:
-            raise NoRepository(f"The git settings in {top} point to {told}, so no work tree is made from it.")
+        real = os.fsdecode(git.run("rev-parse", "--show-toplevel")).rstrip("\n")
+        if os.path.realpath(real) != top:
+            raise NoRepository(f"The git settings in {top} point to {real}, so no work tree is made from it.")
         found = parse_status(git.run(*STATUS), "")
     except GitFailed as failed:
         raise NoRepository(f"git can't use {top}: {failed}") from failed

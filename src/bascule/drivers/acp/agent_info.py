@@ -105,10 +105,10 @@ class AgentInfoReader:
         if (info.used, info.size, info.cost_usd) != before:
             self._out.put(UsageChanged(info.used, info.size, info.cost_usd))
 
-    def plan(self, told: JsonObject) -> None:
+    def plan(self, update: JsonObject) -> None:
         """Read a plan, which is a list of entries or one text; neither means there is no plan any more."""
-        whole_text = words(told, "content", 20_000)
-        items = tuple(_plan_item(entry) for entry in objects(told, "entries")[:MAX_PLAN])
+        whole_text = words(update, "content", 20_000)
+        items = tuple(_plan_item(entry) for entry in objects(update, "entries")[:MAX_PLAN])
         self._out.put(PlanChanged(items or ((PlanItem(whole_text),) if whole_text else ())))
 
     def _read_settings(self, answer: JsonObject) -> tuple[ModelChoice, ...]:
@@ -131,13 +131,13 @@ class AgentInfoReader:
                     pass
         if mode := _short(text(mapping(answer, "modes"), "currentModeId")):
             info.has_modes, info.mode = True, mode
-            told = objects(mapping(answer, "modes"), "availableModes")[:MAX_LISTED]
-            mode_ids = (_short(text(offered_mode, "id")) for offered_mode in told)
+            modes = objects(mapping(answer, "modes"), "availableModes")[:MAX_LISTED]
+            mode_ids = (_short(text(offered_mode, "id")) for offered_mode in modes)
             info.modes = tuple(mode_id for mode_id in mode_ids if mode_id is not None)
-        if "models" in answer and (told := mapping(answer, "models")):
+        if "models" in answer and (listed := mapping(answer, "models")):
             info.has_models = True
-            info.model = _short(text(told, "currentModelId")) or info.model
-            models = _choices(told, "availableModels", "modelId")
+            info.model = _short(text(listed, "currentModelId")) or info.model
+            models = _choices(listed, "availableModels", "modelId")
             offered += [model.value for model in models]
         info.offered = list(dict.fromkeys([*offered, *info.offered]))[:MAX_LISTED]
         return models

@@ -189,8 +189,8 @@ class Decoder:
             case "start_mode":
                 self._handshake.start_mode_refused(error)
             case "mode" | "model":
-                told = f"The agent did not switch to {pending.value[:80]!r}: {error_words(error)}"
-                self._out.put(Note(f"{pending.asked}_refused", told, "warning"))
+                message = f"The agent did not switch to {pending.value[:80]!r}: {error_words(error)}"
+                self._out.put(Note(f"{pending.asked}_refused", message, "warning"))
             case "list":
                 self._sessions.refused(error_words(error))
             case "close" | "probe":

@@ -26,11 +26,11 @@ def fields_of(params: JsonObject) -> list[Field]:
     properties = mapping(mapping(params, "requestedSchema"), "properties")
     found: list[Field] = []
     taken: set[str] = set()
-    for name, told in list(properties.items())[: 2 * MAX_QUESTIONS]:
+    for name, schema in list(properties.items())[: 2 * MAX_QUESTIONS]:
         if name.endswith(CUSTOM) and name.removesuffix(CUSTOM) in properties:
             continue
         custom = f"{name}{CUSTOM}" if f"{name}{CUSTOM}" in properties else None
-        field = _field(name, as_object(told), custom, text(params, "message") or "", taken)
+        field = _field(name, as_object(schema), custom, text(params, "message") or "", taken)
         taken.add(field.question.question)
         found.append(field)
     return found[:MAX_QUESTIONS]
@@ -52,12 +52,12 @@ def content_of(params: JsonObject, answered: QuestionAnswered) -> JsonObject:
     return content
 
 
-def _field(name: str, told: JsonObject, custom: str | None, message: str, taken: set[str]) -> Field:
-    kind = text(told, "type") or "string"
+def _field(name: str, schema: JsonObject, custom: str | None, message: str, taken: set[str]) -> Field:
+    kind = text(schema, "type") or "string"
     many = kind == "array"
-    choices = _choices(mapping(told, "items") if many else told)
-    title = clip(text(told, "title") or name, 200)
-    words = clip(text(told, "description") or text(told, "title") or message or name, 2000)
+    choices = _choices(mapping(schema, "items") if many else schema)
+    title = clip(text(schema, "title") or name, 200)
+    words = clip(text(schema, "description") or text(schema, "title") or message or name, 2000)
     if words in taken:
         words = f"{words} ({name[:200]})"
     if kind == "boolean":
@@ -74,17 +74,17 @@ def _field(name: str, told: JsonObject, custom: str | None, message: str, taken:
             return Field(name, question, "choice" if choices else "text", values, custom)
 
 
-def _choices(told: JsonObject) -> list[tuple[str, str, str]]:
+def _choices(schema: JsonObject) -> list[tuple[str, str, str]]:
     """Read `(label, value, description)` of each choice, from `oneOf`, `anyOf` or `enum`."""
-    offered = objects(told, "oneOf") or objects(told, "anyOf")
+    offered = objects(schema, "oneOf") or objects(schema, "anyOf")
     found = [
         (clip(text(choice, "title") or value, 200), value, clip(text(choice, "description") or "", 1000))
         for choice in offered
         if (value := text(choice, "const")) is not None
     ]
     if not found:
-        names = items(told, "enumNames")
-        for position, value in enumerate(items(told, "enum")):
+        names = items(schema, "enumNames")
+        for position, value in enumerate(items(schema, "enum")):
             label = names[position] if position < len(names) else value
             if isinstance(value, str):
                 found.append((clip(label if isinstance(label, str) else value, 200), value, ""))

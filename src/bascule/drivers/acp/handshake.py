@@ -54,10 +54,10 @@ class AcpHandshake:
         self._state.refused = ""
         version = answer.get("protocolVersion")
         if version != PROTOCOL_VERSION:
-            told = (
+            message = (
                 f"The agent speaks version {version!r:.40} of its protocol; {PROTOCOL_VERSION} was expected."
             )
-            self._out.put(Note("protocol_version", told, "warning"))
+            self._out.put(Note("protocol_version", message, "warning"))
         self._agent_info.initialized(answer)
         line = self._open()
         if line is not None:
@@ -111,11 +111,11 @@ class AcpHandshake:
         return WRITER.request(self._state.new_id(PendingRequest("probe")), "_bascule/there", {})
 
     def open_refused(self, error: JsonObject) -> None:
-        told = error_words(error)
-        if error.get("code") == AUTH_REQUIRED or "auth" in told.lower():
-            self.failed(with_login(told, self._state.info.logins), code="login_needed")
+        message = error_words(error)
+        if error.get("code") == AUTH_REQUIRED or "auth" in message.lower():
+            self.failed(with_login(message, self._state.info.logins), code="login_needed")
         else:
-            self.failed(told)
+            self.failed(message)
 
     def failed(self, why: str, *, code: str = "session_refused") -> None:
         """Opening the session failed. Prompts that waited fail with it; the next one tries again."""
@@ -133,8 +133,8 @@ class AcpHandshake:
     def start_mode_refused(self, error: JsonObject) -> None:
         """The agent refused the mode in which it asks before it acts: it gets no prompt until it accepts."""
         mode = self._state.start_mode() or ""
-        told = error_words(error)
-        why = f"The agent did not switch to its mode {mode[:80]!r} ({told}), so nothing is sent to it."
+        message = error_words(error)
+        why = f"The agent did not switch to its mode {mode[:80]!r} ({message}), so nothing is sent to it."
         self._out.put(Note("mode_refused", why, "error"))
         self._give_up_held(why)
 
@@ -233,17 +233,17 @@ class AcpHandshake:
         return any(pending.asked == asked for pending in self._state.pending.values())
 
 
-def with_login(told: str, logins: str) -> str:
+def with_login(message: str, logins: str) -> str:
     """A refusal for want of a login, and how to get one."""
     how = f" Ways to log in: {logins}." if logins else ""
-    return f"{told}.{how} Log in with the agent's own command, then send the message again."
+    return f"{message}.{how} Log in with the agent's own command, then send the message again."
 
 
 def error_words(error: JsonObject) -> str:
     """The error's message, with the details some agents put into `data`."""
-    told = words(error, "message", 2000) or f"error {error.get('code')!r:.40}"
+    said = words(error, "message", 2000) or f"error {error.get('code')!r:.40}"
     data = mapping(error, "data")
     more = text(data, "details") or text(data, "message") or text(error, "data")
-    if more and more not in told:
-        told = f"{told}: {clip(more, 2000)}"
-    return told
+    if more and more not in said:
+        said = f"{said}: {clip(more, 2000)}"
+    return said

@@ -73,9 +73,10 @@ class AcpRequests(AgentRequests[Request]):
         if len(bytes(rpc_id)) > MAX_RPC_ID:
             return ENDLESS_ID
         known = method in ("session/request_permission", "elicitation/create") or method in SERVICES
-        code, told = (INVALID_PARAMS, "Name the session") if known else (METHOD_NOT_FOUND, "Method not found")
+        code = INVALID_PARAMS if known else METHOD_NOT_FOUND
+        message = "Name the session" if known else "Method not found"
         write_id = f"{FOR_ALL}refuse:{hashlib.sha256(line).hexdigest()[:32]}"
-        self._replies.add(Write(write_id, WRITER.error(rpc_id, code, f"{told}: {method[:200]}")))
+        self._replies.add(Write(write_id, WRITER.error(rpc_id, code, f"{message}: {method[:200]}")))
         return f"a request of no session: {method[:80]!r}"
 
     def _serve(self, rpc_id: Raw, method: str, params: Raw) -> str | None:
@@ -123,9 +124,9 @@ class AcpRequests(AgentRequests[Request]):
 
         If the agent never sends one, its description of the call is judged.
         """
-        for told in (call.raw_input, tool.input):
-            if not is_empty(told):
-                return Raw(bytes(told))
+        for given in (call.raw_input, tool.input):
+            if not is_empty(given):
+                return Raw(bytes(given))
         return Raw(bytes(raw))
 
     def _options(self, offered: list[Raw]) -> tuple[PermissionOption, ...]:
@@ -164,8 +165,8 @@ class AcpRequests(AgentRequests[Request]):
         state = self._state
         if SERVICES.get(method) not in state.launch.services:
             self._refuse(rpc_id, METHOD_NOT_FOUND, f"This client does not offer {method[:200]}.")
-            told = f"The agent asked for {method[:80]}, which is not offered to it."
-            self._out.put(Note("host_call_refused", told, "warning"))
+            message = f"The agent asked for {method[:80]}, which is not offered to it."
+            self._out.put(Note("host_call_refused", message, "warning"))
             return
         if state.leaving or len(state.calls) >= MAX_OPEN or len(bytes(params)) > MAX_PARAMS:
             self._refuse(rpc_id, FAILED, "That is too much at once, or too late.")
@@ -235,5 +236,5 @@ def _note(call: ToolCall, judged: Raw) -> str:
 def _why_declined(asked: JsonObject) -> str:
     url = text(asked, "url")
     about = f" to open {clip(url, 500)}" if url else ""
-    told = words(asked, "message", 500)
-    return f"The agent asked{about}: {told} That kind of question can't be answered here."
+    message = words(asked, "message", 500)
+    return f"The agent asked{about}: {message} That kind of question can't be answered here."

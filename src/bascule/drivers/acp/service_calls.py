@@ -45,32 +45,32 @@ class ServiceSubject(Struct, frozen=True):
 
 def subject_of(method: str, params: Raw, cwd: str) -> ServiceSubject | None:
     """What needs permission first; None for calls that change nothing."""
-    told = loosely(params)
+    fields = loosely(params)
     match method:
         case "fs/write_text_file":
             return ServiceSubject(
-                "write_text_file", f"Write {clip(text(told, 'path') or '?', 280)}", "edit", params
+                "write_text_file", f"Write {clip(text(fields, 'path') or '?', 280)}", "edit", params
             )
         case "terminal/create":
-            line = command_line(told, cwd)
+            line = command_line(fields, cwd)
             judged = msgspec.json.encode({"command": line, "call": params})
             return ServiceSubject("terminal", clip(line, 300), "execute", Raw(judged))
         case _:
             return None
 
 
-def command_line(told: JsonObject, cwd: str) -> str:
+def command_line(fields: JsonObject, cwd: str) -> str:
     """The whole command as one would type it.
 
     A rule compares this text, so everything that changes what the command does is in it: its words, its
     variables, its folder. Without variables and in the session's own folder it is the plain command.
     """
-    words = [text(told, "command") or ""]
-    words += [word if isinstance(word, str) else "?" for word in items(told, "args")]
+    words = [text(fields, "command") or ""]
+    words += [word if isinstance(word, str) else "?" for word in items(fields, "args")]
     line = shlex.join(words)
-    for variable in reversed(objects(told, "env")):
+    for variable in reversed(objects(fields, "env")):
         line = f"{text(variable, 'name') or '?'}={shlex.quote(text(variable, 'value') or '')} {line}"
-    folder = text(told, "cwd")
+    folder = text(fields, "cwd")
     if folder is not None and folder.rstrip("/") != cwd.rstrip("/"):
         line = f"cd {shlex.quote(folder)} && {line}"
     return line

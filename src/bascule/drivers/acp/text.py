@@ -96,8 +96,8 @@ class TextBuilder:
         """Skip the rest of the replay: a new prompt came first, and the rest would appear after it."""
         if not self._state.history.skipped:
             self._state.history.skipped = True
-            told = "The rest of the earlier conversation is not shown here; the agent remembers it."
-            self._out.put(Note("history_skipped", told))
+            message = "The rest of the earlier conversation is not shown here; the agent remembers it."
+            self._out.put(Note("history_skipped", message))
 
 
 def words_of(block: JsonObject) -> str:

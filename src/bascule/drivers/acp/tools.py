@@ -168,9 +168,9 @@ class Tools:
         name = tool.name or tool.kind
         self._note_lost_requests(name, tool.title)
         self._out.put(ToolStarted(tool_id, name, tool.title or name, tool.kind, call))
-        told = ToolCall(tool_id, content=tool.content, locations=tool.locations)
+        begun = ToolCall(tool_id, content=tool.content, locations=tool.locations)
         tool.call, tool.content, tool.locations = NOTHING, [], []
-        self._tell_running(tool_id, tool, told)
+        self._tell_running(tool_id, tool, begun)
 
     def _note_lost_requests(self, *names: str) -> None:
         """Warn of a sub-agent whose requests are lost: waiting for an answer, it looks as if it worked."""
@@ -263,8 +263,8 @@ def _diffs(content: list[JsonObject]) -> tuple[Diff, ...]:
     return tuple(found[:MAX_DIFFS])
 
 
-def _locations(told: list[Raw]) -> tuple[Location, ...]:
-    places = [loosely(place) for place in told[:MAX_LOCATIONS]]
+def _locations(listed: list[Raw]) -> tuple[Location, ...]:
+    places = [loosely(place) for place in listed[:MAX_LOCATIONS]]
     return tuple(
         Location(path, whole(place, "line")) for place in places if (path := text(place, "path")) is not None
     )

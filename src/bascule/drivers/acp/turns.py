@@ -24,7 +24,7 @@ def end_turn(state: DriverState, out: EventBuffer, answer: JsonObject, error: Js
     stop = text(answer, "stopReason") or ""
     reason, message = _STOPS.get(stop, "other"), _MORE.get(stop)
     if error is not None:
-        # An agent that was told to stop may answer with an error: still an interrupt.
+        # An agent that was asked to stop may answer with an error: still an interrupt.
         reason = "interrupted" if state.cancelling else "error"
         message = None if state.cancelling else clip(_error(state, error), 4096)
     elif reason == "interrupted" and not (state.cancelling or state.denying):
@@ -39,8 +39,8 @@ def end_turn(state: DriverState, out: EventBuffer, answer: JsonObject, error: Js
 
 
 def _error(state: DriverState, error: JsonObject) -> str:
-    told = error_words(error)
-    return with_login(told, state.info.logins) if error.get("code") == AUTH_REQUIRED else told
+    message = error_words(error)
+    return with_login(message, state.info.logins) if error.get("code") == AUTH_REQUIRED else message
 
 
 def _failure_in_words(state: DriverState, answer: JsonObject) -> str:

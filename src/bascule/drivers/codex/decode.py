@@ -141,8 +141,8 @@ class Decoder:
             return "an answer to nothing that was asked"
         if message.error is not UNSET:
             error = loosely(message.error)
-            told = words(error, "message", 2000) or f"error {error.get('code')!r:.40}"
-            self._refused(asked, told)
+            reason = words(error, "message", 2000) or f"error {error.get('code')!r:.40}"
+            self._refused(asked, reason)
         else:
             self._answered(asked, loosely(message.result) if message.result is not UNSET else {})
         return None
@@ -153,11 +153,11 @@ class Decoder:
         else:
             self._handshake.answered(asked, answer)
 
-    def _refused(self, asked: Asked, told: str) -> None:
+    def _refused(self, asked: Asked, message: str) -> None:
         if asked == "list":
-            self._threads.refused(told)
+            self._threads.refused(message)
         else:
-            self._handshake.refused(asked, told)
+            self._handshake.refused(asked, message)
 
     def _notification(self, method: str, raw: Raw, params: JsonObject) -> str | None:
         item_id = (text(params, "itemId") or "")[:256]
@@ -253,9 +253,9 @@ class Decoder:
     def _error(self, params: JsonObject) -> None:
         """Note an error that is retried; one that ends the turn comes with `turn/completed`."""
         if true(params, "willRetry"):
-            told = words(mapping(params, "error"), "message", 2000)
+            message = words(mapping(params, "error"), "message", 2000)
             self._out.put(
-                Note("api_retry", f"The model's API failed ({told}); the agent tries again.", "warning")
+                Note("api_retry", f"The model's API failed ({message}); the agent tries again.", "warning")
             )
 
     def _hook(self, run: JsonObject) -> None:
@@ -268,11 +268,11 @@ class Decoder:
         """Warn that a model decided a request: a managed setting may override that we want people asked."""
         verdict = words(review, "status", 40) or "decided"
         why = words(review, "rationale", 500)
-        told = f"The agent's own reviewer decided about a request, and nobody was asked: {verdict}. {why}"
-        self._out.put(Note("auto_review", told.rstrip(), "warning"))
+        message = f"The agent's own reviewer decided about a request, and nobody was asked: {verdict}. {why}"
+        self._out.put(Note("auto_review", message.rstrip(), "warning"))
 
-    def _warn(self, code: str, told: str) -> None:
-        mark = zlib.crc32(told.encode("utf-8", "replace"))
-        if told and mark not in self._state.warned:
+    def _warn(self, code: str, message: str) -> None:
+        mark = zlib.crc32(message.encode("utf-8", "replace"))
+        if message and mark not in self._state.warned:
             self._state.warned = [*self._state.warned, mark][-MAX_WARNINGS:]
-            self._out.put(Note(code, told, "warning"))
+            self._out.put(Note(code, message, "warning"))

@@ -100,8 +100,8 @@ class CodexHandshake:
         state.model = (text(answer, "model") or text(thread, "model") or "")[:MAX_ID] or None
         state.version = (text(thread, "cliVersion") or state.version or "")[:80] or None
         if state.launch.resume is not None and state.launch.history and state.held:
-            told = "The earlier conversation is not shown here; the agent remembers it."
-            self._out.put(Note("history_skipped", told))
+            message = "The earlier conversation is not shown here; the agent remembers it."
+            self._out.put(Note("history_skipped", message))
         elif state.launch.resume is not None and state.launch.history:
             tell(self._out, state.launch.run, objects(thread, "turns"))
         self._out.put(SessionReady(thread_id, state.model, state.version, state.mode))

@@ -70,14 +70,14 @@ class Items:
         return None
 
     def complete(self, raw: Raw, *, beside: bool = False) -> str | None:
-        head, told = _head.decode(raw), loosely(raw)
+        head, fields = _head.decode(raw), loosely(raw)
         if head.type in _TEXTS:
             if not beside:
-                self._complete_text(head, told)
+                self._complete_text(head, fields)
         elif head.type not in _SILENT:
             if head.id not in self._state.items:
                 self._begin_tool(head, raw, beside=beside)
-            self._end_tool(head, told)
+            self._end_tool(head, fields)
         return None
 
     def say(self, item_id: str, kind: TextKind, piece: str) -> None:
@@ -120,8 +120,8 @@ class Items:
     def _entry(self, item_id: str) -> str:
         return f"{self._state.launch.run}:{item_id}"
 
-    def _complete_text(self, head: ItemHead, told: JsonObject) -> None:
-        whole = text(told, "text") if head.type != "reasoning" else _reasoning(told)
+    def _complete_text(self, head: ItemHead, fields: JsonObject) -> None:
+        whole = text(fields, "text") if head.type != "reasoning" else _reasoning(fields)
         said = self._state.texts.get(head.id)
         if said is None or not said.opened:
             self._state.texts.pop(head.id, None)
@@ -141,51 +141,52 @@ class Items:
         if head.id in self._state.items:
             return
         kind = _KINDS.get(head.type, "other")
-        told = loosely(raw)
+        fields = loosely(raw)
         if head.type == "fileChange":
             changes = Raw(bytes(head.changes)) if len(bytes(head.changes)) <= MAX_CHANGES else NOTHING
             self._state.remember_item(head.id, Item("files", beside=beside, changes=changes))
             title = title_of_changes(paths_in(head.changes))
         else:
             what = "command" if kind == "execute" else "other"
-            self._state.remember_item(head.id, Item(what, _name(head.type, told), beside=beside))
-            title = _title(head.type, told)
-        self._out.put(ToolStarted(head.id, _name(head.type, told), title, kind, Raw(bytes(raw))))
+            self._state.remember_item(head.id, Item(what, _name(head.type, fields), beside=beside))
+            title = _title(head.type, fields)
+        self._out.put(ToolStarted(head.id, _name(head.type, fields), title, kind, Raw(bytes(raw))))
         diffs = diffs_in(head.changes)
         if diffs:
             places = tuple(Location(diff.path) for diff in diffs)
             self._out.put(ToolChanged(head.id, "running", diffs=diffs, locations=places))
 
-    def _end_tool(self, head: ItemHead, told: JsonObject) -> None:
+    def _end_tool(self, head: ItemHead, fields: JsonObject) -> None:
         item = self._state.items.pop(head.id)
-        status = _STATUSES.get(text(told, "status") or "completed", "done")
+        status = _STATUSES.get(text(fields, "status") or "completed", "done")
         if item.denied and status == "failed":
             status = "denied"
-        output = text(told, "aggregatedOutput") or _result(told) or item.output
+        output = text(fields, "aggregatedOutput") or _result(fields) or item.output
         diffs = diffs_in(head.changes) if status == "done" else ()
         self._out.put(ToolChanged(head.id, status, clip(output, MAX_OUTPUT), diffs))
 
 
-def _reasoning(told: JsonObject) -> str:
-    parts = [part for part in items(told, "summary") or items(told, "content") if isinstance(part, str)]
+def _reasoning(fields: JsonObject) -> str:
+    parts = [part for part in items(fields, "summary") or items(fields, "content") if isinstance(part, str)]
     return "\n\n".join(parts)
 
 
-def _name(kind: str, told: JsonObject) -> str:
-    server, tool = text(told, "server"), text(told, "tool")
+def _name(kind: str, fields: JsonObject) -> str:
+    server, tool = text(fields, "server"), text(fields, "tool")
     return clip(f"{MCP}{server}__{tool}" if server and tool else tool or kind, 200)
 
 
-def _title(kind: str, told: JsonObject) -> str:
-    typed = [text(action, "command") for action in objects(told, "commandActions")]
+def _title(kind: str, fields: JsonObject) -> str:
+    typed = [text(action, "command") for action in objects(fields, "commandActions")]
     shown = " && ".join(command for command in typed if command)
-    shown = shown or text(told, "command") or text(told, "query") or text(told, "path") or _name(kind, told)
+    named = text(fields, "command") or text(fields, "query") or text(fields, "path")
+    shown = shown or named or _name(kind, fields)
     return clip(shown, 300)
 
 
-def _result(told: JsonObject) -> str:
-    error = text(mapping(told, "error"), "message")
-    parts = [text(part, "text") for part in objects(mapping(told, "result"), "content")]
+def _result(fields: JsonObject) -> str:
+    error = text(mapping(fields, "error"), "message")
+    parts = [text(part, "text") for part in objects(mapping(fields, "result"), "content")]
     return error or "\n".join(part for part in parts if part)
 
 
@@ -211,14 +212,14 @@ def diffs_in(changes: Raw) -> tuple[Diff, ...]:
     """Diffs of the changes: new and deleted files come with their content, changed ones with a patch."""
     found: list[Diff] = []
     for change in _changes(changes)[:MAX_DIFFS]:
-        path, told = text(change, "path"), text(change, "diff")
-        if path is None or told is None:
+        path, patch = text(change, "path"), text(change, "diff")
+        if path is None or patch is None:
             continue
         match text(mapping(change, "kind"), "type"):
             case "add":
-                found.append(whole_file(path, told))
+                found.append(whole_file(path, patch))
             case "delete":
-                found.append(diff_of(path, told, ""))
+                found.append(diff_of(path, patch, ""))
             case _:
-                found.append(counted(path, told))
+                found.append(counted(path, patch))
     return tuple(found)

@@ -145,36 +145,36 @@ class CodexRequests(AgentRequests[Request]):
     def _server_tool(self, rpc_id: Raw, params: Raw) -> None:
         """Approval of an MCP tool. The request names server, tool and input, but not the call."""
         about = loosely(params)
-        told = server_tool(about)
-        call = self._call_of(told)
+        tool = server_tool(about)
+        call = self._call_of(tool)
         kept = Raw(bytes(params))
         self._out.put(
             PermissionRequested(
                 self._remember(rpc_id, call or "", "server"),
-                f"{encode.MCP}{told.server}__{told.tool}",
-                clip(told.message, 300),
+                f"{encode.MCP}{tool.server}__{tool.tool}",
+                clip(tool.message, 300),
                 "other",
                 kept,
                 hashlib.sha256(bytes(kept)).hexdigest(),
-                _server_options(told.persist),
+                _server_options(tool.persist),
                 tool_id=call,
-                note=told.description,
+                note=tool.description,
             )
         )
 
-    def _call_of(self, told: ServerTool) -> str | None:
+    def _call_of(self, tool: ServerTool) -> str | None:
         """The id of the open call it is about, if only one fits."""
-        fitting = [item_id for item_id, item in self._state.items.items() if item.name == told.name]
+        fitting = [item_id for item_id, item in self._state.items.items() if item.name == tool.name]
         return fitting[0] if len(fitting) == 1 else None
 
     def _questions(self, rpc_id: Raw, params: Raw) -> str | None:
         about = loosely(params)
         if asks_for_secret(about):
             # The answer would be in the log, readable for every viewer.
-            told = (
+            message = (
                 "The agent asked for a secret. Bascule keeps no secrets: give it in the agent's own terminal."
             )
-            self._out.put(Note("secret_refused", told, "warning"))
+            self._out.put(Note("secret_refused", message, "warning"))
             self._reply(WRITER.result(rpc_id, declined(about)))
             return None
         questions = questions_in(about)

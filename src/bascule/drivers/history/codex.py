@@ -39,17 +39,17 @@ class _Reader:
 
     def understand(self, line: JsonObject) -> str | None:
         self.builder.moment(line.get("timestamp"))
-        told = mapping(line, "payload")
+        payload = mapping(line, "payload")
         match text(line, "type"):
             case "session_meta":
-                self._begin(told)
+                self._begin(payload)
             case "turn_context":
-                self._turn = text(told, "turn_id") or self._turn
-                self.builder.history.model = text(told, "model") or self.builder.history.model
+                self._turn = text(payload, "turn_id") or self._turn
+                self.builder.history.model = text(payload, "model") or self.builder.history.model
             case "response_item":
-                self._item(told)
+                self._item(payload)
             case "event_msg":
-                self._happened(told)
+                self._happened(payload)
             case "compacted":
                 self.builder.put(Note("compacted", "What came before was summed up to save room."))
             case None:
@@ -58,78 +58,80 @@ class _Reader:
                 pass
         return None
 
-    def _begin(self, told: JsonObject) -> None:
+    def _begin(self, payload: JsonObject) -> None:
         history = self.builder.history
         if history.agent_session_id:
             return  # the record of the conversation this one was forked from
-        history.agent_session_id = name(told.get("id")) or name(told.get("session_id"))
-        history.cwd = place(told.get("cwd"))
-        history.version = text(told, "cli_version")
+        history.agent_session_id = name(payload.get("id")) or name(payload.get("session_id"))
+        history.cwd = place(payload.get("cwd"))
+        history.version = text(payload, "cli_version")
         history.aside = (
-            "subagent" in as_object(told.get("source")) or text(told, "thread_source") == "subagent"
+            "subagent" in as_object(payload.get("source")) or text(payload, "thread_source") == "subagent"
         )
 
-    def _item(self, told: JsonObject) -> None:
-        kind = text(told, "type")
-        if kind == "message" and text(told, "role") == "assistant":
-            said = "\n".join(text(part, "text") or "" for part in objects(told, "content"))
-            self.builder.text(self._entry(told), "assistant", said)
+    def _item(self, payload: JsonObject) -> None:
+        kind = text(payload, "type")
+        if kind == "message" and text(payload, "role") == "assistant":
+            said = "\n".join(text(part, "text") or "" for part in objects(payload, "content"))
+            self.builder.text(self._entry(payload), "assistant", said)
         elif kind == "reasoning":
-            parts = [text(part, "text") or "" for part in objects(told, "summary")]
-            self.builder.text(self._entry(told), "thinking", "\n\n".join(parts))
+            parts = [text(part, "text") or "" for part in objects(payload, "summary")]
+            self.builder.text(self._entry(payload), "thinking", "\n\n".join(parts))
         elif kind in CALLS:
-            self._call(told, kind)
+            self._call(payload, kind)
         elif kind in OUTPUTS:
-            self._output(told)
+            self._output(payload)
 
-    def _entry(self, told: JsonObject) -> str:
-        return f"{text(told, 'id') or 'item'}:{len(self.builder.history.events)}"
+    def _entry(self, payload: JsonObject) -> str:
+        return f"{text(payload, 'id') or 'item'}:{len(self.builder.history.events)}"
 
-    def _call(self, told: JsonObject, kind: str) -> None:
-        tool = text(told, "name") or kind
-        given = text(told, "arguments")
-        call = loosely(given.encode(errors="replace")) if given is not None else as_object(told.get("action"))
-        if not call and (words := text(told, "input")) is not None:
+    def _call(self, payload: JsonObject, kind: str) -> None:
+        tool = text(payload, "name") or kind
+        given = text(payload, "arguments")
+        action = as_object(payload.get("action"))
+        call = loosely(given.encode(errors="replace")) if given is not None else action
+        if not call and (words := text(payload, "input")) is not None:
             call = as_object({"input": words})
-        call_id = text(told, "call_id") or text(told, "id") or ""
+        call_id = text(payload, "call_id") or text(payload, "id") or ""
         self.builder.tool(call_id, tool, _title(tool, call), KINDS.get(tool, "other"), call)
         if kind == "web_search_call":
             self.builder.result(call_id, "done")
 
-    def _output(self, told: JsonObject) -> None:
-        given = told.get("output")
+    def _output(self, payload: JsonObject) -> None:
+        given = payload.get("output")
         if isinstance(given, str):
             said, status = _unpacked(given)
         else:
             body = as_object(given)
-            parts = objects(told, "output") or objects(body, "content")
+            parts = objects(payload, "output") or objects(body, "content")
             said = text(body, "content") or "\n".join(text(part, "text") or "" for part in parts)
             status = "failed" if body.get("success") is False else "done"
-        call_id = text(told, "call_id") or ""
+        call_id = text(payload, "call_id") or ""
         self.builder.result(call_id, status, said, self._diffs.pop(call_id, ()))
 
-    def _happened(self, told: JsonObject) -> None:
-        match text(told, "type"):
+    def _happened(self, payload: JsonObject) -> None:
+        match text(payload, "type"):
             case "user_message":
-                self._said(text(told, "message") or "")
+                self._said(text(payload, "message") or "")
             case "item_completed":
-                self._completed(mapping(told, "item"))
+                self._completed(mapping(payload, "item"))
             case "patch_apply_end":
-                self._changed(text(told, "call_id") or "", told.get("changes"))
+                self._changed(text(payload, "call_id") or "", payload.get("changes"))
             case "token_count":
-                self._usage = _usage(mapping(mapping(told, "info"), "last_token_usage")) or self._usage
+                self._usage = _usage(mapping(mapping(payload, "info"), "last_token_usage")) or self._usage
             case "task_complete":
-                self.builder.end_turn("end_turn", usage=self._usage, duration_ms=whole(told, "duration_ms"))
+                took = whole(payload, "duration_ms")
+                self.builder.end_turn("end_turn", usage=self._usage, duration_ms=took)
             case "turn_aborted":
                 self.builder.end_turn("interrupted", usage=self._usage)
             case "error":
-                self.builder.end_turn("error", message=text(told, "message"))
+                self.builder.end_turn("error", message=text(payload, "message"))
             case "thread_name_updated":
-                self.builder.title(text(told, "thread_name") or "")
+                self.builder.title(text(payload, "thread_name") or "")
             case "thread_rolled_back":
                 self.builder.put(Note("rewound", "The conversation went back to an earlier point from here."))
             case "task_started":
-                self._turn = text(told, "turn_id") or self._turn
+                self._turn = text(payload, "turn_id") or self._turn
             case _:
                 pass
 
@@ -180,9 +182,9 @@ def _title(tool: str, call: JsonObject) -> str:
 def _unpacked(output: str) -> tuple[str, ToolStatus]:
     """A command's output and status, without the frame the model reads it in."""
     if output.startswith("{"):
-        told = loosely(output.encode(errors="replace"))
-        if (printed := text(told, "output")) is not None:
-            code = whole(mapping(told, "metadata"), "exit_code")
+        unpacked = loosely(output.encode(errors="replace"))
+        if (printed := text(unpacked, "output")) is not None:
+            code = whole(mapping(unpacked, "metadata"), "exit_code")
             return printed, "failed" if code else "done"
     head, mark, printed = output.partition("\nOutput:\n")
     if mark and head.startswith(("Chunk ID: ", "Exit code: ", "Wall time: ")):
@@ -209,8 +211,8 @@ def _diff(path: str, change: JsonObject) -> list[Diff]:
     return [counted(path, patch)] if patch is not None else []
 
 
-def _usage(told: JsonObject) -> Usage | None:
-    if not told:
+def _usage(counts: JsonObject) -> Usage | None:
+    if not counts:
         return None
-    cached = whole(told, "cached_input_tokens") or 0
-    return Usage((whole(told, "input_tokens") or 0) - cached, whole(told, "output_tokens") or 0, cached)
+    cached = whole(counts, "cached_input_tokens") or 0
+    return Usage((whole(counts, "input_tokens") or 0) - cached, whole(counts, "output_tokens") or 0, cached)

@@ -41,30 +41,30 @@ class _Reader:
         self.builder = HistoryBuilder()
 
     def understand(self, line: JsonObject) -> str | None:
-        kind, told = text(line, "type"), mapping(line, "data")
+        kind, data = text(line, "type"), mapping(line, "data")
         if kind is None:
             return "no record of Copilot"
         self.builder.moment(line.get("timestamp"))
         match kind:
             case "session.start" | "session.resume":
-                self._begin(told)
+                self._begin(data)
             case "user.message":
-                self._user(line, told)
+                self._user(line, data)
             case "assistant.message":
-                self._assistant(told)
+                self._assistant(data)
             case "assistant.reasoning":
-                self.builder.text(self._entry(told), "thinking", text(told, "content") or "")
+                self.builder.text(self._entry(data), "thinking", text(data, "content") or "")
             case "tool.execution_start":
-                tool = text(told, "toolName") or "tool"
-                self._call(text(told, "toolCallId") or "", tool, mapping(told, "arguments"), told)
+                tool = text(data, "toolName") or "tool"
+                self._call(text(data, "toolCallId") or "", tool, mapping(data, "arguments"), data)
             case "tool.execution_complete":
-                self._complete(told)
+                self._complete(data)
             case "session.model_change":
-                self.builder.history.model = text(told, "newModel") or self.builder.history.model
+                self.builder.history.model = text(data, "newModel") or self.builder.history.model
             case "session.title_changed":
-                self.builder.title(text(told, "title") or "")
+                self.builder.title(text(data, "title") or "")
             case "session.error":
-                self.builder.end_turn("error", message=text(told, "message"))
+                self.builder.end_turn("error", message=text(data, "message"))
             case "abort":
                 self.builder.end_turn("interrupted")
             case "session.idle" | "session.shutdown":
@@ -74,52 +74,52 @@ class _Reader:
                     self.builder.put(Note("compacted", NOTES[kind]))
         return None
 
-    def _begin(self, told: JsonObject) -> None:
+    def _begin(self, data: JsonObject) -> None:
         history = self.builder.history
-        history.agent_session_id = history.agent_session_id or name(told.get("sessionId"))
-        history.cwd = history.cwd or place(mapping(told, "context").get("cwd"))
-        history.version = text(told, "copilotVersion") or history.version
-        history.model = text(told, "selectedModel") or history.model
+        history.agent_session_id = history.agent_session_id or name(data.get("sessionId"))
+        history.cwd = history.cwd or place(mapping(data, "context").get("cwd"))
+        history.version = text(data, "copilotVersion") or history.version
+        history.model = text(data, "selectedModel") or history.model
 
-    def _user(self, line: JsonObject, told: JsonObject) -> None:
+    def _user(self, line: JsonObject, data: JsonObject) -> None:
         """Add a prompt: `content` is what the person typed, `transformedContent` what the model got."""
-        source = text(told, "source")
+        source = text(data, "source")
         if source is None or source == "user":
-            prompt_id = text(told, "messageId") or text(line, "id") or ""
-            self.builder.prompt(prompt_id, text(told, "content") or "")
+            prompt_id = text(data, "messageId") or text(line, "id") or ""
+            self.builder.prompt(prompt_id, text(data, "content") or "")
 
-    def _assistant(self, told: JsonObject) -> None:
-        parent = text(told, "parentToolCallId")
-        self.builder.history.model = text(told, "model") or self.builder.history.model
-        self.builder.text(self._entry(told) + ":t", "thinking", text(told, "reasoningText") or "", parent)
-        self.builder.text(self._entry(told), "assistant", text(told, "content") or "", parent)
-        for call in objects(told, "toolRequests"):
+    def _assistant(self, data: JsonObject) -> None:
+        parent = text(data, "parentToolCallId")
+        self.builder.history.model = text(data, "model") or self.builder.history.model
+        self.builder.text(self._entry(data) + ":t", "thinking", text(data, "reasoningText") or "", parent)
+        self.builder.text(self._entry(data), "assistant", text(data, "content") or "", parent)
+        for call in objects(data, "toolRequests"):
             tool = text(call, "name") or "tool"
-            self._call(text(call, "toolCallId") or "", tool, mapping(call, "arguments"), told)
+            self._call(text(call, "toolCallId") or "", tool, mapping(call, "arguments"), data)
 
-    def _entry(self, told: JsonObject) -> str:
-        message_id = text(told, "messageId") or text(told, "reasoningId") or "m"
+    def _entry(self, data: JsonObject) -> str:
+        message_id = text(data, "messageId") or text(data, "reasoningId") or "m"
         return f"{message_id}:{len(self.builder.history.events)}"
 
-    def _call(self, call_id: str, tool: str, given: JsonObject, told: JsonObject) -> None:
+    def _call(self, call_id: str, tool: str, given: JsonObject, data: JsonObject) -> None:
         about = (
             text(given, "command") or text(given, "path") or text(given, "pattern") or text(given, "query")
         )
         if KINDS.get(tool) == "edit" and about:
             about = f"{'Write' if tool == 'create' else 'Edit'} {about}"
-        title = about or text(given, "description") or text(told, "toolTitle") or tool
+        title = about or text(given, "description") or text(data, "toolTitle") or tool
         self.builder.tool(
-            call_id, tool, title, KINDS.get(tool, "other"), given, text(told, "parentToolCallId")
+            call_id, tool, title, KINDS.get(tool, "other"), given, text(data, "parentToolCallId")
         )
 
-    def _complete(self, told: JsonObject) -> None:
-        result = mapping(told, "result")
-        said = text(result, "content") or text(mapping(told, "error"), "message") or ""
+    def _complete(self, data: JsonObject) -> None:
+        result = mapping(data, "result")
+        said = text(result, "content") or text(mapping(data, "error"), "message") or ""
         diff = text(result, "detailedContent") or ""
-        done = true(told, "success")
-        code = text(mapping(told, "error"), "code")
+        done = true(data, "success")
+        code = text(mapping(data, "error"), "code")
         status = "done" if done else "denied" if code in ("denied", "rejected") else "failed"
-        self.builder.result(text(told, "toolCallId") or "", status, said, _diffs(diff) if done else ())
+        self.builder.result(text(data, "toolCallId") or "", status, said, _diffs(diff) if done else ())
 
 
 def _diffs(patch: str) -> tuple[Diff, ...]:

@@ -159,8 +159,8 @@ def _diffs(call: JsonObject) -> tuple[Diff, ...]:
     return (diff_of(path, before or "", after),)
 
 
-def _usage(told: JsonObject) -> Usage | None:
-    if not told:
+def _usage(counts: JsonObject) -> Usage | None:
+    if not counts:
         return None
-    cached = whole(told, "cached") or 0
-    return Usage((whole(told, "input") or 0) - cached, whole(told, "output") or 0, cached)
+    cached = whole(counts, "cached") or 0
+    return Usage((whole(counts, "input") or 0) - cached, whole(counts, "output") or 0, cached)

@@ -143,13 +143,13 @@ def _diffs(state: JsonObject, given: JsonObject) -> tuple[Diff, ...]:
     return (counted(path, patch),) if patch and path else ()
 
 
-def _usage(told: JsonObject) -> Usage | None:
-    if not told:
+def _usage(counts: JsonObject) -> Usage | None:
+    if not counts:
         return None
-    cache = as_object(told.get("cache"))
+    cache = as_object(counts.get("cache"))
     return Usage(
-        whole(told, "input") or 0,
-        whole(told, "output") or 0,
+        whole(counts, "input") or 0,
+        whole(counts, "output") or 0,
         whole(cache, "read") or 0,
         whole(cache, "write") or 0,
     )

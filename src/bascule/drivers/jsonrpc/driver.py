@@ -70,4 +70,4 @@ class JsonRpcDriver(LineDriver[StateT], ABC, Generic[StateT, HandshakeT, Request
 
     @abstractmethod
     def _stop_turn(self) -> bytes:
-        """Note that a person stops the turn. Returns the line that tells the agent, if it can be told now."""
+        """Note that a person stops the turn. Returns the line that stops the agent, if it can be sent now."""

@@ -36,8 +36,8 @@ class AgentRequests(ABC, Generic[RequestT]):
         if len(bytes(rpc_id)) > MAX_RPC_ID:
             return ENDLESS_ID
         if any(bytes(request.rpc_id) == bytes(rpc_id) for request in self._rpc.requests.values()):
-            told = "The agent repeated a request; it stands once."
-            self._out.put(Note("duplicate_request", told, "warning"))
+            message = "The agent repeated a request; it stands once."
+            self._out.put(Note("duplicate_request", message, "warning"))
             return None
         try:
             return self._serve(rpc_id, method, params)

@@ -116,8 +116,8 @@ class PlainDriver:
             self._state.held = []
             self._out.put(TurnEnded("interrupted"))
         else:
-            told = "This agent can't be interrupted; end the session to stop it."
-            self._out.put(Note("cannot_interrupt", told, "warning"))
+            message = "This agent can't be interrupted; end the session to stop it."
+            self._out.put(Note("cannot_interrupt", message, "warning"))
         return Write(write_id, b"")
 
     def settled(self) -> list[AnyEvent]:
@@ -326,7 +326,7 @@ class PlainDriver:
             sent = state.held.pop(0)
             self._replies.add(Write(f"prompt:{sent.prompt_id}", self._turn(sent)))
 
-    # What it is told ---------------------------------------------------------------------------------------
+    # What it is sent ---------------------------------------------------------------------------------------
 
     def _turn(self, sent: PromptSent) -> bytes:
         self._state.turning = True

@@ -17,7 +17,7 @@ class OpenMessages:
         self._last: tuple[Block, str] | None = None  # the block that was streamed last, and its entry
 
     def take_up(self, message_id: str, parent: str | None) -> Message:
-        """The message of this id, begun if new. Whoever speaks has ended their other messages."""
+        """The message of this id, begun if new. A speaker who begins one has ended their others."""
         message = self._known.get(message_id)
         if message is None:
             message = self._begin(message_id, parent)

@@ -96,7 +96,7 @@ class Hook:
                 time.sleep(AGAIN_SECONDS)
 
     def _attended(self) -> bool:
-        """Is whoever started us still there to read what we say?"""
+        """Is the program that started us still there to read what we print?"""
         return os.getppid() == self._parent
 
     def _taken(self, *, idle: bool) -> str:

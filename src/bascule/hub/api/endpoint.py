@@ -60,7 +60,7 @@ class Endpoint:
             return JsonAnswer(with_ok(result) if isinstance(result, Done) else result)
         except BasculeError as error:
             return error_answer(error, _retry(error))
-        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+        except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
             return error_answer(report(log, f"{self._operation.method} {self._operation.path}", error))
 
     async def _call(self, admitted: Admitted, scope: Scope, receive: Receive, send: Send) -> AnyCall:

@@ -20,7 +20,7 @@ OPERATIONS = (
         need="session_files",
         summary="Watch a found session's file for 30 seconds",
     ),
-    # Messages of every session pass here: for whoever owns the machine, never for a link to one session.
+    # Messages of every session pass here: for the owner of the machine, never for a link to one session.
     forwarding(
         AwaitFeedback,
         method="POST",

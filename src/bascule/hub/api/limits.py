@@ -19,9 +19,9 @@ async def change(call: Call[LimitsBody]) -> LimitsView:
     before = asdict(book.now)
     book.change(changes)
     now = asdict(book.now)
-    told = [f"{name} {before[name]} -> {now[name]}" for name in changes if before[name] != now[name]]
-    if told:
-        detail = "limits: " + ", ".join(told)
+    changed = [f"{name} {before[name]} -> {now[name]}" for name in changes if before[name] != now[name]]
+    if changed:
+        detail = "limits: " + ", ".join(changed)
         await call.hub.store.audit([AuditRecord.of(call.by, "mode", detail=detail)])
         call.hub.push({"type": "limits:changed", **asdict(_view(call.hub))})
     return _view(call.hub)

@@ -80,7 +80,7 @@ class Access:
             await _turn_away(Turned(status, error.refusal()), scope, receive, send)
         except ClientGone:
             return
-        except Exception as error:  # noqa: BLE001 - whatever breaks at the door is told as any other fault
+        except Exception as error:  # noqa: BLE001 - whatever breaks at the door is answered as any other fault
             await _turn_away(Turned(500, report(log, "the door", error)), scope, receive, send)
         else:
             await self._app(scope, receive, send)

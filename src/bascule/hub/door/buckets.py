@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable
 
-from bascule.policy.limits import TokenBucket
+from bascule.policy.token_bucket import TokenBucket
 
 BAD_PER_MINUTE, BAD_BURST = 60, 30
 

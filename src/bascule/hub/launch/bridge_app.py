@@ -62,9 +62,9 @@ class BridgeApp:
             return _refused(error, scope, origin)
         except WrongType as error:
             return _refused(LaunchError("unsupported_media_type", error.message), scope, origin)
-        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
-            told = report(log, "the launch bridge", error)
-            return _refused(LaunchError("internal_error", told.message), scope, origin)
+        except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
+            refusal = report(log, "the launch bridge", error)
+            return _refused(LaunchError("internal_error", refusal.message), scope, origin)
 
     def _check_user(self, scope: Scope) -> None:
         """Another user of this machine could send any Origin."""

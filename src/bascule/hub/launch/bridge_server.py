@@ -43,7 +43,7 @@ def port_in_use(port: int) -> str:
 
 
 class BridgeServer(uvicorn.Server):
-    """Whoever runs it handles signals."""
+    """The caller handles signals."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:  # type: ignore[override]

@@ -224,8 +224,8 @@ class BrowserSocket:
     def resync(self, session_id: str, reason: Reason) -> None:
         """Nobody can go on from where this one says it is: it starts over. Nothing is watched until then."""
         self.unwatch(session_id)
-        told = {"type": "resync", "sessionId": session_id, "after": 0, "epoch": self.hub.store.epoch}
-        self.send({**told, "reason": reason, "message": WORDS[reason]})
+        frame = {"type": "resync", "sessionId": session_id, "after": 0, "epoch": self.hub.store.epoch}
+        self.send({**frame, "reason": reason, "message": WORDS[reason]})
 
     def unwatch(self, session_id: str) -> None:
         watch = self.watches.pop(session_id, None)

@@ -115,9 +115,9 @@ def sse_encoder(epoch: str) -> Encoder:
 
 def resync_message(reason: Reason, epoch: str) -> bytes:
     """Tells a reader that it has to start over. Its id is a beginning, so that a browser that comes back
-    by itself reads from there instead of being told the same again."""
-    told = {"after": 0, "epoch": epoch, "reason": reason, "message": WORDS[reason]}
-    return sse_message("resync", encode(told), wire_id(0, epoch))
+    by itself reads from there instead of getting the same again."""
+    data = {"after": 0, "epoch": epoch, "reason": reason, "message": WORDS[reason]}
+    return sse_message("resync", encode(data), wire_id(0, epoch))
 
 
 def _row_message(body: bytes, epoch: str) -> bytes:

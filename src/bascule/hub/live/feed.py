@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from bascule.hub.live.latest_records import SessionRecords
 from bascule.hub.live.list_pushes import ListPushes
-from bascule.hub.live.records import SessionRecords
 from bascule.model.codec import encode
 from bascule.store.base import Committed, EventStore, Row
 

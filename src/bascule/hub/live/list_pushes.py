@@ -26,8 +26,8 @@ class RequestChanged(View, frozen=True, kw_only=True, tag="requests:changed"):
     request: RequestView
 
 
-class _Told:
-    """What listeners were last told of a session, and when they may be told small things again."""
+class _Sent:
+    """The record last pushed to listeners, and when a small change may be pushed again."""
 
     def __init__(self, record: SessionRecord, due: float) -> None:
         self.record, self.due = record, due
@@ -38,42 +38,42 @@ class _Told:
 class ListPushes:
     def __init__(self, notify: Notify) -> None:
         self._notify = notify
-        self._told: dict[str, _Told] = {}
+        self._sent: dict[str, _Sent] = {}
 
     def forget(self) -> None:
-        """Nobody listens: whoever comes next reads a list first."""
-        for told in self._told.values():
-            _stop(told)
-        self._told.clear()
+        """Nobody listens: the next listener reads a list first."""
+        for sent in self._sent.values():
+            _stop(sent)
+        self._sent.clear()
 
     def committed(self, committed: Committed) -> None:
         record, rows, requests, changed = committed
-        told = self._told.get(record.session_id)
-        if told is None or (changed and not _listed_alike(told.newest, record)):
-            self._tell(told, record, new=bool(rows) and rows[0].seq == 1)
+        sent = self._sent.get(record.session_id)
+        if sent is None or (changed and not _listed_alike(sent.newest, record)):
+            self._push(sent, record, new=bool(rows) and rows[0].seq == 1)
         else:
-            told.newest = record
-            self._tell_later(told)
+            sent.newest = record
+            self._push_later(sent)
         if requests:
             self._tell_requests(record, requests)
 
-    def _tell(self, told: _Told | None, now: SessionRecord, *, new: bool = False) -> None:
-        before = None if told is None else told.record
-        if told is not None:
-            _stop(told)
+    def _push(self, sent: _Sent | None, now: SessionRecord, *, new: bool = False) -> None:
+        before = None if sent is None else sent.record
+        if sent is not None:
+            _stop(sent)
         due = asyncio.get_running_loop().time() + EVERY_SECONDS
-        self._told[now.session_id] = _Told(now, due)
+        self._sent[now.session_id] = _Sent(now, due)
         for message in _news(before, now, new=new):
             self._notify(now.session_id, encode(message))
 
-    def _tell_later(self, told: _Told) -> None:
-        if told.timer is None:
+    def _push_later(self, sent: _Sent) -> None:
+        if sent.timer is None:
             loop = asyncio.get_running_loop()
-            told.timer = loop.call_at(max(told.due, loop.time()), self._tell_newest, told)
+            sent.timer = loop.call_at(max(sent.due, loop.time()), self._push_newest, sent)
 
-    def _tell_newest(self, told: _Told) -> None:
-        told.timer = None
-        self._tell(told, told.newest)
+    def _push_newest(self, sent: _Sent) -> None:
+        sent.timer = None
+        self._push(sent, sent.newest)
 
     def _tell_requests(self, record: SessionRecord, requests: Sequence[RequestRecord]) -> None:
         for request in requests:
@@ -87,10 +87,10 @@ class ListPushes:
             self._notify(record.session_id, encode(message))
 
 
-def _stop(told: _Told) -> None:
-    if told.timer is not None:
-        told.timer.cancel()
-        told.timer = None
+def _stop(sent: _Sent) -> None:
+    if sent.timer is not None:
+        sent.timer.cancel()
+        sent.timer = None
 
 
 def _listed_alike(before: SessionRecord, now: SessionRecord) -> bool:

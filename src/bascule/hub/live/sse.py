@@ -45,8 +45,8 @@ class _Reader:
             return
         if self._size > MAX_UNSENT:
             self.patience = BEHIND_SECONDS
-            told = {"after": self.position, "epoch": self._epoch, "reason": "slow"}
-            self.stop(sse_message("resync", encode(told)))
+            data = {"after": self.position, "epoch": self._epoch, "reason": "slow"}
+            self.stop(sse_message("resync", encode(data)))
             return
         self.position = delivery.last
         self.put(delivery.form(self._encoder))
@@ -118,9 +118,9 @@ async def _catch_up(subscription: Subscription, reader: _Reader) -> None:
         await subscription.catch_up()
     except BasculeError as error:
         reader.stop(sse_message("error", encode(ChatError(error.message))))
-    except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
-        told = report(log, f"a stream of session {subscription.session_id}", error)
-        reader.stop(sse_message("error", encode(ChatError(told.message))))
+    except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
+        refusal = report(log, f"a stream of session {subscription.session_id}", error)
+        reader.stop(sse_message("error", encode(ChatError(refusal.message))))
 
 
 async def _run(call: AnyCall, reader: _Reader, tasks: list["asyncio.Task[None]"]) -> None:

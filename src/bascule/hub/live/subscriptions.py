@@ -38,7 +38,7 @@ async def subscribe(call: Call[Subscribe]) -> Subscribed:
     place = position_of(str(call.body.after), "after")
     place = Position(place.seq, call.body.epoch or place.epoch)
     lost = place.lost(epoch, record.seq)
-    if lost == "ahead":  # or the store has a commit that the hub was not told of yet
+    if lost == "ahead":  # or the store has a commit that the hub has not heard of yet
         record = await call.hub.store.session(record.session_id) or record
         lost = place.lost(epoch, record.seq)
     if lost is None:

@@ -27,7 +27,7 @@ NOT_ITS_WORDS = (
 
 
 class WorkbenchWatch(Watch):
-    """One subscription, told in chat entries."""
+    """One subscription, sent as chat entries."""
 
     words: WorkbenchWords
 
@@ -71,8 +71,8 @@ class WorkbenchSocket(BrowserSocket):
             super().refuse(number, refusal, message)
             return
         named = {"requestId": message.request_id} if message is not None and message.request_id else {}
-        told = error_object(refusal)
-        self.send({"type": "error", **named, "code": refusal.code, "message": refusal.message, "error": told})
+        error = {"code": refusal.code, "message": refusal.message, "error": error_object(refusal)}
+        self.send({"type": "error", **named, **error})
 
     async def _follow(self, session_id: str, *, history: bool = True) -> None:
         """The conversation so far, then what is said in it."""

@@ -20,7 +20,7 @@ MAX_REMEMBERED = 10_000
 
 
 class Viewer(Protocol):
-    """One viewer, as the arbiter sees it. A read-only viewer is told the size and never decides it."""
+    """One viewer, as the arbiter sees it. A read-only viewer gets the size and never decides it."""
 
     @property
     def actor(self) -> Actor: ...

@@ -100,7 +100,7 @@ class TerminalViewer:
         except BasculeError as error:
             self._say_error(error.refusal())
             self.line.end(1011, "the terminal can't be shown")
-        except Exception as error:  # noqa: BLE001 - told with an id, and nothing of the inside
+        except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
             self._say_fault(error)
 
     def _say_fault(self, error: Exception) -> None:

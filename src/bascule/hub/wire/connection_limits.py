@@ -1,7 +1,7 @@
 """Connection limits: a total, and one per address for connections that have shown no grant.
 
-A newcomer may be the owner, whose token has not been read yet. So it is let in, and whoever has been silent
-for longest goes: a stranger can fill the room, but not keep others out of it.
+A newcomer may be the owner, whose token has not been read yet. So it is let in, and the connection
+that has been silent for longest is closed: a stranger can fill the room, but not keep others out of it.
 """
 
 import asyncio

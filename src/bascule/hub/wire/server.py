@@ -36,7 +36,7 @@ def bind(settings: Settings) -> socket.socket:
 
 
 class HubServer(uvicorn.Server):
-    """Serves on sockets that are handed in; whoever runs it handles signals and calls `stop`."""
+    """Serves on sockets that are handed in; the caller handles signals and calls `stop`."""
 
     def __init__(self, app: Starlette, settings: Settings, limits: WireLimits | None = None) -> None:
         self.connections = ConnectionCounter(limits or WireLimits())

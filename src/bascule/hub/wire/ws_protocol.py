@@ -11,7 +11,7 @@ from websockets.frames import Frame
 from websockets.http11 import Request
 
 from bascule.hub.wire.connection_limits import ConnectionCounter
-from bascule.policy.limits import TokenBucket
+from bascule.policy.token_bucket import TokenBucket
 
 PIECE = 4096  # bytes that one socket may have looked at before another's turn
 

@@ -11,7 +11,7 @@ import sys
 import time
 
 from bascule.launch.handing_over import fits_argument, untypable
-from bascule.launch.launcher.taking_up import Reporter, take_up
+from bascule.launch.launcher.plan_files import Reporter, take_up
 from bascule.launch.plan import Plan
 
 QUICK_SECONDS = 10.0  # an agent that fails sooner has something to say that nobody could read yet
@@ -28,9 +28,9 @@ def main() -> int:
     try:
         os.chdir(plan["cwd"])
     except OSError as error:
-        told = f"The working directory can't be entered: {error.strerror}."
-        report.failed("invalid_working_directory", told)
-        return stay_open(told)
+        message = f"The working directory can't be entered: {error.strerror}."
+        report.failed("invalid_working_directory", message)
+        return stay_open(message)
     if plan["missing"]:
         report.failed("agent_not_found", plan["missing"])
         return stay_open(plan["missing"], f"Install it with: {plan['install']}" if plan["install"] else "")
@@ -38,9 +38,9 @@ def main() -> int:
     try:
         code = start(plan, prompt, report)
     except OSError as error:
-        told = f"{plan['title']} can't be started: {error.strerror}."
-        report.failed("agent_start_failed", told)
-        return stay_open(told)
+        message = f"{plan['title']} can't be started: {error.strerror}."
+        report.failed("agent_start_failed", message)
+        return stay_open(message)
     if code != 0 and time.monotonic() - began < QUICK_SECONDS:
         how = f"with code {code}" if code > 0 else f"by signal {-code}"
         return stay_open(f"{plan['title']} ended {how}.")

@@ -13,7 +13,7 @@ import tty
 from collections.abc import Generator
 
 from bascule.drivers.terminal.trust_prompt import TrustPrompt
-from bascule.launch.launcher.taking_up import Reporter
+from bascule.launch.launcher.plan_files import Reporter
 from bascule.launch.launcher.typist import LOOK_SECONDS, Typist
 from bascule.launch.plan import Plan
 
@@ -63,7 +63,7 @@ class _Relay:
     def _keys(self) -> None:
         keys = _read(sys.stdin.fileno())
         self._to_agent += keys or b""
-        if not keys:  # the terminal is gone; the agent is told by its pty
+        if not keys:  # the terminal is gone; the agent learns it from its pty
             self._inputs.remove(sys.stdin.fileno())
 
     def _output(self) -> bool:

@@ -1,4 +1,4 @@
-"""The newest record of each session that is at work, as commits tell it: saves a read for each command."""
+"""The newest record of each session that is at work, as of its last commit: saves a read for each command."""
 
 from collections import OrderedDict
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bascule.policy.limits import TokenBucket
+from bascule.policy.token_bucket import TokenBucket
 
 
 class Clock:

@@ -38,7 +38,7 @@ def _taken(place: int, name: str) -> bytes:
 
 
 class Reporter:
-    """Tells the bridge what became of the launch. A bridge that has gone is not needed any more."""
+    """Reports the outcome to the bridge. A bridge that has gone is not needed any more."""
 
     def __init__(self, folder: str, plan: Plan) -> None:
         self._folder, self._socket, self._id = folder, plan["report_to"], plan["id"]
