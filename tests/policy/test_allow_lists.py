@@ -7,12 +7,12 @@ import pytest
 from bascule.model.rules import RuleSpec
 from bascule.policy.allow_lists import Origin, Untranslatable, translated
 
-PROJECT = Origin("/home/ana/lantern", "/home/ana")
-USER = Origin(None, "/home/ana")
+PROJECT = Origin("/srv/ana/lantern", "/srv/ana")
+USER = Origin(None, "/srv/ana")
 
 
 def rule(tool_class: str, **fields: Any) -> RuleSpec:
-    return RuleSpec(answer="allow", tool_class=tool_class, folder="/home/ana/lantern", **fields)  # pyright: ignore
+    return RuleSpec(answer="allow", tool_class=tool_class, folder="/srv/ana/lantern", **fields)  # pyright: ignore
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def rule(tool_class: str, **fields: Any) -> RuleSpec:
         *((name, rule("read")) for name in ("Read", "Glob", "Grep", "LS")),
         *((name, rule("edit")) for name in ("Edit", "Write", "MultiEdit", "NotebookEdit")),
         ("Read(//etc/hosts)", rule("read", path="/etc/hosts")),
-        ("Read(~/notes/*.md)", rule("read", path="/home/ana/notes/*.md")),
+        ("Read(~/notes/*.md)", rule("read", path="/srv/ana/notes/*.md")),
         ("Edit(/src/**)", rule("edit", path="src/**")),
         ("Edit(./src/a.py)", rule("edit", path="src/a.py")),
         ("Edit(src/a.py)", rule("edit", path="src/a.py")),
