@@ -105,7 +105,7 @@ BeginsOften = EntryOpened | TextSaid | ToolStarted
 MAX_OUTPUT = 256 * 1024  # characters of a tool's output kept in its entry; the log keeps the rest
 
 
-class Entry(Struct, tag_field="kind", omit_defaults=True, kw_only=True):
+class Entry(Struct, tag_field="kind", omit_defaults=True, kw_only=True, gc=False):
     """One thing in the transcript. `first_seq` is its name: exactly one event begins an entry."""
 
     first_seq: int
