@@ -32,10 +32,9 @@ settings: ~/.config/bascule/config.toml, BASCULE_* variables and flags; docs/set
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
-    parser = build_parser()
     if not words or (words[0].startswith("-") and words[0] not in ("-h", "--help", "--version")):
         words.insert(0, "up")  # `bascule` alone, or with flags of its own, starts the server
-    args = parser.parse_args(words)
+    args = build_parser(words[0]).parse_args(words)
     try:
         _guard_terminals()
         return _run(args)
@@ -95,7 +94,11 @@ def _tell(error: "BasculeError") -> int:
             return exits.FAILED
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(word: str = "") -> argparse.ArgumentParser:
+    """The parser for a command line that begins with this word, or for all of them.
+
+    All forty parsers take 30 ms to build, a tenth of the server's start.
+    """
     parser = argparse.ArgumentParser(
         prog="bascule",
         description="Start, watch, answer and stop the coding agents on your machines.",
@@ -104,16 +107,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"bascule {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    _add_up(commands)
-    _add_run(commands)
-    _add_launch(commands)
-    _add_sessions(commands)
-    _add_terminals(commands)
-    _add_trust(commands)
-    _add_rules(commands)
-    _add_feedback(commands)
-    _add_machine(commands)
-    _add_audit(commands)
+    named = [add for names, add in _GROUPS if word in names]
+    for add in named or [add for _, add in _GROUPS]:
+        add(commands)
     return parser
 
 
@@ -389,3 +385,17 @@ def _add_audit(commands: Commands) -> None:
         _lazily("audit", "verify"),
     )
     _add(actions, "export", "print the records as JSON lines with their hashes", _lazily("audit", "export"))
+
+
+_GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (
+    (("up", "down"), _add_up),
+    (("run",), _add_run),
+    (("launch", "bridge"), _add_launch),
+    (("sessions",), _add_sessions),
+    (("attach", "projects"), _add_terminals),
+    (("trust",), _add_trust),
+    (("rules",), _add_rules),
+    (("feedback",), _add_feedback),
+    (("agents", "doctor", "daemon"), _add_machine),
+    (("audit",), _add_audit),
+)

@@ -42,18 +42,19 @@ def leave_server_file(data: Path, url: str) -> None:
 async def bascule(
     data: Path, *words: str, stdin: bytes = b"", seconds: float = PATIENCE, **more: str
 ) -> Finished:
+    # A pipe only for what is typed: a program that ends at once would close it before we could.
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "bascule",
         *words,
-        stdin=asyncio.subprocess.PIPE,
+        stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=environment(data, **more),
     )
     try:
-        out, err = await asyncio.wait_for(process.communicate(stdin), seconds)
+        out, err = await asyncio.wait_for(process.communicate(stdin or None), seconds)
     finally:
         if process.returncode is None:
             process.kill()

@@ -9,7 +9,6 @@ import stat
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -56,9 +55,7 @@ def locate(
         locked = next((one for one in _candidates(place, env, deadline) if _is_file(one)), None)
         if locked is not None:
             message = f"{spec.title} is here as {locked}, but it may not be run: it is not executable."
-            raise AgentNotInstalled(
-                f"{message} Allow it with: chmod +x {shlex.quote(str(locked))}", agent=spec.name
-            )
+            raise AgentNotInstalled(f"{message} Allow it with: chmod +x {shlex.quote(locked)}", agent=spec.name)
     install = (driver.install if driver is not None and own else "") or spec.install
     what = f"{spec.title}'s adapter for {driver.name}" if driver is not None and own else spec.title
     hint = f" Install it with: {install}" if install else ""
@@ -99,34 +96,34 @@ def _resolve(place: str, env: Mapping[str, str], deadline: float) -> str | None:
     if place == "{python}":
         return sys.executable
     candidates = _candidates(place, env, deadline)
-    return next((str(one) for one in candidates if _is_file(one) and os.access(one, os.X_OK)), None)
+    return next((one for one in candidates if _is_file(one) and os.access(one, os.X_OK)), None)
 
 
-def _candidates(place: str, env: Mapping[str, str], deadline: float) -> Iterator[Path]:
-    """Where a program of this name may be."""
+def _candidates(place: str, env: Mapping[str, str], deadline: float) -> Iterator[str]:
+    """Where a program of this name may be. Plain strings: a start looks at a thousand of them."""
     if place == "{shell}":
         shell = env.get("SHELL", "")
         if shell.startswith("/"):
-            yield Path(shell)
+            yield shell
     elif place.startswith("~/"):
         home = env.get("HOME", "")
         if home.startswith("/"):
-            yield Path(home) / place[2:]
+            yield os.path.join(home, place[2:])
     elif "/" in place:
         if place.startswith("/"):
-            yield Path(place)
+            yield place
     elif place != "{python}":
         for folder in env.get("PATH", os.defpath).split(os.pathsep):
             if time.monotonic() > deadline:
                 return
             # An empty or relative entry means the current folder, which may be anybody's project.
             if folder.startswith("/"):
-                yield Path(folder) / place
+                yield os.path.join(folder, place)
 
 
-def _is_file(path: Path) -> bool:
+def _is_file(path: str) -> bool:
     try:
-        return stat.S_ISREG(path.stat().st_mode)
+        return stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):
         return False
 

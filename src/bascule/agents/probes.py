@@ -7,6 +7,7 @@ from pathlib import Path
 
 MARK = "BASCULE_PROBE"
 MAX_LOOKS = 20
+PIECE = 64 * 1024
 
 
 def mark_of(folder: Path) -> str:
@@ -23,7 +24,7 @@ def sweep_probes(mark: str) -> int:
     wanted = f"{MARK}={mark}".encode()
     ended = 0
     for _ in range(MAX_LOOKS):
-        found = sum(_end(pid, wanted) for pid in _all() if wanted in _environment(pid))
+        found = sum(_end(pid, wanted) for pid in _all() if _carries(pid, wanted))
         if not found:
             break
         ended += found
@@ -37,11 +38,21 @@ def _all() -> list[int]:
         return []
 
 
-def _environment(pid: int) -> list[bytes]:
+def _carries(pid: int, wanted: bytes) -> bool:
+    """Whether a process has this variable in its environment. All processes are looked at in each start."""
     try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        descriptor = os.open(f"/proc/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:  # gone, or another user's
-        return []
+        return False
+    try:
+        environment = b""
+        while piece := os.read(descriptor, PIECE):
+            environment += piece
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return wanted in environment and wanted in environment.split(b"\0")
 
 
 def _end(pid: int, wanted: bytes) -> bool:
@@ -51,7 +62,7 @@ def _end(pid: int, wanted: bytes) -> bool:
         return False
     try:
         # Looked at again: from the opening on, the handle can't come to mean another process.
-        if wanted not in _environment(pid):
+        if not _carries(pid, wanted):
             return False
         signal.pidfd_send_signal(handle, signal.SIGKILL)
     except OSError:

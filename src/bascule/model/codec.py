@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from bascule.model.events import AnyEvent
 
 
-class Logged(Struct, frozen=True):
+class Logged(Struct, frozen=True, gc=False):
     """An entry of a log: the fact, its number in the session, and when it was written down."""
 
     seq: int

@@ -28,7 +28,7 @@ from bascule.model.events import (
 )
 
 
-class Entry(Struct, tag_field="kind", omit_defaults=True, kw_only=True):
+class Entry(Struct, tag_field="kind", omit_defaults=True, kw_only=True, gc=False):
     """One thing in the transcript. `first_seq` is its name: exactly one event begins an entry."""
 
     first_seq: int

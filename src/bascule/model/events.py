@@ -42,8 +42,8 @@ def snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-class Event(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True):
-    """The base of every fact."""
+class Event(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True, gc=False):
+    """The base of every fact. None refers to another in a circle, so the garbage collector skips them."""
 
 
 # Life -----------------------------------------------------------------------------------------------

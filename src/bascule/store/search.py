@@ -9,7 +9,7 @@ from bascule.model.errors import InvalidInput, LimitReached, StoreDamaged
 from bascule.store import reader
 from bascule.store.base import SearchHit, SearchResult
 from bascule.store.rows import decode_entry, entry_body
-from bascule.store.search_index import ENTRY, row_id
+from bascule.store.search_index import row_id
 from bascule.store.search_text import shown_of
 
 MAX_TERMS = 16
@@ -28,6 +28,7 @@ JOIN search_sessions ON search_sessions.n = search_titles.rowid
 WHERE search_titles MATCH ? ORDER BY search_titles.rowid DESC LIMIT ?
 """
 SESSION = "SELECT session_id FROM search_sessions WHERE n = ?"
+ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first_seq = ?"
 NUMBER = "SELECT n FROM search_sessions WHERE session_id = ?"
 OWED = "SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT 100000)"
 

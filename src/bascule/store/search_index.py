@@ -10,6 +10,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from time import thread_time
 from typing import Protocol, TypeVar
 
@@ -30,11 +31,15 @@ REST_ALONE = 1  # while no session writes
 
 RETRY_SECONDS = 0.25
 
-OWED = "SELECT session_id, first_seq FROM search_owed LIMIT ?"
-PAID = "DELETE FROM search_owed WHERE session_id = ? AND first_seq = ?"
+OWED = """
+SELECT owed.session_id, owed.first_seq, entries.body, entries.crc
+FROM search_owed AS owed LEFT JOIN entries USING (session_id, first_seq)
+ORDER BY owed.session_id, owed.first_seq LIMIT ?
+"""
+# All that was read, up to this one in the same order.
+PAID = "DELETE FROM search_owed WHERE (session_id, first_seq) <= (?, ?)"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
 NEW_NUMBER = "INSERT INTO search_sessions (n, session_id) VALUES (?, ?)"
-ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first_seq = ?"
 ADD = "INSERT INTO search_text (rowid, words) VALUES (?, ?)"
 ADD_TITLE = "INSERT INTO search_titles (rowid, words) VALUES (?, ?)"
 DROP_TITLE = "INSERT INTO search_titles (search_titles, rowid, words) VALUES ('delete', ?, ?)"
@@ -153,33 +158,38 @@ def pay_some(transaction: Transaction) -> tuple[bool, float]:
 
 
 def _pay_some(connection: sqlite3.Connection) -> bool:
-    size = 0
-    owed = connection.execute(OWED, (SLICE_ENTRIES,)).fetchall()
-    for n, (session_id, first_seq) in enumerate(owed, 1):
-        size += (
-            _pay_title(connection, session_id) if first_seq == 0 else _pay(connection, session_id, first_seq)
-        )
-        connection.execute(PAID, (session_id, first_seq))
-        if size >= SLICE_CHARACTERS and n < len(owed):
-            return True
-    return len(owed) == SLICE_ENTRIES
+    numbers: dict[str, int] = {}
+    texts: list[tuple[int, str]] = []
+    size = paid = 0
+    last = ("", 0)
+    with closing(connection.execute(OWED, (SLICE_ENTRIES,))) as owed:  # one by one: they can be megabytes
+        for session_id, first_seq, body, crc in owed:
+            paid, last = paid + 1, (session_id, first_seq)
+            if first_seq == 0:
+                size += _pay_title(connection, session_id)
+            elif body is not None:
+                text = _text(connection, session_id, first_seq, body, crc)
+                size += len(text)
+                if text.strip():
+                    if session_id not in numbers:
+                        numbers[session_id], _ = _numbered(connection, session_id)
+                    texts.append((row_id(numbers[session_id], first_seq), text))
+            if size >= SLICE_CHARACTERS:
+                break
+    connection.executemany(ADD, texts)
+    if paid:
+        connection.execute(PAID, last)
+    return size >= SLICE_CHARACTERS or paid == SLICE_ENTRIES
 
 
-def _pay(connection: sqlite3.Connection, session_id: str, first_seq: int) -> int:
-    values = connection.execute(ENTRY, (session_id, first_seq)).fetchone()
-    if values is None:
-        return 0
+def _text(connection: sqlite3.Connection, session_id: str, first_seq: int, body: bytes, crc: int) -> str:
     try:
-        entry = decode_entry(entry_body(session_id, *values))
+        entry = decode_entry(entry_body(session_id, first_seq, body, crc))
     except StoreDamaged as damage:
         log.warning("not searchable: %s", damage.message)  # the entry itself, not the index
-        return 0
+        return ""
     edits.keep(connection, session_id, entry)  # for entries from before there was such a table
-    text = text_of(entry)
-    if text.strip():
-        number, _ = _numbered(connection, session_id)
-        connection.execute(ADD, (row_id(number, first_seq), text))
-    return len(text)
+    return text_of(entry)
 
 
 def _pay_title(connection: sqlite3.Connection, session_id: str) -> int:

@@ -12,26 +12,28 @@ from msgspec import Meta, Raw, Struct
 from bascule.drivers.lenient import DECODE_ERRORS, Id, JsonObject, loosely, mapping, objects, text, whole
 from bascule.model.events import EMPTY_OBJECT
 
+# `gc=False`: what is decoded from JSON has no circles, and the collector need not look at each line.
+
 # Pieces of a message ----------------------------------------------------------------------------------
 
 
-class Delta(Struct):
+class Delta(Struct, gc=False):
     type: str = ""
     text: str = ""
     thinking: str = ""
 
 
-class BlockStart(Struct):
+class BlockStart(Struct, gc=False):
     type: str = ""
     text: str | None = None
     thinking: str | None = None
 
 
-class MessageStart(Struct):
+class MessageStart(Struct, gc=False):
     id: Id = ""
 
 
-class ApiEvent(Struct):
+class ApiEvent(Struct, gc=False):
     """The used fields of a Messages API event."""
 
     type: str
@@ -41,7 +43,7 @@ class ApiEvent(Struct):
     message: MessageStart | None = None
 
 
-class StreamEvent(Struct, tag_field="type", tag="stream_event"):
+class StreamEvent(Struct, tag_field="type", tag="stream_event", gc=False):
     event: ApiEvent
     parent_tool_use_id: Id | None = None
 
@@ -49,7 +51,7 @@ class StreamEvent(Struct, tag_field="type", tag="stream_event"):
 # Whole blocks of a message ----------------------------------------------------------------------------
 
 
-class ContentBlock(Struct):
+class ContentBlock(Struct, gc=False):
     type: str
     text: str | None = None
     thinking: str | None = None
@@ -68,7 +70,7 @@ class BrokenBlock(ContentBlock):
 Count = Annotated[int, Meta(ge=0, lt=2**53)] | None
 
 
-class ContextTokens(Struct):
+class ContextTokens(Struct, gc=False):
     """The tokens of the context window that a request used."""
 
     input_tokens: Count = None
@@ -80,25 +82,25 @@ class ContextTokens(Struct):
         return (self.input_tokens or 0) + cached
 
 
-class AssistantBody(Struct):
+class AssistantBody(Struct, gc=False):
     id: Id
     content: list[ContentBlock]
     usage: ContextTokens | None = None
 
 
-class Assistant(Struct, tag_field="type", tag="assistant"):
+class Assistant(Struct, tag_field="type", tag="assistant", gc=False):
     message: AssistantBody
     parent_tool_use_id: Id | None = None
     is_api_error_message: bool | None = None
 
 
-class _RawBody(Struct):
+class _RawBody(Struct, gc=False):
     id: Id
     content: list[Raw]
     usage: Raw = EMPTY_OBJECT
 
 
-class _RawAssistant(Struct):
+class _RawAssistant(Struct, gc=False):
     message: _RawBody
     parent_tool_use_id: Id | None = None
     is_api_error_message: bool | None = None
@@ -107,7 +109,7 @@ class _RawAssistant(Struct):
 # The user's side --------------------------------------------------------------------------------------
 
 
-class UserBlock(Struct):
+class UserBlock(Struct, gc=False):
     type: str = ""
     text: str | None = None
     tool_use_id: str | None = None
@@ -115,11 +117,11 @@ class UserBlock(Struct):
     is_error: object = None
 
 
-class UserBody(Struct):
+class UserBody(Struct, gc=False):
     content: str | list[UserBlock]
 
 
-class User(Struct, tag_field="type", tag="user"):
+class User(Struct, tag_field="type", tag="user", gc=False):
     """Tool results, echoes of prompts, and texts the agent gives itself."""
 
     message: UserBody
@@ -128,7 +130,7 @@ class User(Struct, tag_field="type", tag="user"):
     synthetic: object = msgspec.field(default=None, name="isSynthetic")
 
 
-class ControlRequest(Struct, tag_field="type", tag="control_request"):
+class ControlRequest(Struct, tag_field="type", tag="control_request", gc=False):
     request_id: Id
     request: Raw = EMPTY_OBJECT
 

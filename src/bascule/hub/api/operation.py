@@ -4,7 +4,6 @@ The HTTP router, the socket's dispatcher, the access check, OpenAPI, the page's 
 all made from these declarations.
 """
 
-import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -46,21 +45,27 @@ class Operation:
     ticket: bool = False  # may be opened with a single-use ticket
     opaque_origin: bool = False  # the portlet, whose origin is opaque ("null"), may read it, too
     described: bool = True  # is part of the API, not of the page
-    pattern: re.Pattern[str] = field(init=False, repr=False)
+    parts: tuple[str, ...] = field(init=False, repr=False)  # of the path
     fields: dict[str, str] = field(init=False, repr=False)  # of the body: field name -> name in JSON
 
     def __post_init__(self) -> None:
-        parts = [
-            f"(?P<{part[1:-1]}>[^/]+)" if part.startswith("{") else re.escape(part)
-            for part in self.path.split("/")
-        ]
-        object.__setattr__(self, "pattern", re.compile("/".join(parts)))
+        object.__setattr__(self, "parts", tuple(self.path.split("/")))
         names = {one.name: one.encode_name for one in structs.fields(self.body)}
         object.__setattr__(self, "fields", names)
         if self.need.startswith("session") and not self.in_session:
             raise ValueError(f"{self.summary}: it needs a session, so it must act in one.")
         if self.in_session and ("session_id" not in names or (self.path and "{session_id}" not in self.path)):
             raise ValueError(f"{self.summary}: its path and body must name the session.")
+
+    def params(self, parts: list[str]) -> dict[str, str] | None:
+        """The parameters in a path of as many parts, if it is one of this operation's."""
+        params: dict[str, str] = {}
+        for part, given in zip(self.parts, parts, strict=True):
+            if part.startswith("{") and given:
+                params[part[1:-1]] = given
+            elif part != given:
+                return None
+        return params
 
     def given(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Parameters by their own names, whichever name each came by."""
@@ -92,14 +97,18 @@ class Table:
         self.all = tuple(operations)
         self.routes = sorted((one for one in self.all if one.path), key=lambda one: "{" in one.path)
         self.messages = {name: one for one in self.all for name in one.names}
+        self._by_length: dict[int, list[Operation]] = {}
+        for one in self.routes:
+            self._by_length.setdefault(len(one.parts), []).append(one)
 
     def find(self, method: str, path: str) -> Match:
         methods: list[str] = []
-        for operation in self.routes:
-            found = operation.pattern.fullmatch(path)
-            if found is None:
+        parts = path.split("/")
+        for operation in self._by_length.get(len(parts), []):
+            params = operation.params(parts)
+            if params is None:
                 continue
             if operation.method == method:
-                return Match(operation, found.groupdict(), [])
+                return Match(operation, params, [])
             methods.append("GET" if operation.method == "WS" else operation.method)
         return Match(None, {}, methods)
