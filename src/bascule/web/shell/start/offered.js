@@ -13,7 +13,7 @@ export function mountOffered(app, offer) {
     stop();
     app.api.offered(offer).then((offered) => {
       app.events.emit('startPrompt', offered);
-      app.note(`This prompt comes from ${visible(offered.origin)}. Read it, then press Start.`);
+      app.note(`This prompt comes from ${visible(offered.origin)}. Read it, then press Start.`, { stay: true });
     }, app.trouble);
   });
 }
