@@ -83,9 +83,10 @@ async def test_only_the_first_message_of_the_opener_counts(desk: Desk) -> None:
 @pytest.mark.row("L8")
 async def test_nothing_can_be_pressed_for_half_a_second_and_never_by_a_script(desk: Desk) -> None:
     async with street(desk, trusts=False) as here:
-        await here.context.clock.install()
+        await here.context.clock.install(time="2026-01-01T08:00:00Z")
         page = await here.open(here.near)
         window = await window_of(here, page)
+        await here.context.clock.pause_at("2026-01-01T10:00:00Z")
         await page.evaluate(HANDS_OVER, "soon")
         launch = window.locator("#launch")
         await expect(window.locator("#buttons")).to_be_visible()

@@ -8,6 +8,7 @@ import { openLaunchWindow } from './window.js';
 import {
   BLOCKED,
   BRIDGE,
+  BROKEN_OFF,
   DISMISSED,
   OFFLINE,
   REFUSED,
@@ -84,7 +85,7 @@ export class BasculeLaunch extends HTMLElement {
     const { reached, version } = await probe(this.bridge, Number(this.getAttribute('patience')) || PATIENCE_MS);
     this.#compare(version);
     if (this.#state === 'launching') return reached;
-    if (reached === 'nobody') this.#show('offline');
+    if (reached === 'nobody') this.#show('offline', '');
     else this.#show('ready', reached === 'untrusted' ? 'untrusted' : '');
     return reached;
   }
@@ -96,7 +97,7 @@ export class BasculeLaunch extends HTMLElement {
     if (problem || !fields.prompt) return this.#fail('prompt_required', problem || TOASTS.prompt_required);
     if (['insecure', 'blocked', 'untrusted'].includes(this.#reason)) return this.#byWindow(fields);
     const wasOffline = this.#state === 'offline';
-    this.#show('launching', this.#reason);
+    this.#show('launching');
     const reached = wasOffline ? await this.#probe() : 'trusted';
     if (reached === 'nobody') return this.#offline(fields);
     if (reached === 'untrusted') return this.#byWindow(fields);
@@ -152,26 +153,28 @@ export class BasculeLaunch extends HTMLElement {
     }
     const reached = await this.#probe();
     if (reached === 'nobody') this.#offline(fields);
-    else this.#byWindow(fields);
+    else if (reached === 'untrusted') this.#byWindow(fields);
+    else this.#fail('network', BROKEN_OFF);
   }
 
   /** @param {import('./reach.js').LaunchFields} fields */
   #byWindow(fields) {
-    const reason = this.#reason;
-    this.#show('launching', reason);
+    this.#show('launching');
     this.#stopListening();
     const byFragment = this.getAttribute('handover') === 'fragment' || globalThis.crossOriginIsolated === true;
     this.#stopListening = openLaunchWindow(this.bridge, fields, byFragment, (news, detail) => {
       if (news === 'launched') this.#succeed(`Opened in ${detail}`, detail);
       else if (news === 'silent' || news === 'not_opened') this.#offline(fields);
-      else if (news === 'closed' && this.#state === 'launching') this.#show('ready', reason);
-      else if (news === 'trusted') this.#reason = '';
+      else if (news === 'closed' && this.#state === 'launching') {
+        this.#show('ready');
+        void this.refresh(); // the site may be trusted now
+      }
     });
   }
 
   /** @param {import('./reach.js').LaunchFields} fields */
   #offline(fields) {
-    this.#show('offline');
+    this.#show('offline', '');
     this.#say(OFFLINE.replace(' - click for instructions', ''), 'error');
     const dialog = offlineDialog(fields.prompt, {
       again: () => void this.launch(),
@@ -182,6 +185,7 @@ export class BasculeLaunch extends HTMLElement {
           (error) => this.#say(error.message, 'error'),
         ),
     });
+    dialog.addEventListener('close', this.#look);
     this.#root.append(dialog);
     dialog.showModal();
   }
@@ -205,7 +209,7 @@ export class BasculeLaunch extends HTMLElement {
    */
   #fail(error, message) {
     this.#told = message;
-    this.#show('error', this.#reason);
+    this.#show('error');
     this.#say(TOASTS[error] ?? message, 'error');
     this.dispatchEvent(new CustomEvent('bascule-launch-failed', { bubbles: true, detail: { error, message } }));
   }
@@ -232,9 +236,9 @@ export class BasculeLaunch extends HTMLElement {
 
   /**
    * @param {ButtonState} state
-   * @param {Reason} [reason]
+   * @param {Reason} [reason] unless it stays
    */
-  #show(state, reason = '') {
+  #show(state, reason = this.#reason) {
     this.#state = state;
     this.#reason = reason;
     const title = this.#title();

@@ -18,6 +18,7 @@ export const TOASTS = /** @type {Record<string, string>} */ ({
 export const OFFLINE = 'Bridge offline - click for instructions';
 export const BLOCKED = 'Blocked by your browser - click to use the launch window';
 export const INVALID_ANSWER = 'The bridge gave an answer that is none';
+export const BROKEN_OFF = 'The bridge broke off. Look whether a terminal has opened, then try again';
 export const DISMISSED = 'Your browser asked whether this site may reach this computer, and got no answer';
 export const REFUSED =
   'Your browser does not let this site reach programs on this computer. Allow "Apps on device" in its settings for ' +
