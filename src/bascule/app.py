@@ -19,9 +19,12 @@ from bascule.daemon.host import Host
 from bascule.daemon.launching import Launcher, histories_of
 from bascule.hub.app import build_app
 from bascule.hub.launch.bridge_server import bind_bridge, port_in_use, serving_bridge
+from bascule.hub.launch.trusted_sites import TrustedSites
+from bascule.hub.launch.window_routes import Workbench
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.wire.server import HubServer, bind
 from bascule.launch.idempotent import IdempotentLaunches
+from bascule.launch.offers import PromptOffers
 from bascule.launch_setup import launches_of
 from bascule.lease_clock import LeaseClock
 from bascule.link.frames import AnyFrame
@@ -89,6 +92,7 @@ async def _serve(
         launches = launches_of(settings, catalogue)
         closing.push_async_callback(launches.close)
         limits = LimitsBook(folder, settings.limits)
+        offers = PromptOffers(time.monotonic)
         app = build_app(
             store=store,
             grants=grants,
@@ -97,6 +101,7 @@ async def _serve(
             settings=settings,
             clock=time.time,
             launches=launches if settings.launch.enabled else None,
+            offers=offers,
             limits=limits,
         )
         server = HubServer(app, settings)
@@ -108,7 +113,9 @@ async def _serve(
         closing.push_async_callback(host.close)
         link = await _links(grants, folder, url)
         closing.callback(remove_note, folder)
-        await _serve_bridge(settings, launches, closing)
+        here = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        workbench = Workbench(TrustedSites(settings.launch.origins, grants), offers, here)
+        await _serve_bridge(settings, launches, workbench, closing)
         # Last: agents are asked for their versions from here on, which must not hold up the link.
         _connect(host, switchboard)
         ready(link, host.sessions.taken_up())
@@ -121,7 +128,9 @@ async def _serve(
         log.info("stopping; agents go on")
 
 
-async def _serve_bridge(settings: Settings, launches: IdempotentLaunches, closing: AsyncExitStack) -> None:
+async def _serve_bridge(
+    settings: Settings, launches: IdempotentLaunches, workbench: Workbench, closing: AsyncExitStack
+) -> None:
     """The second listener, for web pages that launch. A server on any free port is a second one or a trial:
     the bridge's well-known port is not for it."""
     if not settings.launch.enabled or settings.port == 0:
@@ -134,7 +143,7 @@ async def _serve_bridge(settings: Settings, launches: IdempotentLaunches, closin
         return
     closing.callback(listening.close)
     await launches.launches.sweep()
-    await closing.enter_async_context(serving_bridge(listening, launches, settings.launch.origins))
+    await closing.enter_async_context(serving_bridge(listening, launches, workbench.sites, workbench))
 
 
 async def _host(settings: Settings, store: SqliteStore, catalogue: Catalogue, limits: LimitsBook) -> Host:

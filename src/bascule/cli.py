@@ -214,7 +214,15 @@ def _add_launch(commands: Commands) -> None:
         _lazily("bridge", "bridge"),
         talks=False,
     )
+    bridge.add_argument(
+        "what",
+        nargs="?",
+        choices=["serve", "element"],
+        default="serve",
+        help="element: print the file of <bascule-launch>, for a site to host, and its integrity on stderr",
+    )
     bridge.add_argument("--port", type=int, help="port on 127.0.0.1 (9872)")
+    bridge.add_argument("--integrity", action="store_true", help="with element: print its integrity only")
     for parser in (launch, bridge):
         parser.add_argument("--terminal", metavar="NAME", help="terminal to open")
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from playwright.async_api import Page
 from tests.web.chrome import Tab
 
 AXE = Path(__file__).parent.parent.parent / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -14,8 +15,12 @@ STILL = """() => Promise.allSettled(document.getAnimations()
 
 
 async def serious(tab: Tab) -> list[str]:
+    return await serious_on(tab.page)
+
+
+async def serious_on(page: Page) -> list[str]:
     if not AXE.is_file():
         return []
-    await tab.page.evaluate(STILL)
-    await tab.page.evaluate(AXE.read_text())
-    return await tab.page.evaluate(RUN)
+    await page.evaluate(STILL)
+    await page.evaluate(AXE.read_text())
+    return await page.evaluate(RUN)

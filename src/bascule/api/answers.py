@@ -331,6 +331,16 @@ class TicketMade(View, frozen=True, kw_only=True):
     expires_in: float
 
 
+class OfferedPrompt(View, frozen=True, kw_only=True):
+    """A prompt from a web page, and which page it was; what the page left open is null."""
+
+    origin: str
+    prompt: str
+    mode: str | None = None
+    agent: str | None = None
+    cwd: str | None = None
+
+
 class ResumeCommand(View, frozen=True, kw_only=True):
     """What a person types to go on with a conversation in a terminal; `argv` without the folder."""
 

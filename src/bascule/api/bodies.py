@@ -55,6 +55,10 @@ class LaunchedBody(Body, kw_only=True, frozen=True):
     launch_id: Name
 
 
+class OfferNamed(Body, kw_only=True, frozen=True):
+    offer_id: Name
+
+
 class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The same command in the words of the remote API."""
 

@@ -1,4 +1,4 @@
-"""`bascule bridge`: the launch bridge alone, for web pages that open a terminal with an agent."""
+"""`bascule bridge`: the launch bridge alone, for web pages that open terminals; and its button's file."""
 
 import argparse
 import errno
@@ -10,6 +10,23 @@ from bascule.config import load
 
 
 async def bridge(args: argparse.Namespace) -> int:
+    return _print_element(args.integrity) if args.what == "element" else await _serve(args)
+
+
+def _print_element(integrity_only: bool) -> int:
+    from bascule.hub.launch.element_file import NAME, element_file, integrity
+
+    if integrity_only:
+        print(integrity())
+        return exits.OK
+    sys.stdout.buffer.write(element_file())
+    sys.stdout.flush()
+    tag = f'<script type="module" src="/{NAME}" integrity="{integrity()}"></script>'
+    print(f"Host it beside your page, and load it with:\n  {tag}", file=sys.stderr)
+    return exits.OK
+
+
+async def _serve(args: argparse.Namespace) -> int:
     from bascule.hub.launch.bridge_server import port_in_use
     from bascule.launch.gate import FIRST_ORIGINS
     from bascule.launch_setup import serve_bridge

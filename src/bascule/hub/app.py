@@ -44,6 +44,7 @@ from bascule.hub.terminal import viewer
 from bascule.hub.terminal.arbiter import Arbiters
 from bascule.hub.wire.headers import SecurityHeaders
 from bascule.launch.idempotent import IdempotentLaunches
+from bascule.launch.offers import PromptOffers
 from bascule.link.frames import AgentProblem, AgentStatus
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
@@ -81,6 +82,7 @@ def build_app(
     steady: Callable[[], float] = time.monotonic,
     page: Callable[[], PageFiles] = page_files,
     launches: IdempotentLaunches | None = None,
+    offers: PromptOffers | None = None,
     limits: LimitsBook | None = None,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
@@ -107,6 +109,7 @@ def build_app(
         page=page,
         steady=steady,
         launches=launches,
+        offers=offers or PromptOffers(steady),
     )
     grants.on_revoked(hub.open_streams.revoked)
     switchboard.watch(lambda: _tell_devices(hub))

@@ -15,6 +15,7 @@ from bascule.hub.page.web_files import PageFiles
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal.arbiter import Arbiters
 from bascule.launch.idempotent import IdempotentLaunches
+from bascule.launch.offers import PromptOffers
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
@@ -42,6 +43,7 @@ class Hub:
     sse: Encoder  # rows as server-sent events, made once for all readers
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
+    offers: PromptOffers = field(default_factory=lambda: PromptOffers(time.monotonic))
     steady: Callable[[], float] = field(default=time.monotonic)
     # Names this run of the server, so that a page that comes back can say that it was restarted.
     boot: str = field(default_factory=lambda: secrets.token_hex(4))

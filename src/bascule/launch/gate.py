@@ -1,10 +1,11 @@
 """The bridge's gate: Host, Origin and Sec-Fetch checks, and the CORS headers of an answer. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from msgspec import Struct
 
 from bascule.launch.errors import LaunchError
+from bascule.launch.site import is_loopback_origin
 
 API_VERSION = "1.0"
 # The specification's own list, with which `bascule bridge` begins.
@@ -19,6 +20,8 @@ METHODS = {"/launch": "POST", "/health": "GET"}
 OUTCOME = "/launch/"  # and an id
 ALLOWED_HEADERS = "Content-Type, Idempotency-Key"
 PREFLIGHT_SECONDS = "600"
+WINDOW = "/window"
+ANY_SITE = ("", "none", "same-origin", "same-site", "cross-site")
 FORBIDDEN = "This origin may not launch. Its owner can allow it: CLAUDE_BRIDGE_ORIGINS, or launch.origins."
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -28,11 +31,11 @@ class Gate(Struct, frozen=True):
     """Exact values only: the hosts the bridge is reached by, and the origins that may use it."""
 
     hosts: frozenset[str]
-    origins: frozenset[str]
+    origins: Container[str]
 
     @classmethod
-    def of(cls, port: int, origins: Iterable[str]) -> "Gate":
-        return cls(frozenset({f"127.0.0.1:{port}", f"localhost:{port}"}), frozenset(origins))
+    def of(cls, port: int, origins: Container[str]) -> "Gate":
+        return cls(frozenset({f"127.0.0.1:{port}", f"localhost:{port}"}), origins)
 
     def check(self, method: str, path: str, headers: Headers) -> str:
         """The origin that may read the answer; empty for a program's health check. Raises `LaunchError`."""
@@ -47,6 +50,31 @@ class Gate(Struct, frozen=True):
         # A form or an image of that page is not what it would launch with, nor a page of its own kind here.
         _check_fetch(said, sites=("", "same-site", "cross-site"), modes=("", "cors"))
         return origins[0]
+
+    def check_script(self, headers: Headers) -> str:
+        """For the element's file: the loopback or trusted page that loads it as a module."""
+        said = list(headers)
+        self._check_host(_values(said, b"host"))
+        origins = _values(said, b"origin")
+        if not origins:
+            return ""
+        if len(origins) != 1 or not (is_loopback_origin(origins[0]) or origins[0] in self.origins):
+            raise LaunchError("origin_forbidden", "Host the file yourself: bascule bridge element prints it.")
+        return origins[0]
+
+    def check_window(self, method: str, path: str, headers: Headers) -> None:
+        """The launch window is a page of its own, never framed; its files and requests are its own."""
+        said = list(headers)
+        hosts = _values(said, b"host")
+        self._check_host(hosts)
+        if path == WINDOW and method == "GET":
+            _check_fetch(said, sites=ANY_SITE, modes=("", "navigate"))
+            if (_values(said, b"sec-fetch-dest") or ["document"]) != ["document"]:
+                raise LaunchError("origin_forbidden", FORBIDDEN)
+            return
+        _check_fetch(said, sites=("", "same-origin"), modes=None)
+        if method != "GET" and _values(said, b"origin") != [f"http://{hosts[0]}"]:
+            raise LaunchError("origin_forbidden", FORBIDDEN)
 
     def _check_host(self, hosts: list[str]) -> None:
         if len(hosts) != 1 or hosts[0] not in self.hosts:

@@ -29,11 +29,14 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
 
 def parse_body(body: bytes) -> LaunchRequest:
     """The request in a body. Fields that the bridge does not know are ignored, as its schema allows."""
+    return request_of(fields_of(body))
+
+
+def fields_of(body: bytes) -> dict[str, Any]:
     try:
-        fields = _objects.decode(body)
+        return _objects.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise LaunchError("invalid_json", "Invalid request format: the body must be a JSON object.") from None
-    return request_of(fields)
 
 
 def request_of(fields: dict[str, Any]) -> LaunchRequest:

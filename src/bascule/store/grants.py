@@ -17,7 +17,7 @@ from bascule.store.rows import check, checksum
 from bascule.store.sqlite import SqliteStore
 from bascule.store.transaction import Transaction
 
-Role = Literal["owner", "operator", "viewer", "session", "daemon"]
+Role = Literal["owner", "operator", "viewer", "session", "daemon", "site"]
 GrantKind = Literal["kept", "start_link", "ephemeral"]
 
 SECRET_BYTES = 32

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from bascule.api.answers import ResumeCommand, TerminalOpened
-from bascule.api.bodies import LaunchBody, LaunchedBody, SessionBody
+from bascule.api.answers import OfferedPrompt, ResumeCommand, TerminalOpened
+from bascule.api.bodies import LaunchBody, LaunchedBody, OfferNamed, SessionBody
 from bascule.hub.api.call import Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
@@ -45,6 +45,18 @@ def _launches(hub: Hub) -> IdempotentLaunches:
     if hub.launches is None:
         raise LaunchError("not_found", "Launching is switched off here (launch.enabled).")
     return hub.launches
+
+
+async def offer(call: Call[OfferNamed]) -> OfferedPrompt:
+    """What the launch window handed over. It starts nothing: a person does, on the start screen."""
+    who, request = call.hub.offers.get(call.body.offer_id)
+    return OfferedPrompt(
+        origin=who,
+        prompt=request.prompt,
+        mode=request.mode,
+        agent=request.agent,
+        cwd=request.working_directory,
+    )
 
 
 async def open_terminal(call: Call[SessionBody]) -> TerminalOpened:
@@ -94,6 +106,16 @@ OPERATIONS = (
         answer=ResumeCommand,
         run=show_command,
         summary="The command that goes on with an ended session's conversation in a terminal",
+    ),
+    Operation(
+        name="launch:offer",
+        method="GET",
+        path="/api/launch/offers/{offer_id}",
+        need="operator",
+        body=OfferNamed,
+        answer=OfferedPrompt,
+        run=offer,
+        summary="A prompt that a web page handed over by the launch window",
     ),
     Operation(
         method="POST",

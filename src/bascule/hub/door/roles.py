@@ -27,6 +27,7 @@ ALLOWED: dict[str, frozenset[Need]] = {
         ("public", "any", "session_read", "session_files", "session_terminal", "session_write")
     ),
     "daemon": frozenset(("public",)),
+    "site": frozenset(("public",)),  # it may launch by the bridge, and does nothing here
 }
 
 

@@ -1,4 +1,4 @@
-"""The launch bridge over HTTP: `POST /launch`, `GET /launch/{id}`, `GET /health` and their preflights."""
+"""The launch bridge over HTTP: launches, health, preflights, the launch window and the element's file."""
 
 import logging
 import os
@@ -9,12 +9,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bascule.hub.api.intake import LARGE, ClientGone, TooLarge, WrongType, header, read_body
 from bascule.hub.api.responses import JsonAnswer
+from bascule.hub.launch.element_file import NAME, element_file
+from bascule.hub.launch.window_routes import WindowRoutes, Workbench
+from bascule.hub.page.web_files import TYPES
 from bascule.hub.wire.headers import SecurityHeaders
 from bascule.hub.wire.peer_uid import Name, peer_uid
 from bascule.launch.errors import LaunchError
 from bascule.launch.gate import (
     API_VERSION,
     OUTCOME,
+    WINDOW,
     Gate,
     answer_headers,
     check_method,
@@ -35,9 +39,16 @@ UserOf = Callable[[Name, Name], int | None]
 class BridgeApp:
     """Trusts exact origins only, and only pages in browsers of this very user."""
 
-    def __init__(self, launches: IdempotentLaunches, gate: Gate, user_of: UserOf = peer_uid) -> None:
+    def __init__(
+        self,
+        launches: IdempotentLaunches,
+        gate: Gate,
+        workbench: Workbench | None = None,
+        user_of: UserOf = peer_uid,
+    ) -> None:
         self.gate = gate
         self._launches, self._user_of = launches, user_of
+        self._window = WindowRoutes(launches, workbench)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -53,6 +64,11 @@ class BridgeApp:
         origin = ""
         try:
             self._check_user(scope)
+            if scope["path"] == f"/{NAME}":
+                return self._element(scope)
+            if scope["path"] == WINDOW or scope["path"].startswith(f"{WINDOW}/"):
+                self.gate.check_window(scope["method"], scope["path"], scope["headers"])
+                return await self._window.answer(scope, receive)
             origin = self.gate.check(scope["method"], scope["path"], scope["headers"])
             return await self._run(scope, receive, origin)
         except LaunchError as error:
@@ -72,6 +88,14 @@ class BridgeApp:
         user = self._user_of(tuple(ours), tuple(peer)) if ours and peer else None
         if user is not None and user not in (os.getuid(), 0):
             raise LaunchError("origin_forbidden", "Only the user who runs the bridge may use it.")
+
+    def _element(self, scope: Scope) -> Response:
+        """The only file that pages of other origins may load, so the only one with this resource policy."""
+        origin = self.gate.check_script(scope["headers"])
+        if scope["method"] != "GET":
+            raise LaunchError("method_not_allowed", "Use GET.")
+        headers = {**answer_headers(origin), "Cross-Origin-Resource-Policy": "cross-origin"}
+        return Response(element_file(), 200, headers, TYPES[".js"])
 
     async def _run(self, scope: Scope, receive: Receive, origin: str) -> Response:
         method, path = scope["method"], scope["path"]
@@ -104,5 +128,5 @@ def _refused(error: LaunchError, scope: Scope, origin: str) -> Response:
     return JsonAnswer(body, status, headers)
 
 
-def bridge_app(launches: IdempotentLaunches, gate: Gate) -> ASGIApp:
-    return SecurityHeaders(BridgeApp(launches, gate))
+def bridge_app(launches: IdempotentLaunches, gate: Gate, workbench: Workbench | None = None) -> ASGIApp:
+    return SecurityHeaders(BridgeApp(launches, gate, workbench))

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncGenerator, Generator, Iterable
+from collections.abc import AsyncGenerator, Container, Generator
 
 import uvicorn
 
 from bascule.hub.launch.bridge_app import bridge_app
+from bascule.hub.launch.window_routes import Workbench
 from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
 from bascule.hub.wire.server import wire_config
 from bascule.launch.gate import Gate
@@ -52,11 +53,14 @@ class BridgeServer(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def serving_bridge(
-    listening: socket.socket, launches: IdempotentLaunches, origins: Iterable[str]
+    listening: socket.socket,
+    launches: IdempotentLaunches,
+    origins: Container[str],
+    workbench: Workbench | None = None,
 ) -> AsyncGenerator[int]:
-    """Serve until the block ends; gives the port."""
+    """Serve until the block ends; gives the port. `workbench` is there beside a server."""
     port: int = listening.getsockname()[1]
-    app = bridge_app(launches, Gate.of(port, origins))
+    app = bridge_app(launches, Gate.of(port, origins), workbench)
     server = BridgeServer(wire_config(app, ConnectionCounter(WireLimits()), None))
     serving = asyncio.create_task(server.serve(sockets=[listening]), name="launch bridge")
     try:

@@ -98,6 +98,8 @@ export function createApi(feed) {
      * @param {number} limit
      */
     search: (q, limit) => feed.call('search', { q, limit }),
+    /** @param {string} offerId */
+    offered: (offerId) => feed.call('launch:offer', { offerId }),
     projects: () => feed.call('project:list', {}).then((answer) => answer.projects),
     /**
      * @param {string} path

@@ -699,6 +699,18 @@ export interface Ended {
   ended: number;
 }
 
+export interface OfferNamed {
+  offerId: string;
+}
+
+export interface OfferedPrompt {
+  origin: string;
+  prompt: string;
+  mode: string | null;
+  agent: string | null;
+  cwd: string | null;
+}
+
 export interface LimitsBody {
   limits: Record<string, number | null>;
 }
@@ -1619,6 +1631,7 @@ export interface Operations {
   'grants:revoke': { body: GrantNamed; answer: Done };
   'hello': { body: Empty; answer: Hello };
   'kill-all': { body: Empty; answer: Ended };
+  'launch:offer': { body: OfferNamed; answer: OfferedPrompt };
   'limits:set': { body: LimitsBody; answer: LimitsView };
   'limits:show': { body: Empty; answer: LimitsView };
   'ping': { body: Empty; answer: Done };

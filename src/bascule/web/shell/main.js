@@ -14,7 +14,7 @@ import { listenForKeys } from './layout/keys.js';
 import { mountPalette } from './search/palette.js';
 import { mountPanel } from './panel/panel.js';
 import { atShared } from './routes.js';
-import { secret, takeSecret } from './storage.js';
+import { secret, takeOffer, takeSecret } from './storage.js';
 import { mountQueue } from './composer/queue.js';
 import { mountSearch } from './search/search.js';
 import { mountSessionBar } from './session/bar.js';
@@ -25,6 +25,7 @@ import { mountFind } from './search/find_bar.js';
 import { mountLocked } from './connection/locked.js';
 import { mountNotes } from './layout/notes.js';
 import { mountTitle } from './layout/title.js';
+import { mountOffered } from './start/offered.js';
 import { mountStart } from './start/start.js';
 import { shownSession } from './state.js';
 import { mountTabs } from './session/tabs.js';
@@ -46,6 +47,7 @@ function screen(name) {
 
 const shared = atShared();
 const had = secret.get();
+const offer = takeOffer();
 const brought = takeSecret();
 if (brought) secret.set(brought, shared);
 
@@ -56,6 +58,7 @@ mountGuest(place('guest'), app);
 mountBanner(place('banner'), app);
 mountTabs(place('tabs'), app);
 mountStart(screen('start'), app);
+if (offer) mountOffered(app, offer);
 const inbox = mountInbox(screen('inbox'), app);
 mountSearch(screen('search'), app);
 mountCompare(screen('compare'), app);

@@ -88,6 +88,12 @@ export function takeSecret() {
   return match ? match[1] : null;
 }
 
+/** The prompt that the launch window hands over, by its id in the fragment. To be taken before the secret is. */
+export function takeOffer() {
+  const match = /^#offer=([A-Za-z0-9_-]{10,60})$/.exec(location.hash);
+  return match ? match[1] : null;
+}
+
 /** Everything this browser keeps of ours, the key too. */
 export function forgetAll() {
   for (const store of [localStorage, sessionStorage]) {

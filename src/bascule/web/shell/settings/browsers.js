@@ -29,6 +29,7 @@ const NAMES = table({
   viewer: 'Viewer',
   session: 'One session',
   daemon: 'Device',
+  site: 'Launches by its page',
 });
 
 /** @param {Context} context */
@@ -41,7 +42,8 @@ export function browsersPart(context) {
   return [
     partHead(
       'Trusted browsers',
-      'Each browser holds its own key. Revoke one and its open pages close within two seconds.',
+      'Each browser holds its own key. Revoke one and its open pages close within two seconds. ' +
+        'Web sites that may launch agents by the launch bridge are listed here too.',
     ),
     problem(loaded.problem),
     addCard(context),
@@ -210,16 +212,23 @@ function grantRow(context, one) {
       h(
         'span',
         { class: 'data-table__name' },
-        icon(one.sessionId ? 'link' : 'device'),
+        icon(one.sessionId || one.role === 'site' ? 'link' : 'device'),
         h('span', null, h('b', null, visible(one.name)), h('small', null, here ? 'this browser' : reach)),
       ),
     ),
     h('td', null, h('span', { class: 'role' }, NAMES[one.role] ?? one.role)),
-    h('td', null, here ? 'now' : one.lastUsedAt ? `${waited(now - Date.parse(one.lastUsedAt))} ago` : 'never used'),
+    h('td', null, here ? 'now' : one.role === 'site' ? '' : usedWords(one, now)),
     h('td', null, one.expiresAt ? endsWords(one.expiresAt, now).replace('ends ', '') : 'never'),
     h('td', null, here ? 'In use' : revokeButton(context, one.id)),
   );
 }
+
+/**
+ * @param {import('../../js/types.d.ts').GrantView} one
+ * @param {number} now
+ */
+const usedWords = (one, now) =>
+  one.lastUsedAt ? `${waited(now - Date.parse(one.lastUsedAt))} ago` : 'never used';
 
 /**
  * @param {Context} context

@@ -42,6 +42,7 @@ export function mountStart(root, app) {
   };
   screen.again = () => draw(app.store.get());
   app.events.on('startFolder', (path) => screen.useFolder(path));
+  app.events.on('startPrompt', (offer) => screen.useOffer(offer));
   app.store.subscribe((now, before) => {
     draw(now);
     // Whoever goes here, also from here, goes on by typing. A touch would bring the keyboard up over everything.
@@ -150,6 +151,19 @@ class StartScreen {
   /** @param {string} path */
   useFolder(path) {
     this.#setFolder(path);
+    this.area.focus();
+  }
+
+  /**
+   * What is written here already stays, above it.
+   * @param {import('../../js/types.d.ts').OfferedPrompt} offer
+   */
+  useOffer(offer) {
+    const before = this.area.value.trim();
+    this.area.value = before ? `${before}\n\n${offer.prompt}` : offer.prompt;
+    keepDraft('start', this.area.value);
+    if (offer.cwd) sessionStorage.setItem(FOLDER, offer.cwd);
+    this.#choose({ ...(offer.cwd ? { cwd: offer.cwd } : {}), ...(offer.agent ? { agent: offer.agent } : {}) });
     this.area.focus();
   }
 

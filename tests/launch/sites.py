@@ -1,0 +1,150 @@
+"""Web sites for tests of the launch button: pages of this machine, of "the internet", and without https."""
+
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import BrowserContext, Page, async_playwright
+from tests.launch.desk import Desk
+from tests.waiting import PATIENCE_MS
+from tests.web.chrome import CHROMIUM
+
+from bascule.hub.launch.bridge_server import bind_bridge, serving_bridge
+from bascule.hub.launch.element_file import element_file
+from bascule.hub.launch.window_routes import Workbench
+from bascule.launch.idempotent import IdempotentLaunches
+
+SECURE, PLAIN = "tool.test", "plain.test"
+# Every state of the button and every toast, as they come: each lasts for seconds only.
+RECORD = """() => {
+  const states = (window.states = []);
+  const toasts = (window.toasts = []);
+  const note = (list, value) => value && list.at(-1) !== value && list.push(value);
+  customElements.whenDefined('bascule-launch').then(() => {
+    const element = document.querySelector('bascule-launch');
+    const look = () => {
+      note(states, element.dataset.state);
+      note(toasts, element.shadowRoot.querySelector('.toast')?.textContent);
+    };
+    look();
+    const all = { subtree: true, childList: true, characterData: true, attributes: true };
+    for (const one of [element, element.shadowRoot]) new MutationObserver(look).observe(one, all);
+  });
+}"""
+QUILL = Path(__file__).parents[2] / "src" / "bascule" / "web" / "vendor" / "quill.js"
+
+
+@dataclass
+class Site:
+    """Serves `pages` and the element's file on a port of its own."""
+
+    port: int
+    pages: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def url(self, host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.port}"
+
+
+@contextlib.contextmanager
+def serving_site() -> Iterator[Site]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.partition("?")[0]
+            files = {"/bascule-launch.js": element_file, "/quill.js": QUILL.read_bytes}
+            kind = "text/javascript" if path in files else "text/html; charset=utf-8"
+            body = files[path]() if path in files else site.pages.get(path, "").encode()
+            self.send_response(200 if body else 404)
+            for name, value in {**site.headers, "content-type": kind, "content-length": len(body)}.items():
+                self.send_header(name, str(value))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        site = Site(server.server_address[1])
+        thread = threading.Thread(target=server.serve_forever, name="site")
+        thread.start()
+        try:
+            yield site
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def page_of(bridge: str, **attributes: str) -> str:
+    """A page with a text box and the button; the element is as patient as the tests."""
+    given = {"bridge": bridge, "for": "#text", "patience": str(int(PATIENCE_MS)), **attributes}
+    written = " ".join(f'{name}="{value}"' for name, value in given.items() if value)
+    return (
+        '<!doctype html><html lang="en"><title>A tool</title><meta charset="utf-8">'
+        '<script type="module" src="/bascule-launch.js"></script>'
+        '<h1>A tool</h1><label for="text">Prompt</label><textarea id="text">hello there</textarea>'
+        f"<bascule-launch {written}></bascule-launch></html>"
+    )
+
+
+@dataclass
+class Street:
+    """A bridge, two sites and a browser that takes the second for a public one."""
+
+    desk: Desk
+    bridge: str
+    near: Site
+    public: Site
+    context: BrowserContext
+
+    async def open(self, site: Site, host: str = "127.0.0.1", **attributes: str) -> Page:
+        site.pages["/"] = page_of(self.bridge, directory=str(self.desk.home), **attributes)
+        page = await self.context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        await page.goto(site.url(host))
+        return page
+
+
+@contextlib.asynccontextmanager
+async def street(
+    desk: Desk, workbench: Workbench | None = None, *, trusts: bool = True, **launch: Any
+) -> AsyncIterator[Street]:
+    """`trusts`: the bridge knows both sites' origins."""
+    launches = IdempotentLaunches(desk.launches(**launch), 1000, lambda: 0.0)
+    listening = bind_bridge(0)
+    with serving_site() as near, serving_site() as public:
+        known = [near.url(), public.url(SECURE)] if trusts else []
+        try:
+            async with (
+                serving_bridge(
+                    listening, launches, workbench.sites if workbench else known, workbench
+                ) as port,
+                browsing(public) as context,
+            ):
+                yield Street(desk, f"http://127.0.0.1:{port}", near, public, context)
+        finally:
+            await launches.close()
+            listening.close()
+
+
+@contextlib.asynccontextmanager
+async def browsing(public: Site) -> AsyncIterator[BrowserContext]:
+    """One browser a test: its flags name the port of the test's public site."""
+    flags = [
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        f"--ip-address-space-overrides=127.0.0.1:{public.port}=public",
+        f"--host-resolver-rules=MAP {SECURE} 127.0.0.1, MAP {PLAIN} 127.0.0.1",
+        f"--unsafely-treat-insecure-origin-as-secure={public.url(SECURE)}",
+    ]
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        try:
+            context = await browser.new_context()
+            await context.add_init_script(f"({RECORD})()")
+            yield context
+        finally:
+            await browser.close()

@@ -1,0 +1,228 @@
+"""`<bascule-launch>` in a real Chromium: on pages of this machine, of the internet and without https."""
+
+import contextlib
+import json
+
+import pytest
+from playwright.async_api import Page, Route, expect
+from tests.launch.desk import Desk, digest
+from tests.launch.sites import PLAIN, SECURE, street
+from tests.web.axe import serious_on
+from tests.web.chrome import needs_chromium
+
+from bascule.hub.launch.bridge_server import bind_bridge
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+MIB = 1024 * 1024
+BUTTON = "bascule-launch button.launch"
+# A letter that takes more than one byte, quotes, and line breaks that must not be trimmed.
+LARGE = ('naïve "quoted" $(x) `y` 漢字 🎉\n' * (MIB // 30))[: MIB - 3] + "\n\n\n"
+DELTA = {"ops": [{"insert": "Do"}, {"insert": "\n", "attributes": {"header": 1}}, {"insert": "one\n"}]}
+
+
+async def state_is(page: Page, state: str) -> None:
+    await page.locator(f"bascule-launch[data-state={state}]").wait_for(state="attached")
+
+
+async def title_is(page: Page, title: str) -> None:
+    await expect(page.locator(BUTTON)).to_have_attribute("title", title)
+
+
+async def toast_is(page: Page, words: str) -> None:
+    """A toast says this, or has said it."""
+    await page.wait_for_function("(words) => window.toasts.some((one) => one.includes(words))", arg=words)
+
+
+async def succeeded(page: Page, times: int = 1) -> None:
+    """The button has shown its check mark so many times."""
+    await page.wait_for_function(
+        "(times) => window.states.filter((one) => one === 'success').length >= times", arg=times
+    )
+
+
+@pytest.mark.row("L8", "L13", "LV-2", "LV-3", "LV-4", "LV-5", "LV-16")
+async def test_a_click_launches_once_and_the_button_tells_each_step(desk: Desk) -> None:
+    prompt = "quotes \"'` $(x)\nthree\n\nlines 漢字 🎉"
+    async with street(desk) as here:
+        page = await here.open(here.near)
+        await title_is(page, "Launch in Claude CLI")
+        await expect(page.locator(BUTTON)).to_have_attribute("aria-label", "Launch in Claude CLI")
+        await page.locator("#text").fill(prompt)
+        await page.evaluate(
+            "() => { const { shadowRoot } = document.querySelector('bascule-launch');"
+            "const button = shadowRoot.querySelector('button');"
+            "button.click(); setTimeout(() => button.click(), 40); }"
+        )
+        await toast_is(page, "Opened in xterm")
+        await page.wait_for_function("window.states.at(-1) === 'ready'")
+        assert await page.evaluate("window.states") == ["ready", "launching", "success", "ready"]
+        assert (await desk.note("sha256"))["sha256"] == digest(prompt)
+        assert len(desk.terminals()) == 1
+        # By keyboard, and the toast is what a screen reader is told.
+        await page.locator("#text").focus()
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        assert (await desk.note("sha256", 2))["sha256"] == digest(prompt)
+        await expect(page.locator("bascule-launch .toast")).to_have_attribute("aria-live", "polite")
+        assert await serious_on(page) == []
+
+
+@pytest.mark.row("L8", "L9")
+async def test_the_prompt_comes_from_an_attribute_a_selector_a_quill_editor_or_a_delta(desk: Desk) -> None:
+    async with street(desk) as here:
+        page = await here.open(here.near, prompt="by attribute")
+        await page.locator(BUTTON).click()
+        assert (await desk.note("sha256"))["sha256"] == digest("by attribute")
+        await succeeded(page)
+        await page.evaluate(
+            "async (delta) => { const { default: Quill } = await import('/quill.js');"
+            "const div = document.createElement('div'); document.body.append(div);"
+            "const quill = new Quill(div); quill.setContents(delta);"
+            "document.querySelector('bascule-launch').quill = quill; }",
+            DELTA,
+        )
+        await page.locator(BUTTON).click()
+        assert (await desk.note("sha256", 2))["sha256"] == digest("# Do\n\none")
+        await succeeded(page, 2)
+        for times, (format_, text) in enumerate((("markdown", "# Do\n\none"), ("text", "Do\none")), 3):
+            await page.evaluate(
+                "([delta, format]) => { const e = document.querySelector('bascule-launch');"
+                "e.quill = null; e.setAttribute('delta', delta); e.setAttribute('format', format); }",
+                [json.dumps(DELTA), format_],
+            )
+            await page.locator(BUTTON).click()
+            assert (await desk.note("sha256", times))["sha256"] == digest(text)
+            await succeeded(page, times)
+
+
+@pytest.mark.row("L8", "L13", "LV-10", "LV-13", "LV-14", "LV-15")
+async def test_an_error_is_told_in_the_tables_words_and_a_mebibyte_arrives_whole(desk: Desk) -> None:
+    async with street(desk) as here:
+        page = await here.open(here.near)
+        await page.locator("#text").fill("")
+        await page.locator(BUTTON).click()
+        await toast_is(page, "No prompt content to launch")
+        await state_is(page, "error")
+        for many, toast in ((MIB + 1, "Prompt exceeds maximum size"), (500_000, "Opened in xterm")):
+            await page.evaluate("(n) => { document.querySelector('#text').value = 'x'.repeat(n); }", many)
+            await page.locator(BUTTON).click()
+            await toast_is(page, toast)
+        assert (await desk.note("sha256"))["sha256"] == digest("x" * 500_000)
+        desk.terminal("exits")
+        await page.locator(BUTTON).click()
+        await toast_is(page, "Failed to open terminal")
+        assert await page.locator(BUTTON).get_attribute("title") != "Launch in Claude CLI"
+        desk.terminal("opens")
+        await page.evaluate("(text) => { document.querySelector('#text').value = text; }", LARGE)
+        await page.locator(BUTTON).click()
+        assert (await desk.note("sha256", 2))["sha256"] == digest(LARGE)
+
+
+@pytest.mark.row("L8", "L13", "LV-7", "LV-18")
+async def test_without_a_bridge_the_button_helps_and_the_prompt_can_be_copied(desk: Desk) -> None:
+    async with street(desk) as here:
+        await here.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page = await here.open(here.near)
+        await title_is(page, "Launch in Claude CLI")
+        with contextlib.closing(bind_bridge(0)) as closed:
+            alive, nobody = here.bridge, f"http://127.0.0.1:{closed.getsockname()[1]}"
+        # It was there, and is gone in the middle of a click.
+        await page.evaluate(
+            "(bridge) => { Object.defineProperty(document.querySelector('bascule-launch'), 'bridge',"
+            "{ get: () => window.bridge ?? bridge }); }",
+            nobody,
+        )
+        await page.locator(BUTTON).click()
+        dialog = page.locator("bascule-launch dialog")
+        await expect(dialog).to_contain_text("bascule bridge")
+        await toast_is(page, "Bridge offline")
+        await state_is(page, "offline")
+        await title_is(page, "Bridge offline - click for instructions")
+        await dialog.get_by_role("button", name="Copy the prompt").click()
+        await toast_is(page, "Copied")
+        assert await page.evaluate("navigator.clipboard.readText()") == "hello there"
+        assert await serious_on(page) == []
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+        assert desk.terminals() == []
+        await page.locator(BUTTON).click()
+        await page.evaluate("(bridge) => { window.bridge = bridge; }", alive)
+        await dialog.get_by_role("button", name="Try again").click()
+        await toast_is(page, "Opened in xterm")
+
+
+@pytest.mark.row("L8")
+async def test_a_public_page_asks_nothing_before_a_click_and_tells_a_refusal(desk: Desk) -> None:
+    """Headless, the browser's question counts as refused."""
+    async with street(desk) as here:
+        asked: list[str] = []
+        here.context.on("request", lambda one: asked.append(one.url) if here.bridge in one.url else None)
+        page = await here.open(here.public, SECURE)
+        await title_is(page, "Launch in Claude CLI (your browser will ask once)")
+        assert asked == []
+        await page.locator(BUTTON).click()
+        await state_is(page, "error")
+        await toast_is(page, "Your browser")
+        assert desk.terminals() == []
+
+
+@pytest.mark.row("L8")
+async def test_a_public_page_with_the_permission_launches(desk: Desk) -> None:
+    async with street(desk) as here:
+        await here.context.grant_permissions(["local-network-access"])
+        page = await here.open(here.public, SECURE)
+        await title_is(page, "Launch in Claude CLI")
+        await page.locator(BUTTON).click()
+        await toast_is(page, "Opened in xterm")
+        assert (await desk.note("sha256"))["sha256"] == digest("hello there")
+
+
+@pytest.mark.row("L8")
+async def test_an_insecure_page_opens_the_window_at_once_and_hands_over_a_mebibyte(desk: Desk) -> None:
+    async with street(desk) as here:
+        page = await here.open(here.public, PLAIN)
+        await title_is(page, "Launch in Claude CLI (in a window: this page is not served over https)")
+        await page.evaluate("(text) => { document.querySelector('#text').value = text; }", LARGE)
+        async with page.expect_popup() as opening:
+            await page.locator(BUTTON).click()
+        window = await opening.value
+        await expect(window.locator("#from")).to_have_text(here.public.url(PLAIN))
+        await expect(window.locator("#warning")).to_contain_text("without encryption")
+        await window.locator("#launch").click()
+        await toast_is(page, "Opened in xterm")
+        assert (await desk.note("sha256"))["sha256"] == digest(LARGE)
+
+
+@pytest.mark.row("L8", "S28")
+async def test_a_page_that_is_not_trusted_gets_the_window_and_nothing_else(desk: Desk) -> None:
+    async with street(desk, trusts=False) as here:
+        page = await here.open(here.near)
+        await title_is(page, "Launch in Claude CLI (a window asks you first)")
+        async with page.expect_popup() as opening:
+            await page.locator(BUTTON).click()
+        window = await opening.value
+        await expect(window.locator("#prompt")).to_have_text("hello there")
+        await window.close()
+        await state_is(page, "ready")
+        assert desk.terminals() == []
+        refused = (
+            "(url) => fetch(url + '/launch', {method: 'POST', body: '{}'}).then(() => 'read', () => 'no')"
+        )
+        assert await page.evaluate(refused, here.bridge) == "no"
+
+
+@pytest.mark.row("L8")
+async def test_versions_that_do_not_match_are_told_and_a_button_can_be_switched_off(desk: Desk) -> None:
+    async with street(desk) as here:
+
+        async def newer(route: Route) -> None:
+            answer = await route.fetch()
+            await route.fulfill(response=answer, headers={**answer.headers, "x-bridge-version": "2.1"})
+
+        await here.context.route(f"{here.bridge}/health", newer)
+        page = await here.open(here.near)
+        await toast_is(page, "The bridge speaks version 2.1")
+        await page.evaluate("document.querySelector('bascule-launch').toggleAttribute('disabled', true)")
+        await expect(page.locator(BUTTON)).to_be_disabled()
+        await page.evaluate("document.querySelector('bascule-launch').launch()")
+        assert desk.terminals() == []

@@ -1,0 +1,222 @@
+"""The launch window in a real Chromium: one request, from its opener, and nothing without a click."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.async_api import Page, expect
+from tests.launch.desk import Desk, digest
+from tests.launch.sites import Street, street
+from tests.live import LiveServer
+from tests.waiting import PATIENCE, PATIENCE_MS
+from tests.web.axe import serious_on
+from tests.web.chrome import needs_chromium
+
+from bascule.hub.launch.bridge_server import bind_bridge
+from bascule.hub.launch.trusted_sites import TrustedSites
+from bascule.hub.launch.window_routes import Workbench
+from bascule.launch.offers import PromptOffers
+from bascule.store.grants import GrantBook
+from bascule.store.sqlite import SqliteStore
+
+pytestmark = [pytest.mark.anyio, needs_chromium]
+BUTTON = "bascule-launch button.launch"
+WORKBENCH = "http://127.0.0.1:1"
+# A page that opens the window by itself, and lets the test say what is handed over and by whom.
+OPENS = """(bridge) => {
+  window.heard = [];
+  addEventListener('message', (event) => window.heard.push(event.data.type));
+  window.popup = open(bridge + '/window', '_blank', 'popup');
+}"""
+READY = "window.heard.includes('bascule:ready')"
+HANDS_OVER = "(prompt) => popup.postMessage({ type: 'bascule:launch', prompt }, '*')"
+STRANGER = """(prompt) => {
+  const frame = document.createElement('iframe');
+  document.body.append(frame);
+  frame.contentWindow.eval(`parent.popup.postMessage({ type: 'bascule:launch', prompt: '${prompt}' }, '*')`);
+}"""
+
+
+@contextlib.asynccontextmanager
+async def grant_book(folder: Path) -> AsyncIterator[GrantBook]:
+    store = SqliteStore.open(folder / "grants.db", clock=time.time, loop=asyncio.get_running_loop())
+    try:
+        yield await GrantBook.open(store)
+    finally:
+        await store.close()
+
+
+async def window_of(here: Street, page: Page) -> Page:
+    """The window that the page opened and that has said it is there."""
+    async with page.expect_popup() as opening:
+        await page.evaluate(OPENS, here.bridge)
+    window = await opening.value
+    window.set_default_timeout(PATIENCE_MS)
+    await page.wait_for_function(READY)
+    return window
+
+
+@pytest.mark.row("L8")
+async def test_only_the_first_message_of_the_opener_counts(desk: Desk) -> None:
+    async with street(desk, trusts=False) as here:
+        page = await here.open(here.near)
+        window = await window_of(here, page)
+        await page.evaluate(STRANGER, "from a stranger")
+        await page.evaluate(HANDS_OVER, "the first")
+        await expect(window.locator("#prompt")).to_have_text("the first")
+        await page.evaluate(HANDS_OVER, "the second")
+        await window.evaluate("new Promise((resolve) => setTimeout(resolve))")
+        await expect(window.locator("#prompt")).to_have_text("the first")
+        await expect(window.locator("#from")).to_have_text(here.near.url())
+        await expect(window.locator("#mode")).to_contain_text("Plan")
+        assert await serious_on(window) == []
+        await window.locator("#launch").click()
+        await page.wait_for_function("window.heard.includes('bascule:news')")
+        assert (await desk.note("sha256"))["sha256"] == digest("the first")
+        assert len(desk.terminals()) == 1
+
+
+@pytest.mark.row("L8")
+async def test_nothing_can_be_pressed_for_half_a_second_and_never_by_a_script(desk: Desk) -> None:
+    async with street(desk, trusts=False) as here:
+        await here.context.clock.install(time="2026-01-01T08:00:00Z")
+        page = await here.open(here.near)
+        window = await window_of(here, page)
+        await here.context.clock.pause_at("2026-01-01T10:00:00Z")
+        await page.evaluate(HANDS_OVER, "soon")
+        launch = window.locator("#launch")
+        await expect(window.locator("#buttons")).to_be_visible()
+        await window.clock.run_for(499)
+        await expect(launch).to_be_disabled()
+        await window.clock.run_for(1)
+        await expect(launch).to_be_enabled()
+        await window.evaluate("dispatchEvent(new Event('focus'))")
+        await expect(launch).to_be_disabled()
+        await window.clock.run_for(500)
+        await window.evaluate("document.querySelector('#launch').click()")
+        await window.evaluate("new Promise((resolve) => queueMicrotask(resolve))")
+        await expect(window.locator("#status")).to_have_text("")
+        assert desk.terminals() == []
+
+
+@pytest.mark.row("L8")
+async def test_a_page_that_is_closed_before_it_hands_over_leaves_a_way_to_paste(desk: Desk) -> None:
+    async with street(desk, trusts=False) as here:
+        page = await here.open(here.near)
+        window = await window_of(here, page)
+        await page.close()
+        await expect(window.locator("#lead")).to_contain_text("closed before it handed over")
+        await window.locator("#pasted").fill("pasted\ntext")
+        await window.get_by_role("button", name="Show it").click()
+        await expect(window.locator("#warning")).to_contain_text("Nobody can tell")
+        await window.locator("#launch").click()
+        assert (await desk.note("sha256"))["sha256"] == digest("pasted\ntext")
+
+
+@pytest.mark.row("L8")
+async def test_hidden_characters_and_long_prompts_are_shown_for_what_they_are(desk: Desk) -> None:
+    hidden = "safe\u202ereversed\x1b[31m" + "x" * 5000 + " the end"
+    async with street(desk, trusts=False) as here:
+        page = await here.open(here.near)
+        window = await window_of(here, page)
+        await page.evaluate(HANDS_OVER, hidden)
+        await expect(window.locator("#prompt mark")).to_have_text(["\\u{202e}", "\\u{1b}"])
+        await expect(window.locator("#length")).to_have_text(f"{len(hidden):,} characters")
+        await expect(window.locator("#prompt")).not_to_contain_text("the end")
+        await window.get_by_role("button", name="Show all").click()
+        await expect(window.locator("#prompt")).to_contain_text("the end")
+        assert desk.terminals() == []
+
+
+@pytest.mark.row("L8")
+async def test_a_page_whose_policy_cuts_the_window_off_hands_over_in_the_address(desk: Desk) -> None:
+    async with street(desk, trusts=False) as here:
+        here.near.headers["cross-origin-opener-policy"] = "same-origin"
+        page = await here.open(here.near, handover="fragment")
+        await page.locator("#text").fill("naïve 🎉")
+        await page.locator("bascule-launch[data-state=ready]").wait_for(state="attached")
+        await expect(page.locator(BUTTON)).to_have_attribute(
+            "title", "Launch in Claude CLI (a window asks you first)"
+        )
+        async with here.context.expect_page() as opening:
+            await page.locator(BUTTON).click()
+        window = await opening.value
+        await expect(window.locator("#prompt")).to_have_text("naïve 🎉")
+        await expect(window.locator("#from")).to_have_text("a page that the browser does not name")
+        await expect(window.locator("#trust")).to_be_hidden()
+        assert window.url == f"{here.bridge}/window"
+        await window.locator("#launch").click()
+        assert (await desk.note("sha256"))["sha256"] == digest("naïve 🎉")
+
+
+@pytest.mark.row("L8", "S28")
+async def test_a_site_is_trusted_by_a_click_and_by_its_exact_origin_until_it_is_revoked(desk: Desk) -> None:
+    async with grant_book(desk.folder) as grants:
+        offers = PromptOffers(time.monotonic)
+        workbench = Workbench(TrustedSites((), grants), offers, WORKBENCH)
+        async with street(desk, workbench) as here:
+            page = await here.open(here.near)
+            async with page.expect_popup() as opening:
+                await page.locator(BUTTON).click()
+            window = await opening.value
+            await window.locator("#trust").click()
+            await expect(window.locator("#status")).to_contain_text("may launch from now on")
+            await expect(window.locator("#trust")).to_be_hidden()
+            origin = here.near.url()
+            assert [(one.role, one.name) for one in grants.list()] == [("site", origin)]
+            assert f"{origin}0" not in workbench.sites
+            assert desk.terminals() == []
+            await window.close()
+            await page.reload()
+            await expect(page.locator(BUTTON)).to_have_attribute("title", "Launch in Claude CLI")
+            await page.locator(BUTTON).click()
+            await page.wait_for_function("window.toasts.includes('Opened in xterm')")
+            await grants.revoke(origin)
+            assert origin not in workbench.sites
+            await page.reload()
+            await expect(page.locator(BUTTON)).to_have_attribute(
+                "title", "Launch in Claude CLI (a window asks you first)"
+            )
+
+
+@pytest.mark.row("L8")
+async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(desk: Desk) -> None:
+    with contextlib.closing(bind_bridge(0)) as one, contextlib.closing(bind_bridge(0)) as two:
+        ports = [one.getsockname()[1], two.getsockname()[1]]
+    env = {**desk.environ, "BASCULE_LAUNCH_ENABLED": "true", "BASCULE_LAUNCH_PORT": str(ports[1])}
+    (desk.folder / "s").mkdir()
+    server = LiveServer(desk.folder / "s", env=env)
+    server.url = f"http://127.0.0.1:{ports[0]}"
+    bridge = f"http://127.0.0.1:{ports[1]}"
+    async with server, street(desk, trusts=False) as here:
+        here.bridge = bridge
+        page = await here.open(here.near)
+        async with page.expect_popup() as opening:
+            await page.locator(BUTTON).click()
+        window = await opening.value
+        window.set_default_timeout(PATIENCE_MS)
+        await window.locator("#trust").click()
+        await expect(window.locator("#status")).to_contain_text("may launch from now on")
+        listed = (await server.http.get("/api/grants")).json()["grants"]
+        assert here.near.url() in [one["name"] for one in listed if one["role"] == "site"]
+        audit = (await server.http.get("/api/audit")).text
+        assert f"site, kept: {here.near.url()}" in audit
+        # The workbench's own key is in this browser before the prompt comes.
+        keyed = await here.context.new_page()
+        await keyed.goto(f"{server.url}/#token={server.token}")
+        await keyed.locator("#task").wait_for()
+        await keyed.close()
+        await window.locator("#session").click()
+        await expect(window.locator("#task")).to_have_value("hello there", timeout=PATIENCE_MS)
+        await expect(window.locator("#notes")).to_contain_text(here.near.url())
+        assert (await server.sessions()) == []
+        async with httpx.AsyncClient(base_url=bridge, timeout=PATIENCE, trust_env=False) as web:
+            asked = {"origin": here.near.url(), "content-type": "application/json"}
+            assert (await web.get("/health", headers=asked)).status_code == 200
+            grant = next(one["id"] for one in listed if one["role"] == "site")
+            await server.http.delete(f"/api/grants/{grant}")
+            assert (await web.get("/health", headers=asked)).status_code == 403
