@@ -107,6 +107,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_up(commands)
     _add_run(commands)
     _add_launch(commands)
+    _add_service(commands)
     _add_sessions(commands)
     _add_terminals(commands)
     _add_trust(commands)
@@ -221,6 +222,26 @@ def _add_launch(commands: Commands) -> None:
     bridge.add_argument("--port", type=int, help="port on 127.0.0.1 (9872)")
     for parser in (launch, bridge):
         parser.add_argument("--terminal", metavar="NAME", help="terminal to open")
+    link = _add(
+        commands,
+        "open-link",
+        "open a terminal with the prompt of a bascule:// link typed in",
+        _lazily("launch", "open_link"),
+        talks=False,
+    )
+    link.add_argument("link")
+
+
+def _add_service(commands: Commands) -> None:
+    actions = _group(commands, "service", "run the server as a service of this user")
+    for name, help in (
+        ("install", "start the server now and by itself from now on; open bascule:// links"),
+        ("status", "tell whether the service is installed and runs"),
+        ("uninstall", "stop the service and remove it; agents go on"),
+    ):
+        action = _add(actions, name, help, _lazily("service", name), talks=False)
+        if name == "install":
+            action.add_argument("--restart", action="store_true", help="restart a service that runs already")
 
 
 def _add_sessions(commands: Commands) -> None:

@@ -5,12 +5,15 @@
 
 import asyncio
 import contextlib
+import functools
 import html
 import http.server
+import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -23,6 +26,8 @@ from bascule.hub.launch.bridge_server import bind_bridge, serving_bridge
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.record import LaunchRecord
 from bascule.launch.service import Launches
+from bascule.service.link_handler import LinkHandler
+from bascule.service.programs import run_program
 
 pytestmark = pytest.mark.anyio
 
@@ -205,3 +210,30 @@ async def test_launches_are_answered_and_windows_open_in_the_promised_times(shor
         finally:
             await launches.close()
             listening.close()
+
+
+@pytest.mark.row("L11", "S24")
+async def test_a_link_that_the_desktop_opens_is_typed_in_a_terminal_and_not_sent(short_dir: Path) -> None:
+    require(("xdg-open", "xdg-utils"))
+    prompt = "!touch canary; explain `this` & that\n漢字"
+    async with screen_of(short_dir, TERMINALS[0]) as desktop:
+        own = str(desktop.folder / "own")
+        settings = {"BASCULE_DATA_DIR": own, "BASCULE_CONFIG_DIR": own, "BASCULE_ROOTS": str(desktop.folder)}
+        environ = {**desktop.environ, "TERMINAL": "xterm", "XDG_CURRENT_DESKTOP": "X-Generic", **settings}
+
+        run = functools.partial(run_program, env=environ, seconds=PATIENCE)
+        handler = LinkHandler(
+            [sys.executable, "-m", "bascule", "open-link"], desktop.home / ".local" / "share", run
+        )
+        assert await asyncio.to_thread(handler.install)
+        told = await asyncio.to_thread(run, ["xdg-mime", "query", "default", "x-scheme-handler/bascule"])
+        assert told.said == "bascule-link.desktop"
+        fields = {"prompt": prompt, "workingDirectory": str(desktop.home), "mode": "normal"}
+        before = await asyncio.to_thread(desktop.windows)
+        opened = await asyncio.to_thread(run, ["xdg-open", f"bascule://launch?{urlencode(fields)}"])
+        assert opened.ok, opened.said
+        await desktop.new_window(before)
+        got = await desktop.note("sha256")
+        assert (got["by"], got["sha256"]) == ("paste", digest(prompt))
+        assert not [one for one in desktop.read_notes() if "key" in one]
+        assert not (desktop.home / "canary").exists()

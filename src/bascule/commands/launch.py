@@ -29,6 +29,32 @@ async def launch(args: argparse.Namespace) -> int:
         await launches.close()
 
 
+async def open_link(args: argparse.Namespace) -> int:
+    """For the desktop, which starts it without a terminal: what goes wrong is told on the screen."""
+    from bascule.launch.errors import LaunchError
+    from bascule.launch.link import parse_link
+
+    launches = _launches(args)
+    try:
+        record = await launches.launch(parse_link(args.link), "a bascule:// link")
+        await record.settled.wait()
+        if record.error is not None:
+            raise record.error
+    except LaunchError as error:
+        _notify(error.message)
+        raise
+    finally:
+        await launches.close()
+    return exits.OK
+
+
+def _notify(message: str) -> None:
+    """A desktop without notifications has only our stderr."""
+    from bascule.service.programs import run_program
+
+    run_program(["notify-send", "--app-name=Bascule", "--", "The link was not opened", message])
+
+
 def _from_stdin() -> str:
     """As bytes: a text stream would change the ends of lines."""
     try:
