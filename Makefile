@@ -52,7 +52,7 @@ screens: $(VENV)/.dev ## Take the pictures of every screen again (needs Chromium
 	@$(PY) -m tests.web.screens.make_screens $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (BENCH=relay, figures go to docs/benchmarks.md)
-	@$(PY) bench/$(BENCH).py $(ARGS)
+	@PYTHONPATH=. $(PY) bench/$(BENCH).py $(ARGS)
 
 chaos: $(VENV)/.dev ## Kill the server KILLS=100 times while sessions stream
 	@CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 tests/chaos $(ARGS)

@@ -7,11 +7,9 @@ import asyncio
 import contextlib
 import functools
 import html
-import http.server
 import sys
-import threading
 import time
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -19,6 +17,7 @@ import httpx
 import pytest
 from tests.launch.desk import digest
 from tests.launch.real_desktop import TERMINALS, RealDesktop, RealTerminal, real_desktop, require
+from tests.launch.site import site
 from tests.waiting import PATIENCE, stretched, within
 from tests.web.chrome import CHROMIUM, chromium
 
@@ -121,30 +120,6 @@ document.querySelector('button').onclick = async () => {
   document.querySelector('#told').textContent = `${data.launched} in ${data.terminal}`;
 };
 </script>"""
-
-
-@contextlib.contextmanager
-def site(page: str) -> Generator[str]:
-    """Somebody's tool on a port of this machine; its origin."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(page.encode())
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing: a test's output is its failures."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, name="site")
-        thread.start()
-        try:
-            yield f"http://localhost:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: sudo apt install chromium")

@@ -65,17 +65,15 @@ def _from_stdin() -> str:
 
 async def open_terminal(args: argparse.Namespace) -> int:
     """Go on with a session's conversation in a terminal, or print the command that does."""
-    from bascule.commands.server_address import connected
-    from bascule.launch.conversation import conversation_of, resume_command
+    from bascule.commands.server_address import connected, data_dir_of
+    from bascule.launch.conversation import resume_command, start_of
 
     async with await connected(args) as client:
         session = await client.session(args.session)
+        open_in = (await client.follow_found(args.session)).terminal if session.found else None
     launches = _launches(args)
     try:
-        start = launches.conversation(*conversation_of(session), session.cwd)
-        if args.print and start.missing:
-            print(start.missing, file=sys.stderr)
-            return exits.FAILED
+        start = start_of(session, launches, data_dir_of(args), open_in)
         if args.print:
             print(resume_command(start, session.cwd))
             return exits.OK

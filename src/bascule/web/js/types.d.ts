@@ -699,6 +699,12 @@ export interface Ended {
   ended: number;
 }
 
+export interface LaunchTerminal {
+  terminal: string;
+  rule: string;
+  problem: string;
+}
+
 export interface LimitsBody {
   limits: Record<string, number | null>;
 }
@@ -1619,6 +1625,7 @@ export interface Operations {
   'grants:revoke': { body: GrantNamed; answer: Done };
   'hello': { body: Empty; answer: Hello };
   'kill-all': { body: Empty; answer: Ended };
+  'launch:terminal': { body: Empty; answer: LaunchTerminal };
   'limits:set': { body: LimitsBody; answer: LimitsView };
   'limits:show': { body: Empty; answer: LimitsView };
   'ping': { body: Empty; answer: Done };
