@@ -25,7 +25,7 @@ async def launch(call: Call[LaunchBody]) -> JsonAnswer:
     """Answers and errors have the bridge's own shape, so that one client can talk to both."""
     try:
         body = call.body
-        fields = {"prompt": body.prompt, "mode": body.mode, "agent": body.agent}
+        fields = {"prompt": body.prompt, "mode": body.mode, "agent": body.agent, "repo": body.repo}
         request = request_of({**fields, "workingDirectory": body.working_directory})
         record = await _launches(call.hub).launch(request, who=call.by.name, key=call.key)
         status, told = launch_answer(record)
