@@ -21,7 +21,7 @@ export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint ruff format types imports page screens bench chaos conformance lock clean FORCE
+.PHONY: help run test lint ruff format types imports page screens bench chaos terminals conformance lock clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -54,10 +54,14 @@ screens: $(VENV)/.dev ## Take the pictures of every screen again (needs Chromium
 	@$(PY) -m tests.web.screens.make_screens $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (BENCH=relay, figures go to docs/benchmarks.md)
-	@$(PY) bench/$(BENCH).py $(ARGS)
+	@PYTHONPATH=. $(PY) bench/$(BENCH).py $(ARGS)
 
 chaos: $(VENV)/.dev ## Kill the server KILLS=100 times while sessions stream
 	@CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 tests/chaos $(ARGS)
+
+terminals: $(VENV)/.dev ## Launch into every terminal that Debian has, on a screen without a monitor (installs them if it may)
+	@sh .ci/desktop all
+	@BASCULE_TEST_TERMINALS=all $(PY) -m pytest -n 2 tests/launch/test_real_terminals.py $(ARGS)
 
 conformance: $(VENV)/.dev ## Drive a real agent through its protocol (AGENT=claude-code)
 	@$(PY) -m tests.conformance $(AGENT) $(ARGS)
@@ -92,4 +96,5 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt web/check.py
 	@$(PY) -m pip install -qq --no-deps --require-hashes -r requirements/dev.txt
 	@$(PY) web/check.py --fetch
 	@sh .ci/browser
+	@sh .ci/desktop
 	@touch $@

@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 from bascule.agents.catalogue import Catalogue
@@ -27,8 +28,10 @@ from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.launch_setup import launches_of
 from bascule.lease_clock import LeaseClock
+from bascule.link.found import ListFound
 from bascule.link.frames import AnyFrame
-from bascule.model.errors import AlreadyRunning
+from bascule.model.commands import Actor
+from bascule.model.errors import AlreadyRunning, BasculeError
 from bascule.model.settings import Settings
 from bascule.state_folder import ServerNote, prepare, read_note, remove_note, write_note
 from bascule.store.comparisons import ComparisonBook
@@ -44,6 +47,7 @@ DATABASE = "bascule.db"
 FIRST_DEVICE_SECONDS = 10.0  # that a command waits for this machine's sessions, just after a start
 LINK_SECONDS = 30 * 24 * 3600
 THIS_MACHINE = "this machine"
+KNOWN_FOLDERS = 200  # that a launch looks for a repository in
 
 # Gets the link once sessions can be started, and the titles of those that run since before.
 Ready = Callable[[str, Sequence[str]], None]
@@ -89,14 +93,15 @@ async def _serve(
         grants = await GrantBook.open(store, lease)
         switchboard = Switchboard(FIRST_DEVICE_SECONDS)
         catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
-        launches = launches_of(settings, catalogue)
+        projects = ProjectBook(store)
+        launches = launches_of(settings, catalogue, partial(_folders, store, projects, switchboard))
         closing.push_async_callback(launches.close)
         limits = LimitsBook(folder, settings.limits)
         offers = PromptOffers(time.monotonic)
         app = build_app(
             store=store,
             grants=grants,
-            projects=ProjectBook(store),
+            projects=projects,
             switchboard=switchboard,
             settings=settings,
             clock=time.time,
@@ -175,6 +180,18 @@ def _connect(host: Host, switchboard: Switchboard) -> None:
         loop.call_soon(line.receive, frame)
 
     host.connect(up, epoch=time.time_ns())
+
+
+async def _folders(store: SqliteStore, projects: ProjectBook, switchboard: Switchboard) -> list[str]:
+    """Where sessions worked, the latest first; then projects, and where sessions that were found worked."""
+    known = [*await store.recent_folders(KNOWN_FOLDERS), *(one.path for one in await projects.list())]
+    await switchboard.met()
+    try:
+        command = ListFound(limit=KNOWN_FOLDERS)
+        found = await switchboard.ask(switchboard.device(None), command, Actor("launch"))
+    except BasculeError:  # the machine is away: what is known without it has to do
+        return known
+    return [*known, *(one.cwd for one in found.sessions)]
 
 
 async def _links(grants: GrantBook, folder: Path, url: str) -> str:

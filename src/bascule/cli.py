@@ -225,6 +225,26 @@ def _add_launch(commands: Commands) -> None:
     bridge.add_argument("--integrity", action="store_true", help="with element: print its integrity only")
     for parser in (launch, bridge):
         parser.add_argument("--terminal", metavar="NAME", help="terminal to open")
+    link = _add(
+        commands,
+        "open-link",
+        "open a terminal with the prompt of a bascule:// link typed in",
+        _lazily("launch", "open_link"),
+        talks=False,
+    )
+    link.add_argument("link")
+
+
+def _add_service(commands: Commands) -> None:
+    actions = _group(commands, "service", "run the server as a service of this user")
+    for name, help in (
+        ("install", "start the server now and by itself from now on; open bascule:// links"),
+        ("status", "tell whether the service is installed and runs"),
+        ("uninstall", "stop the service and remove it; agents go on"),
+    ):
+        action = _add(actions, name, help, _lazily("service", name), talks=False)
+        if name == "install":
+            action.add_argument("--restart", action="store_true", help="restart a service that runs already")
 
 
 def _add_sessions(commands: Commands) -> None:
@@ -398,7 +418,8 @@ def _add_audit(commands: Commands) -> None:
 _GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (
     (("up", "down"), _add_up),
     (("run",), _add_run),
-    (("launch", "bridge"), _add_launch),
+    (("launch", "bridge", "open-link"), _add_launch),
+    (("service",), _add_service),
     (("sessions",), _add_sessions),
     (("attach", "projects"), _add_terminals),
     (("trust",), _add_trust),

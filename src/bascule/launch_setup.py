@@ -12,19 +12,21 @@ from bascule.daemon.trusted import TrustedFolders
 from bascule.hub.launch.bridge_server import bind_bridge, serving_bridge
 from bascule.launch.agent_start import AgentStarts
 from bascule.launch.idempotent import IdempotentLaunches
-from bascule.launch.service import Launches
+from bascule.launch.service import Folders, Launches
 from bascule.model.settings import Settings
 
 
-def launches_of(settings: Settings, catalogue: Catalogue | None = None) -> IdempotentLaunches:
-    """Launches of this machine, in the environment of this process."""
+def launches_of(
+    settings: Settings, catalogue: Catalogue | None = None, folders: Folders | None = None
+) -> IdempotentLaunches:
+    """Launches of this machine, in the environment of this process; `folders` for finding a repo's clone."""
     if catalogue is None:
         catalogue = Catalogue.load(settings.config_dir).passing(settings.pass_on)
     environ = dict(os.environ)
     if settings.claude_bin:
         environ["CLAUDE_BIN"] = settings.claude_bin
     starts = AgentStarts(catalogue, environ, TrustedFolders(Path(settings.data_dir)).trusts)
-    launches = Launches(settings, starts, environ)
+    launches = Launches(settings, starts, environ, folders=folders)
     return IdempotentLaunches(launches, settings.launch.per_minute, time.monotonic)
 
 

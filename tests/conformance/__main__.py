@@ -14,9 +14,11 @@ from pathlib import Path
 from tests.conformance import (
     every_agent,
     feedback,
+    launches,
     matrix,
     report,
     report_all,
+    report_launches,
     report_matrix,
     report_terminals,
     terminals,
@@ -132,6 +134,20 @@ def _terminals(only: list[str], keep: bool) -> int:
     return _count(outcomes)
 
 
+def _launch(only: list[str], keep: bool) -> int:
+    outcomes: list[Outcome] = []
+    for launched in launches.LAUNCHED:
+        if only and launched.name not in only:
+            continue
+        program, played = asyncio.run(launches.run(launched, keep))
+        sys.stdout.write(f"{launched.name} {program.version}\n")
+        for outcome in played:
+            say(outcome)
+        report_launches.write(launched.name, program.version, played)
+        outcomes += played
+    return _count(outcomes)
+
+
 def _matrix(only: list[str], keep: bool) -> int:
     """`only` names agents or columns."""
     agents = [one for one in matrix.ROWS if one.name in only] or list(matrix.ROWS)
@@ -167,6 +183,7 @@ AGENTS: dict[str, Callable[[list[str], bool], int]] = {
     **{one.name: functools.partial(_candidate, one) for one in CANDIDATES},
     "matrix": _matrix,
     "terminals": _terminals,
+    "launch": _launch,
     "feedback": _feedback,
 }
 

@@ -17,6 +17,7 @@ from tests.conformance.candidates import CANDIDATES, Settle, settle_claude
 from tests.conformance.every_agent import QUIET, short_folder
 from tests.conformance.install import Program, fetch
 from tests.conformance.outcome import Figures, Outcome
+from tests.conformance.terminal_answers import answers_to
 from tests.live import LiveServer
 from tests.modelapi.server import ScriptedModel, serve
 from tests.terminal.viewing import Viewer, terminal, viewing
@@ -27,15 +28,6 @@ from bascule.model.events import Note
 COLS, ROWS = 110, 40
 PATIENCE = 90.0
 STAYS_SECONDS = 5.0  # a question nobody answers is still there after this
-
-# What any terminal answers to the questions these programs begin with.
-ANSWERS: tuple[tuple[bytes, bytes], ...] = (
-    (rb"\x1b\[6n", b"\x1b[1;1R"),
-    (rb"\x1b\[0?c", b"\x1b[?62;22c"),
-    (rb"\x1b\[\?u", b"\x1b[?0u"),
-    (rb"\x1b\]10;\?(?:\x07|\x1b\\)", b"\x1b]10;rgb:c0c0/caca/f5f5\x1b\\"),
-    (rb"\x1b\]11;\?(?:\x07|\x1b\\)", b"\x1b]11;rgb:1a1a/1b1b/2626\x1b\\"),
-)
 
 
 class Shown(Struct, frozen=True):
@@ -107,9 +99,8 @@ class Looking:
     async def answer(self) -> None:
         data = bytes(self.viewer.data[self._answered :])
         self._answered += len(data)
-        asked = [(found.start(), reply) for shape, reply in ANSWERS for found in re.finditer(shape, data)]
-        if asked:
-            await self.viewer.type(b"".join(reply for _, reply in sorted(asked)))
+        if reply := answers_to(data):
+            await self.viewer.type(reply)
 
 
 Scene = Callable[[LiveServer, Shown, str, Looking], Awaitable[list[str]]]

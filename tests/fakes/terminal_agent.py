@@ -1,6 +1,7 @@
 """An agent in a terminal for tests: notes what it was given, by argument or by bracketed paste, as a hash.
 
-Its first argument is the notes file. `ask-trust` before other words makes it ask a trust question first.
+Its first argument is the notes file. Words after it: `ask-trust` makes it ask a trust question first, `stay`
+leaves it running, and its window open, after it has its prompt.
 """
 
 import hashlib
@@ -28,13 +29,13 @@ def main() -> int:
         os.write(1, b"2.1.200\n")
         return 0
     flags = [word for word in words if word.startswith("-")]
-    prompts = [word for word in words if not word.startswith("-") and word != "ask-trust"]
+    prompts = [word for word in words if not word.startswith("-") and word not in ("ask-trust", "stay")]
     note(notes, argv=flags, cwd=os.getcwd(), env=dict(os.environ), pid=os.getpid())
     if "--fail" in flags:
         return 9
     if prompts:
         note(notes, by="argument", **given(os.fsencode(prompts[0])))
-        return 0
+        return stay() if "stay" in words else 0
     before = termios.tcgetattr(0)
     tty.setraw(0)
     try:
@@ -43,6 +44,12 @@ def main() -> int:
         read_paste(notes)
     finally:
         termios.tcsetattr(0, termios.TCSANOW, before)
+    return stay() if "stay" in words else 0
+
+
+def stay() -> int:
+    while os.read(0, 65536):
+        continue
     return 0
 
 

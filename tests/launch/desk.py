@@ -18,7 +18,7 @@ from tests.waiting import PATIENCE
 from bascule.agents.catalogue import Catalogue
 from bascule.launch.agent_start import AgentStarts
 from bascule.launch.request import LaunchRequest, request_of
-from bascule.launch.service import Launches
+from bascule.launch.service import Folders, Launches
 from bascule.model.settings import LaunchSettings, Settings
 
 AGENT = "claude-code"
@@ -73,10 +73,12 @@ class Desk:
         )
         return Settings(data_dir=own, config_dir=own, roots=(str(self.folder),), launch=chosen)
 
-    def launches(self, environ: Mapping[str, str] | None = None, **launch: Any) -> Launches:
+    def launches(
+        self, environ: Mapping[str, str] | None = None, folders: Folders | None = None, **launch: Any
+    ) -> Launches:
         environment = {**self.environ, **(environ or {})}
         starts = AgentStarts(Catalogue.load("/nonexistent"), environment, lambda folder: False)
-        return Launches(self.settings(**launch), starts, environment, platform="linux")
+        return Launches(self.settings(**launch), starts, environment, platform="linux", folders=folders)
 
     def request(self, prompt: str, **fields: Any) -> LaunchRequest:
         return request_of({"prompt": prompt, "workingDirectory": str(self.home), **fields})

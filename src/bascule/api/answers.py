@@ -348,6 +348,14 @@ class ResumeCommand(View, frozen=True, kw_only=True):
     argv: tuple[str, ...]
 
 
+class LaunchTerminal(View, frozen=True, kw_only=True):
+    """`rule` says why this terminal; `problem` why there is none, as where no desktop session is."""
+
+    terminal: str = ""
+    rule: str = ""
+    problem: str = ""
+
+
 class TerminalOpened(View, frozen=True, kw_only=True):
     """`launched` is true once the window has reported; else `GET /launch/{id}` tells what became of it."""
 

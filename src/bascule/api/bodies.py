@@ -49,6 +49,7 @@ class LaunchBody(Body, kw_only=True, frozen=True):
     mode: Any = None
     agent: Any = None
     working_directory: Any = None
+    repo: Any = None
 
 
 class LaunchedBody(Body, kw_only=True, frozen=True):

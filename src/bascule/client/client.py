@@ -30,6 +30,7 @@ from bascule.client.connection import Connection
 from bascule.client.log_follower import LogFollower, decoded
 from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
+from bascule.link.found import Followed
 from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
@@ -179,6 +180,10 @@ class Client:
 
     async def session(self, session_id: str) -> SessionRecord:
         return (await self._read("session:show", {"sessionId": session_id}, SessionShown)).session
+
+    async def follow_found(self, session_id: str) -> Followed:
+        """Look at a found session's file now; tells whether it is open in a terminal."""
+        return await self._read("session:follow", {"sessionId": session_id}, Followed)
 
     async def entries(self, session_id: str, *, limit: int = 50, before: int | None = None) -> EntriesPage:
         """A page of the transcript, the newest last, true as of `seq`: then follow `events` after it."""

@@ -29,6 +29,32 @@ async def launch(args: argparse.Namespace) -> int:
         await launches.close()
 
 
+async def open_link(args: argparse.Namespace) -> int:
+    """For the desktop, which starts it without a terminal: what goes wrong is told on the screen."""
+    from bascule.launch.errors import LaunchError
+    from bascule.launch.link import parse_link
+
+    launches = _launches(args)
+    try:
+        record = await launches.launch(parse_link(args.link), "a bascule:// link")
+        await record.settled.wait()
+        if record.error is not None:
+            raise record.error
+    except LaunchError as error:
+        _notify(error.message)
+        raise
+    finally:
+        await launches.close()
+    return exits.OK
+
+
+def _notify(message: str) -> None:
+    """A desktop without notifications has only our stderr."""
+    from bascule.service.programs import run_program
+
+    run_program(["notify-send", "--app-name=Bascule", "--", "The link was not opened", message])
+
+
 def _from_stdin() -> str:
     """As bytes: a text stream would change the ends of lines."""
     try:
@@ -39,17 +65,15 @@ def _from_stdin() -> str:
 
 async def open_terminal(args: argparse.Namespace) -> int:
     """Go on with a session's conversation in a terminal, or print the command that does."""
-    from bascule.commands.server_address import connected
-    from bascule.launch.conversation import conversation_of, resume_command
+    from bascule.commands.server_address import connected, data_dir_of
+    from bascule.launch.conversation import resume_command, start_of
 
     async with await connected(args) as client:
         session = await client.session(args.session)
+        open_in = (await client.follow_found(args.session)).terminal if session.found else None
     launches = _launches(args)
     try:
-        start = launches.conversation(*conversation_of(session), session.cwd)
-        if args.print and start.missing:
-            print(start.missing, file=sys.stderr)
-            return exits.FAILED
+        start = start_of(session, launches, data_dir_of(args), open_in)
         if args.print:
             print(resume_command(start, session.cwd))
             return exits.OK

@@ -1,11 +1,33 @@
-"""Which conversation a session would go on with in a terminal, and the command a person can type for it."""
+"""What goes on with a session in a terminal window, and the command a person can type for it."""
 
 import shlex
+import sys
 
 from bascule.launch.agent_start import AgentStart
+from bascule.launch.errors import LaunchError
+from bascule.launch.service import Launches
+from bascule.link.found import OpenTerminal
 from bascule.model.errors import InvalidInput, NotSupported
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import SessionRecord
+
+
+def start_of(
+    session: SessionRecord, launches: Launches, data_dir: str, terminal: OpenTerminal | None
+) -> AgentStart:
+    """A session on a terminal of ours is shown there, any other conversation goes on by the agent itself.
+
+    `terminal` is the one that a found session is open in: two programs must not continue it.
+    """
+    if terminal is not None:
+        told = f"This session is open in a terminal already (process {terminal.pid}); go on there."
+        raise InvalidInput(told)
+    if session.driver == "terminal" and session.phase in LIVE and not session.found:
+        return _attached(session, data_dir)
+    start = launches.conversation(*conversation_of(session), session.cwd)
+    if start.missing:
+        raise LaunchError("agent_not_found", start.missing)
+    return start
 
 
 def conversation_of(session: SessionRecord) -> tuple[str, str]:
@@ -17,6 +39,11 @@ def conversation_of(session: SessionRecord) -> tuple[str, str]:
     if not session.agent_session_id:
         raise NotSupported("This session has no conversation that could be resumed.")
     return session.agent, session.agent_session_id
+
+
+def _attached(session: SessionRecord, data_dir: str) -> AgentStart:
+    words = (sys.executable, "-m", "bascule", "attach", "--data", data_dir, "--", session.session_id)
+    return AgentStart(agent=session.agent, title="Bascule", argv=words)
 
 
 def resume_command(start: AgentStart, cwd: str) -> str:

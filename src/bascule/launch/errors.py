@@ -16,6 +16,7 @@ STATUS: dict[str, int] = {
     "invalid_mode": 400,
     "invalid_agent": 400,
     "invalid_working_directory": 400,
+    "repo_not_found": 404,
     "key_reused": 409,
     "too_many_launches": 429,
     "not_found": 404,

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from bascule.launch.errors import LaunchError
+from bascule.launch.repos import NAME
 from bascule.policy.directories import problem_with
 
 MAX_PROMPT = 1_048_576  # characters
@@ -25,6 +26,7 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     mode: Mode | None = None
     agent: str | None = None
     working_directory: str | None = None
+    repo: str | None = None  # `owner/name`, instead of a folder
 
 
 def parse_body(body: bytes) -> LaunchRequest:
@@ -40,11 +42,14 @@ def fields_of(body: bytes) -> dict[str, Any]:
 
 
 def request_of(fields: dict[str, Any]) -> LaunchRequest:
+    if fields.get("repo") is not None and fields.get("workingDirectory") is not None:
+        raise LaunchError("invalid_request", "Name a workingDirectory or a repo, not both.")
     return LaunchRequest(
         prompt=_prompt(fields.get("prompt")),
         mode=_mode(fields.get("mode")),
         agent=_agent(fields.get("agent")),
         working_directory=_directory(fields.get("workingDirectory")),
+        repo=_repo(fields.get("repo")),
     )
 
 
@@ -85,6 +90,12 @@ def _agent(value: object) -> str | None:
         return None
     if not isinstance(value, str) or not 0 < len(value) <= MAX_AGENT:
         raise LaunchError("invalid_agent", f"The agent is a name of 1 to {MAX_AGENT} characters.")
+    return value
+
+
+def _repo(value: object) -> str | None:
+    if value is not None and not (isinstance(value, str) and NAME.fullmatch(value)):
+        raise LaunchError("invalid_request", "The repo is named as owner/name.")
     return value
 
 

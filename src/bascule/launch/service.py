@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from bascule.launch.agent_start import AgentStart, AgentStarts
@@ -19,6 +19,7 @@ from bascule.launch.opening import TerminalOpener, files_of, new_record
 from bascule.launch.planning import Job, plan_of, prompt_words
 from bascule.launch.receipts import Receipts, Report
 from bascule.launch.record import LaunchRecord
+from bascule.launch.repos import find_clone
 from bascule.launch.request import LaunchRequest
 from bascule.launch.terminal_process import TerminalProcess
 from bascule.model.settings import Settings
@@ -26,6 +27,10 @@ from bascule.model.settings import Settings
 log = logging.getLogger("bascule.launch")
 
 KEPT = 1000  # launches whose outcome can be asked for
+
+
+# The folders that are known here, the latest used first.
+Folders = Callable[[], Awaitable[list[str]]]
 
 
 @dataclass
@@ -48,7 +53,9 @@ class Launches:
         *,
         platform: str = sys.platform,
         ask: Ask = ask_program,
+        folders: Folders | None = None,
     ) -> None:
+        self._folders = folders
         self._settings, self._agents, self._environ = settings, agents, environ
         self._opener = TerminalOpener(settings.launch.terminal, environ, platform, ask)
         self._folder: LaunchFolder | None = None
@@ -67,7 +74,10 @@ class Launches:
     async def launch(self, request: LaunchRequest, who: str = "") -> LaunchRecord:
         """Open a terminal with the prompt. A record that is not settled says that no report came in time."""
         began = time.monotonic()
-        cwd = await asyncio.to_thread(self._directory, request)
+        if request.repo is None:
+            cwd = await asyncio.to_thread(self._directory, request.working_directory)
+        else:
+            cwd = await self._clone(request.repo)
         name = request.agent or self._settings.launch.agent
         start = await asyncio.to_thread(self._agents.with_prompt, name, request.mode, cwd)
         return await self._begin(start, cwd, request, began, who)
@@ -103,10 +113,24 @@ class Launches:
 
     # Opening
 
-    def _directory(self, request: LaunchRequest) -> str:
+    def _directory(self, wanted: str | None) -> str:
         roots = self._settings.roots or (os.path.expanduser("~"),)
         own = (self._settings.data_dir, self._settings.config_dir)
-        return check_working_directory(request.working_directory, roots, own)
+        return check_working_directory(wanted, roots, own)
+
+    async def _clone(self, repo: str) -> str:
+        """The clone that was used last. No answer names its place, which the page did not send."""
+        if self._folders is None:
+            told = f"Which folder {repo} is in is known to Bascule's server only; launch by its bridge."
+            raise LaunchError("repo_not_found", told)
+        clone = await asyncio.to_thread(find_clone, repo, await self._folders())
+        try:
+            if clone is not None:
+                return await asyncio.to_thread(self._directory, clone)
+        except LaunchError:
+            log.info("repo_not_found: the clone of %s lies where agents may not work", repo)
+        told = f"No clone of {repo} was found among your projects and sessions. Open it once in Bascule."
+        raise LaunchError("repo_not_found", told)
 
     async def _begin(
         self, start: AgentStart, cwd: str, request: LaunchRequest | None, began: float, who: str

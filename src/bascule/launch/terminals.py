@@ -25,6 +25,7 @@ FORMS: dict[str, Form] = {
     "uxterm": _after("-e"),
     "urxvt": _after("-e"),
     "st": _after("-e"),
+    "stterm": _after("-e"),  # Debian's name of st
     "alacritty": _after("-e"),
     "kitty": _after(),
     "foot": _after(),
@@ -51,6 +52,7 @@ KNOWN = (
     "terminator",
     "urxvt",
     "st",
+    "stterm",
     "xterm",
 )
 

@@ -2,20 +2,21 @@
 
 import asyncio
 
-from bascule.api.answers import OfferedPrompt, ResumeCommand, TerminalOpened
+from bascule.api.answers import LaunchTerminal, OfferedPrompt, ResumeCommand, TerminalOpened
 from bascule.api.bodies import LaunchBody, LaunchedBody, OfferNamed, SessionBody
-from bascule.hub.api.call import Call
+from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.responses import JsonAnswer
 from bascule.hub.services import Hub
 from bascule.launch.agent_start import AgentStart
-from bascule.launch.conversation import conversation_of, resume_command
+from bascule.launch.conversation import resume_command, start_of
 from bascule.launch.errors import LaunchError
 from bascule.launch.gate import API_VERSION
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.record import error_answer, launch_answer
 from bascule.launch.request import request_of
+from bascule.link.found import FollowFound
 
 HEADERS = {"X-Bridge-Version": API_VERSION}
 
@@ -24,7 +25,7 @@ async def launch(call: Call[LaunchBody]) -> JsonAnswer:
     """Answers and errors have the bridge's own shape, so that one client can talk to both."""
     try:
         body = call.body
-        fields = {"prompt": body.prompt, "mode": body.mode, "agent": body.agent}
+        fields = {"prompt": body.prompt, "mode": body.mode, "agent": body.agent, "repo": body.repo}
         request = request_of({**fields, "workingDirectory": body.working_directory})
         record = await _launches(call.hub).launch(request, who=call.by.name, key=call.key)
         status, told = launch_answer(record)
@@ -59,6 +60,15 @@ async def offer(call: Call[OfferNamed]) -> OfferedPrompt:
     )
 
 
+async def terminal(call: AnyCall) -> LaunchTerminal:
+    """Looked for anew each time: a desktop session comes and goes."""
+    try:
+        found = await asyncio.to_thread(_launches(call.hub).launches.terminal)
+    except LaunchError as error:
+        return LaunchTerminal(problem=error.message)
+    return LaunchTerminal(terminal=found.name, rule=found.rule)
+
+
 async def open_terminal(call: Call[SessionBody]) -> TerminalOpened:
     """On the server's own desktop."""
     start = await _start(call)
@@ -76,15 +86,23 @@ async def show_command(call: Call[SessionBody]) -> ResumeCommand:
 
 
 async def _start(call: Call[SessionBody]) -> AgentStart:
-    launches = _launches(call.hub).launches
-    agent, conversation = conversation_of(call.record)
-    start = await asyncio.to_thread(launches.conversation, agent, conversation, call.record.cwd)
-    if start.missing:
-        raise LaunchError("agent_not_found", start.missing)
-    return start
+    launches, record = _launches(call.hub).launches, call.record
+    open_in = None
+    if record.found:
+        open_in = (await call.ask(FollowFound(session_id=record.session_id))).terminal
+    return await asyncio.to_thread(start_of, record, launches, call.hub.settings.data_dir, open_in)
 
 
 OPERATIONS = (
+    Operation(
+        name="launch:terminal",
+        method="GET",
+        path="/api/launch-terminal",
+        need="operator",
+        answer=LaunchTerminal,
+        run=terminal,
+        summary="The terminal that a launch would open on the server's desktop, or why there is none",
+    ),
     Operation(
         name="session:open-terminal",
         method="POST",
@@ -94,7 +112,7 @@ OPERATIONS = (
         in_session=True,
         answer=TerminalOpened,
         run=open_terminal,
-        summary="Go on with an ended session's conversation in a terminal on the server's desktop",
+        summary="Go on with a session in a terminal on the server's desktop",
     ),
     Operation(
         name="session:resume-command",
@@ -105,7 +123,7 @@ OPERATIONS = (
         in_session=True,
         answer=ResumeCommand,
         run=show_command,
-        summary="The command that goes on with an ended session's conversation in a terminal",
+        summary="The command that goes on with a session in a terminal",
     ),
     Operation(
         name="launch:offer",

@@ -36,6 +36,7 @@ export function createApi(feed) {
     // An agent that has only its own screen can't be talked to: it is offered among the terminals.
     agents: (refresh = false) => feed.call('agents:list', { refresh }).then((answer) => answer.agents.filter(talks)),
     screens: () => feed.call('agents:list', { refresh: false }).then((answer) => answer.agents.filter(hasScreen)),
+    desktop: () => feed.call('launch:terminal', {}),
     /** @param {Operations['session:create']['body'] & {key?: string, device?: string}} command */
     create: (command) => feed.call('session:create', command),
     open: inSession('session:open'),
@@ -54,6 +55,8 @@ export function createApi(feed) {
     reconnect: inSession('session:reconnect'),
     /** @param {string} cliType an agent, with all its sessions that lost their process */
     reconnectAgent: (cliType) => feed.call('session:reconnect', { cliType }),
+    openTerminal: inSession('session:open-terminal'),
+    resumeCommand: inSession('session:resume-command'),
     title: inSession('session:title'),
     archive: inSession('session:archive'),
     model: inSession('session:model'),

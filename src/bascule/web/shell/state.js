@@ -94,6 +94,7 @@ export const FIRST = {
   projects: /** @type {Project[]} in the order they were added */ ([]),
   agents: /** @type {AgentInfo[]} */ ([]),
   screens: /** @type {AgentInfo[]} */ ([]), // those that can run in a terminal
+  desktop: /** @type {import('../js/types.d.ts').Operations['launch:terminal']['answer'] | null} */ (null),
   beside: /** @type {string | null} */ (null), // the terminal shown next to a chat
   requests: /** @type {Record<string, OpenRequest>} */ (table()),
   live: /** @type {Record<string, LiveSession>} */ (table()),

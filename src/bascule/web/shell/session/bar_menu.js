@@ -7,6 +7,7 @@ import { pinChoice } from '../sidebar/rows.js';
 import { isOver, nameOf } from '../sessions.js';
 import { mayAct } from '../state.js';
 import { terminalChoices } from '../terminal/chat_or_screen.js';
+import { desktopChoices } from '../terminal/desktop.js';
 import { confirmEnd } from './confirm.js';
 import { FORMATS, exportSession } from './exporting.js';
 import { shareSession } from './sharing.js';
@@ -44,6 +45,7 @@ export function openSessionMenu(app, anchor, id, find) {
     [
       ...(shares ? [{ label: 'Share', icon: 'share', run: () => shareSession(app, anchor, id) }] : []),
       ...terminalChoices(app, state, session),
+      ...desktopChoices(app, state, session),
       { label: 'Find in this conversation', note: 'Ctrl F', icon: 'search', run: find },
       'line',
       ...exportChoices(app, id),

@@ -122,7 +122,7 @@ function twin(state, session, terminal) {
  * @param {App} app
  * @param {SessionRecord} session
  */
-async function letGo(app, session) {
+export async function letGo(app, session) {
   if (isOver(session)) return true;
   if (session.driver !== 'terminal' && ['running', 'starting', 'interrupted'].includes(session.phase)) {
     app.note('It is working. Wait until it is ready, or stop the turn first.');

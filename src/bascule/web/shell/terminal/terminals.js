@@ -3,7 +3,7 @@
 import { h } from '../../js/dom.js';
 import { newKey } from '../../js/api.js';
 import { icon } from '../../js/icons.js';
-import { isGuest, shownSession } from '../state.js';
+import { isGuest, mayStart, shownSession } from '../state.js';
 import { TerminalPane } from './pane.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -62,6 +62,11 @@ export function mountTerminals(app) {
         .catch(() => {
           asked = false;
         }); // the device is away
+      if (mayStart(state))
+        app.api
+          .desktop()
+          .then((desktop) => app.store.set({ desktop }))
+          .catch(() => app.store.set({ desktop: null })); // no answer, no desktop to offer
     }
   }
 
