@@ -32,7 +32,13 @@ FILES = {
     "xterm-search.js": "@xterm/addon-search/lib/addon-search.mjs",
     "xterm-web-links.js": "@xterm/addon-web-links/lib/addon-web-links.mjs",
     "xterm-unicode11.js": "@xterm/addon-unicode11/lib/addon-unicode11.mjs",
+    "quill.js": "quill/dist/quill.js",
+    "quill.css": "quill/dist/quill.snow.css",
+    "quill-LICENSE.txt": "quill/LICENSE",
 }
+# Scripts that only set a global; as a module each exports it. The names hide what its loader looks for first.
+GLOBALS = {"quill.js": "Quill"}
+HIDDEN = "const exports = undefined, module = undefined, define = undefined;\n"
 
 
 def wanted() -> str:
@@ -85,7 +91,10 @@ def copy() -> None:
         text = (HERE / "node_modules" / source).read_text()
         if name.endswith(".js"):
             # Not ours to type-check; and the source maps they name are not served.
-            text = "// @ts-nocheck\n" + re.sub(r"^//# sourceMappingURL=.*$", "", text, flags=re.M)
+            text = re.sub(r"^//# sourceMappingURL=.*$", "", text, flags=re.M)
+            if name in GLOBALS:
+                text = f"{HIDDEN}{text}\nexport default self.{GLOBALS[name]};\n"
+            text = "// @ts-nocheck\n" + text
         (TARGET / name).write_text(text)
 
 
