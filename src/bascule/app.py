@@ -32,6 +32,7 @@ from bascule.store.comparisons import ComparisonBook
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
+from bascule.store.prompts import PromptBook
 from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
 
@@ -93,6 +94,7 @@ async def _serve(
             store=store,
             grants=grants,
             projects=ProjectBook(store),
+            prompts=PromptBook(store),
             switchboard=switchboard,
             settings=settings,
             clock=time.time,
