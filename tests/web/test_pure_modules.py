@@ -15,7 +15,7 @@ MAX_LINES = {".js": 370, ".css": 400}
 
 @pytest.mark.row("L9")
 @needs_node
-@pytest.mark.parametrize("name", ["pure", "portlet", "connection", "request", "shell", "delta"])
+@pytest.mark.parametrize("name", ["pure", "portlet", "connection", "request", "shell", "library", "delta"])
 def test_the_pure_modules_do_what_their_checks_say(name: str) -> None:
     checks = HERE / f"{name}_checks.mjs"
     done = subprocess.run(

@@ -10,6 +10,7 @@
  * @property {{count: number, at: number, looking?: boolean}} findResult of the search in the transcript in view
  * @property {string} shortcut a letter pressed with Ctrl in a frame
  * @property {string} rename the session whose title is typed next, in its bar
+ * @property {null} needPrompts somebody is about to look for one
  * @property {string} keepPrompt a text that goes into the prompt library
  * @property {{id: string, insert: import('../shell/composer/composer.js').Insert | null}} usePrompt a prompt to be used
  * @property {{promptId: string, version: number, sessionId: string}} promptSent of the library, in a message

@@ -28,7 +28,7 @@ const BLUR_DELAY = 150; // milliseconds: a click on an offer comes after the blu
  * @param {HTMLElement} root
  * @param {App} app
  * @param {{editLast: () => boolean}} queue
- * @param {{ensure: () => void}} prompts of the library
+ * @param {ReturnType<typeof import('../library/prompts.js').knownPrompts>} prompts of the library
  */
 export function mountComposer(root, app, queue, prompts) {
   const composer = new Composer(app, queue, prompts);
@@ -45,7 +45,7 @@ class Composer {
   /**
    * @param {App} app
    * @param {{editLast: () => boolean}} queue
-   * @param {{ensure: () => void}} prompts
+   * @param {ReturnType<typeof import('../library/prompts.js').knownPrompts>} prompts
    */
   constructor(app, queue, prompts) {
     this.app = app;
@@ -114,10 +114,7 @@ class Composer {
     const commands = () => app.store.get().live[this.id]?.commands ?? [];
     const library = promptOffers(
       commandOffers(commands),
-      () => {
-        this.prompts.ensure();
-        return app.store.get().prompts;
-      },
+      () => this.prompts.ensure(),
       (id) => this.insertPrompt(id),
     );
     return offers(area, [library, fileOffers(list, find)], text.changed);

@@ -34,6 +34,7 @@ export function mountLibrary(root, app) {
   });
   app.events.on('prompts:changed', (message) => screen.changed(message));
   app.events.on('promptSent', ({ sessionId, ...origin }) => noteUse(app, origin, 'message', [sessionId]));
+  app.events.on('needPrompts', () => void screen.prompts.ensure());
   app.events.on('keepPrompt', (text) => void keepPrompt(app, text));
   app.events.on('usePrompt', ({ id, insert }) => void useById(app, id, insert));
   app.offer({ icon: 'book', label: 'Prompt library', run: () => app.go({ name: 'library' }) });
@@ -124,7 +125,7 @@ class LibraryScreen {
       this.live = false;
       return;
     }
-    if (state.line.phase === 'live') this.prompts.ensure();
+    if (state.line.phase === 'live') void this.prompts.ensure();
     this.frame ??= this.#makeFrame(state);
     const id = state.route.id ?? '';
     this.root.classList.toggle('has-prompt', Boolean(id));
@@ -150,9 +151,10 @@ class LibraryScreen {
    */
   #openOnce(state, id) {
     const live = state.line.phase === 'live';
+    const fresh = live && !this.live;
+    this.live = live; // first: opening draws again
     if (live && this.writing.id !== id) void this.writing.open(id);
-    else if (live && !this.live && id && id !== 'new') void this.writing.read();
-    this.live = live;
+    else if (fresh && id && id !== 'new') void this.writing.read();
   }
 
   /** @param {KeyboardEvent} event */

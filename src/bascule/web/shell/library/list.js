@@ -53,9 +53,15 @@ export function listView(state, filter, found, chosen, unsaved, does) {
     filters(state, filter, does),
     h(
       'div',
-      { class: 'library-rows', role: 'list', 'aria-label': 'Prompts' },
-      filter.only === 'all' && !filter.q && scratchRow(filter, chosen, does),
-      unsaved.includes('new') && filter.only === 'all' && newRow(chosen, does),
+      { class: 'library-rows' },
+      filter.only === 'all' &&
+        !filter.q &&
+        h(
+          'ul',
+          { 'data-key': 'first', 'aria-label': 'In the making' },
+          scratchRow(filter, chosen, does),
+          unsaved.includes('new') && newRow(chosen, does),
+        ),
       ...groups,
       empty && h('p', { class: 'nothing' }, emptyWords(filter)),
       state.prompts === null && h('p', { class: 'nothing' }, 'Loading'),
@@ -89,7 +95,8 @@ const emptyWords = ({ q, project, tag, only }) =>
  * @param {Node[]} rows
  */
 const group = (title, rows) =>
-  rows.length > 0 && h('div', { 'data-key': title }, h('p', { class: 'caption' }, title), ...rows);
+  rows.length > 0 &&
+  h('section', { 'data-key': title, 'aria-label': title }, h('p', { class: 'caption' }, title), h('ul', null, ...rows));
 
 /**
  * @param {State} state
@@ -207,8 +214,8 @@ function promptRow(prompt, chosen, unsaved, filter, does) {
   ].filter(Boolean);
   const removed = filter.only === 'removed';
   return h(
-    'div',
-    { class: `library-row ${chosen ? 'is-selected' : ''}`, role: 'listitem', 'data-key': prompt.id },
+    'li',
+    { class: `library-row ${chosen ? 'is-selected' : ''}`, 'data-key': prompt.id },
     h(
       'button',
       {
@@ -262,8 +269,8 @@ const newRow = (chosen, does) =>
  */
 const plainRow = (key, chosen, mark, title, about, onclick) =>
   h(
-    'div',
-    { class: `library-row ${chosen ? 'is-selected' : ''}`, role: 'listitem', 'data-key': key },
+    'li',
+    { class: `library-row ${chosen ? 'is-selected' : ''}`, 'data-key': key },
     h(
       'button',
       { type: 'button', class: 'library-row__open is-plain', 'aria-current': chosen ? 'true' : null, onclick },

@@ -8,21 +8,18 @@ const MAX_PROMPTS = 12;
 
 /**
  * @param {Source} commands
- * @param {() => import('../../js/types.d.ts').PromptView[] | null} prompts
+ * @param {() => Promise<import('../../js/types.d.ts').PromptView[] | null>} prompts
  * @param {(id: string) => void} choose
  * @returns {Source}
  */
 export const promptOffers = (commands, prompts, choose) => (before) => {
   const match = /^\/([^\n/]{0,60})$/u.exec(before);
   if (!match) return null;
-  const wanted = match[1].trim().toLowerCase();
   return {
     from: 0,
     find: async () => {
       const own = (await commands(before)?.find()) ?? [];
-      // A command and its argument are the agent's, not a search.
-      if (!own.length && /\s/u.test(match[1])) return [];
-      const some = usable(prompts(), wanted).slice(0, MAX_PROMPTS);
+      const some = usable(await prompts(), match[1]).slice(0, MAX_PROMPTS);
       return [
         ...own,
         ...some.map((one) => ({

@@ -10,6 +10,8 @@ const PAUSE = 100; // milliseconds: several changes are one look
 /** @param {App} app */
 export function knownPrompts(app) {
   let wanted = false;
+  /** @type {Promise<void> | null} */
+  let loading = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let waiting;
 
@@ -33,30 +35,32 @@ export function knownPrompts(app) {
   });
   return {
     /** From now on they are kept up to date. */
-    ensure() {
-      if (wanted && app.store.get().prompts) return;
-      wanted = true;
-      void load();
+    async ensure() {
+      if (!wanted || !app.store.get().prompts) {
+        if (!wanted || !loading) loading = load();
+        wanted = true;
+        await loading;
+        loading = null;
+      }
+      return app.store.get().prompts;
     },
-    load,
   };
 }
 
 /**
  * Prompts that can be used, favourites first, then by name.
  * @param {Prompt[] | null} prompts
- * @param {string} [text] that their title, tags or beginning must hold
+ * @param {string} [text] that their title or a tag must hold
  */
 export function usable(prompts, text = '') {
   const wanted = text.trim().toLowerCase();
   return (prompts ?? [])
-    .filter((one) => one.kind === 'prompt' && holds(one, wanted))
+    .filter((one) => one.kind === 'prompt' && [one.title, ...one.tags].some((name) => holds(name, wanted)))
     .sort((a, b) => Number(b.favourite) - Number(a.favourite) || a.title.localeCompare(b.title));
 }
 
 /**
- * @param {Prompt} prompt
+ * @param {string} name
  * @param {string} wanted
  */
-const holds = ({ title, tags, excerpt }, wanted) =>
-  !wanted || [title, ...tags, excerpt].some((one) => one.toLowerCase().includes(wanted));
+const holds = (name, wanted) => name.toLowerCase().includes(wanted);

@@ -56,7 +56,8 @@ export class Writing {
   }
 
   get isDirty() {
-    return this.saved ? !isSame(this.content, this.saved) : !isEmpty(this.content);
+    if (this.saved) return !isSame(this.content, this.saved);
+    return !isEmpty(this.isScratch ? { ...this.content, title: '' } : this.content);
   }
 
   /** @param {string} id */
