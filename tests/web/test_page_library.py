@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.hub.scripted_device import append
 from tests.parts import Part
 from tests.web.axe import serious
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
+from tests.web.lantern import lantern
 
 from bascule.link.comparisons import StartComparison
 from bascule.model.commands import SendPrompt, StartSession
@@ -244,14 +246,6 @@ async def test_the_editor_gives_documents_and_takes_no_markup_from_a_paste(
         await expect(preview).to_contain_text("# Plan")
         await expect(preview).to_contain_text("1. first")
         await expect(preview).to_contain_text("**here**")
-    with part("several agents are given it in one comparison"):
-        dialog = page.get_by_role("dialog")
-        await expect(dialog.get_by_role("button", name="Give it to")).to_have_count(0)
-        chip = dialog.get_by_role("group", name="Agents").get_by_role("button")
-        if await chip.count() > 1:
-            await chip.nth(1).click()
-            await dialog.get_by_role("button", name="Give it to 2 agents").click()
-            await until(lambda: bool(commands(hub, StartComparison)))
     assert tab.errors == []
 
 
@@ -272,12 +266,30 @@ async def test_the_scratch_pad_saves_itself_and_becomes_a_prompt(hub: RunningHub
     assert tab.errors == []
 
 
+async def test_several_agents_are_given_a_prompt_in_one_comparison(tmp_path: Path, browser: Browser) -> None:
+    async with lantern(tmp_path, empty=True) as hub:
+        made = await add(hub, "Compare", "Do it well")
+        tab = await open_tab(browser, hub.url, hub.tokens["owner"], path=f"/library/{made['id']}")
+        page = tab.page
+        await expect(editor(page).locator(".ql-editor")).to_have_text("Do it well")
+        await page.get_by_role("button", name="Use").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("button", name="Codex").click()
+        await expect(dialog.get_by_role("button", name="Launch in terminal")).to_be_disabled()
+        await dialog.get_by_role("button", name="Give it to 2 agents").click()
+        await page.wait_for_url(re.compile("/compare/"))
+        (started,) = commands(hub, StartComparison)
+        assert started.prompt == "Do it well"
+        assert [one.agent for one in started.entrants] == ["claude-code", "codex"]
+        assert tab.errors == []
+
+
 @pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE], ids=["desktop", "laptop", "phone"])
 async def test_the_library_fits_every_size_and_says_its_parts_aloud(
     hub: RunningHub, browser: Browser, size: dict[str, int], part: Part
 ) -> None:
     name = {1440: "desktop", 1280: "laptop", 390: "phone"}[size["width"]]
-    made = await add(hub, "Review a file", "Look at {{file}} and say what you think of it.", tags=["review"])
+    await add(hub, "Review a file", "Look at {{file}} and say what you think of it.", tags=["review"])
     await add(hub, "House rules", "Be brief.", kind="context", always=True)
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/library", size=size)
     page = tab.page
@@ -312,7 +324,6 @@ async def test_the_library_fits_every_size_and_says_its_parts_aloud(
         await expect(page.get_by_role("dialog")).to_contain_text("There are no Markdown files there.")
         assert await serious(tab) == []
     assert tab.errors == []
-    assert made["version"] == 1
 
 
 async def test_a_viewer_reads_the_library_and_writes_nothing(hub: RunningHub, browser: Browser) -> None:
