@@ -243,7 +243,7 @@ function aboutRow(state, writing) {
       value: content.tags.join(', '),
       maxlength: 500,
       autocomplete: 'off',
-      onchange: (/** @type {On<HTMLInputElement>} */ event) =>
+      oninput: (/** @type {On<HTMLInputElement>} */ event) =>
         writing.change({ tags: splitChoices(event.currentTarget.value) }),
     }),
     content.kind === 'context' &&

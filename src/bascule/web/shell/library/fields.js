@@ -66,5 +66,5 @@ const textInput = (key, label, placeholder, value, change) =>
     placeholder,
     value,
     autocomplete: 'off',
-    onchange: (/** @type {On<HTMLInputElement>} */ event) => change(event.currentTarget.value),
+    oninput: (/** @type {On<HTMLInputElement>} */ event) => change(event.currentTarget.value),
   });

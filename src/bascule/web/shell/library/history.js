@@ -87,7 +87,7 @@ export const historyParts = (state, writing, history, does) => [
   h(
     'details',
     { class: 'library-part', 'data-key': 'uses' },
-    h('summary', null, history.uses ? `Used ${times(history.uses.length)}` : 'Used in'),
+    h('summary', null, history.uses?.length ? `Used ${times(history.uses.length)}` : 'Not used yet'),
     history.uses?.map((one) => useRow(state, one, history.app)),
     history.uses?.length === 0 && h('p', { class: 'nothing' }, 'No agent was given it yet.'),
   ),

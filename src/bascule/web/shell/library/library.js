@@ -1,5 +1,6 @@
 /** The prompt library: a list on the left, one prompt on the right; on a phone one of both. */
 
+import { plainDelta } from '../../js/delta_check.js';
 import { h, update } from '../../js/dom.js';
 import { shownSession } from '../state.js';
 import { newContent, savable, titleFrom, wholeContent } from './draft.js';
@@ -13,7 +14,6 @@ import { FIRST_FILTER, NOT_OF_A_PROJECT, listView } from './list.js';
 import { knownPrompts } from './prompts.js';
 import { usePrompt } from './use.js';
 import { Writing } from './writing.js';
-import { plainDelta } from '../../js/delta_check.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
@@ -31,6 +31,7 @@ export function mountLibrary(root, app) {
   app.store.subscribe((now, before) => {
     if (now.route.name === 'library' || before.route.name === 'library') draw();
     if (now.theme !== before.theme) screen.frame?.setTheme(now.theme);
+    if (now.me?.role !== before.me?.role) screen.mayWriteChanged();
   });
   app.events.on('prompts:changed', (message) => screen.changed(message));
   app.events.on('promptSent', ({ sessionId, ...origin }) => noteUse(app, origin, 'message', [sessionId]));
@@ -110,6 +111,10 @@ class LibraryScreen {
     return !me || me.role === 'owner' || me.role === 'operator';
   }
 
+  mayWriteChanged() {
+    this.frame?.open(this.writing.content.delta, !this.#mayWrite());
+  }
+
   /** @param {{promptId?: string, version?: number}} message somebody's change, perhaps our own */
   changed({ promptId, version }) {
     const { prompt } = this.writing;
@@ -125,7 +130,6 @@ class LibraryScreen {
       this.live = false;
       return;
     }
-    if (state.line.phase === 'live') void this.prompts.ensure();
     this.frame ??= this.#makeFrame(state);
     const id = state.route.id ?? '';
     this.root.classList.toggle('has-prompt', Boolean(id));
@@ -153,6 +157,8 @@ class LibraryScreen {
     const live = state.line.phase === 'live';
     const fresh = live && !this.live;
     this.live = live; // first: opening draws again
+    if (fresh) void this.prompts.ensure();
+    if (fresh) void this.history.load();
     if (live && this.writing.id !== id) void this.writing.open(id);
     else if (fresh && id && id !== 'new') void this.writing.read();
   }
