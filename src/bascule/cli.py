@@ -110,6 +110,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_sessions(commands)
     _add_terminals(commands)
     _add_trust(commands)
+    _add_prompts(commands)
     _add_rules(commands)
     _add_feedback(commands)
     _add_machine(commands)
@@ -314,6 +315,32 @@ def _add_trust(commands: Commands) -> None:
     _add(actions, "list", "list links", _lazily("trust", "list_grants"))
     revoke = _add(actions, "revoke", "revoke a link", _lazily("trust", "revoke"))
     revoke.add_argument("grant", metavar="NAME_OR_ID")
+
+
+def _add_prompts(commands: Commands) -> None:
+    actions = _group(commands, "prompts", "read, import and export the prompt library")
+    listing = _add(
+        actions, "list", "list prompts, or those with some words", _lazily("prompts", "list_prompts")
+    )
+    listing.add_argument("words", nargs="?")
+    listing.add_argument("--json", action="store_true")
+    show = _add(actions, "show", "print a prompt as Markdown", _lazily("prompts", "show"))
+    show.add_argument("prompt", metavar="ID_OR_TITLE")
+    importing = _add(
+        actions,
+        "import",
+        "import Markdown files, or an agent's command files, from a folder",
+        _lazily("prompts", "import_files"),
+    )
+    importing.add_argument("folder")
+    importing.add_argument("--private", action="store_true", help="keep what is new to this grant")
+    exporting = _add(
+        actions,
+        "export",
+        "export prompts as Markdown files into a folder",
+        _lazily("prompts", "export_files"),
+    )
+    exporting.add_argument("folder")
 
 
 def _add_rules(commands: Commands) -> None:

@@ -1,6 +1,8 @@
 """The prompt library's Markdown files by the whole program: import, export, and nothing else overwritten."""
 
+import asyncio
 import os
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 import pytest
 from tests.live import LiveServer
 from tests.parts import Part
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
@@ -118,3 +121,30 @@ async def test_only_folders_below_the_roots_are_read_or_written(server: LiveServ
             for folder in (str(outside), "/etc", str(server.data), str(server.work / "missing"), "work"):
                 refused = await post(server, path, status=400, folder=folder)
                 assert refused["error"]["code"] == "INVALID_DIRECTORY", folder
+
+
+async def test_the_command_line_lists_shows_imports_and_exports(server: LiveServer) -> None:
+    folder = server.work / "prompts"
+    folder.mkdir()
+    (folder / "greet.md").write_text("Hello {{who}},\n\nhow are you?\n")
+    assert await command(server, "import", str(folder)) == f"added  greet.md\n0 unchanged in {folder}\n"
+    prompt = (await prompts(server))["greet"]
+    assert await command(server, "list", "hello") == f"{prompt['id']}  greet\n"
+    assert await command(server, "show", "greet") == "Hello {{who}},\n\nhow are you?\n"
+    out = server.work / "out"
+    out.mkdir()
+    assert (await command(server, "export", str(out))).startswith("added  greet.md\n")
+    assert (out / "greet.md").read_text().endswith("---\nHello {{who}},\n\nhow are you?\n")
+
+
+async def command(server: LiveServer, *words: str) -> str:
+    """What `bascule prompts …` prints, against this server."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bascule", "prompts", *words, "--data", str(server.data)),
+        env={"PATH": os.environ["PATH"], "HOME": str(server.home)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    said, wrong = await asyncio.wait_for(process.communicate(), PATIENCE)
+    assert process.returncode == 0, wrong.decode()
+    return said.decode()

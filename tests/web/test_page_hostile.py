@@ -491,7 +491,9 @@ async def test_a_viewer_reads_along_and_has_nothing_to_press(hub: RunningHub, br
 
 
 @pytest.mark.row("S51", "X6")
-@pytest.mark.parametrize("path", ["/", "/portlet", "/terminal", "/editor", "/library", "/sessions/x", "/settings/audit", "/inbox"])
+@pytest.mark.parametrize(
+    "path", ["/", "/portlet", "/terminal", "/editor", "/library", "/sessions/x", "/settings/audit", "/inbox"]
+)
 async def test_every_page_carries_the_strict_policy(hub: RunningHub, path: str) -> None:
     async with hub.client() as client:
         answer = await client.get(path)

@@ -31,6 +31,7 @@ from bascule.api.bodies import CreateBody
 from bascule.client.address import Address, Unreachable, local, parse
 from bascule.client.connection import Connection, Incoming, entries_of
 from bascule.client.event_stream import EventStream
+from bascule.client.prompts import ClientPrompts
 from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
@@ -75,6 +76,7 @@ class Client:
         self._connecting = asyncio.Lock()
         self._streams: dict[str, EventStream] = {}
         self.rules = ClientRules(self._request)
+        self.prompts = ClientPrompts(self._request)
         self.unlogged = ClientUnlogged(self._request)
 
     @classmethod

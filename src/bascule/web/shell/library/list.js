@@ -45,6 +45,7 @@ export function listView(state, filter, found, chosen, unsaved, does) {
         group('Favourites', prompts.filter((one) => one.favourite && one.kind === 'prompt').map(row)),
         group('Prompts', prompts.filter((one) => !one.favourite && one.kind === 'prompt').map(row)),
         group('Context blocks', prompts.filter((one) => one.kind === 'context').map(row)),
+        group('Other scratch pads', otherPads(prompts).map(row)),
       ];
   const empty = state.prompts !== null && !groups.some(Boolean);
   return [
@@ -76,11 +77,19 @@ export function listView(state, filter, found, chosen, unsaved, does) {
 const listed = (prompts, { project, tag, only }) =>
   prompts.filter(
     (one) =>
-      one.kind !== 'scratch' &&
       (!project || (project === NOT_OF_A_PROJECT ? !one.projectId : one.projectId === project)) &&
       (!tag || one.tags.includes(tag)) &&
       (only !== 'favourites' || one.favourite),
   );
+
+/**
+ * Pads that the first row does not stand for: those of browsers that are not let in any more, and shared ones.
+ * @param {Prompt[]} prompts
+ */
+function otherPads(prompts) {
+  const own = new Map(prompts.filter((one) => one.kind === 'scratch' && one.mine).map((one) => [one.projectId, one]));
+  return prompts.filter((one) => one.kind === 'scratch' && own.get(one.projectId) !== one);
+}
 
 /** @param {Filter} filter */
 const emptyWords = ({ q, project, tag, only }) =>

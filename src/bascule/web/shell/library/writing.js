@@ -100,7 +100,7 @@ export class Writing {
     const project = this.id.split('.')[1] ?? null;
     const { prompts } = await this.app.feed.call('prompts:list', {});
     const mine = prompts.filter((one) => one.kind === 'scratch' && one.mine && (one.projectId ?? null) === project);
-    return mine[0]?.id ?? '';
+    return mine.at(-1)?.id ?? '';
   }
 
   /**
