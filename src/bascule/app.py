@@ -38,6 +38,7 @@ from bascule.store.comparisons import ComparisonBook
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
+from bascule.store.prompts import PromptBook
 from bascule.store.rules import RuleBook
 from bascule.store.sqlite import SqliteStore
 
@@ -102,6 +103,7 @@ async def _serve(
             store=store,
             grants=grants,
             projects=projects,
+            prompts=PromptBook(store),
             switchboard=switchboard,
             settings=settings,
             clock=time.time,

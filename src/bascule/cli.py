@@ -340,6 +340,32 @@ def _add_trust(commands: Commands) -> None:
     revoke.add_argument("grant", metavar="NAME_OR_ID")
 
 
+def _add_prompts(commands: Commands) -> None:
+    actions = _group(commands, "prompts", "read, import and export the prompt library")
+    listing = _add(
+        actions, "list", "list prompts, or those with some words", _lazily("prompts", "list_prompts")
+    )
+    listing.add_argument("words", nargs="?")
+    listing.add_argument("--json", action="store_true")
+    show = _add(actions, "show", "print a prompt as Markdown", _lazily("prompts", "show"))
+    show.add_argument("prompt", metavar="ID_OR_TITLE")
+    importing = _add(
+        actions,
+        "import",
+        "import Markdown files, or an agent's command files, from a folder",
+        _lazily("prompts", "import_files"),
+    )
+    importing.add_argument("folder")
+    importing.add_argument("--private", action="store_true", help="keep what is new to this grant")
+    exporting = _add(
+        actions,
+        "export",
+        "export prompts as Markdown files into a folder",
+        _lazily("prompts", "export_files"),
+    )
+    exporting.add_argument("folder")
+
+
 def _add_rules(commands: Commands) -> None:
     actions = _group(commands, "rules", "manage rules that answer requests without asking you")
     listing = _add(actions, "list", "list rules, oldest first", _lazily("rules", "list_rules"))
@@ -423,6 +449,7 @@ _GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (
     (("sessions",), _add_sessions),
     (("attach", "projects"), _add_terminals),
     (("trust",), _add_trust),
+    (("prompts",), _add_prompts),
     (("rules",), _add_rules),
     (("feedback",), _add_feedback),
     (("agents", "doctor", "daemon"), _add_machine),

@@ -28,7 +28,7 @@ def bundle() -> PageFiles:
 
 
 FORMS: dict[str, Callable[[], PageFiles]] = {"bundle": bundle, "modules": modules}
-PAGES = ("index.html", "portlet.html", "terminal.html")
+PAGES = ("index.html", "portlet.html", "terminal.html", "editor.html")
 
 
 def script_of(page: PageFiles, name: str = "index.html") -> str:

@@ -28,6 +28,7 @@ from bascule.model.events import (
 from bascule.model.settings import Settings
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.projects import ProjectBook
+from bascule.store.prompts import PromptBook
 from bascule.store.sqlite import SqliteStore
 
 
@@ -104,6 +105,7 @@ async def running_hub(
         store=store,
         grants=grants,
         projects=ProjectBook(store),
+        prompts=PromptBook(store),
         switchboard=switchboard,
         settings=chosen,
         clock=time.time,

@@ -49,6 +49,7 @@ from bascule.link.found import (
 )
 from bascule.link.frames import AnyFrame, Ask, DaemonConnected, Reply
 from bascule.link.machine import AgentInfo, CheckDirectory, EndAll, ListAgents, ListTrusted, TrustFolder
+from bascule.link.prompts import PromptFiles, ReadPromptFiles, WritePromptFiles
 from bascule.link.rules import (
     AddRule,
     DryRun,
@@ -137,6 +138,8 @@ ANSWERS: dict[type, Callable[[Any], object]] = {
     ListUnlogged: lambda _: UnloggedList(()),
     TakeUpProcess: lambda _: TakenUp(()),
     EndProcess: lambda _: PutAside("/data/kept/1"),
+    ReadPromptFiles: lambda command: PromptFiles(folder=command.folder, files=()),
+    WritePromptFiles: lambda command: PromptFiles(folder=command.folder, files=()),
 }
 
 

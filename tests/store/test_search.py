@@ -207,8 +207,8 @@ async def test_a_store_that_closes_before_anything_was_indexed_closes(open_store
     await asyncio.wait_for(closing, PATIENCE)
 
 
-def test_the_schema_is_at_its_eighth_version() -> None:
-    assert schema.VERSION == 8
+def test_the_schema_is_at_its_ninth_version() -> None:
+    assert schema.VERSION == 9
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])

@@ -22,7 +22,7 @@ LOADED = """() => performance.getEntriesByType('resource')
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("path", ["/", "/portlet", "/terminal"])
+@pytest.mark.parametrize("path", ["/", "/portlet", "/terminal", "/editor"])
 async def test_a_page_asks_once_for_each_module_and_announced_them_all(
     tmp_path: Path, browser: Browser, path: str, form: str
 ) -> None:

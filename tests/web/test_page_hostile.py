@@ -491,12 +491,14 @@ async def test_a_viewer_reads_along_and_has_nothing_to_press(hub: RunningHub, br
 
 
 @pytest.mark.row("S51", "X6")
-@pytest.mark.parametrize("path", ["/", "/portlet", "/terminal", "/sessions/x", "/settings/audit", "/inbox"])
+@pytest.mark.parametrize(
+    "path", ["/", "/portlet", "/terminal", "/editor", "/library", "/sessions/x", "/settings/audit", "/inbox"]
+)
 async def test_every_page_carries_the_strict_policy(hub: RunningHub, path: str) -> None:
     async with hub.client() as client:
         answer = await client.get(path)
     policy = answer.headers["content-security-policy"]
-    is_frame = path in ("/portlet", "/terminal")
+    is_frame = path in ("/portlet", "/terminal", "/editor")
     framed = "frame-ancestors 'self'" if is_frame else "frame-ancestors 'none'"
     for part in (
         "default-src 'none'",

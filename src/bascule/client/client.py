@@ -28,6 +28,7 @@ from bascule.api.bodies import CreateBody
 from bascule.client.address import Address, Unreachable, local, parse
 from bascule.client.connection import Connection
 from bascule.client.log_follower import LogFollower, decoded
+from bascule.client.prompts import ClientPrompts
 from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.found import Followed
@@ -62,6 +63,7 @@ class Client:
         self._connecting = asyncio.Lock()
         self._follower = LogFollower(self._request, self._unsubscribe, self.look_again)
         self.rules = ClientRules(self._request)
+        self.prompts = ClientPrompts(self._request)
         self.unlogged = ClientUnlogged(self._request)
 
     @classmethod

@@ -12,6 +12,7 @@ from bascule import __version__
 from bascule.daemon.adopting import Adopter
 from bascule.daemon.device import Device
 from bascule.daemon.files.panel import Panel
+from bascule.daemon.files.prompt_files import PromptFolders
 from bascule.daemon.found.places import Place
 from bascule.daemon.found.setup import found_sessions
 from bascule.daemon.handlers import Handler, Handlers
@@ -96,8 +97,10 @@ class Host:
             store, self.sessions, launcher, self._starter, self._states, comparing, self._found, clock
         )
         self._handlers = Handlers()
+        prompt_folders = PromptFolders(settings, lambda: launcher.roots)
         for part in (self._machine, panel, self._rules, comparing, self._found, self._unlogged, commands):
             part.register(self._handlers)
+        prompt_folders.register(self._handlers)
         self._send: Callable[[AnyFrame], None] | None = None
         self._stop_labels: Callable[[], None] = lambda: None
         self._tasks: set[asyncio.Task[None]] = set()

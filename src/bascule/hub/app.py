@@ -13,6 +13,7 @@ from bascule.hub.api import (
     found,
     launch,
     machine,
+    prompt_files,
     rules,
     session_commands,
     sessions,
@@ -21,6 +22,7 @@ from bascule.hub.api import (
 from bascule.hub.api import grants as grants_api
 from bascule.hub.api import limits as limits_api
 from bascule.hub.api import projects as projects_api
+from bascule.hub.api import prompts as prompts_api
 from bascule.hub.api.endpoint import routes_of
 from bascule.hub.api.openapi import description_of
 from bascule.hub.api.operation import Operation, Table
@@ -52,6 +54,7 @@ from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
+from bascule.store.prompts import PromptBook
 
 
 def operation_table() -> Table:
@@ -66,6 +69,7 @@ def operation_table() -> Table:
     ]
     operations += [*found.OPERATIONS, *rules.OPERATIONS, *comparisons.OPERATIONS, *unlogged.OPERATIONS]
     operations += [*subscriptions.OPERATIONS, *viewer.OPERATIONS, *launch.OPERATIONS]
+    operations += [*prompts_api.OPERATIONS, *prompt_files.OPERATIONS]
     operations.append(socket_operation(lambda: table))
     table = Table([*operations, description_of(operations)])
     return table
@@ -76,6 +80,7 @@ def build_app(
     store: EventStore,
     grants: GrantBook,
     projects: ProjectBook,
+    prompts: PromptBook,
     switchboard: Switchboard,
     settings: Settings,
     clock: Callable[[], float],
@@ -94,6 +99,7 @@ def build_app(
         store=store,
         grants=grants,
         projects=projects,
+        prompts=prompts,
         presence=SessionPresence(steady),
         switchboard=switchboard,
         settings=settings,

@@ -22,6 +22,7 @@ from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
+from bascule.store.prompts import PromptBook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ class Hub:
     open_streams: OpenStreams
     presence: SessionPresence
     projects: ProjectBook
+    prompts: PromptBook
     tickets: Tickets
     spawns: Buckets
     limits: LimitsBook

@@ -6,6 +6,7 @@ from bascule.link.comparisons import ComparisonCommand
 from bascule.link.files import FilesCommand
 from bascule.link.found import FoundCommand
 from bascule.link.machine import AgentInfo, AgentState, MachineCommand
+from bascule.link.prompts import PromptFilesCommand
 from bascule.link.rules import RulesCommand
 from bascule.link.unlogged import UnloggedCommand
 from bascule.model.commands import Actor, AnySessionCommand
@@ -66,6 +67,7 @@ DeviceCommand = (
     | RulesCommand
     | ComparisonCommand
     | UnloggedCommand
+    | PromptFilesCommand
 )
 
 

@@ -4,7 +4,7 @@
  */
 
 const NAME = 'bascule-shell';
-const PAGES = /^\/(?:inbox|search|sessions(?:\/[^/]+)?|settings(?:\/[^/]+)?)?$/;
+const PAGES = /^\/(?:inbox|search|library(?:\/[^/]+)?|sessions(?:\/[^/]+)?|settings(?:\/[^/]+)?)?$/;
 const FILES = /^\/(?:portlet|manifest\.webmanifest|assets\/[a-z]+\/[A-Za-z0-9_.-]+)$/;
 const OF_VERSION = /^\/assets\/[0-9a-f]{16}\/(?:[a-z]+\/){1,2}[A-Za-z0-9_.-]+$/;
 

@@ -10,8 +10,13 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 
 # Which document is made of which bundle.
-BUNDLES = {"index.html": "shell", "portlet.html": "portlet", "terminal.html": "terminal"}
-FOLDERS = ("css", "icons", "js", "shell", "portlet", "terminal", "vendor")
+BUNDLES = {
+    "index.html": "shell",
+    "portlet.html": "portlet",
+    "terminal.html": "terminal",
+    "editor.html": "editor",
+}
+FOLDERS = ("css", "icons", "js", "shell", "portlet", "terminal", "editor", "vendor")
 SOURCES = (".js", ".css", ".svg", ".png")
 FOLDER = "bundle"
 MANIFEST = "manifest.json"

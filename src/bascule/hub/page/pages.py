@@ -23,6 +23,8 @@ PORTLET_POLICY = (
 )
 # A terminal needs no markup at all.
 TERMINAL_POLICY = PORTLET_POLICY.replace("trusted-types dompurify", "trusted-types 'none'")
+# Quill makes elements of pasted HTML by itself: the frame's default policy sends all of it through DOMPurify.
+EDITOR_POLICY = PORTLET_POLICY.replace("trusted-types dompurify", "trusted-types default dompurify")
 
 
 class NoSuchFile(CallerError):
@@ -40,6 +42,10 @@ async def portlet(call: AnyCall) -> Response:
 
 async def terminal(call: AnyCall) -> Response:
     return _frame(call, "terminal.html", TERMINAL_POLICY)
+
+
+async def editor(call: AnyCall) -> Response:
+    return _frame(call, "editor.html", EDITOR_POLICY)
 
 
 def _frame(call: AnyCall, name: str, policy: str) -> Response:
@@ -107,6 +113,8 @@ OPERATIONS = (
     _page("/compare", "The page, at what several agents were given"),
     _page("/compare/{id}", "The page, at one prompt for several agents"),
     _page("/inbox", "The page, at its inbox"),
+    _page("/library", "The page, at its prompt library"),
+    _page("/library/{id}", "The page, at one prompt of its library"),
     _page("/s", "The page, at a session that was shared"),
     _page("/s/{token}", "The page, at a session that was shared, the secret in the path"),
     _page("/search", "The page, at its search"),
@@ -128,6 +136,14 @@ OPERATIONS = (
         need="public",
         run=terminal,
         summary="The terminal frame",
+        described=False,
+    ),
+    Operation(
+        method="GET",
+        path="/editor",
+        need="public",
+        run=editor,
+        summary="The frame in which a prompt is written",
         described=False,
     ),
     Operation(

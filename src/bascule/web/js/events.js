@@ -11,6 +11,12 @@
  * @property {{count: number, at: number, looking?: boolean}} findResult of the search in the transcript in view
  * @property {string} shortcut a letter pressed with Ctrl in a frame
  * @property {string} rename the session whose title is typed next, in its bar
+ * @property {null} needPrompts somebody is about to look for one
+ * @property {string} keepPrompt a text that goes into the prompt library
+ * @property {{id: string, insert: import('../shell/composer/composer.js').Insert | null}} usePrompt a prompt to be used
+ * @property {{promptId: string, version: number, sessionId: string}} promptSent of the library, in a message
+ * @property {{id: string, images: import('./types.d.ts').SentImage[]}} givenBack a refused message is a draft again
+ * @property {string} insertPrompt a prompt to be put into the message
  * @property {null} write the focus goes to where a person writes next
  */
 

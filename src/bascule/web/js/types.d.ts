@@ -766,6 +766,116 @@ export interface TrustedFolders {
   folders: string[];
 }
 
+export interface PromptAdd {
+  content: PromptContent;
+  shared?: boolean;
+}
+
+export interface PromptView {
+  title: string;
+  kind: 'prompt' | 'context' | 'scratch';
+  projectId: string | null;
+  tags: string[];
+  fields: TemplateField[];
+  contexts: string[];
+  always: boolean;
+  id: string;
+  version: number;
+  grantId: string;
+  shared: boolean;
+  favourite: boolean;
+  createdAt: string;
+  createdBy: string;
+  updatedAt: string;
+  updatedBy: string;
+  removedAt: string | null;
+  excerpt: string;
+  source: PromptSource | null;
+  mine: boolean;
+  snippet: string[];
+}
+
+export interface PromptExport {
+  folder: string;
+  promptIds?: string[];
+}
+
+export interface FilesOutcome {
+  folder: string;
+  added: FileOutcome[];
+  changed: FileOutcome[];
+  unchanged: FileOutcome[];
+  skipped: FileOutcome[];
+  cut: boolean;
+}
+
+export interface PromptImport {
+  folder: string;
+  projectId?: string | null;
+  shared?: boolean;
+}
+
+export interface PromptsQuery {
+  q?: string;
+  removed?: boolean;
+}
+
+export interface PromptList {
+  prompts: PromptView[];
+}
+
+export interface PromptMark {
+  promptId: string;
+  favourite?: boolean | null;
+  shared?: boolean | null;
+}
+
+export interface PromptNamed {
+  promptId: string;
+}
+
+export interface PromptSave {
+  promptId: string;
+  base: number;
+  content: PromptContent;
+}
+
+export interface PromptShown {
+  prompt: PromptView;
+  content: PromptContent;
+}
+
+export interface PromptUsed {
+  promptId: string;
+  version: number;
+  kind: 'session' | 'terminal' | 'comparison' | 'message';
+  sessions?: string[];
+}
+
+export interface PromptUses {
+  uses: PromptUseView[];
+}
+
+export interface PromptVersionNamed {
+  promptId: string;
+  version: number;
+}
+
+export interface PromptContent {
+  title: string;
+  kind?: 'prompt' | 'context' | 'scratch';
+  projectId?: string | null;
+  tags?: string[];
+  fields?: TemplateField[];
+  contexts?: string[];
+  always?: boolean;
+  delta: Delta;
+}
+
+export interface PromptVersions {
+  versions: PromptVersion[];
+}
+
 export interface QrBody {
   text: string;
 }
@@ -1376,6 +1486,46 @@ export interface Limits {
   quiet_seconds?: number;
 }
 
+export interface TemplateField {
+  name: string;
+  kind?: 'text' | 'number' | 'choice' | 'choices' | 'file' | 'folder' | 'code' | 'literal';
+  hint?: string;
+  choices?: string[];
+  default?: string;
+}
+
+export interface PromptSource {
+  device: string;
+  path: string;
+  sha256: string;
+}
+
+export interface FileOutcome {
+  path: string;
+  promptId: string | null;
+  problem: string | null;
+}
+
+export interface PromptUseView {
+  version: number;
+  kind: 'session' | 'terminal' | 'comparison' | 'message';
+  sessionId: string | null;
+  at: string;
+  by: string;
+  title: string;
+}
+
+export interface Delta {
+  ops: DeltaOp[];
+}
+
+export interface PromptVersion {
+  version: number;
+  title: string;
+  at: string;
+  by: string;
+}
+
 export interface RequestView {
   session_id: string;
   request_id: string;
@@ -1524,6 +1674,11 @@ export interface QuestionOption {
   preview?: string | null;
 }
 
+export interface DeltaOp {
+  insert: string | Record<string, string>;
+  attributes?: Record<string, string | number | number | boolean | null>;
+}
+
 export interface PastAnswer {
   sessionId: string;
   sessionTitle: string;
@@ -1641,6 +1796,19 @@ export interface Operations {
   'project:remove': { body: ProjectNamed; answer: Done };
   'projects:trust': { body: TrustFolder; answer: Directory };
   'projects:trusted': { body: ListTrusted; answer: TrustedFolders };
+  'prompts:add': { body: PromptAdd; answer: { prompt: PromptView } };
+  'prompts:export': { body: PromptExport; answer: FilesOutcome };
+  'prompts:import': { body: PromptImport; answer: FilesOutcome };
+  'prompts:list': { body: PromptsQuery; answer: PromptList };
+  'prompts:mark': { body: PromptMark; answer: { prompt: PromptView } };
+  'prompts:remove': { body: PromptNamed; answer: Done };
+  'prompts:restore': { body: PromptNamed; answer: { prompt: PromptView } };
+  'prompts:save': { body: PromptSave; answer: { prompt: PromptView } };
+  'prompts:show': { body: PromptNamed; answer: PromptShown };
+  'prompts:used': { body: PromptUsed; answer: Done };
+  'prompts:uses': { body: PromptNamed; answer: PromptUses };
+  'prompts:version': { body: PromptVersionNamed; answer: { content: PromptContent } };
+  'prompts:versions': { body: PromptNamed; answer: PromptVersions };
   'qr': { body: QrBody; answer: QrCode };
   'requests:list': { body: Empty; answer: RequestList };
   'rules:add': { body: AddRule; answer: { rule: RuleView } };

@@ -15,8 +15,11 @@ import { own, table } from '../js/tables.js';
 const FOLD_LINES = 12;
 const FOLD_LETTERS = 1200;
 
-/** @param {import('../js/types.d.ts').PromptEntry} entry */
-export function promptBox(entry) {
+/**
+ * @param {import('../js/types.d.ts').PromptEntry} entry
+ * @param {(text: string) => void} keep in the prompt library
+ */
+export function promptBox(entry, keep) {
   const text = tame(entry.text);
   const long = text.length > FOLD_LETTERS || text.split('\n', FOLD_LINES + 1).length > FOLD_LINES;
   const said = h('div', { class: `said ${long ? 'is-folded' : ''}`.trim(), dir: 'auto' }, text);
@@ -26,7 +29,17 @@ export function promptBox(entry) {
     pictures(entry.images, 'Picture you sent'),
     said,
     long && unfoldButton(said),
-    h('footer', null, [who(entry.by), clockTime(entry.at)].filter(Boolean).join(' · ')),
+    h(
+      'footer',
+      null,
+      [who(entry.by), clockTime(entry.at)].filter(Boolean).join(' · '),
+      h(
+        'button',
+        { type: 'button', class: 'user-message__keep', onclick: () => keep(entry.text) },
+        icon('book', 12),
+        'Save as prompt',
+      ),
+    ),
   );
 }
 

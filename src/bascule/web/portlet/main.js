@@ -50,6 +50,7 @@ const view = new View(column, {
   link: (href) => tell({ type: 'link', href, ...clicked }),
   changes: (seq) => tell({ type: 'changes', seq }),
   branch: () => tell({ type: 'branch' }),
+  keep: (text) => tell({ type: 'keep', text }),
 });
 const held = new Window((place, number) => {
   loading.hidden = place.before === undefined;
@@ -148,6 +149,7 @@ const takes = {
   },
   may: (message) => {
     view.mayContinue = message.branch === true;
+    document.body.classList.toggle('may-keep', message.keep === true);
     schedule();
   },
   find: (message) => find.find(message.text, message.step ?? 0),

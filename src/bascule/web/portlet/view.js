@@ -19,6 +19,7 @@ import { rawEntries } from './raw.js';
  *   link: (href: string) => void,
  *   changes: (seq: number) => void,
  *   branch: () => void,
+ *   keep: (text: string) => void,
  * }} Ask
  * @typedef {{node: HTMLElement, mark: any[], block: Block}} Drawn
  */
@@ -182,7 +183,7 @@ export class View {
     const [entry] = block.entries;
     switch (entry.kind) {
       case 'prompt':
-        return promptBox(entry);
+        return promptBox(entry, this.ask.keep);
       case 'text':
         return this.#text(entry, next?.entries[0].at ?? null);
       case 'tool':

@@ -15,7 +15,7 @@ import { createSessionList } from './session_list.js';
 import { takePushes } from './pushes.js';
 import { keepInPlace, restored, secret } from './storage.js';
 import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
-import { FIRST } from './state.js';
+import { FIRST, mayStart } from './state.js';
 import { ownNames } from './sessions.js';
 import { closeTab } from './session/tabs.js';
 import { Frames } from './frames/frames.js';
@@ -43,6 +43,7 @@ export function createApp(framePlace) {
       branch: (id) => offerBranch(app, id),
       link: (href, at) => openLink(notices.copy, href, at),
       copy: (text) => notices.copy(text),
+      keep: (text) => events.emit('keepPrompt', text),
       changes: (_, seq) => store.set({ panel: true, panelTab: 'changes', panelTurn: seq }),
       key: (key) => events.emit('shortcut', key),
       found: (result) => events.emit('findResult', result),
@@ -50,11 +51,12 @@ export function createApp(framePlace) {
     () => store.get().theme,
     () => ownNames(store.get()),
     (id) => mayBranch(store.get(), id),
+    () => mayStart(store.get()),
   );
   const live = new Live(store, api, frames);
   frames.onForgotten = (id) => live.close(id);
   const { go, goTo } = createNavigation(store, live, frames);
-  const sendHeld = createOutbox(store, api, notices.trouble, (id, images) => events.emit('givenBack', { id, images }));
+  const sendHeld = createOutbox(store, api, notices.trouble, events.emit);
   const list = createSessionList(store, api);
   const connecting = createConnecting({
     store,

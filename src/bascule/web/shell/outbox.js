@@ -13,19 +13,20 @@ import { draftOf, keepDraft } from './storage.js';
  * @param {Store} store
  * @param {Api} api
  * @param {(error: unknown) => void} trouble
- * @param {(id: string, images: Held['images']) => void} givenBack a session's draft has a refused message again
+ * @param {ReturnType<typeof import('../js/events.js').createEvents>['emit']} emit
  */
-export function createOutbox(store, api, trouble, givenBack) {
+export function createOutbox(store, api, trouble, emit) {
   let sending = false;
   async function sendHeld() {
     if (sending) return;
     sending = true;
     try {
       for (let held = store.get().held[0]; held; held = store.get().held[0]) {
-        const { key, sessionId, text, images } = held;
+        const { key, sessionId, text, images, prompts = [] } = held;
         try {
           await api.send(sessionId, { text, images, clientMessageId: key, key });
           store.set((state) => ({ held: state.held.filter((one) => one.key !== key) }));
+          for (const prompt of prompts) emit('promptSent', { ...prompt, sessionId });
         } catch (error) {
           if (/** @type {{code?: string}} */ (error).code === 'OFFLINE') throw error;
           giveBack(sessionId);
@@ -47,10 +48,7 @@ export function createOutbox(store, api, trouble, givenBack) {
     const refused = store.get().held.filter((one) => one.sessionId === sessionId);
     keepDraft(sessionId, [...refused.map((one) => one.text), draftOf(sessionId)].filter(Boolean).join('\n\n'));
     store.set((state) => ({ held: state.held.filter((one) => one.sessionId !== sessionId) }));
-    givenBack(
-      sessionId,
-      refused.flatMap((one) => one.images),
-    );
+    emit('givenBack', { id: sessionId, images: refused.flatMap((one) => one.images) });
   }
 
   return sendHeld;

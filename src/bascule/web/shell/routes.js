@@ -15,7 +15,8 @@ export function placeOf(route) {
     case 'settings':
       return `/settings/${route.part ?? 'general'}`;
     case 'compare':
-      return route.id ? `/compare/${encodeURIComponent(route.id)}` : '/compare';
+    case 'library':
+      return route.id ? `/${route.name}/${encodeURIComponent(route.id)}` : `/${route.name}`;
     default:
       return SCREENS[route.name];
   }
@@ -29,7 +30,8 @@ export function placeOf(route) {
 export function routeOf(path, kept) {
   const [, first, second] = path.split('/');
   if (first === 'sessions' && second) return { name: 'session', id: decodeURIComponent(second) };
-  if (first === 'compare') return { name: 'compare', ...(second ? { id: decodeURIComponent(second) } : {}) };
+  if (first === 'compare' || first === 'library')
+    return { name: first, ...(second ? { id: decodeURIComponent(second) } : {}) };
   if (first === 'settings') return { name: 'settings', part: SETTINGS_PARTS.includes(second) ? second : 'general' };
   const names = /** @type {(keyof typeof SCREENS)[]} */ (Object.keys(SCREENS));
   const name = names.find((one) => SCREENS[one] === path) ?? 'start';

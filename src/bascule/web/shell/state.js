@@ -42,12 +42,18 @@ import { table } from '../js/tables.js';
  * }} LiveSession
  * @typedef {import('../js/types.d.ts').Project} Project
  * @typedef {{
- *   name: keyof typeof import('./routes.js').SCREENS | 'settings' | 'session' | 'compare',
+ *   name: keyof typeof import('./routes.js').SCREENS | 'settings' | 'session' | 'compare' | 'library',
  *   id?: string,
  *   part?: string,
  *   q?: string,
  * }} Route
- * @typedef {{sessionId: string, text: string, images: import('../js/types.d.ts').SentImage[], key: string}} Held
+ * @typedef {{
+ *   sessionId: string,
+ *   text: string,
+ *   images: import('../js/types.d.ts').SentImage[],
+ *   key: string,
+ *   prompts?: {promptId: string, version: number}[],
+ * }} Held
  * @typedef {import('../js/types.d.ts').OpenTerminal} OpenTerminal
  * @typedef {import('../js/types.d.ts').FoundItem} FoundItem
  * @typedef {import('../js/types.d.ts').UnloggedProcess} Unlogged
@@ -92,6 +98,7 @@ export const FIRST = {
   devices: /** @type {Device[]} */ ([]),
   away: /** @type {Record<string, number>} since when each device is */ (table()),
   projects: /** @type {Project[]} in the order they were added */ ([]),
+  prompts: /** @type {import('../js/types.d.ts').PromptView[] | null} null until somebody needs them */ (null),
   agents: /** @type {AgentInfo[]} */ ([]),
   screens: /** @type {AgentInfo[]} */ ([]), // those that can run in a terminal
   desktop: /** @type {import('../js/types.d.ts').Operations['launch:terminal']['answer'] | null} */ (null),

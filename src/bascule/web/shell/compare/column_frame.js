@@ -2,6 +2,7 @@
 
 import { Frames } from '../frames/frames.js';
 import { ownNames } from '../sessions.js';
+import { mayStart } from '../state.js';
 
 const PAGE = 50;
 
@@ -22,6 +23,7 @@ export function columnFrame(app, place, opened) {
         ),
       search: (id, text) => frames.hits(id, text, null),
       branch: () => undefined,
+      keep: (text) => app.events.emit('keepPrompt', text),
       link: (href, at) => app.openLink(href, at),
       copy: (text) => app.copy(text),
       changes: (id) => app.go({ name: 'session', id }),
@@ -31,6 +33,7 @@ export function columnFrame(app, place, opened) {
     () => app.store.get().theme,
     () => ownNames(app.store.get()),
     () => false,
+    () => mayStart(app.store.get()),
   );
   /** How far each frame is; null while its page is being read. @type {Map<string, number | null>} */
   const reached = new Map();

@@ -10,6 +10,7 @@ import { closedView } from './closed.js';
 import { commentChips, setComments, withComments } from './comments.js';
 import { placeholder } from './format.js';
 import { recall } from './history.js';
+import { promptOffers } from '../library/prompt_offers.js';
 import { commandOffers, fileOffers, offers } from './offers.js';
 import { buttonRow, placeRow } from './rows.js';
 import { attachButton, pictureRow, takePictures, tellsTyping, textBox } from './text_box.js';
@@ -17,6 +18,8 @@ import { attachButton, pictureRow, takePictures, tellsTyping, textBox } from './
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../state.js').SessionRecord} SessionRecord */
+/** @typedef {{promptId: string, version: number}} Origin */
+/** @typedef {(text: string, origin: Origin | null) => void} Insert */
 
 const TWICE = 600; // milliseconds between two presses of Escape
 const BLUR_DELAY = 150; // milliseconds: a click on an offer comes after the blur
@@ -25,13 +28,15 @@ const BLUR_DELAY = 150; // milliseconds: a click on an offer comes after the blu
  * @param {HTMLElement} root
  * @param {App} app
  * @param {{editLast: () => boolean}} queue
+ * @param {ReturnType<typeof import('../library/prompts.js').knownPrompts>} prompts of the library
  */
-export function mountComposer(root, app, queue) {
-  const composer = new Composer(app, queue);
+export function mountComposer(root, app, queue, prompts) {
+  const composer = new Composer(app, queue, prompts);
   root.append(composer.closed, composer.box, composer.under);
   app.events.on('mention', (path) => composer.mention(path));
   app.events.on('givenBack', ({ id, images }) => composer.takeBack(id, images));
   app.events.on('write', () => composer.write());
+  app.events.on('insertPrompt', (id) => composer.insertPrompt(id));
   app.store.subscribe((state) => composer.draw(state));
   return { focus: () => composer.area.focus() };
 }
@@ -40,10 +45,14 @@ class Composer {
   /**
    * @param {App} app
    * @param {{editLast: () => boolean}} queue
+   * @param {ReturnType<typeof import('../library/prompts.js').knownPrompts>} prompts
    */
-  constructor(app, queue) {
+  constructor(app, queue, prompts) {
     this.app = app;
     this.queue = queue;
+    this.prompts = prompts;
+    /** Prompts of the library in the messages not sent yet, by session. @type {Map<string, Origin[]>} */
+    this.used = new Map();
     this.id = ''; // of the session in view
     /** Those not sent yet, by session. @type {Map<string, import('./text_box.js').Picture[]>} */
     this.pictures = new Map();
@@ -103,7 +112,12 @@ class Composer {
         () => [],
       );
     const commands = () => app.store.get().live[this.id]?.commands ?? [];
-    return offers(area, [commandOffers(commands), fileOffers(list, find)], text.changed);
+    const library = promptOffers(
+      commandOffers(commands),
+      () => this.prompts.ensure(),
+      (id) => this.insertPrompt(id),
+    );
+    return offers(area, [library, fileOffers(list, find)], text.changed);
   }
 
   #pictures() {
@@ -118,6 +132,7 @@ class Composer {
 
   #changed() {
     keepDraft(this.id, this.area.value);
+    if (!this.area.value.trim()) this.used.delete(this.id);
     this.menu.look();
     this.types(Boolean(this.area.value.trim()));
     this.#drawRow(this.app.store.get());
@@ -154,6 +169,25 @@ class Composer {
     area.focus();
   }
 
+  /**
+   * Where nothing can be written, the prompt is used in another way.
+   * @param {string} promptId
+   */
+  insertPrompt(promptId) {
+    const { app, id } = this;
+    const writes = Boolean(id) && !this.box.hidden;
+    /** @type {Insert} */
+    const insert = (text, origin) => {
+      if (this.id !== id) return app.note('The session was left; nothing was inserted.');
+      const before = this.area.value;
+      this.text.set(before.trim() ? `${before.trimEnd()}\n\n${text}` : text);
+      if (origin) this.used.set(id, [...(this.used.get(id) ?? []), origin]);
+      this.text.changed();
+      this.area.focus();
+    };
+    app.events.emit('usePrompt', { id: promptId, insert: writes ? insert : null });
+  }
+
   send() {
     const { app, id } = this;
     const state = app.store.get();
@@ -161,7 +195,8 @@ class Composer {
     const text = withComments(this.area.value.trim(), comments);
     const images = this.#pictures();
     if ((!text && !images.length) || this.box.classList.contains('is-disabled')) return;
-    const held = { sessionId: id, text: text || 'See the picture.', images, key: newKey() };
+    const prompts = this.used.get(id) ?? [];
+    const held = { sessionId: id, text: text || 'See the picture.', images, key: newKey(), prompts };
     app.store.set((now) => ({ held: [...now.held, held] }));
     if (comments.length) setComments(app, id, []);
     this.#empty();
@@ -183,6 +218,7 @@ class Composer {
 
   #empty() {
     this.text.set('');
+    this.used.delete(this.id);
     keepDraft(this.id, '');
     this.pictures.delete(this.id);
     this.past.forget();

@@ -5,7 +5,8 @@ import { visible } from '../../js/visible.js';
 
 /**
  * `from` is where in the text the offer begins, so that choosing it replaces the rest up to the cursor.
- * @typedef {{label: string, note: string, insert: string}} Offer
+ * `run` is for an offer that is more than its text: what was typed for it is taken away first.
+ * @typedef {{label: string, note: string, insert: string, run?: () => void}} Offer
  * @typedef {(before: string) => {from: number, find: () => Promise<Offer[]> | Offer[]} | null} Source
  */
 
@@ -62,13 +63,14 @@ export function offers(area, sources, changed) {
 
   /** @param {number} n */
   function choose(n) {
-    const { insert } = found[n];
+    const { insert, run } = found[n];
     const end = area.selectionStart ?? area.value.length;
     area.value = area.value.slice(0, from) + insert + area.value.slice(end);
     close();
     area.focus();
     area.setSelectionRange(from + insert.length, from + insert.length);
     changed();
+    run?.();
   }
 
   function close() {

@@ -13,6 +13,7 @@ const KEYS = new Set(['k', 'b', 'j', 'f', 'i']);
 const PLACES = ['before', 'after', 'around'];
 const MAX_SEARCH = 400;
 const MAX_COPY = 4_000_000;
+const MAX_KEPT = 1_048_000; // characters of a prompt
 
 /** @typedef {{frame: HTMLIFrameElement, port: MessagePort | null, waiting: any[], used: number}} Well */
 
@@ -23,6 +24,7 @@ export class Frames {
    *   more: (id: string, place: Record<string, number>, number: number) => void,
    *   search: (id: string, text: string) => void,
    *   branch: (id: string) => void,
+   *   keep: (text: string) => void,
    *   link: (href: string, at: import('../links.js').Point) => void,
    *   copy: (text: string) => void,
    *   changes: (id: string, seq: number | null) => void,
@@ -32,13 +34,15 @@ export class Frames {
    * @param {() => string} theme
    * @param {() => string[]} names this browser's own, now and before
    * @param {(id: string) => boolean} mayBranch whether its conversation can be taken further in a second session
+   * @param {() => boolean} mayKeep whether its messages can be saved in the prompt library
    */
-  constructor(place, answers, theme, names, mayBranch) {
+  constructor(place, answers, theme, names, mayBranch, mayKeep) {
     this.place = place;
     this.answers = answers;
     this.theme = theme;
     this.names = names;
     this.mayBranch = mayBranch;
+    this.mayKeep = mayKeep;
     /** @type {Map<string, Well>} */
     this.frames = new Map();
     /** @type {Well | null} */
@@ -92,6 +96,10 @@ export class Frames {
         break;
       case 'changes':
         if (pressed()) this.answers.changes(id, Number.isSafeInteger(message.seq) ? message.seq : null);
+        break;
+      case 'keep':
+        if (typeof message.text === 'string' && message.text.length <= MAX_KEPT && pressed() && this.mayKeep())
+          this.answers.keep(message.text);
         break;
       case 'branch':
         if (pressed() && this.mayBranch(id)) this.answers.branch(id);
@@ -228,7 +236,7 @@ export class Frames {
    * @param {string} id
    */
   tellMay(id) {
-    this.tell(id, { type: 'may', branch: this.mayBranch(id) });
+    this.tell(id, { type: 'may', branch: this.mayBranch(id), keep: this.mayKeep() });
   }
 
   /**

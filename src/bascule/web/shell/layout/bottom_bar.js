@@ -17,6 +17,7 @@ export function mountBottomBar(root, app) {
     ['list', 'chat', 'Sessions'],
     ['inbox', 'inbox', 'Inbox'],
     ['start', 'plus', 'New'],
+    ['library', 'book', 'Library'],
     ['compare', 'columns', 'Compare'],
     ['settings', 'gear', 'Settings'],
   ]);

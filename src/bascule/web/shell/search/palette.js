@@ -81,6 +81,7 @@ class Palette {
 
   /** @param {string} what */
   show(what) {
+    this.app.events.emit('needPrompts', null);
     if (!this.open) this.before = document.activeElement;
     Object.assign(this, { open: what, text: '', at: 0, found: NOTHING });
     this.#draw();

@@ -5,6 +5,7 @@ import { age, folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { agentLetter, dot, keyName } from '../parts.js';
+import { usable } from '../library/prompts.js';
 import { sessionsInOrder, statusOf, titleOf } from '../sessions.js';
 import { marked } from './hits.js';
 
@@ -15,6 +16,7 @@ import { marked } from './hits.js';
 
 const MAX_SESSIONS = 6;
 const MAX_SAID = 4;
+const MAX_PROMPTS = 4;
 const MAX_COMMANDS = 6; // while nothing is typed
 
 /**
@@ -54,6 +56,7 @@ export function paletteSections(app, text, found, commands) {
       rows: [...sessionRows(app, wanted), ...titledRows(app, wanted, found)].slice(0, MAX_SESSIONS),
     },
     { title: 'Said in sessions', rows: saidRows(app, wanted, found) },
+    { title: 'Prompts', rows: promptRows(app, wanted) },
     { title: 'Commands', rows: wanted ? listed : listed.slice(0, MAX_COMMANDS) },
   ].filter((one) => one.rows.length);
 }
@@ -119,6 +122,21 @@ function saidRows(app, wanted, found) {
       run: () => app.goTo(hit.sessionId, hit.firstSeq),
     }));
 }
+
+/**
+ * Prompts of the library: into the message of the session in view, or to be used.
+ * @param {App} app
+ * @param {string} wanted
+ * @returns {Row[]}
+ */
+const promptRows = (app, wanted) =>
+  (wanted ? usable(app.store.get().prompts, wanted) : []).slice(0, MAX_PROMPTS).map((one) => ({
+    key: `prompt ${one.id}`,
+    mark: icon('book'),
+    label: underlined(visible(one.title), wanted),
+    note: one.tags.map((tag) => `#${visible(tag)}`).join(' ') || 'prompt',
+    run: () => app.events.emit('insertPrompt', one.id),
+  }));
 
 /**
  * @param {Command[]} commands

@@ -107,6 +107,7 @@ function navs(app, state) {
     mayStart(state) && navRow('plus', 'New session', 'is-new', () => app.go({ name: 'start' }), keyCap('N')),
     navRow('inbox', 'Inbox', name === 'inbox' ? 'is-selected' : '', () => app.go({ name: 'inbox' }), waiting),
     navRow('columns', 'Compare', name === 'compare' ? 'is-selected' : '', () => app.go({ name: 'compare' })),
+    navRow('book', 'Library', name === 'library' ? 'is-selected' : '', () => app.go({ name: 'library' })),
   );
 }
 

@@ -1,0 +1,252 @@
+/** Using a prompt: its fields are asked for, its text is shown as it will be, and given to whom the person says. */
+
+import { copyButton } from '../../js/copy_button.js';
+import { h } from '../../js/dom.js';
+import { count, folderName } from '../../js/format.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { choices } from '../start/chips.js';
+import { shownSession } from '../state.js';
+import { askFields } from './ask_fields.js';
+import { blocksFor } from './contexts.js';
+import { openDialog } from './dialog.js';
+import { giveToSeveral, launchInTerminal, startSession } from './giving.js';
+import { TemplateText } from './template_text.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('./giving.js').Origin} Origin */
+/** @typedef {import('./draft.js').Content} Content */
+
+const MAX_AGENTS = 4;
+const PREVIEW = 20_000; // characters shown
+
+/**
+ * @param {App} app
+ * @param {Origin} origin
+ * @param {Content} content
+ * @param {((text: string, origin: Origin) => void) | null} insert into the message that is being written
+ */
+export async function usePrompt(app, origin, content, insert) {
+  const template = new TemplateText(app, origin?.promptId ?? 'new', content);
+  try {
+    await template.load();
+  } catch (error) {
+    app.trouble(error);
+  }
+  const asks = template.fields.some((one) => one.kind !== 'literal');
+  if (insert && !asks && !template.blocks.length) return insert(template.markdown, origin);
+  new UseDialog(app, origin, template, insert).open(content.title || 'Use this prompt');
+}
+
+/**
+ * @param {string} kind
+ * @param {string} mark
+ * @param {string} label
+ * @param {boolean} disabled
+ * @param {() => void} onclick
+ */
+const button = (kind, mark, label, disabled, onclick) =>
+  h('button', { type: 'button', class: `button ${kind}`, 'data-key': label, disabled, onclick }, icon(mark, 14), label);
+
+class UseDialog {
+  /**
+   * @param {App} app
+   * @param {Origin} origin
+   * @param {TemplateText} template
+   * @param {((text: string, origin: Origin) => void) | null} insert
+   */
+  constructor(app, origin, template, insert) {
+    this.app = app;
+    this.origin = origin;
+    this.template = template;
+    this.insert = insert;
+    const state = app.store.get();
+    const project = state.projects.find((one) => one.id === template.content.projectId);
+    const { agent, cwd, device } = choices(state, { device: '', agent: '', model: '', mode: 'relay', cwd: '' });
+    this.agents = agent ? [agent.name] : [];
+    this.cwd = project?.path ?? cwd;
+    this.device = project?.device ?? device?.device;
+    this.busy = '';
+    this.problem = '';
+    this.told = '';
+    this.draw = () => {};
+    this.close = () => {};
+  }
+
+  /** @param {string} title */
+  open(title) {
+    const opened = openDialog(visible(title), (draw, close) => {
+      this.draw = draw;
+      this.close = close;
+      return this.#content();
+    });
+    Object.assign(this, opened);
+  }
+
+  #content() {
+    const { template } = this;
+    const fields = template.fields;
+    const set = (/** @type {string} */ name, /** @type {string | string[]} */ value) => {
+      template.values[name] = value;
+      this.draw();
+    };
+    return [
+      ...askFields(fields, template.values, set, { file: this.#files, folder: this.#folders }),
+      this.#blocks(),
+      this.#preview(),
+      !this.insert && this.#where(),
+      h(
+        'p',
+        { class: 'library-told', role: 'status', 'data-key': 'told' },
+        this.problem || this.told || template.problem,
+      ),
+      this.#buttons(),
+    ];
+  }
+
+  #folders = (/** @type {string} */ typed) => this.app.api.folders(typed || `${this.cwd}/`, this.device);
+
+  #files = async (/** @type {string} */ typed) => {
+    const session = shownSession(this.app.store.get());
+    if (session && typed) return (await this.app.api.findFiles(session, { q: typed })).paths;
+    return this.#folders(typed);
+  };
+
+  #blocks() {
+    const { template, app } = this;
+    const blocks = blocksFor(app.store.get().prompts, template.content.projectId);
+    const named = (app.store.get().prompts ?? []).filter((one) => template.content.contexts.includes(one.id));
+    const all = [...new Map([...blocks, ...named].map((one) => [one.id, one])).values()];
+    if (!all.length) return null;
+    return h(
+      'fieldset',
+      { class: 'ask-field', 'data-key': 'blocks' },
+      h('legend', null, 'Stands before it'),
+      all.map((one) =>
+        h(
+          'label',
+          { class: 'library-check', 'data-key': one.id },
+          h('input', {
+            type: 'checkbox',
+            checked: template.blocks.includes(one.id),
+            onchange: () => void template.toggle(one.id).then(this.draw, app.trouble),
+          }),
+          visible(one.title),
+        ),
+      ),
+    );
+  }
+
+  #preview() {
+    const text = this.template.markdown;
+    const shown = text.length > PREVIEW ? `${text.slice(0, PREVIEW)}…` : text;
+    return h(
+      'section',
+      { class: 'use-preview', 'data-key': 'preview', 'aria-label': 'As the agent gets it' },
+      h('p', { class: 'caption' }, `As the agent gets it · ${count(text.length, 'character')}`),
+      h('pre', { tabindex: 0 }, visible(shown)),
+    );
+  }
+
+  #where() {
+    const state = this.app.store.get();
+    const { usable, recent } = choices(state, { device: '', agent: '', model: '', mode: 'relay', cwd: '' });
+    const folders = [...new Set([this.cwd, ...state.projects.map((one) => one.path), ...recent])].filter(Boolean);
+    return h(
+      'div',
+      { class: 'use-where', 'data-key': 'where' },
+      h(
+        'div',
+        { class: 'chip-row', role: 'group', 'aria-label': 'Agents' },
+        usable.map((one) =>
+          h(
+            'button',
+            {
+              type: 'button',
+              class: `chip context-chip ${this.agents.includes(one.name) ? 'is-on' : ''}`,
+              'data-key': one.name,
+              'aria-pressed': String(this.agents.includes(one.name)),
+              onclick: () => this.#choose(one.name),
+            },
+            one.title,
+          ),
+        ),
+      ),
+      h(
+        'select',
+        {
+          class: 'input',
+          'aria-label': 'Folder',
+          onchange: (/** @type {On<HTMLSelectElement>} */ event) => this.#chooseFolder(event.currentTarget.value),
+        },
+        folders.map((one) =>
+          h('option', { value: one, selected: one === this.cwd }, `${folderName(one)}  ${visible(one)}`),
+        ),
+      ),
+    );
+  }
+
+  /** @param {string} path */
+  #chooseFolder(path) {
+    this.cwd = path;
+    this.device = this.app.store.get().projects.find((one) => one.path === path)?.device ?? this.device;
+    this.draw();
+  }
+
+  /** @param {string} name */
+  #choose(name) {
+    if (this.agents.includes(name)) this.agents = this.agents.filter((one) => one !== name);
+    else if (this.agents.length < MAX_AGENTS) this.agents = [...this.agents, name];
+    else this.app.note(`${MAX_AGENTS} agents at most.`);
+    this.draw();
+  }
+
+  #buttons() {
+    const { template, app, origin, insert, agents } = this;
+    const off = Boolean(template.problem || this.busy);
+    const where = { agents, cwd: this.cwd, device: this.device };
+    const start = () => this.#do('start', () => startSession(app, template.markdown, where, origin));
+    const several = () => this.#do('several', () => giveToSeveral(app, template.markdown, where, origin));
+    const launch = () =>
+      this.#do('launch', () => launchInTerminal(app, template.markdown, where, origin), { stays: true });
+    const copies = [
+      copyButton('Copy as Markdown', () => app.copy(template.markdown), { class: 'button quiet' }, 'Markdown'),
+      copyButton('Copy as text', () => app.copy(template.text), { class: 'button quiet' }, 'Text'),
+    ];
+    return h(
+      'footer',
+      { class: 'use-buttons', 'data-key': 'buttons' },
+      copies,
+      h('span', { class: 'spacer' }),
+      insert
+        ? button('is-primary', 'check', 'Insert', off, () => {
+            this.close();
+            insert(template.markdown, origin);
+          })
+        : [
+            button('line', 'terminal', 'Launch in terminal', off || agents.length !== 1, launch),
+            agents.length > 1
+              ? button('is-primary', 'columns', `Give it to ${agents.length} agents`, off, several)
+              : button('is-primary', 'play', 'Start session here', off || !agents.length, start),
+          ],
+    );
+  }
+
+  /**
+   * @param {string} what
+   * @param {() => Promise<string | void>} run
+   * @param {{stays?: boolean}} [options]
+   */
+  async #do(what, run, { stays = false } = {}) {
+    Object.assign(this, { busy: what, problem: '', told: '' });
+    this.draw();
+    try {
+      this.told = (await run()) ?? '';
+      if (!stays) this.close();
+    } catch (error) {
+      this.problem = /** @type {Error} */ (error).message;
+    }
+    this.busy = '';
+    this.draw();
+  }
+}
