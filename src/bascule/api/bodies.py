@@ -67,9 +67,12 @@ class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class QueueBody(SessionBody, kw_only=True, frozen=True):
-    """One change of the waiting prompts: edit and withdraw name one, reorder names all."""
+    """One change of the waiting prompts: edit and withdraw name one, reorder names all.
 
-    op: Literal["edit", "reorder", "withdraw"]
+    Release sends what is held: the one named, or all. Discard withdraws all that is held.
+    """
+
+    op: Literal["edit", "reorder", "withdraw", "release", "discard"]
     prompt_id: Name | None = None
     text: Text | None = None
     order: tuple[Name, ...] = ()
