@@ -294,6 +294,15 @@ def _add_terminals(commands: Commands) -> None:
         metavar="KEY",
         help="key that detaches and leaves it running (ctrl-])",
     )
+    export = _add(commands, "export", "write a session to a file", _lazily("export", "export"))
+    export.add_argument("session")
+    export.add_argument(
+        "--cast",
+        action="store_true",
+        required=True,
+        help="a terminal as an asciinema recording, as it happened",
+    )
+    export.add_argument("--output", "-o", metavar="FILE", help="file to write (standard output)")
     actions = _group(commands, "projects", "manage folders that agents may trust")
     trust = _add(
         actions,

@@ -1,4 +1,4 @@
-"""What a start can be given in the page: room, a way to talk to the agent, trust, and no permission prompts."""
+"""What a start can be given in the page: room, a way to talk to the agent, trust, no permission prompts."""
 
 import sys
 from collections.abc import AsyncIterator

@@ -179,6 +179,10 @@ class ExportQuery(SessionBody, kw_only=True, frozen=True):
     format: Literal["markdown", "html", "json"] = "markdown"
 
 
+class CastQuery(SessionBody, kw_only=True, frozen=True):
+    offset: Annotated[int, Meta(ge=0)] | None = None  # where the page before ended; the beginning unless said
+
+
 class PageQuery(SessionBody, kw_only=True, frozen=True):
     """The newest entries; or those before, after or around the entry that begins at a number."""
 

@@ -15,6 +15,7 @@ import msgspec
 from bascule.api.answers import (
     AuditPage,
     AuditVerdict,
+    CastPage,
     Created,
     DamagedSession,
     EntriesPage,
@@ -136,6 +137,16 @@ class Client:
     async def discard(self, session_id: str) -> None:
         """Withdraw every prompt that is held."""
         await self._command("session:queue", {"sessionId": session_id, "op": "discard"})
+
+    async def cast(self, session_id: str) -> AsyncGenerator[str, None]:
+        """A terminal's asciinema recording, in pieces of whole lines."""
+        offset: int | None = None
+        while True:
+            fields = {"sessionId": session_id} | ({} if offset is None else {"offset": offset})
+            page = await self._command("session:cast", fields, CastPage)
+            yield page.text
+            if (offset := page.next) is None:
+                return
 
     async def end(self, session_id: str) -> None:
         await self._command("session:end", {"sessionId": session_id})
