@@ -266,6 +266,17 @@ def _add_sessions(commands: Commands) -> None:
     opening.add_argument("session")
     opening.add_argument("--print", action="store_true", help="only print the command that resumes it")
     opening.add_argument("--terminal", metavar="NAME", help="terminal to open")
+    queue = _add(
+        actions,
+        "queue",
+        "list the messages that wait in a session; send or discard what a stop held back",
+        _lazily("queue", "queue"),
+    )
+    queue.add_argument("session")
+    deciding = queue.add_mutually_exclusive_group()
+    deciding.add_argument("--send-next", action="store_true", help="send the first held message")
+    deciding.add_argument("--send-all", action="store_true", help="send every held message, in order")
+    deciding.add_argument("--discard", action="store_true", help="withdraw every held message")
     end = _add(actions, "end", "end a session", _lazily("sessions", "end"))
     end.add_argument("session")
     unlogged = _add(
@@ -307,6 +318,15 @@ def _add_terminals(commands: Commands) -> None:
         metavar="KEY",
         help="key that detaches and leaves it running (ctrl-])",
     )
+    export = _add(commands, "export", "write a session to a file", _lazily("export", "export"))
+    export.add_argument("session")
+    export.add_argument(
+        "--cast",
+        action="store_true",
+        required=True,
+        help="a terminal as an asciinema recording, as it happened",
+    )
+    export.add_argument("--output", "-o", metavar="FILE", help="file to write (standard output)")
     actions = _group(commands, "projects", "manage folders that agents may trust")
     trust = _add(
         actions,

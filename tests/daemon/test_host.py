@@ -16,6 +16,7 @@ from bascule.model.commands import (
     EndSession,
     Interrupt,
     KeepSession,
+    ReleasePrompts,
     ReorderPrompts,
     ResumeSession,
     SendPrompt,
@@ -238,10 +239,30 @@ async def test_queued_prompts_are_sent_one_by_one_in_the_order_people_chose(shor
         assert await refused(daemon.ask(WithdrawPrompt(session_id="s1", prompt_id="x"))) == (
             "PROMPT_NOT_FOUND"
         )
-        await daemon.ask(Interrupt(session_id="s1"))
+        await daemon.ask(Interrupt(session_id="s1", hold=False))
         await daemon.until(TurnEnded, times=4)
         sent = [event.text for event in await daemon.events(PromptSent)]
         assert sent == ["hold", "four", "one", "THREE"]
+
+
+@pytest.mark.row("R8")
+async def test_a_stop_holds_the_queue_through_a_restart_until_a_person_lets_it_go(short_dir: Path):
+    async with running_daemon(short_dir) as daemon:
+        await daemon.start(prompt="hold")
+        await daemon.until(TextSaid)
+        ids = [(await daemon.ask(prompt(text)))["promptId"] for text in ("one", "two", "three")]
+        await daemon.ask(Interrupt(session_id="s1"))
+        await daemon.until(TurnEnded)
+        await daemon.restart()
+        # A new message passes what is held, and its end sends nothing of it.
+        await daemon.ask(prompt("instead"))
+        await daemon.until(TurnEnded, times=2)
+        await daemon.ask(ReleasePrompts(session_id="s1", prompt_ids=(ids[1],)))
+        await daemon.until(TurnEnded, times=3)
+        await daemon.ask(ReleasePrompts(session_id="s1"))
+        await daemon.until(TurnEnded, times=5)
+        sent = [event.text for event in await daemon.events(PromptSent)]
+        assert sent == ["hold", "instead", "two", "one", "three"]
 
 
 @pytest.mark.row("REL-28")

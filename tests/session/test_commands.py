@@ -11,12 +11,14 @@ from bascule.model.commands import (
     Actor,
     AnswerPermission,
     AnswerQuestion,
+    DiscardHeld,
     Done,
     EditPrompt,
     Envelope,
     Interrupt,
     LiveCommand,
     PromptPlaced,
+    ReleasePrompts,
     ReorderPrompts,
     SendPrompt,
     SetMode,
@@ -51,11 +53,14 @@ from bascule.model.events import (
     Question,
     QuestionAnswered,
     QuestionAsked,
+    QueueHeld,
+    QueueReleased,
     ReconnectScheduled,
     RuleAdded,
     SessionEnded,
     SessionEnding,
     SessionReady,
+    TurnEnded,
 )
 from bascule.model.records import RequestRecord
 from bascule.model.settings import Limits
@@ -68,6 +73,7 @@ pytestmark = pytest.mark.anyio
 READY = SessionReady("conversation")
 PROMPT = PromptSent("p1", "Do it", "ana")
 WAITING = PromptQueued("p2", "And then", "ben", "c2")
+STOPPED = [PROMPT, WAITING, Interrupted("ben"), QueueHeld("ben"), TurnEnded("interrupted")]
 INPUT = Raw(b'{"command":"ls"}')
 ASKED = PermissionRequested("r", "Bash", "ls", "execute", INPUT, "ab", ())
 QUESTION = QuestionAsked("q", (Question("Which?"),), Raw(b"{}"), "cd")
@@ -219,6 +225,40 @@ IN_WORDS = "Allow `ls` in /code, in this session"
             Step([Interrupted("ana")], [b"interrupt"], [("interrupt", "ana", "")]),
         ),
         ([], Interrupt(session_id="s"), Done(), Step()),
+        # A stop holds what waits, unless it is to be sent instead.
+        (
+            [PROMPT, WAITING],
+            Interrupt(session_id="s"),
+            Done(),
+            Step([Interrupted("ana"), QueueHeld("ana")], [b"interrupt"], [("interrupt", "ana", "")]),
+        ),
+        (
+            [PROMPT, WAITING],
+            Interrupt(session_id="s", hold=False),
+            Done(),
+            Step([Interrupted("ana")], [b"interrupt"], [("interrupt", "ana", "")]),
+        ),
+        (
+            [*STOPPED],
+            ReleasePrompts(session_id="s", prompt_ids=("p2",)),
+            Done(),
+            Step(
+                [QueueReleased("ana", ("p2",)), PromptSent("p2", "And then", "ben", "c2")],
+                [b"prompt And then"],
+            ),
+        ),
+        ([*STOPPED], DiscardHeld(session_id="s"), Done(), Step([PromptWithdrawn("p2", "ana")])),
+        # What is held lets a new message pass.
+        (
+            [*STOPPED],
+            send(),
+            PromptPlaced(prompt_id="new", state="sent"),
+            Step(
+                [PromptSent("new", "Hello", "ana", "c")],
+                [b"prompt Hello"],
+                [("input", "ana", "5 characters")],
+            ),
+        ),
         ([PROMPT, Interrupted("ben")], Interrupt(session_id="s"), Done(), Step()),
         # The queue.
         (

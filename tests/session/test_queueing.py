@@ -4,11 +4,14 @@ import base64
 from collections.abc import Sequence
 
 import pytest
+from msgspec import structs
 from tests.policy.test_attachments import PNG
 
 from bascule.model.commands import (
+    DiscardHeld,
     EditPrompt,
     QueueChange,
+    ReleasePrompts,
     ReorderPrompts,
     SendPrompt,
     SentImage,
@@ -22,6 +25,7 @@ from bascule.model.events import (
     PromptQueued,
     PromptsReordered,
     PromptWithdrawn,
+    QueueReleased,
 )
 from bascule.model.records import Pending
 from bascule.session.queueing import (
@@ -30,7 +34,8 @@ from bascule.session.queueing import (
     check_prompt,
     check_room,
     images_of,
-    queue_change,
+    next_to_send,
+    queue_changes,
     queued,
 )
 
@@ -132,7 +137,7 @@ QUEUE = pending(waiting("p1"), waiting("p2"))
     ],
 )
 def test_a_change_of_the_queue_becomes_this_event(command: QueueChange, event: AnyEvent):
-    assert queue_change(command, QUEUE, "ben", 10) == event
+    assert queue_changes(command, QUEUE, "ben", 10) == [event]
 
 
 @pytest.mark.parametrize(
@@ -142,15 +147,33 @@ def test_a_change_of_the_queue_becomes_this_event(command: QueueChange, event: A
         (WithdrawPrompt(session_id="s", prompt_id="p3"), "p3"),
         (ReorderPrompts(session_id="s", order=("p4", "p1", "p3")), "p3, p4"),
         (ReorderPrompts(session_id="s", order=("x" * 300,)), "x" * 200),
+        (ReleasePrompts(session_id="s", prompt_ids=("p1", "p3")), "p3"),
     ],
 )
 def test_a_prompt_that_does_not_wait_is_not_found(command: QueueChange, missing: str):
     with pytest.raises(PromptNotFound) as refused:
-        queue_change(command, QUEUE, "ben", 10)
+        queue_changes(command, QUEUE, "ben", 10)
     assert refused.value.message == f"No message {missing} waits in this session; it may have been sent."
 
 
 @pytest.mark.parametrize("text", ["", "x" * 11])
 def test_an_edit_is_checked_as_a_prompt_is(text: str):
     with pytest.raises(InvalidInput):
-        queue_change(EditPrompt(session_id="s", prompt_id="p1", text=text), QUEUE, "ben", 10)
+        queue_changes(EditPrompt(session_id="s", prompt_id="p1", text=text), QUEUE, "ben", 10)
+
+
+def test_what_is_held_is_released_or_discarded_by_a_person_and_passed_over_until_then():
+    held = pending(held_back("p1"), held_back("p2"), waiting("p3"))
+    one, both = ReleasePrompts(session_id="s", prompt_ids=("p1",)), ReleasePrompts(session_id="s")
+    assert queue_changes(one, held, "ben", 10) == [QueueReleased("ben", ("p1",))]
+    assert queue_changes(both, held, "ben", 10) == [QueueReleased("ben")]
+    discarded = [PromptWithdrawn("p1", "ben"), PromptWithdrawn("p2", "ben")]
+    assert queue_changes(DiscardHeld(session_id="s"), held, "ben", 10) == discarded
+    assert next_to_send(held) == waiting("p3")
+    assert next_to_send(pending(held_back("p1"))) is None
+    assert queue_changes(both, QUEUE, "ben", 10) == []
+    assert queue_changes(DiscardHeld(session_id="s"), QUEUE, "ben", 10) == []
+
+
+def held_back(prompt_id: str) -> PromptQueued:
+    return structs.replace(waiting(prompt_id), held=True)

@@ -106,7 +106,7 @@ async def test_messages_wait_in_the_queue_and_can_be_changed_moved_and_withdrawn
     await expect(rows.nth(0)).to_contain_text("think")
     await tab.page.reload()
     await expect(rows.nth(1)).to_contain_text("second")
-    await server.post(f"/api/sessions/{session}/interrupt")
+    await server.post(f"/api/sessions/{session}/interrupt", hold=False)
     sent = await server.wait_for(session, lambda one: isinstance(one, PromptSent) and one.text == "think")
     await server.wait_for(session, lambda one: isinstance(one, PromptSent) and one.text == "second", sent.seq)
     await expect(rows).to_have_count(0)

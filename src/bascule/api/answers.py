@@ -205,6 +205,7 @@ class ChangedFile(View, frozen=True, kw_only=True):
     patch: str
     cut: bool
     binary: bool
+    staged: bool = False
     source: Literal["session", "git", "both"]
     edits: list[int]
 
@@ -220,6 +221,13 @@ class Queue(View, frozen=True, kw_only=True):
     """The prompts that wait, in the order they will be sent."""
 
     queue: list[PromptQueued]
+
+
+class CastPage(View, frozen=True, kw_only=True):
+    """Lines of an asciinema v2 file; `next` is the offset of the next page, null at the end."""
+
+    text: str
+    next: int | None
 
 
 class EventsPage(View, frozen=True, kw_only=True):

@@ -72,9 +72,12 @@ class SpawnBody(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class QueueBody(SessionBody, kw_only=True, frozen=True):
-    """One change of the waiting prompts: edit and withdraw name one, reorder names all."""
+    """One change of the waiting prompts: edit and withdraw name one, reorder names all.
 
-    op: Literal["edit", "reorder", "withdraw"]
+    Release sends what is held: the one named, or all. Discard withdraws all that is held.
+    """
+
+    op: Literal["edit", "reorder", "withdraw", "release", "discard"]
     prompt_id: Name | None = None
     text: Text | None = None
     order: tuple[Name, ...] = ()
@@ -179,6 +182,10 @@ class SearchQuery(Body, kw_only=True, frozen=True):
 
 class ExportQuery(SessionBody, kw_only=True, frozen=True):
     format: Literal["markdown", "html", "json"] = "markdown"
+
+
+class CastQuery(SessionBody, kw_only=True, frozen=True):
+    offset: Annotated[int, Meta(ge=0)] | None = None  # where the page before ended; the beginning unless said
 
 
 class PageQuery(SessionBody, kw_only=True, frozen=True):

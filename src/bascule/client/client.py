@@ -13,12 +13,14 @@ import msgspec
 from bascule.api.answers import (
     AuditPage,
     AuditVerdict,
+    CastPage,
     Created,
     DamagedSession,
     EntriesPage,
     GrantList,
     GrantMade,
     GrantView,
+    Queue,
     RequestList,
     RequestView,
     SessionList,
@@ -35,8 +37,8 @@ from bascule.link.found import Followed
 from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
-from bascule.model.errors import BasculeError
-from bascule.model.events import Decision
+from bascule.model.errors import BasculeError, InvalidInput
+from bascule.model.events import Decision, PromptQueued
 from bascule.model.records import SessionRecord
 
 REPLY_SECONDS = 60
@@ -110,7 +112,30 @@ class Client:
         return await self._keyed("session:send", fields, PromptPlaced)
 
     async def interrupt(self, session_id: str) -> None:
+        """Stop the turn. Prompts that wait are held until `release` or `discard`."""
         await self._command("session:interrupt", {"sessionId": session_id})
+
+    async def queue(self, session_id: str) -> list[PromptQueued]:
+        return (await self._command("session:queued", {"sessionId": session_id}, Queue)).queue
+
+    async def release(self, session_id: str, prompt_id: str | None = None) -> None:
+        """Send what is held: one prompt, or all."""
+        fields = {"sessionId": session_id, "op": "release"}
+        await self._command("session:queue", fields | ({"promptId": prompt_id} if prompt_id else {}))
+
+    async def discard(self, session_id: str) -> None:
+        """Withdraw every prompt that is held."""
+        await self._command("session:queue", {"sessionId": session_id, "op": "discard"})
+
+    async def cast(self, session_id: str) -> AsyncGenerator[str, None]:
+        """A terminal's asciinema recording, in pieces of whole lines."""
+        offset: int | None = None
+        while True:
+            fields = {"sessionId": session_id} | ({} if offset is None else {"offset": offset})
+            page = await self._command("session:cast", fields, CastPage)
+            yield page.text
+            if (offset := page.next) is None:
+                return
 
     async def end(self, session_id: str) -> None:
         await self._command("session:end", {"sessionId": session_id})

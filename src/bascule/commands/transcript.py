@@ -19,6 +19,7 @@ from bascule.model.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
+    QueueHeld,
     ReconnectScheduled,
     SessionEnded,
     SessionFailed,
@@ -108,6 +109,8 @@ class Transcript:
                 terminal.line(f"queued: {one_line(event.text)}", "dim")
             case Interrupted():
                 terminal.line(f"interrupted by {one_line(event.by)}", "yellow")
+            case QueueHeld():
+                terminal.line("what was queued is held: bascule sessions queue SESSION", "yellow")
             case TurnEnded():
                 self._turn_ended(event)
             case SessionEnded():

@@ -11,7 +11,8 @@ from msgspec import Raw, Struct
 from bascule import __version__
 from bascule.daemon.adopting import Adopter
 from bascule.daemon.device import Device
-from bascule.daemon.files.panel import Panel
+from bascule.daemon.files.git_panel import GitPanel
+from bascule.daemon.files.panel import Panel, git_environment
 from bascule.daemon.files.prompt_files import PromptFolders
 from bascule.daemon.found.places import Place
 from bascule.daemon.found.setup import found_sessions
@@ -93,14 +94,24 @@ class Host:
             store, self.sessions, launcher, self._states, self._unlogged, trusted, device, folder
         )
         panel = Panel(store, settings, lambda: launcher.roots)
+        git_panel = GitPanel(store, panel.folder_of, panel.own, git_environment)
         commands = SessionCommands(
             store, self.sessions, launcher, self._starter, self._states, comparing, self._found, clock
         )
         self._handlers = Handlers()
-        prompt_folders = PromptFolders(settings, lambda: launcher.roots)
-        for part in (self._machine, panel, self._rules, comparing, self._found, self._unlogged, commands):
+        parts = (
+            self._machine,
+            panel,
+            git_panel,
+            PromptFolders(settings, lambda: launcher.roots),
+            self._rules,
+            comparing,
+            self._found,
+            self._unlogged,
+            commands,
+        )
+        for part in parts:
             part.register(self._handlers)
-        prompt_folders.register(self._handlers)
         self._send: Callable[[AnyFrame], None] | None = None
         self._stop_labels: Callable[[], None] = lambda: None
         self._tasks: set[asyncio.Task[None]] = set()

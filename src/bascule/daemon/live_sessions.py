@@ -32,6 +32,7 @@ from bascule.store.limits import LimitsBook
 from bascule.transport.errors import KeeperError, KeeperGone, KeeperNotStarted
 from bascule.transport.keeper import KeeperConnection, ensure_keeper
 from bascule.transport.spool import SpoolReader
+from bascule.transport.times import times_file
 from bascule.transport.words import ExitNotice, Notice, OutputNotice, SessionState
 
 log = logging.getLogger(__name__)
@@ -172,12 +173,16 @@ class LiveSessions:
         """Reads a live terminal's output. Each viewer has a reader of its own."""
         return SpoolReader(self.keeper.folder, name, "out")
 
+    def times(self, name: str) -> Path:
+        """The keeper's note of when a live terminal wrote what."""
+        return times_file(self.keeper.folder, name)
+
     def _enter(self, supervisor: LiveSession, process: KeeperProcess) -> None:
         self.live[supervisor.ledger.record.session_id] = supervisor
         self.by_kept_name[process.name] = supervisor
 
     async def _archive(self, name: str, kept_as: str, start: int, end: int) -> None:
-        await asyncio.to_thread(self.archive.put, kept_as, start, end, self.spool(name))
+        await asyncio.to_thread(self.archive.put, kept_as, start, end, self.spool(name), self.times(name))
 
     def run(self, supervisor: LiveSession, process: AgentProcess, plan: SpawnPlan | None) -> None:
         task = asyncio.create_task(

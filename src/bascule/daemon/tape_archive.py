@@ -1,6 +1,7 @@
 """Archive of ended terminals' tapes: one file each; the oldest are deleted when all exceed a byte limit."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -21,6 +22,10 @@ class ArchivedTape(NamedTuple):
     start: int
     end: int
 
+    @property
+    def times(self) -> Path:
+        return self.path.with_suffix(".times")
+
 
 class TapeArchive:
     """Files are named `<run>.<first offset>` and written atomically."""
@@ -30,8 +35,9 @@ class TapeArchive:
         self._most_bytes = most_bytes
         self._log = log
 
-    def put(self, name: str, start: int, end: int, source: Readable) -> None:
-        """Copy the bytes from `start` to `end` here. Raises `OSError` and leaves no file when that fails."""
+    def put(self, name: str, start: int, end: int, source: Readable, times: Path | None = None) -> None:
+        """Copy the bytes from `start` to `end` here, and when they came. Raises `OSError` and leaves no file
+        when that fails."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         fresh = self._folder / f"{name}.new"
         try:
@@ -42,6 +48,9 @@ class TapeArchive:
                 length = file.tell()
                 file.flush()
                 os.fsync(file.fileno())
+            if times is not None and times.exists():
+                shutil.copyfile(times, self._folder / f"{name}.times")
+                (self._folder / f"{name}.times").chmod(0o600)
             fresh.replace(self._folder / f"{name}.{start - length}")
         finally:
             source.close()

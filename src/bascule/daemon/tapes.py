@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from bascule.daemon.live_sessions import LiveSessions, kept_name, process_name
 from bascule.daemon.tape_archive import ArchivedTape
@@ -14,6 +15,7 @@ from bascule.policy.screening import safe_start
 from bascule.session.terminal import TerminalSupervisor
 from bascule.transport.errors import SpoolTrimmed
 from bascule.transport.spool import SpoolReader
+from bascule.transport.times import read_times
 
 ENDED = "This session has ended. Resume it to go on."
 
@@ -30,8 +32,9 @@ class LocalTapes:
         find = partial(self._sessions.archive.find, name)
         live = self._sessions.terminal(session_id)
         if live is not None and live.ledger.record.started_seq == run:
-            spool = self._sessions.spool(process_name(live.ledger.record))
-            return LiveTape(live, spool, find, self._check_storage, grew, delivered)
+            process = process_name(live.ledger.record)
+            spool, times = self._sessions.spool(process), self._sessions.times(process)
+            return LiveTape(live, spool, times, find, self._check_storage, grew, delivered)
         kept = find()
         if kept is None:
             raise SessionNotFound(session_id)
@@ -46,12 +49,16 @@ class EndedTape:
     def __init__(self, kept: ArchivedTape, delivered: Delivered) -> None:
         self.base, self.end = kept.start, kept.end
         self._delivered = delivered
+        self._times = kept.times
         self._file = open(kept.path, "rb")  # noqa: SIM115 - closed by `close`, when its viewer leaves
 
     def read(self, offset: int, limit: int) -> bytes:
         if offset < self.base:
             raise TapeCut
         return os.pread(self._file.fileno(), limit, offset - self.base)
+
+    def times(self) -> list[tuple[int, int]]:
+        return read_times(self._times)
 
     async def tail(self, limit: int) -> TapeTail:
         start = max(self.base, self.end - limit)
@@ -79,6 +86,7 @@ class LiveTape:
         self,
         live: TerminalSupervisor,
         spool: SpoolReader,
+        times: Path,
         find: Callable[[], ArchivedTape | None],
         check_storage: Callable[[], None],
         grew: Callable[[], None],
@@ -86,6 +94,7 @@ class LiveTape:
     ) -> None:
         self._live = live
         self._spool = spool
+        self._times = times
         self._find = find
         self._check_storage = check_storage
         self._delivered: Delivered | None = delivered
@@ -114,6 +123,12 @@ class LiveTape:
             return self._spool.read(offset, limit)
         except SpoolTrimmed:
             raise TapeCut from None
+
+    def times(self) -> list[tuple[int, int]]:
+        if self._ended is not None or self._live.over:
+            kept = self._find()
+            return read_times(kept.times) if kept else []
+        return read_times(self._times)
 
     async def tail(self, limit: int) -> TapeTail:
         tail = self._live.tail(limit)

@@ -8,9 +8,11 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from bascule.hub.api import (
+    cast,
     comparisons,
     files,
     found,
+    git,
     launch,
     machine,
     prompt_files,
@@ -66,6 +68,8 @@ def operation_table() -> Table:
         *grants_api.OPERATIONS,
         *projects_api.OPERATIONS,
         *files.OPERATIONS,
+        *cast.OPERATIONS,
+        *git.OPERATIONS,
     ]
     operations += [*found.OPERATIONS, *rules.OPERATIONS, *comparisons.OPERATIONS, *unlogged.OPERATIONS]
     operations += [*subscriptions.OPERATIONS, *viewer.OPERATIONS, *launch.OPERATIONS]

@@ -5,6 +5,7 @@ LOCK = "keeper.lock"
 LOG = "keeper.log"
 SPOOL = "spool"
 ABOUT = "about.json"  # in each spool folder: what was started there
+TIMES = "times"  # in each terminal's spool folder: when it wrote what
 SEGMENT_BYTES = 8 * 1024 * 1024
 
 

@@ -29,12 +29,14 @@ class Output:
         cap: int,
         changed: Callable[[], None],
         reads_little: Callable[[], bool],
+        noted: Callable[[int], None] | None = None,
     ) -> None:
         self._loop = loop
         self._fd = fd
         self._cap = cap
         self._changed = changed
         self._reads_little = reads_little
+        self._noted = noted  # told the offset of what was read, before it is stored
         self._held = memoryview(b"")
         self.spool = spool
         self.position = 0
@@ -66,6 +68,8 @@ class Output:
         small = self._reads_little()
         count, ended = self._fill(_SMALL_READ if small else _TURN_BYTES)
         if count:
+            if self._noted is not None:
+                self._noted(self.spool.end)
             self._store(_buffer[:count])
         if small and count >= _SMALL_READ:
             self._loop.unwatch(self._fd)

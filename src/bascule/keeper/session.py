@@ -13,6 +13,7 @@ from bascule.keeper.procs import Proc
 from bascule.keeper.request_checks import Refused, Size, SpawnRequest
 from bascule.keeper.spawn import ChildSettings, launch, set_size
 from bascule.keeper.spool import Spool
+from bascule.keeper.times import OutputTimes
 
 # How long after its exit an agent's children may keep its pipes open before the exit is reported anyway.
 _HOLDERS_GRACE = 1.0
@@ -51,7 +52,13 @@ class Session:
         self._echo_priority = echo_priority
         self.stdin = Input(loop, launched.stdin, self.is_terminal, self._typed)
         self.out = Output(
-            loop, launched.out, out, request.spool_cap, self._stream_changed, self._reads_little
+            loop,
+            launched.out,
+            out,
+            request.spool_cap,
+            self._stream_changed,
+            self._reads_little,
+            OutputTimes(folder).note if self.is_terminal else None,
         )
         self.err: Output | None = None
         if launched.err is not None:

@@ -84,6 +84,7 @@ class FileChange(Struct, frozen=True, rename="camel"):
     patch: str
     cut: bool = False  # the patch is not whole, or left out for its size
     binary: bool = False
+    staged: bool = False  # some of it is in the index, for the next commit
 
 
 class GitChanges(Struct, frozen=True, rename="camel"):

@@ -5,6 +5,7 @@ from msgspec import Raw, Struct
 from bascule.link.comparisons import ComparisonCommand
 from bascule.link.files import FilesCommand
 from bascule.link.found import FoundCommand
+from bascule.link.git import GitCommand
 from bascule.link.machine import AgentInfo, AgentState, MachineCommand
 from bascule.link.prompts import PromptFilesCommand
 from bascule.link.rules import RulesCommand
@@ -63,6 +64,7 @@ DeviceCommand = (
     AnySessionCommand
     | MachineCommand
     | FilesCommand
+    | GitCommand
     | FoundCommand
     | RulesCommand
     | ComparisonCommand

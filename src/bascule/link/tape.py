@@ -47,6 +47,10 @@ class Tape(Protocol):
         """At most `limit` bytes from `offset`; b"" when none are here yet. Raises `TapeCut`."""
         ...
 
+    def times(self) -> list[tuple[int, int]]:
+        """Offsets with the milliseconds since 1970 at which the output from there came; may be empty."""
+        ...
+
     async def tail(self, limit: int) -> TapeTail:
         """Where a viewer that wants about the last `limit` bytes begins."""
         ...

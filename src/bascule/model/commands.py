@@ -141,8 +141,20 @@ class WithdrawPrompt(SessionCommand[Done], frozen=True, kw_only=True):
     prompt_id: Name
 
 
+class ReleasePrompts(SessionCommand[Done], frozen=True, kw_only=True):
+    """Send prompts that are held: these, or all of them."""
+
+    prompt_ids: tuple[Name, ...] = ()
+
+
+class DiscardHeld(SessionCommand[Done], frozen=True, kw_only=True):
+    """Withdraw every prompt that is held."""
+
+
 class Interrupt(SessionCommand[Done], frozen=True, kw_only=True):
-    """Stop the turn, keep the agent."""
+    """Stop the turn, keep the agent. Prompts that wait are held until somebody lets them go."""
+
+    hold: bool = True
 
 
 class AnswerPermission(SessionCommand[Done], frozen=True, kw_only=True):
@@ -194,7 +206,7 @@ class EndSession(SessionCommand[Done], frozen=True, kw_only=True):
     """Close the session and end its agent."""
 
 
-QueueChange = EditPrompt | ReorderPrompts | WithdrawPrompt
+QueueChange = EditPrompt | ReorderPrompts | WithdrawPrompt | ReleasePrompts | DiscardHeld
 LiveCommand = (
     SendPrompt
     | QueueChange

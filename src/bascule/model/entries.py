@@ -43,6 +43,8 @@ from bascule.model.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
+    QueueHeld,
+    QueueReleased,
     ReconnectScheduled,
     RuleAdded,
     SessionEnded,
@@ -75,6 +77,8 @@ NoEntry = (
     | PromptEdited
     | PromptsReordered
     | PromptWithdrawn
+    | QueueHeld
+    | QueueReleased
     | AnswerDelivered
     | RuleAdded
     | TitleChanged

@@ -134,6 +134,7 @@ class PromptQueued(Event, frozen=True):
     by: str
     client_message_id: str | None = None
     images: tuple[Image, ...] = ()
+    held: bool = False  # never logged: set in the queue by `queue_held`, until a person lets it go
 
 
 class PromptEdited(Event, frozen=True):
@@ -150,6 +151,19 @@ class PromptsReordered(Event, frozen=True):
 class PromptWithdrawn(Event, frozen=True):
     prompt_id: str
     by: str
+
+
+class QueueHeld(Event, frozen=True):
+    """A turn was stopped while prompts waited: all that wait now stay until a person decides."""
+
+    by: str
+
+
+class QueueReleased(Event, frozen=True):
+    """A person let held prompts go: these, or all of them."""
+
+    by: str
+    prompt_ids: tuple[str, ...] = ()
 
 
 class PromptSent(Event, frozen=True):
@@ -392,6 +406,8 @@ AnyEvent = (
     | PromptEdited
     | PromptsReordered
     | PromptWithdrawn
+    | QueueHeld
+    | QueueReleased
     | PromptSent
     | TurnEnded
     | Interrupted

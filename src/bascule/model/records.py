@@ -43,6 +43,7 @@ class SessionRecord(Struct, omit_defaults=True):
     spawned: bool = False  # this run's process has been started
     open_requests: int = 0
     queued: int = 0
+    held: int = 0  # of those queued: kept back since a turn was stopped
     turns: int = 0
     cost_usd: float | None = None
     context_used: int | None = None

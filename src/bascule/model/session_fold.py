@@ -7,6 +7,8 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from typing import get_args
 
+from msgspec import structs
+
 from bascule.model.codec import Logged
 from bascule.model.events import (
     AgentSpawned,
@@ -37,6 +39,8 @@ from bascule.model.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
+    QueueHeld,
+    QueueReleased,
     ReconnectScheduled,
     RuleAdded,
     SessionEnded,
@@ -82,6 +86,8 @@ FoldedElsewhere = (
     | PromptEdited
     | PromptsReordered
     | PromptWithdrawn
+    | QueueHeld
+    | QueueReleased
     | Interrupted
     | ToolChanged
     | UsageChanged
@@ -89,7 +95,16 @@ FoldedElsewhere = (
     | RuleAdded
 )
 CHANGES_PENDING: frozenset[type[AnyEvent]] = frozenset(
-    {PromptQueued, PromptSent, PromptWithdrawn, PromptEdited, PromptsReordered, RuleAdded}
+    {
+        PromptQueued,
+        PromptSent,
+        PromptWithdrawn,
+        PromptEdited,
+        PromptsReordered,
+        QueueHeld,
+        QueueReleased,
+        RuleAdded,
+    }
 )
 CHANGES_REQUESTS: frozenset[type[AnyEvent]] = frozenset(
     {
@@ -143,6 +158,7 @@ class SessionFold:
         if kind in CHANGES_PENDING:
             _advance_pending(self.pending, event)
             record.queued = len(self.pending.queue)
+            record.held = sum(one.held for one in self.pending.queue)
         return self._advance_requests(event, logged) if kind in CHANGES_REQUESTS else ()
 
     def forget(self, states: Container[RequestState], keep: int = 0) -> None:
@@ -280,15 +296,20 @@ def _advance_pending(pending: Pending, event: AnyEvent) -> None:
         case PromptSent() | PromptWithdrawn():
             pending.queue = [one for one in queue if one.prompt_id != event.prompt_id]
         case PromptEdited(prompt_id=prompt_id, text=text):
-            pending.queue = [_edited(one, text) if one.prompt_id == prompt_id else one for one in queue]
+            pending.queue = [
+                structs.replace(one, text=text) if one.prompt_id == prompt_id else one for one in queue
+            ]
         case PromptsReordered(order=order):
             place = {prompt_id: n for n, prompt_id in enumerate(order)}
             pending.queue = sorted(queue, key=lambda one: place.get(one.prompt_id, len(place)))
+        case QueueHeld():
+            pending.queue = [structs.replace(one, held=True) for one in queue]
+        case QueueReleased(prompt_ids=named):
+            pending.queue = [
+                structs.replace(one, held=False) if not named or one.prompt_id in named else one
+                for one in queue
+            ]
         case RuleAdded():
             pending.rules.append(event)
         case _:
             pass
-
-
-def _edited(prompt: PromptQueued, text: str) -> PromptQueued:
-    return PromptQueued(prompt.prompt_id, text, prompt.by, prompt.client_message_id, prompt.images)

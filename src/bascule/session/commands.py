@@ -8,6 +8,7 @@ from bascule.model.commands import (
     AnswerPermission,
     AnswerQuestion,
     Command,
+    DiscardHeld,
     Done,
     EditPrompt,
     Envelope,
@@ -16,6 +17,7 @@ from bascule.model.commands import (
     LiveCommand,
     PromptPlaced,
     QueueChange,
+    ReleasePrompts,
     ReorderPrompts,
     SendPrompt,
     SetMode,
@@ -30,6 +32,7 @@ from bascule.model.events import (
     PermissionAnswered,
     PermissionModeChanged,
     PromptSent,
+    QueueHeld,
     RuleAdded,
 )
 from bascule.model.lifecycle import Phase
@@ -45,7 +48,14 @@ from bascule.session.answer_checks import (
 from bascule.session.answer_deadlines import answer_audit
 from bascule.session.ending import OVER, STORE_SECONDS
 from bascule.session.ledger import DONE_LATER
-from bascule.session.queueing import check_prompt, check_room, images_of, queue_change, queued
+from bascule.session.queueing import (
+    check_prompt,
+    check_room,
+    images_of,
+    next_to_send,
+    queue_changes,
+    queued,
+)
 from bascule.session.reasons import reason_as_message
 from bascule.session.supervisor import Supervisor, new_id
 from bascule.store.base import AuditAction, AuditRecord, EventStore, StoredReply
@@ -71,8 +81,8 @@ async def carry_out(supervisor: Supervisor, envelope: Envelope[LiveCommand], sto
             request = await _find(supervisor, command.request_id, store)
             await _answer_question(supervisor, command, by, request)
         case Interrupt():
-            await _interrupt(supervisor, by)
-        case EditPrompt() | WithdrawPrompt() | ReorderPrompts():
+            await _interrupt(supervisor, command, by)
+        case EditPrompt() | WithdrawPrompt() | ReorderPrompts() | ReleasePrompts() | DiscardHeld():
             await _change_queue(supervisor, command, by)
         case SetMode() | SetModel():
             await _tell_agent(supervisor, command, by)
@@ -110,7 +120,7 @@ async def _send(
             f"At most {supervisor.limits.inputs_per_minute} messages a minute. Try again in {wait} s.",
             retry_after=wait,
         )
-    now = supervisor.free and not pending.queue
+    now = supervisor.free and next_to_send(pending) is None  # what is held lets a new prompt pass
     placed = PromptPlaced(prompt_id=new_id(), state="sent" if now else "queued")
     fact: AnyEvent = queued(placed.prompt_id, command, by.name)
     writes = []
@@ -177,13 +187,16 @@ async def _find(supervisor: Supervisor, request_id: str, store: EventStore) -> R
     return await store.request(supervisor.ledger.record.session_id, request_id)
 
 
-async def _interrupt(supervisor: Supervisor, by: Actor) -> None:
+async def _interrupt(supervisor: Supervisor, command: Interrupt, by: Actor) -> None:
     _check_running(supervisor)
     if supervisor.ledger.record.phase is not Phase.RUNNING:
         return  # nothing runs, or it is being interrupted already: the command is met
     write = supervisor.driver.interrupt(f"interrupt:{new_id()}")
     audit = _audit("interrupt", supervisor, by, "")
-    facts = [Interrupted(by.name), *supervisor.driver.settled()]
+    facts: list[AnyEvent] = [Interrupted(by.name)]
+    if command.hold and next_to_send(supervisor.ledger.pending) is not None:
+        facts.append(QueueHeld(by.name))
+    facts += supervisor.driver.settled()
     committed = supervisor.log(facts, writes=[write], audit=[audit])
     supervisor.send_next()  # what is interrupted before it was sent is over at once
     await supervisor.ledger.answer(committed)
@@ -191,8 +204,10 @@ async def _interrupt(supervisor: Supervisor, by: Actor) -> None:
 
 async def _change_queue(supervisor: Supervisor, command: QueueChange, by: Actor) -> None:
     limit = supervisor.limits.prompt_chars
-    changed = queue_change(command, supervisor.ledger.pending, by.name, limit)
-    await supervisor.ledger.answer(supervisor.log([changed]))
+    changed = queue_changes(command, supervisor.ledger.pending, by.name, limit)
+    committed = supervisor.log(changed)
+    supervisor.send_next()
+    await supervisor.ledger.answer(committed)
 
 
 async def _tell_agent(supervisor: Supervisor, command: SetMode | SetModel, by: Actor) -> None:

@@ -3,8 +3,10 @@
 from typing import assert_never
 
 from bascule.model.commands import (
+    DiscardHeld,
     EditPrompt,
     QueueChange,
+    ReleasePrompts,
     ReorderPrompts,
     SendPrompt,
     SentImage,
@@ -18,6 +20,7 @@ from bascule.model.events import (
     PromptQueued,
     PromptsReordered,
     PromptWithdrawn,
+    QueueReleased,
 )
 from bascule.model.records import Pending
 from bascule.policy.attachments import objection
@@ -67,20 +70,43 @@ def queued(prompt_id: str, command: SendPrompt, by: str) -> PromptQueued:
     return PromptQueued(prompt_id, command.text, by, command.client_message_id, images_of(command.images))
 
 
-def queue_change(command: QueueChange, pending: Pending, by: str, prompt_chars: int) -> AnyEvent:
-    """The event for an edited, withdrawn or moved prompt. Raises `PromptNotFound`."""
-    waiting = {prompt.prompt_id for prompt in pending.queue}
-    named = set(command.order) if isinstance(command, ReorderPrompts) else {command.prompt_id}
-    if not named <= waiting:
-        missing = ", ".join(sorted(named - waiting))[:200]
-        raise PromptNotFound(f"No message {missing} waits in this session; it may have been sent.")
+def queue_changes(command: QueueChange, pending: Pending, by: str, prompt_chars: int) -> list[AnyEvent]:
+    """The events for edited, withdrawn, moved or released prompts. Raises `PromptNotFound`."""
+    missing = _named(command) - {prompt.prompt_id for prompt in pending.queue}
+    if missing:
+        words = ", ".join(sorted(missing))[:200]
+        raise PromptNotFound(f"No message {words} waits in this session; it may have been sent.")
+    held = [prompt.prompt_id for prompt in pending.queue if prompt.held]
     match command:
         case EditPrompt():
             check_prompt(command.text, (), prompt_chars)
-            return PromptEdited(command.prompt_id, command.text, by)
+            return [PromptEdited(command.prompt_id, command.text, by)]
         case WithdrawPrompt():
-            return PromptWithdrawn(command.prompt_id, by)
+            return [PromptWithdrawn(command.prompt_id, by)]
         case ReorderPrompts():
-            return PromptsReordered(command.order, by)
+            return [PromptsReordered(command.order, by)]
+        case ReleasePrompts():
+            return [QueueReleased(by, command.prompt_ids)] if held else []  # asked for twice: it is met
+        case DiscardHeld():
+            return [PromptWithdrawn(prompt_id, by) for prompt_id in held]
+        case _:
+            assert_never(command)
+
+
+def next_to_send(pending: Pending) -> PromptQueued | None:
+    """The first prompt that waits and is not held."""
+    return next((prompt for prompt in pending.queue if not prompt.held), None)
+
+
+def _named(command: QueueChange) -> set[str]:
+    match command:
+        case ReorderPrompts(order=order):
+            return set(order)
+        case ReleasePrompts(prompt_ids=prompt_ids):
+            return set(prompt_ids)
+        case DiscardHeld():
+            return set()
+        case EditPrompt(prompt_id=prompt_id) | WithdrawPrompt(prompt_id=prompt_id):
+            return {prompt_id}
         case _:
             assert_never(command)

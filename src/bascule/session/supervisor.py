@@ -48,6 +48,7 @@ from bascule.session.open_requests import OpenRequests
 from bascule.session.outbox import Outbox
 from bascule.session.patience import Patience
 from bascule.session.policy_answers import PolicyAnswers
+from bascule.session.queueing import next_to_send
 from bascule.session.reading import Reader, bring_up
 from bascule.session.reviving import Revival, Reviving
 from bascule.session.time_limits import TimeLimits
@@ -297,10 +298,9 @@ class Supervisor:
 
     def send_next(self) -> None:
         """If the agent is free and something waits, send it."""
-        queue = self.ledger.pending.queue
-        if not self.free or not queue:
+        one = next_to_send(self.ledger.pending)
+        if not self.free or one is None:
             return
-        one = queue[0]
         sent = PromptSent(one.prompt_id, one.text, one.by, one.client_message_id, one.images)
         write = self.driver.prompt(sent)
         self.log([sent, *self.driver.settled()], writes=[write])

@@ -37,6 +37,7 @@ AuditAction = Literal[
     "interrupt",
     "grant",
     "worktree",
+    "git",
     "refused",
 ]
 

@@ -35,6 +35,7 @@ class Changed(NamedTuple):
     path: str  # relative to the folder
     status: ChangeStatus
     head: bytes | None  # the object id in the last commit
+    staged: bool = False
 
 
 class GitStatus(NamedTuple):
@@ -76,7 +77,8 @@ def parse_status(output: bytes, prefix: str) -> GitStatus:
             head = None if fields[3] == "000000" else fields[6].encode()
             status = "added" if head is None else "deleted" if fields[5] == "000000" else "modified"
             if _is_file(fields[3]) and _is_file(fields[5]):
-                files.append(Changed(fields[8].removeprefix(prefix), status, head))
+                staged = not fields[1].startswith(".")
+                files.append(Changed(fields[8].removeprefix(prefix), status, head, staged))
         elif line.startswith("u "):
             files.append(Changed(line.split(" ", 10)[10].removeprefix(prefix), "conflict", None))
         elif line.startswith("? "):
@@ -148,11 +150,11 @@ def _compare(
     except CallerError:
         return None  # a link, one of our own files, or gone since
     if old is None or new is None or room <= 0:
-        return FileChange(one.path, one.status, 0, 0, "", cut=True)
+        return FileChange(one.path, one.status, 0, 0, "", cut=True, staged=one.staged)
     if old == new and one.status == "modified":
         return None
     if is_binary(old) or is_binary(new):
-        return FileChange(one.path, one.status, 0, 0, "", binary=True)
+        return FileChange(one.path, one.status, 0, 0, "", binary=True, staged=one.staged)
     return _with_patch(one, _lines(old), _lines(new), room)
 
 
@@ -172,7 +174,7 @@ def _lines(data: bytes) -> list[str]:
 
 def _with_patch(one: Changed, old: list[str], new: list[str], room: int) -> FileChange:
     if len(old) > MAX_LINES or len(new) > MAX_LINES:
-        return FileChange(one.path, one.status, 0, 0, "", cut=True)
+        return FileChange(one.path, one.status, 0, 0, "", cut=True, staged=one.staged)
     lines = list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
@@ -184,4 +186,4 @@ def _with_patch(one: Changed, old: list[str], new: list[str], room: int) -> File
             cut = True
             break
         patch.append(line)
-    return FileChange(one.path, one.status, added, removed, "\n".join(patch), cut)
+    return FileChange(one.path, one.status, added, removed, "\n".join(patch), cut, staged=one.staged)

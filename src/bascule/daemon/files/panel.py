@@ -35,7 +35,7 @@ class Panel:
     def __init__(self, store: EventStore, settings: Settings, roots: Callable[[], tuple[str, ...]]) -> None:
         self._store = store
         self._roots = roots
-        self._own = (settings.data_dir, settings.config_dir)
+        self.own = (settings.data_dir, settings.config_dir)
         self._turn = asyncio.Semaphore(AT_ONCE)
 
     def register(self, handlers: Handlers) -> None:
@@ -48,45 +48,45 @@ class Panel:
     async def _list_folders(self, envelope: Envelope[ListFolders]) -> Folders:
         command = envelope.command
         async with self._turn:
-            return await asyncio.to_thread(complete, command.prefix, command.limit, self._roots(), self._own)
+            return await asyncio.to_thread(complete, command.prefix, command.limit, self._roots(), self.own)
 
     async def _list_files(self, envelope: Envelope[ListFiles]) -> FileList:
         command = envelope.command
         async with self._turn:
-            confined = ConfinedFolder(await self._folder(command.session_id), self._own)
+            confined = ConfinedFolder(await self.folder_of(command.session_id), self.own)
             return await asyncio.to_thread(list_files, confined, command.path)
 
     async def _find_files(self, envelope: Envelope[FindFiles]) -> FoundFiles:
-        command, (path, home) = envelope.command, _git_environment()
+        command, (path, home) = envelope.command, git_environment()
         async with self._turn:
-            folder = await self._folder(command.session_id)
+            folder = await self.folder_of(command.session_id)
             found = await asyncio.to_thread(
-                find_files, folder, command.q, command.limit, self._own, path, home
+                find_files, folder, command.q, command.limit, self.own, path, home
             )
             return FoundFiles(found)
 
     async def _read_file(self, envelope: Envelope[ReadFile]) -> FileContent:
         command = envelope.command
         async with self._turn:
-            confined = ConfinedFolder(await self._folder(command.session_id), self._own)
+            confined = ConfinedFolder(await self.folder_of(command.session_id), self.own)
             return await asyncio.to_thread(read_file, confined, command.path, command.max)
 
     async def _read_changes(self, envelope: Envelope[ReadChanges]) -> GitChanges:
-        path, home = _git_environment()
+        path, home = git_environment()
         async with self._turn:
-            folder = await self._folder(envelope.command.session_id)
-            confined = ConfinedFolder(folder, self._own)
+            folder = await self.folder_of(envelope.command.session_id)
+            confined = ConfinedFolder(folder, self.own)
             return await asyncio.to_thread(read_changes, folder, confined, path, home)
 
-    async def _folder(self, session_id: str) -> str:
+    async def folder_of(self, session_id: str) -> str:
         record = await self._store.session(session_id)
         if record is None or not record.cwd:
             raise SessionNotFound(session_id)
         if record.found:  # the folder is what a file on the disk says, and nobody has checked it yet
-            return check_directory(record.cwd, self._roots(), self._own)[0]
+            return check_directory(record.cwd, self._roots(), self.own)[0]
         return record.cwd
 
 
-def _git_environment() -> tuple[str, str]:
+def git_environment() -> tuple[str, str]:
     """Where programs are, and whose settings git reads."""
     return os.environ.get("PATH", os.defpath), os.path.expanduser("~")

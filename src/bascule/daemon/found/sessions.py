@@ -33,7 +33,7 @@ from bascule.model.commands import (
 )
 from bascule.model.errors import BasculeError, InvalidInput, LimitReached, SessionOver
 from bascule.model.events import AnyEvent, Note
-from bascule.session.queueing import check_prompt, check_room, queue_change, queued
+from bascule.session.queueing import check_prompt, check_room, queue_changes, queued
 from bascule.session.supervisor import new_id
 from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, StoredReply
 
@@ -218,8 +218,8 @@ class FoundSessions:
             if isinstance(command, SendPrompt):
                 answer = await self._queue(command, envelope, point, shown)
             else:
-                change = queue_change(command, point.pending, envelope.by.name, self._prompt_chars())
-                await self._append(point, [change])
+                changes = queue_changes(command, point.pending, envelope.by.name, self._prompt_chars())
+                await self._append(point, changes)
                 answer = Done()
         self._refused.discard(command.session_id)
         self._follow()

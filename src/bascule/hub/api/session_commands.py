@@ -15,12 +15,14 @@ from bascule.model.commands import (
     AnswerPermission,
     AnswerQuestion,
     ArchiveSession,
+    DiscardHeld,
     Done,
     EditPrompt,
     EndSession,
     Interrupt,
     KeepSession,
     QueueChange,
+    ReleasePrompts,
     RenameSession,
     ReorderPrompts,
     ResumeSession,
@@ -47,6 +49,10 @@ def _queue_change(body: QueueBody) -> QueueChange:
             return EditPrompt(session_id=sid, prompt_id=prompt_id, text=text)
         case QueueBody(op="withdraw", prompt_id=str(prompt_id)):
             return WithdrawPrompt(session_id=sid, prompt_id=prompt_id)
+        case QueueBody(op="release", prompt_id=prompt_id):
+            return ReleasePrompts(session_id=sid, prompt_ids=(prompt_id,) if prompt_id else ())
+        case QueueBody(op="discard"):
+            return DiscardHeld(session_id=sid)
         case _:
             raise InvalidInput("edit needs promptId and text, withdraw needs promptId, reorder needs order.")
 
@@ -123,7 +129,7 @@ OPERATIONS = (
         body=QueueBody,
         answer=Done,
         run=change_queue,
-        summary="Edit, reorder or withdraw waiting prompts",
+        summary="Edit, reorder, withdraw, release or discard waiting prompts",
         in_session=True,
         max_bytes=LARGE,
     ),

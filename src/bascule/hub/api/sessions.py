@@ -320,6 +320,7 @@ OPERATIONS = (
         in_session=True,
     ),
     Operation(
+        name="session:queued",
         method="GET",
         path=ONE + "/queue",
         need="session_read",

@@ -138,6 +138,12 @@ export function createApi(feed) {
      */
     folders: (prefix, device) =>
       feed.call('directories:find', { prefix, limit: 8, device }).then((answer) => answer.directories ?? []),
+    trusted: () => feed.call('projects:trusted', {}).then((answer) => answer.folders),
+    /**
+     * @param {string} path
+     * @param {boolean} trusted
+     */
+    trust: (path, trusted) => feed.call('projects:trust', { path, trusted }),
     recentFolders: () => feed.call('directories:recent', {}).then((answer) => answer.directories),
   };
 }

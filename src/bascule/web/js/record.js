@@ -59,6 +59,12 @@ export function queueAfter(queue, event) {
     }
     case 'prompt_edited':
       return queue.map((one) => (one.prompt_id === event.prompt_id ? { ...one, text: event.text } : one));
+    case 'queue_held':
+      return queue.map((one) => ({ ...one, held: true }));
+    case 'queue_released':
+      return queue.map((one) =>
+        !event.prompt_ids?.length || event.prompt_ids.includes(one.prompt_id) ? released(one) : one,
+      );
     case 'prompts_reordered': {
       /** @param {PromptQueued} one */
       const place = (one) => {
@@ -73,6 +79,13 @@ export function queueAfter(queue, event) {
     default:
       return queue;
   }
+}
+
+/** @param {PromptQueued} prompt */
+function released(prompt) {
+  const free = { ...prompt };
+  delete free.held;
+  return free;
 }
 
 /**

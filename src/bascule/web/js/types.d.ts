@@ -84,6 +84,7 @@ export interface PromptQueued {
   by: string;
   client_message_id?: string | null;
   images?: Image[];
+  held?: boolean;
 }
 
 export interface PromptEdited {
@@ -103,6 +104,17 @@ export interface PromptWithdrawn {
   type: 'prompt_withdrawn';
   prompt_id: string;
   by: string;
+}
+
+export interface QueueHeld {
+  type: 'queue_held';
+  by: string;
+}
+
+export interface QueueReleased {
+  type: 'queue_released';
+  by: string;
+  prompt_ids?: string[];
 }
 
 export interface PromptSent {
@@ -439,6 +451,7 @@ export interface SessionRecord {
   spawned: boolean;
   open_requests: number;
   queued: number;
+  held: number;
   turns: number;
   cost_usd: number | null;
   context_used: number | null;
@@ -1091,6 +1104,7 @@ export interface Followed {
 
 export interface Interrupt {
   sessionId: string;
+  hold?: boolean;
 }
 
 export interface KeepSession {
@@ -1165,10 +1179,14 @@ export interface AnswerQuestion {
 
 export interface QueueBody {
   sessionId: string;
-  op: 'edit' | 'reorder' | 'withdraw';
+  op: 'edit' | 'reorder' | 'withdraw' | 'release' | 'discard';
   promptId?: string | null;
   text?: string | null;
   order?: string[];
+}
+
+export interface Queue {
+  queue: PromptQueued[];
 }
 
 export interface ReconnectBody {
@@ -1229,6 +1247,7 @@ export interface SessionView {
   spawned: boolean;
   open_requests: number;
   queued: number;
+  held: number;
   turns: number;
   cost_usd: number | null;
   context_used: number | null;
@@ -1712,6 +1731,8 @@ export type Event =
   | PromptEdited
   | PromptsReordered
   | PromptWithdrawn
+  | QueueHeld
+  | QueueReleased
   | PromptSent
   | TurnEnded
   | Interrupted
@@ -1840,6 +1861,7 @@ export interface Operations {
   'session:permission-mode': { body: SetPermissionMode; answer: Done };
   'session:question': { body: AnswerQuestion; answer: Done };
   'session:queue': { body: QueueBody; answer: Done };
+  'session:queued': { body: SessionBody; answer: Queue };
   'session:reconnect': { body: ReconnectBody; answer: Reconnected | Done };
   'session:resume': { body: ResumeSession; answer: Done };
   'session:resume-command': { body: SessionBody; answer: ResumeCommand };

@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { resume } from '../making_room.js';
 import { foundClosed } from '../sidebar/found_session.js';
 import { agentTitle, isReconnecting, reconnectWords } from '../sessions.js';
 import { isGuest, mayAct } from '../state.js';
@@ -76,7 +77,7 @@ function notBack(app, state, session) {
         `${known ? 'The reason is above' : 'It does not know this conversation any more'}; everything is kept.`,
     ),
     h('span', { class: 'spacer' }),
-    known && button('refresh', 'Reconnect', () => resume(app, session)),
+    known && button('refresh', 'Reconnect', () => resume(app, session.session_id)),
   ];
 }
 
@@ -94,12 +95,6 @@ function over(app, session) {
       failed ? `It did not start. ${session.end_message ?? ''}` : 'This session has ended. Everything is kept.',
     ),
     h('span', { class: 'spacer' }),
-    button('play', failed ? 'Try again' : 'Resume', () => resume(app, session)),
+    button('play', failed ? 'Try again' : 'Resume', () => resume(app, session.session_id)),
   ];
 }
-
-/**
- * @param {App} app
- * @param {SessionRecord} session
- */
-const resume = (app, session) => void app.api.resume(session.session_id).catch(app.trouble);

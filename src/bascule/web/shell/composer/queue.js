@@ -3,7 +3,8 @@
 import { h, iconButton, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { deliveryWords } from '../sidebar/found_session.js';
-import { shownSession } from '../state.js';
+import { mayAct, shownSession } from '../state.js';
+import { heldButtons } from './held.js';
 import { QueueActions, queueEditor, queueRow } from './queue_row.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -68,13 +69,7 @@ function queueView(app, state, actions) {
   return h(
     'section',
     { class: 'queue', 'aria-label': 'Queued messages' },
-    h(
-      'header',
-      null,
-      icon('clock', 14),
-      h('b', null, `${queue.length + held.length} queued`),
-      h('span', null, whenSent(state, id, queue.length === 0)),
-    ),
+    queueHeader(app, state, id, queue, held.length),
     h(
       'ol',
       null,
@@ -87,12 +82,41 @@ function queueView(app, state, actions) {
 }
 
 /**
+ * How many wait, and for what. A stop holds them back: then a person says what becomes of them.
+ * @param {App} app
  * @param {State} state
  * @param {string} id
- * @param {boolean} onlyHeld
+ * @param {import('../../js/types.d.ts').PromptQueued[]} queue
+ * @param {number} here how many this page keeps while the line is down
  */
-function whenSent(state, id, onlyHeld) {
-  if (onlyHeld) return 'sent when the connection is back';
+function queueHeader(app, state, id, queue, here) {
+  const stopped = queue.filter((one) => one.held);
+  const waiting = queue.length - stopped.length + here;
+  if (!stopped.length)
+    return h(
+      'header',
+      null,
+      icon('clock', 14),
+      h('b', null, `${waiting} queued`),
+      h('span', null, whenSent(state, id, queue.length === 0)),
+    );
+  return h(
+    'header',
+    { class: 'queue__held' },
+    icon('pause', 14),
+    h('b', null, `${stopped.length} held`),
+    h('span', null, waiting ? `${waiting} queued` : 'since the turn was stopped'),
+    mayAct(state, id) && heldButtons(app, id, stopped),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {string} id
+ * @param {boolean} onlyHere
+ */
+function whenSent(state, id, onlyHere) {
+  if (onlyHere) return 'sent when the connection is back';
   const session = state.sessions[id];
   return session?.found ? deliveryWords(state, session) : 'sent when the turn ends';
 }

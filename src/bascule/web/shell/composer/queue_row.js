@@ -4,6 +4,8 @@ import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { nameOf } from '../sessions.js';
 import { mayAct } from '../state.js';
+import { isWorking } from './format.js';
+import { release } from './held.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
@@ -75,9 +77,12 @@ export class QueueActions {
    */
   sendNow(id, queue, promptId) {
     const { app } = this;
+    const held = queue.some((one) => one.prompt_id === promptId && one.held);
+    if (held && !isWorking(app.store.get().sessions[id])) return release(app, id, promptId);
     const run = () =>
       void this.move(id, queue, promptId, 0)
-        .then(() => app.api.interrupt(id))
+        .then(() => (held ? app.api.queue(id, { op: 'release', promptId }) : null))
+        .then(() => app.api.interrupt(id, { hold: false }))
         .catch(app.trouble);
     app.store.set({
       confirm: {
@@ -193,6 +198,7 @@ const grip = (actions, id, queue, n) =>
  */
 function rowButtons(state, actions, id, queue, n) {
   const promptId = queue[n].prompt_id;
+  const first = queue[n].held ? 'Move to the top' : 'Send next';
   /**
    * @param {string} mark
    * @param {string} label
@@ -202,7 +208,7 @@ function rowButtons(state, actions, id, queue, n) {
   const button = (mark, label, key, onclick) =>
     iconButton(mark, label, { class: 'is-small', 'data-key': key, onclick });
   return [
-    n > 0 && button('up', 'Send next', 'next', () => void actions.move(id, queue, promptId, 0)),
+    n > 0 && button('up', first, 'next', () => void actions.move(id, queue, promptId, 0)),
     !state.sessions[id]?.found && button('bolt', 'Send now', 'now', () => actions.sendNow(id, queue, promptId)),
     button('edit', 'Edit', 'edit', () => actions.edit(promptId)),
     button('trash', 'Withdraw', 'withdraw', () => actions.withdraw(id, promptId)),

@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { clockTime } from '../../js/format.js';
+import { resume } from '../making_room.js';
 import { menu } from '../parts.js';
 import { pinChoice } from '../sidebar/rows.js';
 import { isOver, nameOf } from '../sessions.js';
@@ -80,7 +81,7 @@ function actChoices(app, session) {
     pinChoice(app, id),
     { label: session.archived ? 'Take out of the archive' : 'Archive', icon: 'inbox', run: archive },
     isOver(session)
-      ? { label: 'Resume', icon: 'play', run: () => void app.api.resume(id).catch(app.trouble) }
+      ? { label: 'Resume', icon: 'play', run: () => resume(app, id) }
       : { label: 'End session', icon: 'stop', danger: true, run: () => confirmEnd(app, id) },
   ];
 }

@@ -23,6 +23,8 @@ const ACTIONS = table({
   mode: 'Changed the mode',
   interrupt: 'Stopped a turn',
   grant: 'Trust',
+  worktree: 'Changed a work tree',
+  git: 'Changed the repository',
   refused: 'Was refused',
 });
 

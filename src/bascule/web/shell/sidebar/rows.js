@@ -212,6 +212,7 @@ function subLine(state, session, status) {
     ];
   if (status.dot === 'running') return [status.word, session.queued ? ` · ${session.queued} queued` : ''];
   if (status.dot === 'starting') return [status.word];
+  if (session.held) return [h('span', { class: 'need' }, `${count(session.held, 'message')} held`)];
   const work = workOf(session);
   return work.length ? work : null;
 }

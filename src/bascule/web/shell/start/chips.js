@@ -5,11 +5,20 @@ import { icon } from '../../js/icons.js';
 import { folderName } from '../../js/format.js';
 import { agentLetter, menu } from '../parts.js';
 import { agentTitle, homeOf } from '../sessions.js';
+import { trustChoices } from './trust.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../composer/chips.js').PermissionMode} PermissionMode */
-/** @typedef {{device: string, agent: string, model: string, mode: PermissionMode, cwd: string}} Wanted */
+/**
+ * @typedef {object} Wanted
+ * @property {string} device
+ * @property {string} agent
+ * @property {string} driver
+ * @property {string} model
+ * @property {PermissionMode} mode
+ * @property {string} cwd
+ */
 /** @typedef {ReturnType<typeof choices>} Choices */
 
 const caret = () => h('span', { class: 'chip__caret' }, icon('down', 12));
@@ -78,6 +87,7 @@ export function folderChip(app, state, { cwd, recent }, does) {
   /** @param {HTMLElement} anchor */
   async function open(anchor) {
     const known = await app.api.recentFolders().catch(() => recent); // the line is down: what this page has seen
+    const trust = await trustChoices(app, cwd, anchor);
     const some = known.slice(0, 6);
     const projects = state.projects.filter((one) => !some.includes(one.path));
     menu(anchor, [
@@ -105,6 +115,7 @@ export function folderChip(app, state, { cwd, recent }, does) {
         : []),
       /** @type {const} */ ('line'),
       { label: 'Another folder…', icon: 'folder', run: does.type },
+      ...trust,
     ]);
   }
   return h(

@@ -5,6 +5,7 @@ import { h } from '../../js/dom.js';
 import { duration } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
+import { offerOf, offerWords } from '../making_room.js';
 import { START_SECONDS } from './starting.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -18,6 +19,7 @@ import { START_SECONDS } from './starting.js';
  * @property {() => void} giveUp
  * @property {() => void} typePath
  * @property {(name: string) => void} use another agent
+ * @property {(id: string) => void} endAndStart
  */
 
 const MAX_SAID = 4000; // characters
@@ -92,7 +94,7 @@ export function startFailed(app, state, going, chosen, does) {
     h(
       'footer',
       null,
-      footButtons(app, code, chosen, does),
+      footButtons(app, going.error, chosen, does),
       h('span', { class: 'spacer' }),
       copyButton('Copy details', () => app.copy([title, text, said].filter(Boolean).join('\n'))),
     ),
@@ -136,16 +138,19 @@ const saidView = (said) =>
 
 /**
  * @param {App} app
- * @param {string} code
+ * @param {any} error
  * @param {Choices} chosen
  * @param {Does} does
  */
-function footButtons(app, code, { agent, usable }, does) {
+function footButtons(app, error, { agent, usable }, does) {
+  const { code } = error;
+  const offer = offerOf(error);
   const folder = code === 'INVALID_DIRECTORY';
   const other = MAY_USE_ANOTHER.includes(code) ? usable.find((one) => one !== agent && !one.demo) : undefined;
   return [
     folder && button('is-primary', does.typePath, icon('folder', 14), 'Change the folder'),
-    button(folder ? 'line' : 'is-primary', does.retry, icon('refresh', 14), 'Try again'),
+    offer && button('is-primary', () => does.endAndStart(offer.sessionId), offerWords(offer, 'start')),
+    button(folder || offer ? 'line' : 'is-primary', does.retry, icon('refresh', 14), 'Try again'),
     code === 'LIMIT_REACHED' &&
       button('line', () => app.go({ name: 'settings', part: 'limits' }), icon('gear', 14), 'Settings'),
     code === 'START_TIMEOUT' && button('line', does.wait, 'Keep waiting'),

@@ -9,6 +9,7 @@ import { control, keyCap } from '../parts.js';
 import { draftOf, keepDraft } from '../storage.js';
 import { agentCard } from './agents.js';
 import { agentChip, choices, deviceChip, folderChip, modelField } from './chips.js';
+import { driverChip, driverOf } from './driver.js';
 import { startFailed } from './failed.js';
 import { fillSlot, folderField, slot } from './folder.js';
 import { startSteps, welcome } from './progress.js';
@@ -57,8 +58,9 @@ class StartScreen {
   constructor(app) {
     this.app = app;
     this.again = () => {};
+    const cwd = sessionStorage.getItem(FOLDER) ?? '';
     /** @type {import('./chips.js').Wanted} */
-    this.command = { device: '', agent: '', model: '', mode: 'relay', cwd: sessionStorage.getItem(FOLDER) ?? '' };
+    this.command = { device: '', agent: '', driver: '', model: '', mode: 'relay', cwd };
     /** @type {import('../composer/text_box.js').Picture[]} */
     this.pictures = [];
     this.typesPath = false;
@@ -228,7 +230,8 @@ class StartScreen {
     update(this.shots, [pictureRow(this.pictures, drop)]);
     update(row, [
       h('span', { 'data-island': '', 'data-key': 'clip' }),
-      agentChip(state, chosen, (agent) => this.#choose({ agent, model: '' })),
+      agentChip(state, chosen, (agent) => this.#choose({ agent, driver: '', model: '' })),
+      driverChip(chosen.agent, this.command.driver, (driver) => this.#choose({ driver })),
       modelField(chosen, this.command.model, (model) => this.#choose({ model })),
       permissionChip(this.command.mode, (mode) => this.#choose({ mode })),
       h('span', { class: 'spacer' }),
@@ -259,7 +262,7 @@ class StartScreen {
         h('span', { class: 'spacer', 'data-key': 'spacer' }),
         idle ? terminalChips(app, state, chosen.cwd) : [],
       ),
-      idle && unaskedLines(unaskedOf(chosen.agent)),
+      idle && unaskedLines(unaskedOf(chosen.agent, driverOf(chosen.agent, this.command.driver) || undefined)),
       typesPath && slot('folder'),
       fresh && agentCard(app, state, { use: (agent) => this.#use(agent) }),
       addFirst && h('p', { class: 'caption first', 'data-key': 'cap' }, 'Add your first project'),
@@ -282,10 +285,11 @@ class StartScreen {
       return startFailed(app, state, starting.going, chosen, {
         retry: () => starting.retry(),
         wait: () => starting.keepWaiting(),
+        endAndStart: (id) => void starting.endAndStart(id),
         giveUp,
         typePath: () => this.#typePath(),
         use: (agent) => {
-          Object.assign(this.command, { agent, model: '' });
+          Object.assign(this.command, { agent, driver: '', model: '' });
           void starting.start();
         },
       });
@@ -299,7 +303,7 @@ class StartScreen {
    * @param {import('../state.js').AgentInfo} agent
    */
   #use(agent) {
-    this.#choose({ agent: agent.name, model: '' });
+    this.#choose({ agent: agent.name, driver: '', model: '' });
     if (!agent.demo) return void this.area.focus();
     if (!this.#task()) this.area.value = FIRST_TASK;
     void this.starting.start();

@@ -2,6 +2,8 @@
 
 import { newKey } from '../../js/api.js';
 import { choices } from './chips.js';
+import { driverOf } from './driver.js';
+import { endFirst } from '../making_room.js';
 import { taskProblem } from './task.js';
 
 // As long as a start may take before a person is asked what to do; the server gives the process the same time.
@@ -74,10 +76,12 @@ export class Starting {
    */
   async #startOne(mine, options, device) {
     const { app, command } = this;
+    const driver = driverOf(choices(app.store.get(), command).agent, command.driver);
     const made = await app.api.create({
       ...options,
       ...(this.several.alone() ? { worktree: true } : {}),
       ...(command.model ? { model: command.model } : {}),
+      ...(driver ? { driver } : {}),
       ...(device ? { device: device.device } : {}),
       key: newKey(),
     });
@@ -103,6 +107,25 @@ export class Starting {
   retry() {
     if (this.going?.id && this.going.error?.code === 'START_TIMEOUT') this.#end(this.going.id);
     void this.start();
+  }
+
+  /**
+   * As many agents work as may: one is ended to make room, and its end is waited for.
+   * @param {string} id
+   */
+  async endAndStart(id) {
+    const { app } = this;
+    if (this.isBusy) return;
+    const mine = this.#set({ id: '', began: Date.now(), error: null });
+    try {
+      await endFirst(app, id);
+    } catch (error) {
+      if (this.going === mine) this.#set({ ...mine, error });
+      return;
+    }
+    if (this.going !== mine) return;
+    this.going = null;
+    await this.start();
   }
 
   keepWaiting() {

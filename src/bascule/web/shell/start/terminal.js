@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { askCard } from '../ask_card.js';
 import { agentLetter, menu } from '../parts.js';
 import { mayStart } from '../state.js';
 import { openTerminal } from '../terminal/terminals.js';
@@ -39,11 +40,43 @@ export function terminalChips(app, state, cwd) {
             menu(event.currentTarget, [
               { title: 'In its own terminal' },
               ...agents.map((one) => ({ label: one.title, note: one.version ?? '', run: () => open(one.name) })),
+              ...unaskedChoices(app, event.currentTarget, agents, cwd),
             ]),
         },
         agentLetter(agents[0].name),
         agents.length === 1 ? `Open ${agents[0].title}’s terminal` : 'Open an agent’s terminal',
         h('span', { class: 'chip__caret' }, icon('down', 12)),
       ),
+  ];
+}
+
+/**
+ * Without permission prompts: chosen for one terminal, in words, and asked about.
+ * @param {App} app
+ * @param {HTMLElement} anchor
+ * @param {import('../state.js').AgentInfo[]} agents
+ * @param {string} cwd
+ * @returns {import('../parts.js').Choice[]}
+ */
+function unaskedChoices(app, anchor, agents, cwd) {
+  const able = agents.filter((one) => one.skips_permissions);
+  if (!able.length) return [];
+  return [
+    'line',
+    ...able.map((one) => ({
+      label: `${one.title}, skipping permissions…`,
+      note: 'it asks nothing before it acts',
+      danger: true,
+      run: () =>
+        void askCard(anchor, {
+          title: `Start ${one.title} without permission prompts?`,
+          text:
+            `It will run commands and change files without asking you, and Bascule’s rules don’t apply: nothing ` +
+            `stops it in ${cwd || 'your home folder'} or wherever else you may write. Only this terminal is affected.`,
+          yes: 'Skip permissions and start',
+          danger: true,
+          run: () => void openTerminal(app, { agent: one.name, cwd: cwd || null, skipPermissions: true }),
+        }),
+    })),
   ];
 }

@@ -7,6 +7,7 @@ import { pointIn } from '../links.js';
 import { h, iconButton, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { textOf } from '../../terminal/pasted.js';
+import { resume } from '../making_room.js';
 import { menu } from '../parts.js';
 import { paneBar, paneFoot } from './around.js';
 import { findBar } from './find.js';
@@ -313,8 +314,8 @@ export class TerminalPane {
     this.keybar.bar.hidden = foot.readOnly || Boolean(foot.ended);
     update(this.bar, way.beside && session ? paneBar(state, session, this.#tools(), way.close) : []);
     const rang = this.footer.querySelector('.rang');
-    const resume = () => void this.app.api.resume(this.id).catch(this.app.trouble);
-    update(this.footer, paneFoot(foot, way.beside ? [] : this.#tools(), resume));
+    const again = () => resume(this.app, this.id);
+    update(this.footer, paneFoot(foot, way.beside ? [] : this.#tools(), again));
     if (rang) this.footer.prepend(rang);
   }
 }

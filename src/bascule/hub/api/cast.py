@@ -1,0 +1,173 @@
+r"""A terminal as an asciinema recording (version 2): every byte of its tape, when it came, and each resize.
+
+A file of that format is text. Bytes that are not UTF-8 are written as lone surrogates (`\udc80` to `\udcff`),
+as Python's `surrogateescape` does, so the exact bytes can be had back; players show unknown characters.
+"""
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator
+from datetime import datetime
+
+from bascule.api.answers import CastPage
+from bascule.api.bodies import CastQuery
+from bascule.hub.api.call import Call
+from bascule.hub.api.operation import Operation
+from bascule.link.tape import Tape, TapeCut
+from bascule.model.codec import decode_logged
+from bascule.model.errors import NotSupported
+from bascule.model.events import SessionStarted, TerminalResized
+from bascule.model.records import SessionRecord
+
+PAGE_BYTES = 512 * 1024
+EVENTS_AT_ONCE = 1000
+DEFAULT_SIZE = (80, 24)
+Resize = tuple[int, int, int]  # milliseconds since 1970, columns, rows
+
+
+async def cast(call: Call[CastQuery]) -> CastPage:
+    record = call.record
+    if record.driver != "terminal":
+        raise NotSupported("Only a terminal has a recording; export this session as Markdown, HTML or JSON.")
+    board = call.hub.switchboard
+    await board.met()
+    tapes = board.tapes(record.device or board.device(None))
+    tape = await tapes.open(record.session_id, record.started_seq, lambda: None, lambda _, __: None)
+    try:
+        size, resizes = await _sizes(call, record)
+        return _page(tape, record, size, resizes, call.body.offset)
+    finally:
+        tape.close()
+
+
+async def _sizes(call: Call[CastQuery], record: SessionRecord) -> tuple[tuple[int, int], list[Resize]]:
+    """The size it began with, and every later one."""
+    first, found = DEFAULT_SIZE, list[Resize]()
+    after = record.started_seq - 1
+    while rows := await call.hub.store.read(record.session_id, after, EVENTS_AT_ONCE):
+        for row in rows:
+            logged = decode_logged(row.body)
+            match logged.event:
+                case TerminalResized(cols=columns, rows=lines):
+                    found.append((milliseconds(logged.at), columns, lines))
+                case SessionStarted(cols=int(columns), rows=int(lines)):
+                    first = (columns, lines)
+                case _:
+                    pass
+        after = rows[-1].seq
+    return first, found
+
+
+def milliseconds(at: str) -> int:
+    return round(datetime.fromisoformat(at).timestamp() * 1000)
+
+
+def _page(
+    tape: Tape, record: SessionRecord, size: tuple[int, int], resizes: list[Resize], offset: int | None
+) -> CastPage:
+    times, began = tape.times(), milliseconds(record.started_at)
+    first = offset is None
+    start = max(tape.base, offset or 0)
+    stop = min(tape.end, start + PAGE_BYTES)
+    try:
+        data = read_all(tape, start, stop)
+    except TapeCut:  # trimmed while it was read: what is left begins later
+        start = tape.base
+        data = read_all(tape, start, min(tape.end, start + PAGE_BYTES))
+    data = whole_characters(data) if start + len(data) < tape.end else data
+    end = start + len(data)
+    more = end < tape.end and bool(data)
+    since = 0 if first else time_at(times, start, began)
+    until = time_at(times, end, began) if more else None
+    shown = [one for one in resizes if one[0] >= since and (until is None or one[0] < until)]
+    lines = list(timed_lines(data, start, times, began, shown))
+    if first:
+        lines.insert(0, header(record, size))
+    return CastPage(text="".join(line + "\n" for line in lines), next=end if more else None)
+
+
+def read_all(tape: Tape, start: int, stop: int) -> bytes:
+    pieces: list[bytes] = []
+    while start < stop and (piece := tape.read(start, stop - start)):
+        pieces.append(piece)
+        start += len(piece)
+    return b"".join(pieces)
+
+
+def whole_characters(data: bytes) -> bytes:
+    """Without a character that is cut off at the end; it begins the next piece."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte < 0x80:
+            return data
+        if byte >= 0xC0:
+            wants = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return data[:-back] if wants > back and len(data) > back else data
+    return data
+
+
+def time_at(times: list[tuple[int, int]], offset: int, began: int) -> int:
+    """When the output at this offset came, as far as it was noted."""
+    place = bisect_right(times, offset, key=lambda one: one[0])
+    return times[place - 1][1] if place else began
+
+
+def header(record: SessionRecord, size: tuple[int, int]) -> str:
+    about = {
+        "version": 2,
+        "width": size[0],
+        "height": size[1],
+        "timestamp": milliseconds(record.started_at) // 1000,
+        "title": record.title or record.agent,
+        "env": {"TERM": "xterm-256color"},
+    }
+    return json.dumps(about)
+
+
+def timed_lines(
+    data: bytes, start: int, times: list[tuple[int, int]], began: int, resizes: list[Resize]
+) -> Iterator[str]:
+    """Output and resizes in the order they came. A piece ends where the next time was noted."""
+    waiting = list(resizes)
+    marks = [offset for offset, _ in times if start < offset < start + len(data)]
+    at, last = start, 0.0
+    rest = b""
+    for mark in [*dict.fromkeys(marks), start + len(data)]:
+        came = time_at(times, at, began)
+        while waiting and waiting[0][0] <= came:
+            last = max(last, _seconds(waiting[0][0], began))
+            yield _line(last, "r", f"{waiting[0][1]}x{waiting[0][2]}")
+            waiting.pop(0)
+        piece = rest + data[at - start : mark - start]
+        kept = whole_characters(piece) if mark < start + len(data) else piece
+        rest = piece[len(kept) :]
+        last = max(last, _seconds(came, began))
+        if kept:
+            yield _line(last, "o", kept.decode(errors="surrogateescape"))
+        at = mark
+    for when, cols, rows in waiting:
+        last = max(last, _seconds(when, began))
+        yield _line(last, "r", f"{cols}x{rows}")
+
+
+def _seconds(when: int, began: int) -> float:
+    return max(0, when - began) / 1000
+
+
+def _line(seconds: float, kind: str, text: str) -> str:
+    return json.dumps([round(seconds, 3), kind, text])
+
+
+OPERATIONS = (
+    Operation(
+        name="session:cast",
+        method="GET",
+        path="/api/sessions/{session_id}/cast",
+        need="session_terminal",
+        body=CastQuery,
+        answer=CastPage,
+        run=cast,
+        summary="Read a terminal's recording as asciinema v2, page by page",
+        in_session=True,
+    ),
+)

@@ -1,0 +1,46 @@
+/** Trusting a folder: said in plain words before it is done, taken back by one press. */
+
+import { folderName } from '../../js/format.js';
+import { askCard } from '../ask_card.js';
+
+/** @typedef {import('../app.js').App} App */
+
+/**
+ * @param {App} app
+ * @param {string} cwd
+ * @returns {Promise<import('../parts.js').Choice[]>} nothing where nobody may trust, or there is no folder
+ */
+export async function trustChoices(app, cwd, anchor = /** @type {HTMLElement} */ (document.body)) {
+  if (!cwd || app.store.get().me?.role !== 'owner') return [];
+  const trusted = await app.api.trusted().catch(() => null); // the device is away
+  if (!trusted) return [];
+  const name = folderName(cwd);
+  const set = async (/** @type {boolean} */ yes) => {
+    try {
+      await app.api.trust(cwd, yes);
+      app.note(yes ? `Agents trust ${name} now.` : `${name} is not trusted any more.`);
+    } catch (error) {
+      app.trouble(error);
+    }
+  };
+  const ask = () =>
+    askCard(anchor, {
+      title: `Trust ${name}?`,
+      text:
+        `Agents that ask “do you trust this folder?” are told yes, and read the project’s own settings: hooks, MCP ` +
+        `servers and rules in ${cwd} can then run commands without asking you. Trust only folders whose content you know.`,
+      yes: `Trust ${name}`,
+      danger: true,
+      run: () => void set(true),
+    });
+  return [
+    'line',
+    trusted.includes(cwd)
+      ? { label: `Stop trusting ${name}`, note: 'agents’ trust prompts wait for you again', run: () => void set(false) }
+      : {
+          label: `Trust ${name}…`,
+          note: 'agents read its settings and ask no trust question',
+          run: () => void ask(),
+        },
+  ];
+}
