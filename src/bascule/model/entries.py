@@ -154,6 +154,7 @@ class RequestEntry(Entry, tag="request", kw_only=True):
     asked: PermissionRequested | QuestionAsked
     answer: PermissionAnswered | QuestionAnswered | None = None
     reason: str | None = None
+    settled_at: str | None = None  # answered or withdrawn; unknown in entries folded by older versions
 
 
 class TurnEntry(Entry, tag="turn", kw_only=True):
@@ -344,6 +345,7 @@ class Fold:
         entry = self._close(f"request {event.request_id}", logged)
         if not isinstance(entry, RequestEntry):
             return
+        entry.settled_at = logged.at
         match event:
             case PermissionAnswered() | QuestionAnswered():
                 entry.state, entry.answer = "answered", event

@@ -393,6 +393,7 @@ export interface RequestEntry {
   asked: PermissionRequested | QuestionAsked;
   answer: PermissionAnswered | QuestionAnswered | null;
   reason: string | null;
+  settled_at: string | null;
 }
 
 export interface TurnEntry {

@@ -194,7 +194,7 @@ function forgetFar(reader) {
 
 // The shell's own keys are pressed here, too, once a reader has clicked into the transcript.
 addEventListener('keydown', (event) => {
-  if ((event.ctrlKey || event.metaKey) && !event.altKey && 'kbjfi'.includes(event.key)) {
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && 'kbjfip'.includes(event.key)) {
     event.preventDefault();
     tell({ type: 'key', key: event.key });
   } else if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {

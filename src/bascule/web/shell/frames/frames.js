@@ -9,7 +9,7 @@ import { h } from '../../js/dom.js';
 
 const MAX_FRAMES = 12;
 // Of the shell's keys the harmless ones: none of them can reach a request.
-const KEYS = new Set(['k', 'b', 'j', 'f', 'i']);
+const KEYS = new Set(['k', 'b', 'j', 'f', 'i', 'p']);
 const PLACES = ['before', 'after', 'around'];
 const MAX_SEARCH = 400;
 const MAX_COPY = 4_000_000;
