@@ -38,7 +38,7 @@ from bascule.hub.live.presence import SessionPresence
 from bascule.hub.live.socket_endpoint import socket_operation
 from bascule.hub.page import pages
 from bascule.hub.page.web_files import PageFiles, page_files
-from bascule.hub.services import Hub
+from bascule.hub.services import LINK_COMMAND, Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal import viewer
 from bascule.hub.terminal.arbiter import Arbiters
@@ -82,6 +82,7 @@ def build_app(
     page: Callable[[], PageFiles] = page_files,
     launches: IdempotentLaunches | None = None,
     limits: LimitsBook | None = None,
+    link_command: str = LINK_COMMAND,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
     limits = limits or LimitsBook(Path(settings.data_dir), settings.limits)
@@ -107,6 +108,7 @@ def build_app(
         page=page,
         steady=steady,
         launches=launches,
+        link_command=link_command,
     )
     grants.on_revoked(hub.open_streams.revoked)
     switchboard.watch(lambda: _tell_devices(hub))

@@ -22,6 +22,8 @@ from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 
+LINK_COMMAND = "bascule trust generate --role owner browser"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Hub:
@@ -42,6 +44,7 @@ class Hub:
     sse: Encoder  # rows as server-sent events, made once for all readers
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
+    link_command: str = LINK_COMMAND  # what the owner types on this machine for a new link
     steady: Callable[[], float] = field(default=time.monotonic)
     # Names this run of the server, so that a page that comes back can say that it was restarted.
     boot: str = field(default_factory=lambda: secrets.token_hex(4))

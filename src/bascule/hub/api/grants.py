@@ -20,7 +20,8 @@ class GrantNotFound(CallerError):
 
 
 async def list_grants(call: AnyCall) -> GrantList:
-    return GrantList(grants=[grant_view(grant) for grant in call.hub.grants.list()])
+    streams = call.hub.open_streams
+    return GrantList(grants=[grant_view(grant, streams.count(grant.id)) for grant in call.hub.grants.list()])
 
 
 async def create(call: Call[GrantBody]) -> GrantMade:

@@ -1344,6 +1344,7 @@ export interface GrantView {
   createdAt: string;
   expiresAt: string | null;
   lastUsedAt: string | null;
+  openStreams: number;
 }
 
 export interface Waits {
