@@ -25,6 +25,10 @@ FILES = {
     "purify-LICENSE.txt": "dompurify/LICENSE",
     "highlight.js": "@highlightjs/cdn-assets/es/highlight.min.js",
     "highlight-LICENSE.txt": "@highlightjs/cdn-assets/LICENSE",
+    "mermaid.js": "@mermaid-js/tiny/dist/mermaid.tiny.js",
+    "mermaid-LICENSE.txt": "@mermaid-js/tiny/LICENSE",
+    "katex.js": "katex/dist/katex.mjs",
+    "katex-LICENSE.txt": "katex/LICENSE",
     "xterm.js": "@xterm/xterm/lib/xterm.mjs",
     "xterm.css": "@xterm/xterm/css/xterm.css",
     "xterm-LICENSE.txt": "@xterm/xterm/LICENSE",
@@ -33,6 +37,9 @@ FILES = {
     "xterm-web-links.js": "@xterm/addon-web-links/lib/addon-web-links.mjs",
     "xterm-unicode11.js": "@xterm/addon-unicode11/lib/addon-unicode11.mjs",
 }
+
+# A script that leaves its one name to the whole page, as the module that the others are.
+GLOBAL = re.compile(r"^globalThis\[.*\] = globalThis\.(\w+\[.*\]\.default);\s*\Z", re.M)
 
 
 def wanted() -> str:
@@ -86,6 +93,7 @@ def copy() -> None:
         if name.endswith(".js"):
             # Not ours to type-check; and the source maps they name are not served.
             text = "// @ts-nocheck\n" + re.sub(r"^//# sourceMappingURL=.*$", "", text, flags=re.M)
+            text = GLOBAL.sub(r"export default \1;\n", text)
         (TARGET / name).write_text(text)
 
 

@@ -1,4 +1,4 @@
-"""Links that no longer open: each page says what happened to this key, and a guest is never told to run a command."""
+"""Links that no longer open: the page says what happened to this key, and gives no guest a command to run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Writes a transcript as one HTML page in the page's own look: its styles inside, no script, nothing loaded."""
+"""Writes a transcript as one HTML page in the page's own look: styles inside, no script, nothing loaded."""
 
 import base64
 import binascii

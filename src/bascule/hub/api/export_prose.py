@@ -1,4 +1,4 @@
-"""Renders an agent's Markdown as HTML for an export: none of its own markup, no pictures, links to the web."""
+"""Renders an agent's Markdown as HTML for an export: no markup of its own, no pictures, web links only."""
 
 import html
 import re

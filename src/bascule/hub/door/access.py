@@ -10,9 +10,9 @@ from bascule.hub.api.intake import ClientGone, header, read_body
 from bascule.hub.api.operation import Match, Operation, Table
 from bascule.hub.api.responses import error_answer, status_of
 from bascule.hub.door.credentials import Credentials, take_credentials, token_in
+from bascule.hub.door.ended import way_in, what_became
 from bascule.hub.door.hosts import check_host, check_origin
 from bascule.hub.door.roles import allows, reaches
-from bascule.hub.door.ended import way_in, what_became
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.who_may import forbidden
 from bascule.hub.services import Hub

@@ -10,8 +10,14 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 
 # Which document is made of which bundle.
-BUNDLES = {"index.html": "shell", "portlet.html": "portlet", "terminal.html": "terminal"}
-FOLDERS = ("css", "icons", "js", "shell", "portlet", "terminal", "vendor")
+BUNDLES = {
+    "index.html": "shell",
+    "portlet.html": "portlet",
+    "terminal.html": "terminal",
+    "diagram.html": "diagram",
+    "math.html": "math",
+}
+FOLDERS = ("css", "icons", "js", "shell", "portlet", "terminal", "drawing", "vendor")
 SOURCES = (".js", ".css", ".svg", ".png")
 FOLDER = "bundle"
 MANIFEST = "manifest.json"

@@ -19,6 +19,7 @@ import { rawEntries } from './raw.js';
  *   link: (href: string) => void,
  *   changes: (seq: number) => void,
  *   branch: () => void,
+ *   draw?: import('./markdown.js').Ask['draw'],
  * }} Ask
  * @typedef {{node: HTMLElement, mark: any[], block: Block}} Drawn
  */

@@ -6,6 +6,7 @@
 
 import { pointIn } from '../links.js';
 import { h } from '../../js/dom.js';
+import { Drawings } from './drawings.js';
 
 const MAX_FRAMES = 12;
 // Of the shell's keys the harmless ones: none of them can reach a request.
@@ -41,6 +42,7 @@ export class Frames {
     this.mayBranch = mayBranch;
     /** @type {Map<string, Well>} */
     this.frames = new Map();
+    this.drawings = new Drawings((id, message) => this.tell(id, message));
     /** @type {Well | null} */
     this.spare = null;
     /** @type {string | null} */
@@ -95,6 +97,9 @@ export class Frames {
         break;
       case 'branch':
         if (pressed() && this.mayBranch(id)) this.answers.branch(id);
+        break;
+      case 'draw':
+        this.drawings.draw(id, message);
         break;
       case 'key':
         if (this.#hasFocus(id) && KEYS.has(message.key)) this.answers.key(message.key);
@@ -187,6 +192,7 @@ export class Frames {
   forget(id) {
     this.frames.get(id)?.frame.remove();
     this.frames.delete(id);
+    this.drawings.forget(id);
   }
 
   /**
