@@ -25,6 +25,10 @@ FILES = {
     "purify-LICENSE.txt": "dompurify/LICENSE",
     "highlight.js": "@highlightjs/cdn-assets/es/highlight.min.js",
     "highlight-LICENSE.txt": "@highlightjs/cdn-assets/LICENSE",
+    "mermaid.js": "@mermaid-js/tiny/dist/mermaid.tiny.js",
+    "mermaid-LICENSE.txt": "@mermaid-js/tiny/LICENSE",
+    "katex.js": "katex/dist/katex.mjs",
+    "katex-LICENSE.txt": "katex/LICENSE",
     "xterm.js": "@xterm/xterm/lib/xterm.mjs",
     "xterm.css": "@xterm/xterm/css/xterm.css",
     "xterm-LICENSE.txt": "@xterm/xterm/LICENSE",
@@ -39,6 +43,9 @@ FILES = {
 # Scripts that only set a global; as a module each exports it. The names hide what its loader looks for first.
 GLOBALS = {"quill.js": "Quill"}
 HIDDEN = "const exports = undefined, module = undefined, define = undefined;\n"
+
+# A script that leaves its one name to the whole page, as the module that the others are.
+GLOBAL = re.compile(r"^globalThis\[.*\] = globalThis\.(\w+\[.*\]\.default);\s*\Z", re.M)
 
 
 def wanted() -> str:
@@ -92,6 +99,7 @@ def copy() -> None:
         if name.endswith(".js"):
             # Not ours to type-check; and the source maps they name are not served.
             text = re.sub(r"^//# sourceMappingURL=.*$", "", text, flags=re.M)
+            text = GLOBAL.sub(r"export default \1;\n", text)
             if name in GLOBALS:
                 text = f"{HIDDEN}{text}\nexport default self.{GLOBALS[name]};\n"
             text = "// @ts-nocheck\n" + text

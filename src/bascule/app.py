@@ -5,8 +5,10 @@ import errno
 import gc
 import logging
 import os
+import shlex
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
@@ -15,6 +17,7 @@ from pathlib import Path
 
 from bascule.agents.catalogue import Catalogue
 from bascule.agents.probes import mark_of, sweep_probes
+from bascule.config.load import data_folder
 from bascule.daemon.device import Device
 from bascule.daemon.host import Host
 from bascule.daemon.launching import Launcher, histories_of
@@ -110,6 +113,7 @@ async def _serve(
             launches=launches if settings.launch.enabled else None,
             offers=offers,
             limits=limits,
+            link_command=link_command(settings, sys.argv[0]),
         )
         server = HubServer(app, settings)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
@@ -133,6 +137,15 @@ async def _serve(
         await asyncio.wait({stopped, serving}, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         log.info("stopping; agents go on")
+
+
+def link_command(settings: Settings, program: str) -> str:
+    """What makes a new link to this server, typed in any folder: a checkout's program is not on the PATH."""
+    path = Path(program).absolute()
+    own = [str(path)] if path.name == "bascule" else [sys.executable, "-m", "bascule"]
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("BASCULE_")}
+    data = [] if settings.data_dir == data_folder(plain, {}) else ["--data", settings.data_dir]
+    return shlex.join([*own, "trust", "generate", *data, "--role", "owner", "browser"])
 
 
 async def _serve_bridge(

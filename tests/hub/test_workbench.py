@@ -271,7 +271,7 @@ async def test_an_export_of_many_entries_comes_whole(hub: RunningHub) -> None:
         whole = (await client.get("/api/sessions/s1/export", params={"format": "json"})).json()
         page = (await client.get("/api/sessions/s1/export", params={"format": "html"})).text
     assert [entry["first_seq"] for entry in whole["entries"]] == list(range(1, 1052))
-    assert page.count('<section class="prompt">') == 1050
+    assert page.count('<section class="user-message">') == 1050
     assert page.endswith("</body></html>\n")
 
 

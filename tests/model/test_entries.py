@@ -210,6 +210,7 @@ def tool(last: int, **more: Any) -> ToolEntry:
 
 
 def request(asked: PermissionRequested | QuestionAsked, **more: Any) -> RequestEntry:
+    more = more if more["state"] == "open" else {"settled_at": at(2), **more}
     return RequestEntry(**span(1, 2), request_id=asked.request_id, asked=asked, **more)
 
 

@@ -243,7 +243,7 @@ async def test_a_shared_session_is_read_along_and_nothing_more(server: LiveServe
     await expect(tab.page.locator(".watch")).to_have_attribute("aria-label", re.compile("here, too"))
     await tab.page.get_by_role("button", name="Share", exact=True).click()
     await share.locator(".shares").get_by_role("button", name="Revoke").click()
-    await expect(guest.page.get_by_text("This browser is not trusted here")).to_be_visible()
+    await expect(guest.page.get_by_text("This session is no longer shared")).to_be_visible()
     await expect(share.locator(".shares li")).to_have_count(0)
     for one in (tab, guest):
         assert one.errors == []

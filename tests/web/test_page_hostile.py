@@ -468,7 +468,7 @@ async def test_the_secret_leaves_the_address_bar_and_the_query_is_ignored(
 
 async def test_a_browser_without_a_key_sees_only_how_to_get_one(hub: RunningHub, browser: Browser) -> None:
     tab = await open_tab(browser, hub.url, "wrong-key-entirely")
-    await expect(tab.page.locator("h1:visible")).to_have_text("This browser is not trusted here")
+    await expect(tab.page.locator("h1:visible")).to_have_text("This link’s key is not right")
     await tab.page.get_by_label("Link or key").fill(f"{hub.url}/#token={hub.tokens['owner']}")
     await tab.page.get_by_role("button", name="Open").click()
     await expect(tab.page.locator("#task")).to_be_visible()
@@ -479,7 +479,7 @@ async def test_a_revoked_browser_is_closed_within_two_seconds(hub: RunningHub, b
     await expect(tab.page.locator("#task")).to_be_visible()
     with within(2):
         await hub.grants.revoke(hub.grant["operator"].id)
-        await expect(tab.page.get_by_text("This browser is not trusted here")).to_be_visible()
+        await expect(tab.page.get_by_text("This browser’s access was revoked")).to_be_visible()
 
 
 async def test_a_viewer_reads_along_and_has_nothing_to_press(hub: RunningHub, browser: Browser) -> None:

@@ -131,7 +131,7 @@ async def test_an_address_can_neither_name_another_server_nor_lock_a_browser_out
         await page.goto(f"{hub.url}/sessions/python310")
         await tab.says("Removed the shims")
         await hub.grants.revoke(hub.grant["Mira"].id, by="owner")
-        await expect(page.get_by_role("heading", name="This browser is not trusted here")).to_be_visible()
+        await expect(page.get_by_role("heading", name="This browser’s access was revoked")).to_be_visible()
         await expect(page.locator(".session-row")).to_have_count(0)
         assert "Removed the shims" not in "".join([await frame.content() for frame in page.frames])
         # And a pasted key that opens nothing is told so

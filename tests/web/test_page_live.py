@@ -260,7 +260,7 @@ async def test_a_new_browser_is_trusted_by_a_link_and_sent_away_when_it_is_revok
     row = tab.page.locator("tr", has_text="Tablet")
     with within(2):
         await row.get_by_role("button", name="Revoke").click()
-        await expect(other.page.get_by_text("This browser is not trusted here")).to_be_visible()
+        await expect(other.page.get_by_text("This browser’s access was revoked")).to_be_visible()
     await expect(row).to_have_count(0)
 
 

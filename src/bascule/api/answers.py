@@ -284,6 +284,7 @@ class GrantView(View, frozen=True, kw_only=True):
     created_at: str = ""
     expires_at: str | None = None
     last_used_at: str | None = None
+    open_streams: int = 0  # pages and streams that it has open now
 
 
 class GrantList(View, frozen=True, kw_only=True):

@@ -91,9 +91,9 @@ class ReconnectBody(Body, kw_only=True, frozen=True):
 
 
 class TicketBody(Body, kw_only=True, frozen=True):
-    """A ticket for the browser socket, or for one session's stream or terminal."""
+    """A ticket for the browser socket, or for one session's stream, terminal or export."""
 
-    purpose: Literal["socket", "stream", "terminal"] = "socket"
+    purpose: Literal["socket", "stream", "terminal", "export"] = "socket"
     session_id: Name | None = None
 
 
@@ -181,7 +181,10 @@ class SearchQuery(Body, kw_only=True, frozen=True):
 
 
 class ExportQuery(SessionBody, kw_only=True, frozen=True):
+    """`show`: as a page to read and print, instead of a download."""
+
     format: Literal["markdown", "html", "json"] = "markdown"
+    show: bool = False
 
 
 class CastQuery(SessionBody, kw_only=True, frozen=True):

@@ -42,7 +42,7 @@ from bascule.hub.live.presence import SessionPresence
 from bascule.hub.live.socket_endpoint import socket_operation
 from bascule.hub.page import pages
 from bascule.hub.page.web_files import PageFiles, page_files
-from bascule.hub.services import Hub
+from bascule.hub.services import LINK_COMMAND, Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal import viewer
 from bascule.hub.terminal.arbiter import Arbiters
@@ -93,6 +93,7 @@ def build_app(
     launches: IdempotentLaunches | None = None,
     offers: PromptOffers | None = None,
     limits: LimitsBook | None = None,
+    link_command: str = LINK_COMMAND,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
     limits = limits or LimitsBook(Path(settings.data_dir), settings.limits)
@@ -120,6 +121,7 @@ def build_app(
         steady=steady,
         launches=launches,
         offers=offers or PromptOffers(steady),
+        link_command=link_command,
     )
     grants.on_revoked(hub.open_streams.revoked)
     switchboard.watch(lambda: _tell_devices(hub))

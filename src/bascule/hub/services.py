@@ -24,6 +24,8 @@ from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 
+LINK_COMMAND = "bascule trust generate --role owner browser"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Hub:
@@ -46,6 +48,7 @@ class Hub:
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
     offers: PromptOffers = field(default_factory=lambda: PromptOffers(time.monotonic))
+    link_command: str = LINK_COMMAND  # what the owner types on this machine for a new link
     steady: Callable[[], float] = field(default=time.monotonic)
     # Names this run of the server, so that a page that comes back can say that it was restarted.
     boot: str = field(default_factory=lambda: secrets.token_hex(4))

@@ -278,6 +278,7 @@ class Fold:
         entry = self._close(f"request {event.request_id}", logged)
         if not isinstance(entry, RequestEntry):
             return
+        entry.settled_at = logged.at
         match event:
             case PermissionAnswered() | QuestionAnswered():
                 entry.state, entry.answer = "answered", event

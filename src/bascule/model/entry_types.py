@@ -77,6 +77,7 @@ class RequestEntry(Entry, tag="request", kw_only=True):
     asked: PermissionRequested | QuestionAsked
     answer: PermissionAnswered | QuestionAnswered | None = None
     reason: str | None = None
+    settled_at: str | None = None  # answered or withdrawn; unknown in entries folded by older versions
 
 
 class TurnEntry(Entry, tag="turn", kw_only=True):

@@ -1,4 +1,7 @@
-"""Grants: named secrets with a role and an expiry, stored hashed, cached in memory, revocable at once."""
+"""Grants: named secrets with a role and an expiry, stored hashed, cached in memory, revocable at once.
+
+A revoked grant opens nothing; its hash stays for a while, so that whoever still holds its secret can be told.
+"""
 
 import hmac
 import secrets
@@ -24,6 +27,7 @@ SECRET_BYTES = 32
 MAX_SECRET = 256  # longer ones are not even hashed
 MAX_NAME = 100
 MAX_FORMER = 20  # names
+MAX_REVOKED = 200  # of which somebody can still be told
 TOUCH_SECONDS = 60
 
 _ALL = "SELECT id, secret_sha256, body, crc FROM grants"
@@ -45,6 +49,7 @@ class Grant(Struct, frozen=True):
     last_used_at: float | None = None
     by: str = ""  # who made it
     former_names: tuple[str, ...] = ()  # the log keeps what was done under them
+    revoked_at: float | None = None  # it is over (`expires_at` says so too, for older versions)
 
 
 _decoder = msgspec.json.Decoder(Grant)
@@ -58,7 +63,8 @@ class GrantBook:
         self.clock = clock
         self._by_hash: dict[str, Grant] = {}
         self._hashes: dict[str, str] = {}  # by id
-        self._revoked: set[str] = set()  # ids that no longer hold and are not yet off the disk
+        self._revoked: set[str] = set()  # ids that no longer hold and are not yet so on the disk
+        self._past: dict[str, Grant] = {}  # revoked ones, by the hash of their secret, oldest first
         self._callbacks: dict[object, Callable[[Grant], None]] = {}
 
     @classmethod
@@ -67,8 +73,11 @@ class GrantBook:
         book = cls(store, clock or store.clock)
         sound, damaged = await store.query(_load)
         store.remember(damaged)
-        for secret_hash, grant in sound:
-            book._keep(secret_hash, grant)
+        for secret_hash, grant in sorted(sound, key=lambda one: one[1].revoked_at or 0.0):
+            if grant.revoked_at is None:
+                book._keep(secret_hash, grant)
+            else:
+                book._past[secret_hash] = grant
         return book
 
     async def create(
@@ -116,6 +125,16 @@ class GrantBook:
         if grant is None or not hmac.compare_digest(self._hashes[grant.id], secret_hash):
             return None
         return self._touched(secret_hash, grant) if self._holds(grant) else None
+
+    def ended(self, secret: str) -> Grant | None:
+        """The grant that this very secret opened once: revoked, or expired. A guess learns nothing."""
+        if len(secret) > MAX_SECRET or not secret.isascii():
+            return None
+        secret_hash = _hashed(secret)
+        grant = self._past.get(secret_hash) or self._by_hash.get(secret_hash)
+        if grant is None or self._holds(grant):
+            return None
+        return self._over(grant) if grant.id in self._revoked else grant
 
     def get(self, grant_id: str) -> Grant | None:
         """A valid grant by its id, for open streams and tickets."""
@@ -174,13 +193,27 @@ class GrantBook:
             for callback in list(self._callbacks.values()):
                 callback(grant)
 
+        told = [self._over(grant) for grant in grants if what == "revoked" and grant.kind != "ephemeral"]
+        oldest = [
+            one.id for one in list(self._past.values())[: max(0, len(self._past) + len(told) - MAX_REVOKED)]
+        ]
+        gone = [grant.id for grant in grants if all(one.id != grant.id for one in told)] + oldest
+
         def write(transaction: Transaction) -> None:
-            transaction.connection.executemany(_DELETE, [(grant.id,) for grant in grants])
+            transaction.connection.executemany(_DELETE, [(one,) for one in gone])
+            transaction.connection.executemany(_UPDATE, [(*_body(one), one.id) for one in told])
             transaction.audit([_audit(grant, what, by) for grant in grants])
 
         await self._store.transact(write)
+        self._past = {at: one for at, one in self._past.items() if one.id not in oldest}
+        self._past |= {self._hashes[one.id]: one for one in told}
         for grant in grants:
             self._forget(grant)
+
+    def _over(self, grant: Grant) -> Grant:
+        now = self.clock()
+        ends = now if grant.expires_at is None else min(now, grant.expires_at)
+        return structs.replace(grant, revoked_at=now, expires_at=ends)
 
     def _touched(self, secret_hash: str, grant: Grant) -> Grant:
         now = self.clock()
@@ -200,7 +233,9 @@ class GrantBook:
         return used
 
     def _holds(self, grant: Grant) -> bool:
-        return grant.id not in self._revoked and (grant.expires_at is None or self.clock() < grant.expires_at)
+        if grant.id in self._revoked or grant.revoked_at is not None:
+            return False
+        return grant.expires_at is None or self.clock() < grant.expires_at
 
     def _keep(self, secret_hash: str, grant: Grant) -> None:
         self._by_hash[secret_hash] = grant

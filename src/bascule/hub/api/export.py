@@ -1,8 +1,6 @@
 """Exports a session's transcript as Markdown, HTML or JSON, page by page."""
 
-import base64
-import binascii
-import html
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from typing import Any, Literal, cast
@@ -11,14 +9,13 @@ import msgspec
 from starlette.responses import Response, StreamingResponse
 
 from bascule.hub.api.export_blocks import Block, Section, section_of
+from bascule.hub.api.export_words import facts, one_line
 from bascule.hub.api.views import session_view
 from bascule.hub.services import Hub
 from bascule.model.codec import encode
 from bascule.model.entries import AnyEntry
-from bascule.model.events import Image
 from bascule.model.records import SessionRecord
 from bascule.policy.redact import redact
-from bascule.policy.visible import visible
 
 Format = Literal["markdown", "html", "json"]
 PAGE = 100
@@ -28,24 +25,18 @@ TYPES = {
     "html": "text/html; charset=utf-8",
     "json": "application/json",
 }
+# A file is opened from a disk or, if somebody asks for that, here: it runs nothing and loads nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-STYLE = (
-    "body{font:16px/1.55 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}"
-    "section{margin:1.5rem 0}h2{font-size:1rem;margin:0}time{color:#666;font-size:.8rem}"
-    "pre,.prose{white-space:pre-wrap;overflow-wrap:anywhere}"
-    "pre{background:#f3f3f7;padding:.7rem;border-radius:6px;font-size:.85rem}"
-    ".note{color:#666;font-size:.9rem}.prompt{border-left:3px solid #2e5cb8;padding-left:1rem}"
-    "img{max-width:100%}"
-)
 _decoder = msgspec.json.Decoder[AnyEntry](AnyEntry)
 
 
-def export_answer(hub: Hub, record: SessionRecord, form: Format) -> Response:
+def export_answer(hub: Hub, record: SessionRecord, form: Format, *, show: bool = False) -> Response:
     parts = {"markdown": _markdown, "html": _html, "json": _json}[form]
+    disposition = "inline" if show else "attachment"
     return StreamingResponse(
         parts(hub, record),
         headers={
-            "content-disposition": f'attachment; filename="{file_name(record, form)}"',
+            "content-disposition": f'{disposition}; filename="{file_name(record, form)}"',
             "content-security-policy": f"{POLICY}; sandbox",
         },
         media_type=TYPES[form],
@@ -71,12 +62,14 @@ async def _pages(hub: Hub, record: SessionRecord) -> AsyncIterator[list[bytes]]:
 
 
 async def _markdown(hub: Hub, record: SessionRecord) -> AsyncIterator[bytes]:
-    yield f"# {_one_line(record.title or record.session_id)}\n\n{_facts(record)}\n".encode()
+    yield f"# {one_line(record.title or record.session_id)}\n\n{facts(record)}\n".encode()
     async for entries in _pages(hub, record):
         yield "".join(_markdown_of(section_of(_decoder.decode(entry))) for entry in entries).encode()
 
 
 def _markdown_of(section: Section) -> str:
+    if not section.blocks:
+        return ""
     text = f"\n## {_escaped(section.heading)}\n\n" if section.heading else "\n"
     return text + "\n\n".join(_markdown_block(block) for block in section.blocks) + "\n"
 
@@ -86,7 +79,7 @@ def _markdown_block(block: Block) -> str:
         case "prose":
             return block.text  # the agent writes Markdown itself
         case "note":
-            return f"*{_escaped(_one_line(block.text))}*"
+            return f"*{_escaped(one_line(block.text))}*"
         case "code":
             longest = max((len(run) for run in re.findall("`+", block.text)), default=0)
             fence = "`" * max(3, longest + 1)
@@ -101,39 +94,15 @@ def _escaped(text: str) -> str:
 
 
 async def _html(hub: Hub, record: SessionRecord) -> AsyncIterator[bytes]:
-    title = html.escape(visible(redact(record.title or record.session_id)))
-    policy = html.escape(POLICY)
-    yield (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{STYLE}</style></head><body>\n"
-        f"<h1>{title}</h1><p>{html.escape(_facts(record))}</p>\n"
-    ).encode()
+    # Drawing takes its time: other requests are answered meanwhile.
+    from bascule.hub.api.export_html import CLOSING, HtmlTranscript, opening  # noqa: PLC0415 - slow to load
+
+    transcript = HtmlTranscript(record)
+    yield opening(record).encode()
     async for entries in _pages(hub, record):
-        yield "".join(_html_of(section_of(_decoder.decode(entry))) for entry in entries).encode()
-    yield b"</body></html>\n"
-
-
-def _html_of(section: Section) -> str:
-    heading = f"<h2>{html.escape(section.heading)}</h2>" if section.heading else ""
-    blocks = "".join(_html_block(block) for block in section.blocks)
-    images = "".join(_picture(image) for image in section.images)
-    kind, at = html.escape(section.kind), html.escape(section.at)
-    return f'<section class="{kind}">{heading}<time>{at}</time>{blocks}{images}</section>\n'
-
-
-def _html_block(block: Block) -> str:
-    text = html.escape(block.text)
-    return f"<pre>{text}</pre>" if block.look == "code" else f'<div class="{block.look}">{text}</div>'
-
-
-def _picture(image: Image) -> str:
-    try:
-        base64.b64decode(image.data, validate=True)
-    except (binascii.Error, ValueError):
-        return ""
-    return f'<img alt="" src="data:{image.media_type};base64,{image.data}">'
+        decoded = [_decoder.decode(entry) for entry in entries]
+        yield (await asyncio.to_thread(transcript.part, decoded)).encode()
+    yield CLOSING.encode()
 
 
 # JSON
@@ -161,15 +130,3 @@ def _clean(value: Any) -> Any:
             return {redact(str(key)): _clean(one) for key, one in cast("dict[Any, Any]", value).items()}
         case _:
             return value
-
-
-# What the beginning says
-
-
-def _facts(record: SessionRecord) -> str:
-    words = f"{record.agent} in {record.cwd}, begun {record.created_at} by {record.created_by}"
-    return visible(redact(_one_line(words)))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(visible(redact(text)).split())

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import Raw
 
+from bascule.hub.api.export_words import agent_name, who
 from bascule.model.entries import (
     AnyEntry,
     EventEntry,
@@ -31,6 +32,12 @@ from bascule.model.events import (
 from bascule.policy.redact import redact
 from bascule.policy.visible import tame, visible
 
+TROUBLES = {
+    "error": "The agent stopped with an error",
+    "max_tokens": "The answer was cut off at the agent’s length limit",
+    "refusal": "The agent declined to go on",
+    "other": "The turn ended early",
+}
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -55,7 +62,7 @@ def section_of(entry: AnyEntry) -> Section:
     match entry:
         case PromptEntry():
             words, pictures = [_prose(entry.text)], _shown(entry.images)
-            return Section("prompt", _exact(entry.by or "prompt"), entry.at, words, pictures)
+            return Section("prompt", _exact(who(entry.by) or "You"), entry.at, words, pictures)
         case TextEntry():
             heading = "Thinking" if entry.voice == "thinking" else "Agent"
             return Section(entry.voice, heading, entry.at, [_prose(entry.text)])
@@ -68,8 +75,9 @@ def section_of(entry: AnyEntry) -> Section:
         case RequestEntry():
             return _request(entry)
         case TurnEntry():
-            words = f"Turn ended: {entry.ended.stop_reason}"
-            return Section("turn", "", entry.at, [_note(words, entry.ended.message)])
+            trouble = TROUBLES.get(entry.ended.stop_reason)
+            blocks = [_note(trouble, entry.ended.message)] if trouble else []
+            return Section("turn", "", entry.at, blocks)
         case EventEntry():
             return Section("event", "", entry.at, [_note(*_happened(entry))])
 
@@ -93,10 +101,11 @@ def _request(entry: RequestEntry) -> Section:
         heading = "Question"
     match entry.answer:
         case PermissionAnswered(decision=decision, by=by, message=message):
-            blocks.append(_note(f"{decision} by {by}", message))
+            verb = "Allowed" if decision == "allow" else "Denied"
+            blocks.append(_note(f"{verb} by {who(by)}" if who(by) else verb, message))
         case QuestionAnswered(by=by, answers=answers, message=message):
             words = "; ".join(f"{question}: {answer}" for question, answer in answers.items())
-            blocks.append(_note(f"{words or 'declined'} ({by})", message))
+            blocks.append(_note(f"{words or 'Declined'}{f' ({who(by)})' if who(by) else ''}", message))
         case None:
             blocks.append(_note(entry.state, entry.reason))
     return Section("request", _exact(heading), entry.at, blocks)
@@ -108,11 +117,12 @@ def _happened(entry: EventEntry) -> tuple[str, str | None]:
         case Note() | StderrWritten():
             return event.text, None
         case SessionStarted():
-            return f"Session started with {event.agent} in {event.cwd} by {event.by}", None
+            by = f" by {who(event.by)}" if who(event.by) else ""
+            return f"Started with {agent_name(event.agent)} in {event.cwd}{by}", None
         case SessionEnded() | SessionFailed():
-            return f"Session over: {event.reason}", event.message
+            return "Session ended", event.message
         case Interrupted():
-            return f"Interrupted by {event.by}", None
+            return f"This turn was stopped{f' by {who(event.by)}' if who(event.by) else ''}", None
         case Unrecognised():
             return f"Not understood: {event.reason}", event.raw
 

@@ -51,7 +51,7 @@ def _relative(path: str, cwd: str) -> str:
 
 
 async def export(call: Call[ExportQuery]) -> Response:
-    return export_answer(call.hub, call.record, call.body.format)
+    return export_answer(call.hub, call.record, call.body.format, show=call.body.show)
 
 
 ONE = "/api/sessions/{session_id}"
@@ -96,6 +96,7 @@ OPERATIONS = (
         path=ONE + "/export",
         need="session_read",
         body=ExportQuery,
+        ticket=True,
         run=export,
         summary="Export the transcript",
         in_session=True,

@@ -20,7 +20,8 @@ class GrantNotFound(CallerError):
 
 
 async def list_grants(call: AnyCall) -> GrantList:
-    return GrantList(grants=[grant_view(grant) for grant in call.hub.grants.list()])
+    streams = call.hub.open_streams
+    return GrantList(grants=[grant_view(grant, streams.count(grant.id)) for grant in call.hub.grants.list()])
 
 
 async def create(call: Call[GrantBody]) -> GrantMade:
@@ -74,13 +75,17 @@ async def ticket(call: Call[TicketBody]) -> TicketMade:
     path = "/ws"
     if body.purpose != "socket":
         if body.session_id is None:
-            raise InvalidInput("A ticket for a stream or a terminal names its sessionId.")
+            raise InvalidInput("A ticket for a stream, a terminal or an export names its sessionId.")
         if not reaches(call.holder, body.session_id):
             raise SessionNotFound(body.session_id)
         if body.purpose == "terminal" and not allows(call.holder, "session_terminal"):
             raise Forbidden("A share link does not open a terminal.")
-        stream = body.purpose == "stream"
-        path = f"/api/sessions/{body.session_id}/stream" if stream else f"/ws/terminal/{body.session_id}"
+        terminal = body.purpose == "terminal"
+        path = (
+            f"/ws/terminal/{body.session_id}"
+            if terminal
+            else f"/api/sessions/{body.session_id}/{body.purpose}"
+        )
     return TicketMade(ticket=tickets.issue(call.holder, path), expires_in=tickets.lifetime)
 
 

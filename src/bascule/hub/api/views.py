@@ -24,7 +24,7 @@ def request_view(request: RequestRecord, title: str) -> RequestView:
     return RequestView(session_title=title, **structs.asdict(request))
 
 
-def grant_view(grant: Grant) -> GrantView:
+def grant_view(grant: Grant, open_streams: int = 0) -> GrantView:
     return GrantView(
         id=grant.id,
         name=grant.name,
@@ -34,6 +34,7 @@ def grant_view(grant: Grant) -> GrantView:
         created_at=timestamp(grant.created_at),
         expires_at=_moment(grant.expires_at),
         last_used_at=_moment(grant.last_used_at),
+        open_streams=open_streams,
     )
 
 

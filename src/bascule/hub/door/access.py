@@ -10,12 +10,13 @@ from bascule.hub.api.intake import ClientGone, header, read_body
 from bascule.hub.api.operation import Match, Operation, Table
 from bascule.hub.api.responses import error_answer, status_of
 from bascule.hub.door.credentials import Credentials, take_credentials, token_in
+from bascule.hub.door.ended import way_in, what_became
 from bascule.hub.door.hosts import check_host, check_origin
 from bascule.hub.door.roles import allows, reaches
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.who_may import forbidden
 from bascule.hub.services import Hub
-from bascule.model.errors import BasculeError, Refusal
+from bascule.model.errors import BasculeError, Field, Refusal
 from bascule.model.faults import report
 from bascule.store.grants import Grant
 
@@ -35,9 +36,9 @@ class Turned(Exception):
 # Made anew each time: an exception that is raised again and again keeps every frame it ever passed.
 
 
-def no_grant() -> Turned:
+def no_grant(fields: dict[str, Field] | None = None) -> Turned:
     words = "Show a valid token: Authorization: Bearer <token>."
-    return Turned(401, Refusal("UNAUTHENTICATED", words), {"www-authenticate": "Bearer"})
+    return Turned(401, Refusal("UNAUTHENTICATED", words, fields or {}), {"www-authenticate": "Bearer"})
 
 
 def not_enough(grant: Grant, operation: Operation) -> Turned:
@@ -116,10 +117,12 @@ class Access:
             body = await _body_of(operation, scope, receive)
             shown = Credentials(None, None, token_in(body))
         if shown.nothing:
-            raise no_grant()
+            raise no_grant(way_in(self._hub, scope, address))
         grant = self._look_up(shown, operation, scope["path"])
         if grant is None:
-            raise no_grant() if self._throttle.wrong(address) else too_many()
+            if not self._throttle.wrong(address):
+                raise too_many()
+            raise no_grant({**way_in(self._hub, scope, address), **what_became(self._hub, shown.bearer)})
         return grant, body
 
     def _look_up(self, shown: Credentials, operation: Operation | None, path: str) -> Grant | None:

@@ -41,6 +41,10 @@ class OpenStreams:
     def __len__(self) -> int:
         return len(self._streams)
 
+    def count(self, grant_id: str) -> int:
+        """How many are open for one grant."""
+        return sum(owner == grant_id for owner, _ in self._streams.values())
+
     def revoked(self, grant: Grant) -> None:
         for owner, end in list(self._streams.values()):
             if owner == grant.id:

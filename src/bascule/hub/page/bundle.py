@@ -15,8 +15,10 @@ BUNDLES = {
     "portlet.html": "portlet",
     "terminal.html": "terminal",
     "editor.html": "editor",
+    "diagram.html": "diagram",
+    "math.html": "math",
 }
-FOLDERS = ("css", "icons", "js", "shell", "portlet", "terminal", "editor", "vendor")
+FOLDERS = ("css", "icons", "js", "shell", "portlet", "terminal", "editor", "drawing", "vendor")
 SOURCES = (".js", ".css", ".svg", ".png")
 FOLDER = "bundle"
 MANIFEST = "manifest.json"

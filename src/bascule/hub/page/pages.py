@@ -26,6 +26,14 @@ TERMINAL_POLICY = PORTLET_POLICY.replace("trusted-types dompurify", "trusted-typ
 # Quill makes elements of pasted HTML by itself: the frame's default policy sends all of it through DOMPurify.
 EDITOR_POLICY = PORTLET_POLICY.replace("trusted-types dompurify", "trusted-types default dompurify")
 
+# Formulas become MathML here, as a string: no markup is drawn.
+MATH_POLICY = TERMINAL_POLICY
+# Mermaid measures what it draws, so it needs styles in its markup; here they reach nothing but the drawing, which
+# leaves as a string and is shown as an image. Trusted Types let it write markup, and no script.
+DIAGRAM_POLICY = PORTLET_POLICY.replace("style-src 'self'; img-src data:", "style-src 'unsafe-inline'").replace(
+    "trusted-types dompurify", "trusted-types dompurify default"
+)
+
 
 class NoSuchFile(CallerError):
     code = "NOT_FOUND"
@@ -46,6 +54,14 @@ async def terminal(call: AnyCall) -> Response:
 
 async def editor(call: AnyCall) -> Response:
     return _frame(call, "editor.html", EDITOR_POLICY)
+
+
+async def diagram(call: AnyCall) -> Response:
+    return _frame(call, "diagram.html", DIAGRAM_POLICY)
+
+
+async def math(call: AnyCall) -> Response:
+    return _frame(call, "math.html", MATH_POLICY)
 
 
 def _frame(call: AnyCall, name: str, policy: str) -> Response:
@@ -144,6 +160,22 @@ OPERATIONS = (
         need="public",
         run=editor,
         summary="The frame in which a prompt is written",
+        described=False,
+    ),
+    Operation(
+        method="GET",
+        path="/diagram",
+        need="public",
+        run=diagram,
+        summary="The frame that draws diagrams",
+        described=False,
+    ),
+    Operation(
+        method="GET",
+        path="/math",
+        need="public",
+        run=math,
+        summary="The frame that sets formulas",
         described=False,
     ),
     Operation(

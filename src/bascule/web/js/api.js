@@ -132,6 +132,11 @@ export function createApi(feed) {
         /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? `session.${format}`;
       return { name, blob: await answer.blob() };
     },
+    /** @param {string} id */
+    exportTicket: async (id) => {
+      const answer = await got(feed, '/api/tickets', { purpose: 'export', sessionId: id });
+      return encodeURIComponent((await answer.json()).ticket);
+    },
     /**
      * @param {string} prefix
      * @param {string | undefined} device
@@ -153,10 +158,16 @@ export function createApi(feed) {
 /**
  * @param {import('./feed.js').Feed} feed
  * @param {string} path
+ * @param {object} [posted]
  */
-async function got(feed, path) {
+async function got(feed, path, posted) {
   const answer = await fetch(path, {
-    headers: { authorization: `Bearer ${feed.key() ?? ''}` },
+    method: posted ? 'POST' : 'GET',
+    headers: {
+      authorization: `Bearer ${feed.key() ?? ''}`,
+      ...(posted ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(posted ? { body: JSON.stringify(posted) } : {}),
     credentials: 'omit',
     cache: 'no-store',
   });

@@ -28,6 +28,7 @@ const offline = () => new Refusal({ code: 'OFFLINE', message: 'Not connected rig
  *   retryAt: number | null,
  *   heardAt: number,
  *   lostAt: number | null,
+ *   why?: import('./reconnecting_socket.js').Refused | null,
  * }} Line
  */
 
@@ -57,7 +58,7 @@ export class Feed {
       onMessage: (data) => this.#take(data),
       onClose: (event) => this.#closed(event),
       onLost: (attempt, wait) => this.#lost(attempt, wait),
-      onRefused: () => this.#set({ phase: 'refused', retryAt: null }),
+      onRefused: (why) => this.#set({ phase: 'refused', retryAt: null, why }),
       onDrop: () => this.#dropCalls(),
     });
     setInterval(() => this.#pulse(), PING_EVERY);
@@ -75,6 +76,11 @@ export class Feed {
 
   connect() {
     return this.connection.connect();
+  }
+
+  /** This browser has no key: ask what to do about that. */
+  askWhy() {
+    return this.connection.askWhy(null);
   }
 
   retry() {
@@ -107,7 +113,8 @@ export class Feed {
   /** @param {CloseEvent} event */
   #closed(event) {
     const revoked = event.code === 1008 && event.reason === 'revoked';
-    if (revoked) this.connection.refuse();
+    const ended = { reason: 'revoked', at: new Date().toISOString(), by: '', share: 0 };
+    if (revoked) void this.connection.askWhy({ ended });
     return !revoked;
   }
 

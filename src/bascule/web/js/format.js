@@ -114,6 +114,12 @@ const times = (n) => (n === 1 ? 'once' : n === 2 ? 'twice' : `${n} times`);
 export const ordinal = (n) => ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'][n - 1] ?? `${n}th`;
 
 /**
+ * Whether an address means the machine it is opened on.
+ * @param {string} host
+ */
+export const isNear = (host) => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
+
+/**
  * The last part of a folder's path.
  * @param {string} path
  */

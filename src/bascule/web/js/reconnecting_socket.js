@@ -21,6 +21,11 @@ export function backoff(attempt, { first, longest }, random = Math.random()) {
 }
 
 /**
+ * What the server says about a key that opens nothing: what became of it, and on its own machine how to get another.
+ * @typedef {{ended?: {reason: string, at: string, by: string, share: number}, command?: string}} Refused
+ */
+
+/**
  * @typedef {object} Options
  * @property {() => string | null} key the secret of this browser
  * @property {Record<string, string>} [ticket] what the ticket is for
@@ -30,7 +35,7 @@ export function backoff(attempt, { first, longest }, random = Math.random()) {
  * @property {(data: any) => void} onMessage
  * @property {(event: CloseEvent) => boolean} onClose whether to connect again
  * @property {(attempt: number, wait: number) => void} onLost
- * @property {() => void} onRefused this browser is not let in
+ * @property {(why: Refused | null) => void} onRefused this browser is not let in
  * @property {() => void} [onDrop] the socket is gone, whoever closed it
  */
 
@@ -62,8 +67,8 @@ export class ReconnectingSocket {
     try {
       const ticket = await this.#ticket();
       if (mine !== this.tries) return;
-      if (ticket === null) this.refuse();
-      else await this.#open(ticket);
+      if (typeof ticket === 'string') await this.#open(ticket);
+      else this.refuse(ticket);
     } catch {
       if (mine === this.tries) this.#lost(); // no server, or it was too slow
     }
@@ -81,9 +86,20 @@ export class ReconnectingSocket {
     this.refused = false;
   }
 
-  refuse() {
+  /** @param {Refused | null} why */
+  refuse(why) {
     this.refused = true;
-    this.options.onRefused();
+    this.options.onRefused(why);
+  }
+
+  /**
+   * Not let in; the server knows more about the reason.
+   * @param {Refused | null} known
+   */
+  async askWhy(known) {
+    this.refuse(known);
+    const why = await this.#ticket().catch(() => null); // no server: then nothing is known
+    if (this.refused && why && typeof why !== 'string') this.refuse(why);
   }
 
   /** The other side fell silent: close, and try again. */
@@ -111,17 +127,18 @@ export class ReconnectingSocket {
     if (this.isOpen) this.socket?.send(data);
   }
 
-  /** @returns {Promise<string | null>} null when this browser is not let in */
+  /** @returns {Promise<string | Refused>} why not, when this browser is not let in */
   async #ticket() {
+    const key = this.options.key();
     const answer = await fetch('/api/tickets', {
       method: 'POST',
       body: JSON.stringify(this.options.ticket ?? {}),
       cache: 'no-store',
       credentials: 'omit',
       signal: AbortSignal.timeout(TICKET_TIMEOUT),
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.options.key() ?? ''}` },
+      headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
     });
-    if (answer.status === 401 || answer.status === 403) return null;
+    if (answer.status === 401 || answer.status === 403) return (await answer.json().catch(() => null))?.error ?? {}; // a proxy's answer says nothing
     if (!answer.ok) throw new Error(String(answer.status));
     return (await answer.json()).ticket;
   }

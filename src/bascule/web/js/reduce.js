@@ -50,7 +50,12 @@ export function filled(entry) {
         finished_at: entry.finished_at ?? null,
       };
     case 'request':
-      return { ...common, answer: entry.answer ?? null, reason: entry.reason ?? null };
+      return {
+        ...common,
+        answer: entry.answer ?? null,
+        reason: entry.reason ?? null,
+        settled_at: entry.settled_at ?? null,
+      };
     case 'event':
       return { ...common, attempt: entry.attempt ?? 0, attempts: entry.attempts ?? 0, back: entry.back ?? false };
     default:
@@ -212,7 +217,7 @@ function apply(logged, { touch, close, begin, open }) {
     case 'question_answered':
     case 'permission_withdrawn':
     case 'question_withdrawn':
-      settleEntry(close(`request ${event.request_id}`, logged), event);
+      settleEntry(close(`request ${event.request_id}`, logged), event, logged.at);
       break;
     default: {
       if (open.reconnect !== undefined && followReconnect(logged, touch, close)) break;
@@ -295,9 +300,11 @@ function followReconnect(logged, touch, close) {
 /**
  * @param {any} entry
  * @param {any} event
+ * @param {string} at
  */
-function settleEntry(entry, event) {
+function settleEntry(entry, event, at) {
   if (entry?.kind !== 'request') return;
+  entry.settled_at = at;
   if (event.type.endsWith('_answered')) Object.assign(entry, { state: 'answered', answer: event });
   else Object.assign(entry, { state: 'withdrawn', reason: event.reason });
 }

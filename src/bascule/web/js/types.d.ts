@@ -405,6 +405,7 @@ export interface RequestEntry {
   asked: PermissionRequested | QuestionAsked;
   answer: PermissionAnswered | QuestionAnswered | null;
   reason: string | null;
+  settled_at: string | null;
 }
 
 export interface TurnEntry {
@@ -1484,6 +1485,7 @@ export interface GrantView {
   createdAt: string;
   expiresAt: string | null;
   lastUsedAt: string | null;
+  openStreams: number;
 }
 
 export interface Waits {

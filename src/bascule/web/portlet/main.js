@@ -8,6 +8,7 @@ import { h } from '../js/dom.js';
 import { firstTheme, setTheme, shellPort } from '../js/frame.js';
 import { icon } from '../js/icons.js';
 import { announced } from './announce.js';
+import { Drawer, drawAgain } from './drawing.js';
 import { Find } from './find.js';
 import { Scroll } from './scroll.js';
 import { tick } from './tool.js';
@@ -45,12 +46,14 @@ addEventListener(
   true,
 );
 
+const drawer = new Drawer(tell);
 const view = new View(column, {
   copy: (text) => tell({ type: 'copy', text }),
   link: (href) => tell({ type: 'link', href, ...clicked }),
   changes: (seq) => tell({ type: 'changes', seq }),
   branch: () => tell({ type: 'branch' }),
   keep: (text) => tell({ type: 'keep', text }),
+  draw: (wanted) => drawer.draw(wanted),
 });
 const held = new Window((place, number) => {
   loading.hidden = place.before === undefined;
@@ -140,7 +143,11 @@ const takes = {
     if (run) run();
     else scroll.near();
   },
-  theme: (message) => setTheme(message.theme),
+  theme: (message) => {
+    setTheme(message.theme);
+    drawAgain();
+  },
+  drawn: (message) => drawer.drawn(message),
   me: (message) => setMine(message.names),
   lost: (message) => {
     gap.hidden = !message.text;
@@ -196,7 +203,7 @@ function forgetFar(reader) {
 
 // The shell's own keys are pressed here, too, once a reader has clicked into the transcript.
 addEventListener('keydown', (event) => {
-  if ((event.ctrlKey || event.metaKey) && !event.altKey && 'kbjfi'.includes(event.key)) {
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && 'kbjfip'.includes(event.key)) {
     event.preventDefault();
     tell({ type: 'key', key: event.key });
   } else if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {

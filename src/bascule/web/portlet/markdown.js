@@ -9,6 +9,16 @@ import { copyButton } from '../js/copy_button.js';
 import { h } from '../js/dom.js';
 import { highlighted } from '../js/highlight.js';
 import { tame } from '../js/visible.js';
+import { diagramBlock, formula } from './drawing.js';
+import { MATH } from './math_marks.js';
+
+/**
+ * @typedef {{
+ *   copy: (text: string) => void,
+ *   link: (href: string) => void,
+ *   draw?: (wanted: import('./drawing.js').Wanted) => Promise<import('./drawing.js').Drawn>,
+ * }} Ask
+ */
 
 /** A note's mark, and the note itself, at the place where it was written. */
 const FOOTNOTES = [
@@ -49,7 +59,7 @@ const FOOTNOTES = [
   },
 ];
 
-const marked = new Marked({ gfm: true, breaks: false, extensions: /** @type {any} */ (FOOTNOTES) });
+const marked = new Marked({ gfm: true, breaks: false, extensions: /** @type {any} */ ([...FOOTNOTES, ...MATH]) });
 
 const TAGS = [
   'p',
@@ -94,7 +104,7 @@ export const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
 
 /**
  * @param {string} text
- * @param {{copy: (text: string) => void, link: (href: string) => void}} ask
+ * @param {Ask} ask
  * @returns {DocumentFragment}
  */
 export function markdown(text, ask) {
@@ -129,6 +139,11 @@ export function markdown(text, ask) {
         }),
       );
     }
+  }
+  for (const code of fragment.querySelectorAll('code[type^=math]')) {
+    const display = code.getAttribute('type') === 'math-display';
+    const place = display && code.parentElement?.matches('p') ? code.parentElement : code;
+    place.replaceWith(formula(code.textContent ?? '', display, ask));
   }
   for (const pre of fragment.querySelectorAll('pre')) pre.replaceWith(codeBlock(pre, ask));
   for (const table of fragment.querySelectorAll('table')) {
@@ -203,12 +218,13 @@ function tameLink(link, ask) {
 
 /**
  * @param {HTMLPreElement} pre
- * @param {{copy: (text: string) => void}} ask
+ * @param {Ask} ask
  */
 function codeBlock(pre, ask) {
   const code = pre.querySelector('code');
   const language = /language-([\w+#.-]+)/.exec(code?.className ?? '')?.[1] ?? '';
   const text = (code ?? pre).textContent ?? '';
+  if (language === 'mermaid') return diagramBlock(text, ask);
   return codeFrame(language, [highlighted(text.replace(/\n$/, ''), language)], () => ask.copy(text));
 }
 

@@ -6,7 +6,7 @@ import { codeFrame, markdown } from './markdown.js';
 import { blockEnd, leans, openFence, pieces } from './pieces.js';
 
 /** @typedef {import('../js/types.d.ts').TextEntry} TextEntry */
-/** @typedef {{copy: (text: string) => void, link: (href: string) => void}} Ask */
+/** @typedef {import('./markdown.js').Ask} Ask */
 
 const MAX_TAIL = 2000; // a longer one is only appended to
 const PART = 6000; // characters drawn and laid out as one

@@ -20,6 +20,7 @@ import { rawEntries } from './raw.js';
  *   changes: (seq: number) => void,
  *   branch: () => void,
  *   keep: (text: string) => void,
+ *   draw?: import('./markdown.js').Ask['draw'],
  * }} Ask
  * @typedef {{node: HTMLElement, mark: any[], block: Block}} Drawn
  */

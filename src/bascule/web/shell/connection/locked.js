@@ -1,24 +1,31 @@
-/** What a browser sees that holds no valid key: how to get one, and a field to paste it. */
+/** What a browser sees that holds no valid key: what is wrong with it, how to get one, and a field to paste it. */
 
+import { copyButton } from '../../js/copy_button.js';
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
 import { secret } from '../storage.js';
+import { deadLink } from './dead_link.js';
 
 /** @typedef {import('../app.js').App} App */
+
+const ANYWHERE = 'bascule trust generate --role owner browser';
 
 /**
  * This browser holds no key that opens. A link that no longer works must not lock out one who was in.
  * @param {HTMLElement} root
  * @param {App} app
- * @param {string | null} before the key from before this link
+ * @param {{before: string | null, shared: boolean}} came the key from before this link; by a link to one session
  */
-export function mountLocked(root, app, before) {
+export function mountLocked(root, app, { before, shared }) {
   let problem = '';
-  /** @param {boolean} locked */
-  function draw(locked) {
+  const draw = () => {
+    const { line } = app.store.get();
+    const locked = line.phase === 'refused';
     document.body.classList.toggle('islocked', locked);
     root.hidden = !locked;
     if (!locked) return;
+    const { title, lead, owner } = deadLink(line.why, { shared, key: Boolean(secret.get()), now: Date.now() });
     update(root, [
       h(
         'div',
@@ -27,35 +34,15 @@ export function mountLocked(root, app, before) {
           'div',
           { class: 'locked' },
           icon('logo', 56),
-          h('h1', { class: 'hero' }, 'This browser is not trusted here'),
-          h(
-            'p',
-            { class: 'lead' },
-            'Bascule opens with a link that holds a key. Make one in a terminal on that machine, then open it here.',
-          ),
-          h('pre', null, 'bascule trust generate "this browser"'),
-          h(
-            'form',
-            {
-              onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
-                event.preventDefault();
-                void enter(event.currentTarget.querySelector('input')?.value ?? '');
-              },
-            },
-            h('input', {
-              class: 'input mono grow',
-              'aria-label': 'Link or key',
-              placeholder: 'Or paste the link here',
-              type: 'password',
-              autocomplete: 'off',
-            }),
-            h('button', { class: 'button is-primary', type: 'submit' }, 'Open'),
-          ),
+          h('h1', { class: 'hero' }, visible(title)),
+          h('p', { class: 'lead' }, visible(lead)),
+          owner && wayIn(app, line.why?.command),
+          pasteForm((text) => void enter(text)),
           problem && h('p', { class: 'error-message', role: 'alert' }, icon('alert', 14), problem),
         ),
       ),
     ]);
-  }
+  };
   app.store.subscribe((now, last) => {
     const locked = now.line.phase === 'refused';
     if (locked && before) {
@@ -63,18 +50,73 @@ export function mountLocked(root, app, before) {
       before = null;
       app.note('That link no longer works. You are in as before.', { tone: 'bad', stay: true });
       void app.feed.connect();
-    } else if (locked !== (last.line.phase === 'refused') || (locked && !root.childElementCount)) draw(locked);
+    } else if (now.line !== last.line) draw();
   });
   /** @param {string} text */
   async function enter(text) {
     const key = /(?:#(?:token|k)=)?([A-Za-z0-9_.~-]{8,})\s*$/.exec(text.trim())?.[1];
-    problem = key ? '' : 'That is not a link of Bascule’s. It ends with #token= and the key.';
+    problem = key ? '' : 'That is not a Bascule link. It ends with #token= and the key.';
     if (key) {
       secret.set(key);
+      shared = false;
       await app.feed.connect();
-      if (app.store.get().line.phase === 'refused')
-        problem = 'That key opens nothing here. Links end or are revoked; make a new one.';
+      if (app.store.get().line.phase === 'refused') problem = 'That key opens nothing here.';
     }
-    if (app.store.get().line.phase === 'refused') draw(true);
+    draw();
   }
 }
+
+/**
+ * Who sits at this machine is shown its own command; from elsewhere nobody is told to run one on a machine that may
+ * not be theirs.
+ * @param {App} app
+ * @param {string | undefined} command
+ */
+const wayIn = (app, command) =>
+  command
+    ? [
+        h('p', { class: 'lead' }, 'If this machine is yours, make a link in a terminal, then open it here:'),
+        commandLine(app, command),
+      ]
+    : [
+        h('p', { class: 'lead' }, 'Ask whoever runs it for a link.'),
+        h(
+          'details',
+          { class: 'locked__mine' },
+          h('summary', null, 'It is my machine'),
+          h('p', null, 'Make a link in a terminal on that machine, then open it here:'),
+          commandLine(app, ANYWHERE),
+        ),
+      ];
+
+/**
+ * @param {App} app
+ * @param {string} command
+ */
+const commandLine = (app, command) =>
+  h(
+    'div',
+    { class: 'input mono copy-line' },
+    h('span', { title: command }, visible(command)),
+    copyButton('Copy the command', () => app.copy(command)),
+  );
+
+/** @param {(text: string) => void} enter */
+const pasteForm = (enter) =>
+  h(
+    'form',
+    {
+      onsubmit: (/** @type {On<HTMLFormElement>} */ event) => {
+        event.preventDefault();
+        enter(event.currentTarget.querySelector('input')?.value ?? '');
+      },
+    },
+    h('input', {
+      class: 'input mono grow',
+      'aria-label': 'Link or key',
+      placeholder: 'Or paste the link here',
+      type: 'password',
+      autocomplete: 'off',
+    }),
+    h('button', { class: 'button is-primary', type: 'submit' }, 'Open'),
+  );

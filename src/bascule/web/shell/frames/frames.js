@@ -6,10 +6,11 @@
 
 import { pointIn } from '../links.js';
 import { h } from '../../js/dom.js';
+import { Drawings } from './drawings.js';
 
 const MAX_FRAMES = 12;
 // Of the shell's keys the harmless ones: none of them can reach a request.
-const KEYS = new Set(['k', 'b', 'j', 'f', 'i']);
+const KEYS = new Set(['k', 'b', 'j', 'f', 'i', 'p']);
 const PLACES = ['before', 'after', 'around'];
 const MAX_SEARCH = 400;
 const MAX_COPY = 4_000_000;
@@ -45,6 +46,7 @@ export class Frames {
     this.mayKeep = mayKeep;
     /** @type {Map<string, Well>} */
     this.frames = new Map();
+    this.drawings = new Drawings((id, message) => this.tell(id, message));
     /** @type {Well | null} */
     this.spare = null;
     /** @type {string | null} */
@@ -103,6 +105,9 @@ export class Frames {
         break;
       case 'branch':
         if (pressed() && this.mayBranch(id)) this.answers.branch(id);
+        break;
+      case 'draw':
+        this.drawings.draw(id, message);
         break;
       case 'key':
         if (this.#hasFocus(id) && KEYS.has(message.key)) this.answers.key(message.key);
@@ -195,6 +200,7 @@ export class Frames {
   forget(id) {
     this.frames.get(id)?.frame.remove();
     this.frames.delete(id);
+    this.drawings.forget(id);
   }
 
   /**

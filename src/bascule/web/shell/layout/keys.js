@@ -3,6 +3,7 @@
 import { table } from '../../js/tables.js';
 import { control } from '../parts.js';
 import { mayStart } from '../state.js';
+import { printSession } from '../session/exporting.js';
 import { closeTab } from '../session/tabs.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -32,9 +33,14 @@ export function listenForKeys(app, does) {
     '.': does.ask,
     i: composer,
     f: does.find,
+    p: () => void printSession(app, app.store.get().route.id ?? ''),
   });
-  const shortcut = (/** @type {string} */ key) =>
-    key === 'f' && app.store.get().route.name !== 'session' ? undefined : shortcuts[key];
+  // These belong to a session; elsewhere the browser's own are meant.
+  const shortcut = (/** @type {string} */ key) => {
+    const { route, sessions } = app.store.get();
+    const chat = route.name === 'session' && sessions[route.id ?? '']?.driver !== 'terminal';
+    return (key === 'f' && route.name !== 'session') || (key === 'p' && !chat) ? undefined : shortcuts[key];
+  };
   app.events.on('shortcut', (key) => shortcut(key)?.());
   addEventListener('keydown', (event) => {
     const target = event.target instanceof Element ? event.target : document.body;

@@ -36,6 +36,7 @@ const KEYS = [
       ['↑', 'Edit the last message in the queue'],
       ['Alt ↑ ↓', 'Go to your message before, after'],
       ['Ctrl F', 'Find in this conversation'],
+      ['Ctrl P', 'Open the conversation to print it'],
       ['Ctrl J', 'Show or hide changes and files'],
       ['F2', 'Rename the session'],
       ['Ctrl .', 'Go to the request'],

@@ -10,7 +10,7 @@ import { mayAct } from '../state.js';
 import { terminalChoices } from '../terminal/chat_or_screen.js';
 import { desktopChoices } from '../terminal/desktop.js';
 import { confirmEnd } from './confirm.js';
-import { FORMATS, exportSession } from './exporting.js';
+import { FORMATS, exportSession, printSession } from './exporting.js';
 import { shareSession } from './sharing.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -49,6 +49,7 @@ export function openSessionMenu(app, anchor, id, find) {
       ...desktopChoices(app, state, session),
       { label: 'Find in this conversation', note: 'Ctrl F', icon: 'search', run: find },
       'line',
+      { label: 'Print', note: 'Ctrl P', icon: 'log', run: () => void printSession(app, id) },
       ...exportChoices(app, id),
       ...(mayAct(state, id) ? actChoices(app, session) : []),
     ],

@@ -26,3 +26,23 @@ export async function exportSession(app, id, format) {
     app.trouble(error);
   }
 }
+
+/**
+ * The whole conversation as a page of its own, to be read or printed: the browser prints only what is on the screen
+ * of this one. A ticket opens it, once, because an address can't carry the key.
+ * @param {App} app
+ * @param {string} id
+ */
+export async function printSession(app, id) {
+  const tab = window.open('', '_blank');
+  try {
+    const ticket = await app.api.exportTicket(id);
+    const address = `/api/sessions/${encodeURIComponent(id)}/export?format=html&show=true&ticket=${ticket}`;
+    if (!tab) throw new Error('The browser did not open a new tab. Allow pop-ups for this page, then try again.');
+    tab.opener = null;
+    tab.location.replace(address);
+  } catch (error) {
+    tab?.close();
+    app.trouble(error);
+  }
+}

@@ -2,16 +2,18 @@
 
 import { copyButton } from '../../js/copy_button.js';
 import { h, update } from '../../js/dom.js';
-import { endsWords } from '../../js/format.js';
+import { endsWords, isNear, moment } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { qrView } from '../../js/qr.js';
 import { visible } from '../../js/visible.js';
 import { popover } from '../parts.js';
+import { renameMe } from '../settings/parts.js';
 import { isTerminal } from '../terminal/terminals.js';
 
 /** @typedef {import('../app.js').App} App */
 
 const DAY = 86_400; // seconds
+const FURTHER = 'bascule up --host <address> --tls-cert <file> --tls-key <file>';
 const TIMES = /** @type {const} */ ([
   [1, '1 day'],
   [7, '7 days'],
@@ -50,6 +52,14 @@ class SessionLinks {
     this.code = [];
     this.problem = '';
     this.days = 7;
+    this.name = ''; // whom it is for
+    this.mine = ''; // what they are to call whoever shares
+  }
+
+  /** Nobody has said yet what this person is called. */
+  get nameless() {
+    const { me } = this.app.store.get();
+    return me?.role === 'owner' && me.name === 'owner';
   }
 
   /** @param {number} days */
@@ -60,10 +70,14 @@ class SessionLinks {
   async make() {
     const { api } = this.app;
     try {
-      const made = await api.share(this.id, { expiresIn: this.days * DAY });
+      if (this.nameless) await renameMe(this.app, this.mine.trim());
+      const name = this.name.trim().slice(0, 100);
+      const made = await api.share(this.id, { expiresIn: this.days * DAY, ...(name ? { name } : {}) });
       // The address this page itself was reached by is the one that works for others, too.
       this.link = `${location.origin}/s#token=${made.token}`;
-      this.code = await api.qr(this.link);
+      this.name = '';
+      // A phone that scans an address of this machine's own would look for Bascule on itself.
+      this.code = isNear(location.hostname) ? [] : await api.qr(this.link);
       this.problem = '';
     } catch (error) {
       this.problem = /** @type {Error} */ (error).message;
@@ -136,8 +150,42 @@ const madeLink = (app, { link, code }) =>
         copyButton('Copy the link', () => app.copy(link)),
       ),
       h('small', null, 'Shown only once. Copy it now.'),
+      isNear(location.hostname) && onlyHere(app),
     ),
   );
+
+/** @param {App} app */
+const onlyHere = (app) =>
+  h(
+    'div',
+    { class: 'share__near' },
+    icon('info', 14),
+    h(
+      'div',
+      null,
+      h('b', null, 'Only this machine can open it.'),
+      ' To share further, let Bascule listen on an address that others reach, and open it by that address:',
+      h(
+        'div',
+        { class: 'input mono copy-line' },
+        h('span', null, FURTHER),
+        copyButton('Copy the command', () => app.copy(FURTHER)),
+      ),
+    ),
+  );
+
+/**
+ * @param {string} placeholder
+ * @param {(text: string) => void} typed
+ */
+const wordField = (placeholder, typed) =>
+  h('input', {
+    class: 'input',
+    maxlength: 100,
+    autocomplete: 'off',
+    placeholder,
+    oninput: (/** @type {On<HTMLInputElement>} */ event) => typed(event.currentTarget.value),
+  });
 
 /** @param {SessionLinks} links */
 const makeForm = (links) =>
@@ -154,6 +202,19 @@ const makeForm = (links) =>
     h(
       'label',
       { class: 'grow' },
+      h('span', null, 'Who is it for?'),
+      wordField('Jonas, the review, …', (text) => (links.name = text)),
+    ),
+    links.nameless &&
+      h(
+        'label',
+        { class: 'grow' },
+        h('span', null, 'Your name, as they see it'),
+        wordField('Mira', (text) => (links.mine = text)),
+      ),
+    h(
+      'label',
+      null,
       h('span', null, 'It ends after'),
       h(
         'select',
@@ -176,15 +237,24 @@ const linkRow = (links, one) =>
     'li',
     { 'data-key': one.id },
     icon('link', 14),
-    h(
-      'span',
-      null,
-      visible(one.name),
-      h('small', null, `${one.lastUsedAt ? 'used' : 'never used'} · ${endsWords(one.expiresAt, Date.now())}`),
-    ),
+    h('span', null, visible(one.name), h('small', null, shareWords(one, Date.now()))),
     h(
       'button',
       { type: 'button', class: 'button is-small quiet is-dangerous', onclick: () => links.revoke(one.id) },
       'Revoke',
     ),
   );
+
+/**
+ * "made 17 Nov, 12:05 · reading now · ends in 7 days"
+ * @param {import('../../js/types.d.ts').GrantView} one
+ * @param {number} now
+ */
+export const shareWords = (one, now) =>
+  [
+    one.createdAt ? `made ${moment(one.createdAt, now)}` : '',
+    one.openStreams ? 'reading now' : one.lastUsedAt ? `read ${moment(one.lastUsedAt, now)}` : 'never opened',
+    endsWords(one.expiresAt ?? null, now),
+  ]
+    .filter(Boolean)
+    .join(' · ');

@@ -5,7 +5,7 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { qrView } from '../../js/qr.js';
 import { visible } from '../../js/visible.js';
-import { count, endsWords, waited } from '../../js/format.js';
+import { count, endsWords, isNear, waited } from '../../js/format.js';
 import { partHead, problem } from './parts.js';
 import { table } from '../../js/tables.js';
 
@@ -89,7 +89,7 @@ async function add({ app, loaded, again }, form) {
     });
     // The address this page itself was reached by is the one that works from elsewhere, too.
     loaded.link = `${location.origin}/#token=${made.token}`;
-    loaded.code = await app.api.qr(loaded.link);
+    loaded.code = isNear(location.hostname) ? null : await app.api.qr(loaded.link);
     loaded.grants = await app.api.grants();
     loaded.problem = '';
   } catch (error) {
@@ -100,7 +100,7 @@ async function add({ app, loaded, again }, form) {
 
 /** @param {Context} context */
 function madeLink({ app, loaded, again }) {
-  const near = /^(localhost|127\.|\[::1\])/.test(location.host);
+  const near = isNear(location.hostname);
   const done = () => {
     loaded.link = '';
     loaded.code = null;
@@ -110,14 +110,15 @@ function madeLink({ app, loaded, again }) {
     h(
       'p',
       null,
-      'Scan this with the phone, or open the link there. Whoever has it gets in, so send it like a password.',
+      near
+        ? 'Whoever has this link gets in, so keep it like a password. Shown only once. Copy it now.'
+        : 'Scan this with the phone, or open the link there. Whoever has it gets in, so send it like a password.',
     ),
     near &&
       h(
         'p',
         { class: 'hint' },
-        'This address is reached from this machine only. Open Bascule by the machine’s ' +
-          'name first to make a link for another device.',
+        'Only this machine can open it. Open Bascule by the machine’s name first to make a link for another device.',
       ),
     h(
       'div',

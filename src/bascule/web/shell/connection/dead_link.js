@@ -1,0 +1,66 @@
+/** What is wrong with a key that opens nothing, and what its holder can do about it, in words. Pure. */
+
+/** @typedef {import('../../js/reconnecting_socket.js').Refused} Refused */
+
+// Names that nobody chose: the first browser's, and the command line's.
+const NOBODY = ['', 'owner', 'this machine'];
+const DAY = 86_400_000; // milliseconds
+
+/**
+ * "today at 12:05", "on Friday", "on 3 November"
+ * @param {string} at
+ * @param {number} now
+ */
+export function whenWords(at, now) {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return '';
+  const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hour12: false });
+  if (date.toDateString() === new Date(now).toDateString()) return `today at ${time}`;
+  if (now - date.getTime() < 6 * DAY) return `on ${date.toLocaleDateString('en', { weekday: 'long' })}`;
+  return `on ${date.toLocaleDateString('en', { day: 'numeric', month: 'long' })}`;
+}
+
+/**
+ * @param {Refused | null | undefined} why
+ * @param {{shared: boolean, key: boolean, now: number}} at by a link to one session; with any key at all
+ * @returns {{title: string, lead: string, owner: boolean}} `owner`: the reader may well be the one who runs it
+ */
+export function deadLink(why, { shared, key, now }) {
+  const ended = why?.ended;
+  const name = ended && !NOBODY.includes(ended.by) ? ended.by : '';
+  if (ended && (ended.share || shared)) {
+    const ask = `Ask ${name || 'whoever sent it'} for a new one if you still need it.`;
+    return ended.reason === 'revoked'
+      ? {
+          title: name ? `${name} stopped sharing this session` : 'This session is no longer shared',
+          lead: ask,
+          owner: false,
+        }
+      : { title: `This link ended ${whenWords(ended.at, now)}`, lead: ask, owner: false };
+  }
+  if (ended)
+    return ended.reason === 'revoked'
+      ? { title: 'This browser’s access was revoked', lead: `That was ${whenWords(ended.at, now)}.`, owner: true }
+      : {
+          title: `This browser’s link ended ${whenWords(ended.at, now)}`,
+          lead: 'Links do not last for ever.',
+          owner: true,
+        };
+  if (key)
+    return {
+      title: 'This link’s key is not right',
+      lead: 'Was all of it copied? Open the whole link again.',
+      owner: !shared,
+    };
+  if (shared)
+    return {
+      title: 'This link holds no key',
+      lead: 'Was all of it copied? The key stands behind the #.',
+      owner: false,
+    };
+  return {
+    title: 'This browser is not trusted here',
+    lead: 'Bascule opens with a link that holds a key.',
+    owner: true,
+  };
+}
