@@ -19,7 +19,7 @@ from bascule.keeper.loop import READ, Loop, Timer
 from bascule.keeper.request_checks import Refused, SpawnRequest
 from bascule.keeper.session import Session
 from bascule.keeper.spawn import ChildSettings
-from bascule.keeper.sweep import LEFTOVER_GRACE, Sweep, Sweeper
+from bascule.keeper.sweep import LEFTOVER_GRACE, LEFTOVER_LOOKS, Sweep, Sweeper
 
 _CLOSING_LIMIT = 30.0
 _ACCEPT_PAUSE = 1.0
@@ -114,14 +114,15 @@ class Keeper:
         for client in self._clients:
             client.mark(session)
 
-    def _sweep(self, session: Session, grace: float) -> None:
+    def _sweep(self, session: Session, grace: float, looks: int = 0) -> None:
         kill_at = self._loop.now() + grace
         running = self._sweeper.get(session.id)
         if running is not None:
             running.hurry(kill_at)
         elif session.leader.pid in self._unreaped:
             session.stdin.close()
-            self._sweeper.add(Sweep(session.id, self.mark, session.leader, session.is_terminal, kill_at))
+            leader, terminal = session.leader, session.is_terminal
+            self._sweeper.add(Sweep(session.id, self.mark, leader, terminal, kill_at, looks))
 
     def _swept(self, sweep: Sweep) -> None:
         session = self._unreaped[sweep.leader.pid]
@@ -139,7 +140,7 @@ class Keeper:
     def _children_changed(self) -> None:
         for session in list(self._unreaped.values()):
             if self._poll(session) and session.id not in self._sweeper:
-                self._sweep(session, LEFTOVER_GRACE)
+                self._sweep(session, LEFTOVER_GRACE, LEFTOVER_LOOKS)
         for pid in procs.own_children():
             if pid not in self._unreaped:
                 os.waitpid(pid, os.WNOHANG)

@@ -11,7 +11,9 @@ from bascule.keeper.loop import Loop
 from bascule.keeper.procs import Proc
 
 LEFTOVER_GRACE = 2.0
+LEFTOVER_LOOKS = 10
 _TICK = 0.1
+_LOOK = 0.05
 _GIVE_UP = 15.0
 # A process that forks and exits during a scan can be missed by it once, hardly twice.
 _CLEAN_SCANS = 2
@@ -21,7 +23,10 @@ class Sweep:
     """TERM to every member, then KILL after the grace, for one session. Its leader stays an unreaped
     zombie meanwhile, so that no other process can be given its pid or group."""
 
-    def __init__(self, session: str, keeper: str, leader: Proc, hang_up: bool, kill_at: float) -> None:
+    def __init__(
+        self, session: str, keeper: str, leader: Proc, hang_up: bool, kill_at: float, looks: int = 0
+    ) -> None:
+        """`looks`: a kill follows only after so many scans: a busy machine shortens nobody's grace."""
         self.session = session
         self.leader = leader
         self._keeper = keeper
@@ -29,11 +34,13 @@ class Sweep:
         self._termed: set[tuple[int, int]] = set()
         self._hang_up = hang_up
         self._kill_at = kill_at
+        self._looks = looks
         self._clean = 0
         self.survivors: list[int] = []
 
     def hurry(self, kill_at: float) -> None:
         self._kill_at = min(self._kill_at, kill_at)
+        self._looks = 0
 
     def step(self, snapshot: list[Proc], alone: bool, now: float) -> bool:
         """Signal the processes that are left; True if none is, or when the time is up."""
@@ -41,12 +48,14 @@ class Sweep:
         self._known = {proc.pid: proc.started for proc in members}
         self._known[self.leader.pid] = self.leader.started
         self._clean = 0 if members else self._clean + 1
-        if now >= self._kill_at:
+        killing = now >= self._kill_at and self._looks <= 0
+        if killing:
             self._kill(members)
         else:
             self._term(members)
+        self._looks -= 1
         self.survivors = [proc.pid for proc in members]
-        return self._clean >= _CLEAN_SCANS or now >= self._kill_at + _GIVE_UP
+        return self._clean >= _CLEAN_SCANS or (killing and now >= self._kill_at + _GIVE_UP)
 
     def _members(self, snapshot: list[Proc], alone: bool) -> list[Proc]:
         me = os.getpid()
@@ -139,23 +148,25 @@ class Sweeper:
 
 
 def sweep_leftovers(keeper: str, log: Log) -> None:
-    """At start, before serving: end what a dead keeper of this folder left. Nothing of ours runs yet."""
-    kill_at = time.monotonic() + LEFTOVER_GRACE
-    give_up_at = kill_at + LEFTOVER_GRACE
+    """At start, before serving: end what a dead keeper of this folder left. Nothing of ours runs yet.
+
+    The grace is counted in looks: a machine too busy to let us look is too busy to let them end.
+    """
+    grace = round(LEFTOVER_GRACE / _LOOK)
     termed: set[int] = set()
-    while time.monotonic() < give_up_at:
+    for look in range(2 * grace):
         left = [proc for proc in procs.everyone() if _is_leftover(proc, keeper)]
         if not left:
             return
         for proc in left:
-            if time.monotonic() >= kill_at:
+            if look >= grace:
                 procs.send(proc.pid, proc.started, signal.SIGKILL)
             elif proc.pid not in termed:
                 termed.add(proc.pid)
                 log.write(f"ending pid {proc.pid}, left by an earlier keeper")
                 procs.send(proc.pid, proc.started, signal.SIGTERM)
                 procs.send(proc.pid, proc.started, signal.SIGCONT)
-        time.sleep(0.05)
+        time.sleep(_LOOK)
     log.write("some processes of an earlier keeper could not be ended")
 
 
