@@ -55,7 +55,9 @@ def locate(
         locked = next((one for one in _candidates(place, env, deadline) if _is_file(one)), None)
         if locked is not None:
             message = f"{spec.title} is here as {locked}, but it may not be run: it is not executable."
-            raise AgentNotInstalled(f"{message} Allow it with: chmod +x {shlex.quote(locked)}", agent=spec.name)
+            raise AgentNotInstalled(
+                f"{message} Allow it with: chmod +x {shlex.quote(locked)}", agent=spec.name
+            )
     install = (driver.install if driver is not None and own else "") or spec.install
     what = f"{spec.title}'s adapter for {driver.name}" if driver is not None and own else spec.title
     hint = f" Install it with: {install}" if install else ""

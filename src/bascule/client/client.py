@@ -37,7 +37,7 @@ from bascule.link.found import Followed
 from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
-from bascule.model.errors import BasculeError, InvalidInput
+from bascule.model.errors import BasculeError
 from bascule.model.events import Decision, PromptQueued
 from bascule.model.records import SessionRecord
 
