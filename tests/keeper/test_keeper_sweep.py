@@ -1,5 +1,6 @@
 """Sweeps: a grace is real time and looks, so that a machine too busy for either shortens nobody's."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from bascule.keeper import procs
 from bascule.keeper.log import Log
 from bascule.keeper.sweep import Sweep, sweep_leftovers
 
+# A name of this worker's own: a sweep ends whatever bears it.
+KEEPER = f"keeper {os.getpid()}"
 STUBBORN = (
     "import os, signal, time\n"
     "signal.signal(signal.SIGTERM, lambda *a: os.write(1, b'TERM\\n'))\n"
@@ -23,7 +26,7 @@ STUBBORN = (
 @pytest.fixture
 def stubborn() -> Iterator[subprocess.Popen[str]]:
     """A group of its own that outlives TERM, with the marks of a keeper that is gone."""
-    marks = {procs.SESSION_MARK: "a", procs.KEEPER_MARK: "gone keeper"}
+    marks = {procs.SESSION_MARK: "a", procs.KEEPER_MARK: KEEPER}
     process = subprocess.Popen(
         [sys.executable, "-I", "-c", STUBBORN],
         stdout=subprocess.PIPE,
@@ -47,7 +50,7 @@ def leader_of(process: subprocess.Popen[str]) -> procs.Proc:
 
 def test_a_kill_waits_for_its_looks_however_late_it_is(stubborn: subprocess.Popen[str]) -> None:
     leader = leader_of(stubborn)
-    sweep = Sweep("a", "gone keeper", leader, hang_up=False, kill_at=0.0, looks=2)
+    sweep = Sweep("a", KEEPER, leader, hang_up=False, kill_at=0.0, looks=2)
     assert not sweep.step([leader], alone=False, now=1000.0)
     assert stubborn.stdout is not None
     assert stubborn.stdout.readline() == "TERM\n"
@@ -59,7 +62,7 @@ def test_a_kill_waits_for_its_looks_however_late_it_is(stubborn: subprocess.Pope
 
 def test_whoever_hurries_waits_for_no_looks(stubborn: subprocess.Popen[str]) -> None:
     leader = leader_of(stubborn)
-    sweep = Sweep("a", "gone keeper", leader, hang_up=False, kill_at=9000.0, looks=50)
+    sweep = Sweep("a", KEEPER, leader, hang_up=False, kill_at=9000.0, looks=50)
     sweep.hurry(10.0)
     sweep.step([leader], alone=False, now=10.0)
     assert stubborn.wait(PATIENCE) == -signal.SIGKILL
@@ -73,5 +76,5 @@ def test_leftovers_are_killed_though_the_clock_leaps(
     log = Log(str(tmp_path_factory.mktemp("sweep") / "log"), stderr_too=False)
     leaps = iter(range(0, 10**9, 3600))
     monkeypatch.setattr("bascule.keeper.sweep.time.monotonic", lambda: float(next(leaps)))
-    sweep_leftovers("gone keeper", log)
+    sweep_leftovers(KEEPER, log)
     assert stubborn.wait(PATIENCE) == -signal.SIGKILL
