@@ -8,7 +8,7 @@ rest as well.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, repeat
 
 from bascule.model.codec import Logged
 from bascule.model.entries import AnyEntry, Fold
@@ -113,17 +113,17 @@ class SessionState:
 
     def apply(self, batch: Batch, bodies: list[bytes]) -> None:
         """Take one step. Only memory changes: the transaction writes what it finds here."""
-        seq, at, tail, rows = batch.first_seq, batch.at, self._tail, self.rows
-        for event, body in zip(batch.events, bodies, strict=True):
-            logged = Logged(seq, at, event)
-            tail.append(logged)
-            rows.append(Row(seq, body))
-            self._tail_bytes += len(body)
-            if type(event) not in NO_RECORD_CHANGE:
+        seq, at = batch.first_seq, batch.at
+        numbers = range(seq, seq + len(bodies))
+        log = list(map(Logged, numbers, repeat(at), batch.events))
+        self._tail += log
+        self.rows += map(Row, numbers, bodies)
+        self._tail_bytes += sum(map(len, bodies))
+        for logged in log:
+            if type(logged.event) not in NO_RECORD_CHANGE:
                 self._advance(logged)
-            seq += 1
         if bodies:
-            self.row.record.seq, self.row.record.updated_at = seq - 1, at
+            self.row.record.seq, self.row.record.updated_at = numbers[-1], at
         self._move_marks(batch)
 
     def _move_marks(self, batch: Batch) -> None:
