@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,22 @@ async def test_entries_on_disk_lag_the_log_by_a_bounded_part(open_store: Opener)
     assert max(lags) > 100
     await store.append(step(3003, TurnEnded("end_turn")))
     assert await store.query(_lag) == 0
+
+
+async def test_a_long_text_is_not_written_anew_for_each_part_of_it(store: SqliteStore) -> None:
+    await store.append(step(1, STARTED, opened()))
+    sizes: list[int] = []
+    for seq in range(3, 20_003, 100):
+        await store.append(step(seq, *[text("x" * 200)] * 100))
+        await store.searchable()
+        sizes.append(await store.query(_entry_size))
+    written = sum(size for before, size in pairwise(sizes) if size != before)
+    assert written < 4 * sizes[-1]  # 39 parts of 512 events would be twenty times the text
+    assert sizes[-1] > 3_000_000
+
+
+def _entry_size(connection: sqlite3.Connection) -> int:
+    return connection.execute("SELECT max(length(body)) FROM entries").fetchone()[0] or 0
 
 
 async def test_a_step_folds_by_itself_once_too_much_was_put_off(
