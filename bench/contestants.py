@@ -21,6 +21,8 @@ HERE = Path(__file__).resolve().parent
 EMITTER = [sys.executable, "-I", "-S", str(HERE / "emitter.py")]
 AGENT = "emitter"
 WAIT_SECONDS = 60.0
+TICKS = os.sysconf("SC_CLK_TCK")
+REST_SECONDS, LOOK_SECONDS, AT_REST = 8.0, 0.25, 0.1  # a tenth of a core
 
 CONFIG = """
 roots = ["{folder}"]
@@ -48,6 +50,21 @@ def _status(pid: int, field: str) -> int:
     raise RuntimeError(f"no {field} of process {pid}")
 
 
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def wait_for_rest(pids: list[int]) -> None:
+    """Until these processes use next to nothing: what one puts off must not slow the turn of the next."""
+    deadline = time.monotonic() + REST_SECONDS
+    while time.monotonic() < deadline:
+        before = sum(map(cpu_seconds, pids))
+        time.sleep(LOOK_SECONDS)
+        if sum(map(cpu_seconds, pids)) - before <= LOOK_SECONDS * AT_REST:
+            return
+
+
 def end(process: subprocess.Popen[Any]) -> None:
     """Ask it to stop, and insist after a while."""
     process.terminate()
@@ -62,6 +79,8 @@ class Contestant(Protocol):
     name: str
     port: int
 
+    @property
+    def pid(self) -> int: ...
     def create(self) -> str: ...
     def send(self, session: str, text: str) -> None: ...
     def order(self, session: str) -> dict[str, Any]: ...
@@ -120,6 +139,10 @@ class Bare:
         self._talk.close()
         end(self.process)
         shutil.rmtree(self.folder)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
 
     def create(self) -> str:
         return self._talk("POST", "/sessions", {})["id"]

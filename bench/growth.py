@@ -13,12 +13,11 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from contestants import Bascule
+from contestants import Bascule, cpu_seconds
 
 RATE = 100  # pieces a second of one session, slow enough for each to be an event
 WAITING = 1_000_000
 SETTLE_SECONDS = 5.0  # by then the prompt that waits has been copied into the database itself
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(NamedTuple):
@@ -37,7 +36,7 @@ class Sample(NamedTuple):
     def of(cls, server: Bascule, sessions: list[str]) -> "Sample":
         pids = [server.pid, server.keeper_pid() or server.pid]
         events = sum(server.session(one)["seq"] for one in sessions)
-        return cls(events, _written(server.pid), sum(_cpu_seconds(pid) for pid in pids))
+        return cls(events, _written(server.pid), sum(cpu_seconds(pid) for pid in pids))
 
     def until(self, later: "Sample") -> Cost:
         events = max(1, later.events - self.events)
@@ -49,11 +48,6 @@ def _written(pid: int) -> int:
         if line.startswith("write_bytes:"):
             return int(line.split()[1])
     raise RuntimeError("the kernel does not count what a process writes")
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def cost(python: str, seconds: float, *, sessions: int = 1, rate: float = RATE, waiting: int = 0) -> Cost:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any, NamedTuple
 
-from contestants import Audience, Contestant
+from contestants import Audience, Contestant, wait_for_rest
 from table import Figure, spread
 
 TURNS = 5  # in which a round of paced pieces is cut
@@ -52,7 +52,10 @@ class Pair:
         """What the viewers of both report, by the contestant's name."""
         self._turns += 1
         order = self._sides if self._turns % 2 else self._sides[::-1]
-        reports = {one.name: _run(one, session, prompt, markers, **how) for one, session in order}
+        reports: dict[str, dict[str, Any]] = {}
+        for one, session in order:
+            wait_for_rest([side.pid for side, _ in self._sides])
+            reports[one.name] = _run(one, session, prompt, markers, **how)
         for name, report in reports.items():
             self._check(name, report)
         return reports
@@ -86,11 +89,11 @@ def _run(of: Contestant, session: str, prompt: str, markers: int, *, viewers: in
 
 def throughput(other: Contestant, bascule: Contestant, sizes: Sizes) -> Iterator[Figure]:
     cases = [
-        ("text pieces", f"deltas {sizes.deltas}", sizes.deltas, sizes.deltas),
-        ("tool calls", f"tools {sizes.tools}", sizes.tools, 2 * sizes.tools),
-        ("whole messages", f"messages {sizes.messages}", sizes.messages, sizes.messages),
+        ("text pieces", f"deltas {sizes.deltas}", sizes.deltas, sizes.deltas, 1.0),
+        ("tool calls", f"tools {sizes.tools}", sizes.tools, 2 * sizes.tools, 0.75),
+        ("whole messages", f"messages {sizes.messages}", sizes.messages, sizes.messages, 0.6),
     ]
-    for what, prompt, markers, lines in cases:
+    for what, prompt, markers, lines, least in cases:
         pair = Pair(other, bascule)
         rates: dict[str, list[float]] = {other.name: [], "bascule": []}
         for _ in range(sizes.rounds):
@@ -98,7 +101,8 @@ def throughput(other: Contestant, bascule: Contestant, sizes: Sizes) -> Iterator
                 rates[name].append(lines / report["seconds"] if report["seconds"] else 0.0)
         ratios = [ours / theirs for ours, theirs in zip(rates["bascule"], rates[other.name], strict=True)]
         seen = f"{spread(rates['bascule'], 0)} lines/s against {spread(rates[other.name], 0)}"
-        yield Figure(f"lines/s, {what}", median(ratios), " ×", seen, least=0.8, fault="; ".join(pair.faults))
+        faults = "; ".join(pair.faults)
+        yield Figure(f"lines/s, {what}", median(ratios), " ×", seen, least=least, fault=faults)
 
 
 def latency(other: Contestant, bascule: Contestant, sizes: Sizes) -> Iterator[Figure]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from hashlib import sha256
 
+import pytest
 from hypothesis import strategies as st
 from msgspec import Raw
 
@@ -35,10 +36,17 @@ from bascule.model.events import (
     ToolStarted,
     TurnEnded,
 )
+from bascule.store import search_index
 from bascule.store.base import Batch, EventStore, Row
 
 AT = "2027-01-15T08:00:00.000Z"
 STARTED = SessionStarted("demo", "stream_json", "/home/ana", "ana")
+
+
+def rest_times(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """How long the filler of the search index rests: this many times as long as it worked."""
+    for name in ("REST_BESIDE_SESSIONS", "REST_ALONE", "REST_IN_FLOOD"):
+        monkeypatch.setattr(search_index, name, times)
 
 
 def text(words: str = "some words ", entry_id: str = "e") -> TextAppended:

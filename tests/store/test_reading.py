@@ -3,11 +3,12 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from tests.store.conftest import Opener
-from tests.store.logs import STARTED, append_all, opened, step, text
+from tests.store.logs import STARTED, append_all, opened, rest_times, step, text
 
 from bascule.model.entries import TextEntry
 from bascule.model.events import (
@@ -19,7 +20,7 @@ from bascule.model.events import (
     ToolStarted,
     TurnEnded,
 )
-from bascule.store import audit, reader, search_index, transaction
+from bascule.store import audit, reader, transaction
 from bascule.store.rows import decode_entry
 from bascule.store.sqlite import SqliteStore
 
@@ -58,7 +59,7 @@ async def test_no_statement_reads_a_whole_table_or_sorts(store: SqliteStore, nam
 async def test_a_page_of_a_long_session_costs_about_what_one_of_a_short_session_does(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_index, "REST_BESIDE_SESSIONS", 0)
+    rest_times(monkeypatch, 0)
     for session_id, count in (("short", 2_000), ("long", 40_000)):
         events: list[AnyEvent] = [STARTED, *[TurnEnded("end_turn", duration_ms=n) for n in range(count)]]
         await append_all(store, events, session_id, size=1000)
@@ -108,15 +109,26 @@ async def test_entries_on_disk_lag_the_log_by_a_bounded_part(open_store: Opener)
     assert await store.query(_lag) == 0
 
 
-def no_spare_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    for rest in ("REST_BESIDE_SESSIONS", "REST_ALONE"):
-        monkeypatch.setattr(search_index, rest, 1_000_000)
+async def test_a_long_text_is_not_written_anew_for_each_part_of_it(store: SqliteStore) -> None:
+    await store.append(step(1, STARTED, opened()))
+    sizes: list[int] = []
+    for seq in range(3, 20_003, 100):
+        await store.append(step(seq, *[text("x" * 200)] * 100))
+        await store.searchable()
+        sizes.append(await store.query(_entry_size))
+    written = sum(size for before, size in pairwise(sizes) if size != before)
+    assert written < 4 * sizes[-1]  # 39 parts of 512 events would be twenty times the text
+    assert sizes[-1] > 3_000_000
+
+
+def _entry_size(connection: sqlite3.Connection) -> int:
+    return connection.execute("SELECT max(length(body)) FROM entries").fetchone()[0] or 0
 
 
 async def test_a_step_folds_by_itself_once_too_much_was_put_off(
     open_store: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    no_spare_time(monkeypatch)
+    rest_times(monkeypatch, 1_000_000)  # there is no spare time
     monkeypatch.setattr(transaction, "MAX_DEBT_BYTES", 100_000)
     store = await open_store()
     await store.append(step(1, STARTED, opened()))
@@ -133,7 +145,7 @@ async def test_a_step_folds_by_itself_once_too_much_was_put_off(
 async def test_large_steps_beside_another_sessions_debt_leave_no_more_to_fold(
     open_store: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    no_spare_time(monkeypatch)
+    rest_times(monkeypatch, 1_000_000)  # there is no spare time
     monkeypatch.setattr(transaction, "MAX_DEBT_BYTES", 100_000)
     store = await open_store()
     await append_all(store, [STARTED, opened(), *[text("word ")] * 1000], "idle", size=1002)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import Raw
 from tests.store.conftest import Opener
-from tests.store.logs import STARTED, opened, step, text
+from tests.store.logs import STARTED, opened, rest_times, step, text
 from tests.store.older_database import old_database
 from tests.waiting import PATIENCE
 
@@ -167,7 +167,7 @@ async def test_what_an_earlier_version_stored_is_indexed_in_the_background(
     open_store: Opener, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_index, "SLICE_CHARACTERS", 40)
-    monkeypatch.setattr(search_index, "REST_BESIDE_SESSIONS", 0)
+    rest_times(monkeypatch, 0)
     store = await open_store()
     await tell(store, talk(*(f"message number{n} about herons" for n in range(300))))
     await store.close()
@@ -205,6 +205,15 @@ async def test_a_store_that_closes_before_anything_was_indexed_closes(open_store
     store = await open_store()
     closing = asyncio.create_task(store.close())  # begun before the filler's first step
     await asyncio.wait_for(closing, PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("events", "elapsed", "rest"), [(0, 1.0, 1), (1, 1.0, 9), (5000, 1.0, 9), (5001, 1.0, 39), (600, 0.1, 39)]
+)
+def test_the_index_is_filled_in_half_a_tenth_or_a_fortieth_of_the_time(
+    events: int, elapsed: float, rest: int
+) -> None:
+    assert search_index.rest_after(0.003, events, elapsed) == pytest.approx(0.003 * rest)
 
 
 def test_the_schema_is_at_its_ninth_version() -> None:

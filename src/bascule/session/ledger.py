@@ -15,7 +15,7 @@ from bascule.model.errors import StorageFailed
 from bascule.model.events import AnyEvent
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import Pending, RequestRecord, RequestState, SessionRecord, Write
-from bascule.model.session_fold import SessionFold
+from bascule.model.session_fold import NO_RECORD_CHANGE, SessionFold
 from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, StoredReply
 
 SETTLED: frozenset[RequestState] = frozenset({"delivered", "confirmed", "withdrawn"})
@@ -105,9 +105,7 @@ class Ledger:
         at = timestamp(self._clock())
         step = self._step_to_join(at, reply)
         batch = step.batch
-        for event in events:
-            if self._fold.apply(Logged(self.record.seq + 1, at, event)):
-                self._fold.forget(SETTLED, SETTLED_KEPT)
+        self._apply(events, at)
         batch.events.extend(events)
         if out_offset is not None:
             batch.out_offset = out_offset
@@ -123,6 +121,16 @@ class Ledger:
         if len(self._steps) == 1:
             self._send()
         return step.promise()
+
+    def _apply(self, events: Sequence[AnyEvent], at: str) -> None:
+        seq = self.record.seq
+        for event in events:
+            seq += 1
+            # Nearly all only move the number, which is set below.
+            if type(event) not in NO_RECORD_CHANGE and self._fold.apply(Logged(seq, at, event)):
+                self._fold.forget(SETTLED, SETTLED_KEPT)
+        if events:
+            self.record.seq, self.record.updated_at = seq, at
 
     async def settled(self) -> None:
         """Wait until everything logged so far is durable."""

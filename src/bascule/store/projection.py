@@ -8,10 +8,10 @@ rest as well.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, repeat
 
 from bascule.model.codec import Logged
-from bascule.model.entries import AnyEntry, Fold
+from bascule.model.entries import AnyEntry, Fold, TextEntry
 from bascule.model.events import (
     AnyEvent,
     SessionEnded,
@@ -30,6 +30,9 @@ from bascule.store.session_index import Facts, facts_of
 
 MAX_LAG_EVENTS = 512  # a longer tail is folded in parts
 MAX_LAG_BYTES = 256 * 1024
+# A text that is still open is written anew with each part, so the parts of a long one grow with it.
+MAX_TEXT_LAG_EVENTS = 4096
+PIECE_BYTES = 128  # of a text, about
 PART_BYTES = 512 * 1024  # about as much as is folded at a time, unless its events are small
 SECOND = len("2027-01-15T08:00:00")  # of a timestamp
 MAX_DELIVERED = 64  # requests whose answer was delivered and whose tool has not moved yet
@@ -65,6 +68,11 @@ def _joined(run: list[Logged]) -> Logged:
     return Logged(last.seq, last.at, TextAppended(last.event.entry_id, last.event.kind, text))
 
 
+def _characters(entries: Iterable[AnyEntry]) -> int:
+    """Of the texts that are still open."""
+    return sum(len(entry.text) for entry in entries if isinstance(entry, TextEntry))
+
+
 class FoldedEntries:
     """The entries that changed, and those that left the fold without a change of their own."""
 
@@ -93,6 +101,7 @@ class SessionState:
         self._open_rows = {entry.first_seq for entry in open_entries}
         self._tail = tail
         self._tail_bytes = tail_bytes
+        self._open_text = _characters(open_entries)
         self._turn_over = False
         self.title_changed = False
         self._indexed = facts_of(row.record) if row.record.seq else None
@@ -113,17 +122,17 @@ class SessionState:
 
     def apply(self, batch: Batch, bodies: list[bytes]) -> None:
         """Take one step. Only memory changes: the transaction writes what it finds here."""
-        seq, at, tail, rows = batch.first_seq, batch.at, self._tail, self.rows
-        for event, body in zip(batch.events, bodies, strict=True):
-            logged = Logged(seq, at, event)
-            tail.append(logged)
-            rows.append(Row(seq, body))
-            self._tail_bytes += len(body)
-            if type(event) not in NO_RECORD_CHANGE:
+        seq, at = batch.first_seq, batch.at
+        numbers = range(seq, seq + len(bodies))
+        log = list(map(Logged, numbers, repeat(at), batch.events))
+        self._tail += log
+        self.rows += map(Row, numbers, bodies)
+        self._tail_bytes += sum(map(len, bodies))
+        for logged in log:
+            if type(logged.event) not in NO_RECORD_CHANGE:
                 self._advance(logged)
-            seq += 1
         if bodies:
-            self.row.record.seq, self.row.record.updated_at = seq - 1, at
+            self.row.record.seq, self.row.record.updated_at = numbers[-1], at
         self._move_marks(batch)
 
     def _move_marks(self, batch: Batch) -> None:
@@ -197,7 +206,11 @@ class SessionState:
 
     @property
     def lags_far(self) -> bool:
-        return len(self._tail) >= MAX_LAG_EVENTS or self._tail_bytes >= MAX_LAG_BYTES
+        return len(self._tail) >= self._most_events or self._tail_bytes >= max(MAX_LAG_BYTES, self._open_text)
+
+    @property
+    def _most_events(self) -> int:
+        return max(MAX_LAG_EVENTS, min(MAX_TEXT_LAG_EVENTS, self._open_text // PIECE_BYTES))
 
     @property
     def fold_is_due(self) -> bool:
@@ -205,8 +218,10 @@ class SessionState:
 
     def fold(self) -> FoldedEntries:
         """Bring the entries up to the head of the log, or nearer to it."""
-        most = max(1, min(MAX_LAG_EVENTS, len(self._tail) * PART_BYTES // max(1, self._tail_bytes)))
-        length, part = len(self._tail), self._tail[:most]
+        length = len(self._tail)
+        fitting = length * max(PART_BYTES, self._open_text) // max(1, self._tail_bytes)
+        most = max(1, min(self._most_events, fitting))
+        part = self._tail[:most]
         del self._tail[:most]
         for logged in merged(part):
             self._entries.apply(logged)
@@ -214,7 +229,7 @@ class SessionState:
         open_now = {entry.first_seq for entry in self._entries.open.values()}
         # An entry whose name was taken by a newer one is never changed again, though it never closed.
         left = self._open_rows - open_now - {entry.first_seq for entry in changed}
-        self._open_rows = open_now
+        self._open_rows, self._open_text = open_now, _characters(self._entries.open.values())
         self._tail_bytes = self._tail_bytes * len(self._tail) // length
         self._turn_over = self._turn_over and self.lags
         self.row.folded_seq = part[-1].seq

@@ -2,8 +2,8 @@
 
 Putting words into the index costs more than storing them (10 MB of text a second here), so a step only notes
 that an entry is owed (`search_owed`, in its own transaction: nothing is forgotten), and this pays later, for
-a small share of the writer's time, or half of it while no session writes. Before that it has the entries
-folded whose folding was put off. A damaged index is made again; no step can fail because of it.
+a tenth of the writer's time, a fortieth in a flood, half of it while no session writes. First it has those
+entries folded whose folding was put off. A damaged index is made again; no step can fail because of it.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import logging
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from time import thread_time
+from time import monotonic, thread_time
 from typing import Protocol, TypeVar
 
 from bascule.model.errors import StorageFailed, StoreDamaged
@@ -28,6 +28,8 @@ SLICE_CHARACTERS = 24 * 1024  # about 3 ms of the writer's time
 # Rest after each slice, in times as long as it took: nine tenths of the writer's time stay the sessions'.
 REST_BESIDE_SESSIONS = 9
 REST_ALONE = 1  # while no session writes
+REST_IN_FLOOD = 39
+FLOOD = 5000  # events a second, in all sessions
 
 RETRY_SECONDS = 0.25
 
@@ -72,6 +74,13 @@ class Writable(Protocol):
     async def writable(self) -> None: ...
 
 
+def rest_after(seconds: float, events: int, elapsed: float) -> float:
+    """How long to rest after a slice, when sessions wrote so many events since the last one."""
+    if not events:
+        return seconds * REST_ALONE
+    return seconds * (REST_IN_FLOOD if events > FLOOD * elapsed else REST_BESIDE_SESSIONS)
+
+
 def row_id(number: int, first_seq: int) -> int:
     return number << 32 | first_seq
 
@@ -84,15 +93,15 @@ class Filler:
         self._more = asyncio.Event()
         self._more.set()  # what an earlier run still owed
         self._nothing_owed = asyncio.Event()
-        self._sessions_write = False  # since the last slice
+        self._events, self._since = 0, monotonic()  # that sessions wrote since the last slice
         self._task = loop.create_task(self._run(), name="search index")
 
     def wake(self) -> None:
         self._nothing_owed.clear()
         self._more.set()
 
-    def sessions_wrote(self) -> None:
-        self._sessions_write = True
+    def sessions_wrote(self, events: int) -> None:
+        self._events += events
 
     async def up_to_date(self) -> None:
         """Wait until everything that is folded can be found."""
@@ -136,8 +145,8 @@ class Filler:
     async def _pay_all(self) -> float:
         while True:
             left, seconds = await self._store.transact(pay_some, sync=False)
-            rest = seconds * (REST_BESIDE_SESSIONS if self._sessions_write else REST_ALONE)
-            self._sessions_write = False
+            rest = rest_after(seconds, self._events, monotonic() - self._since)
+            self._events, self._since = 0, monotonic()
             if not left:
                 if not self._more.is_set():
                     self._nothing_owed.set()

@@ -132,8 +132,7 @@ class SqliteStore(EventStore):
             self._writable.set()
         else:
             self._writable.clear()
-        if outcome.committed:
-            self._filler.sessions_wrote()
+        self._filler.sessions_wrote(sum(len(commit.rows) for commit in outcome.committed))
         if outcome.owed:
             self._filler.wake()
         for commit in outcome.committed:
