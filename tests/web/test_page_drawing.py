@@ -12,7 +12,10 @@ from bascule.model.events import PromptSent, SessionReady, TextSaid
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-GRAPH = '```mermaid\ngraph TD\n  A["Ask <img src=x onerror=alert(1)>"] --> B[Answer]\n  click A "javascript:alert(1)"\n```\n'
+GRAPH = (
+    '```mermaid\ngraph TD\n  A["Ask <img src=x onerror=alert(1)>"] --> B[Answer]\n'
+    '  click A "javascript:alert(1)"\n```\n'
+)
 BROKEN = "```mermaid\ngraph TD\n  A[[[ -->\n```\n"
 MATH = (
     "The area is $\\pi r^2$, it costs $5 or $10, and \\(a \\le b\\).\n\n"
@@ -24,7 +27,11 @@ MATH = (
 async def told(hub: RunningHub, text: str) -> None:
     await hub.session("s1")
     await append(
-        hub.store, "s1", SessionReady("abc"), PromptSent("p1", "Draw it", "ana"), TextSaid("m1", "assistant", text)
+        hub.store,
+        "s1",
+        SessionReady("abc"),
+        PromptSent("p1", "Draw it", "ana"),
+        TextSaid("m1", "assistant", text),
     )
 
 
@@ -59,7 +66,9 @@ async def test_formulas_are_mathml_and_prices_stay_prices(hub: RunningHub, brows
     await told(hub, MATH)
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
     await expect(tab.well.locator("math")).to_have_count(3)
-    await expect(tab.well.locator(".math.is-display math munderover, .math.is-display math mfrac").first).to_be_attached()
+    await expect(
+        tab.well.locator(".math.is-display math munderover, .math.is-display math mfrac").first
+    ).to_be_attached()
     text = await tab.well.locator(".agent-message").inner_text()
     assert "it costs $5 or $10" in text
     assert "\\frac{1" in text
@@ -85,7 +94,12 @@ async def test_the_drawing_frames_can_run_no_script_of_an_agent(hub: RunningHub)
     async with hub.client() as client:
         for path in ("/diagram", "/math"):
             policy = (await client.get(path)).headers["content-security-policy"]
-            for rule in ("default-src 'none'", "script-src 'self'", "connect-src 'none'", "sandbox allow-scripts"):
+            for rule in (
+                "default-src 'none'",
+                "script-src 'self'",
+                "connect-src 'none'",
+                "sandbox allow-scripts",
+            ):
                 assert rule in policy
             assert "unsafe-eval" not in policy
             assert "script-src 'self' 'unsafe-inline'" not in policy

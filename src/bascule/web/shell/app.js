@@ -15,7 +15,7 @@ import { createSessionList } from './session_list.js';
 import { takePushes } from './pushes.js';
 import { keepInPlace, restored, secret } from './storage.js';
 import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
-import { FIRST } from './state.js';
+import { FIRST, isGuest } from './state.js';
 import { ownNames } from './sessions.js';
 import { closeTab } from './session/tabs.js';
 import { Frames } from './frames/frames.js';
@@ -44,6 +44,7 @@ export function createApp(framePlace) {
       link: (href, at) => openLink(notices.copy, href, at),
       copy: (text) => notices.copy(text),
       changes: (_, seq) => store.set({ panel: true, panelTab: 'changes', panelTurn: seq }),
+      file: (id, path, line) => store.set({ panel: true, panelTab: 'files', panelFile: { id, path, line } }),
       key: (key) => events.emit('shortcut', key),
       found: (result) => events.emit('findResult', result),
     },
@@ -52,6 +53,7 @@ export function createApp(framePlace) {
     (id) => mayBranch(store.get(), id),
   );
   const live = new Live(store, api, frames);
+  frames.mayFiles = () => !isGuest(store.get());
   frames.onForgotten = (id) => live.close(id);
   const { go, goTo } = createNavigation(store, live, frames);
   const sendHeld = createOutbox(store, api, notices.trouble, (id, images) => events.emit('givenBack', { id, images }));
