@@ -41,7 +41,14 @@ export function waitOf(entry) {
  */
 function look(entries) {
   /** @type {Known} */
-  const known = { tools: new Map(), plan: false, asked: new Set(), waiting: new Set(), waits: new Map(), inside: new Map() };
+  const known = {
+    tools: new Map(),
+    plan: false,
+    asked: new Set(),
+    waiting: new Set(),
+    waits: new Map(),
+    inside: new Map(),
+  };
   for (const entry of entries) {
     if (entry.kind === 'tool') known.tools.set(entry.tool_id, entry);
     else if (entry.kind === 'plan') known.plan = true;
