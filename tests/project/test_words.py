@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES = ROOT / "src" / "bascule"
 # What stood in the page, the command line or the API once, and what is said there now.
@@ -31,7 +29,6 @@ ODD = {
 }
 
 
-@pytest.mark.row("D-words")
 def test_no_odd_words_are_left_in_what_people_read() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {odd!r}; say {better!r}"

@@ -35,7 +35,6 @@ async def told(hub: RunningHub, text: str) -> None:
     )
 
 
-@pytest.mark.row("D29")
 async def test_a_diagram_is_an_image_drawn_when_it_is_needed(hub: RunningHub, browser: Browser) -> None:
     await told(hub, f"Look:\n\n{GRAPH}\n{BROKEN}\nDone.")
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
@@ -61,7 +60,6 @@ async def test_a_diagram_is_an_image_drawn_when_it_is_needed(hub: RunningHub, br
     assert tab.strangers == []
 
 
-@pytest.mark.row("D29")
 async def test_formulas_are_mathml_and_prices_stay_prices(hub: RunningHub, browser: Browser) -> None:
     await told(hub, MATH)
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
@@ -76,7 +74,6 @@ async def test_formulas_are_mathml_and_prices_stay_prices(hub: RunningHub, brows
     assert tab.errors == []
 
 
-@pytest.mark.row("D29")
 async def test_without_a_diagram_or_a_formula_nothing_of_them_is_loaded(
     hub: RunningHub, browser: Browser
 ) -> None:
@@ -89,7 +86,6 @@ async def test_without_a_diagram_or_a_formula_nothing_of_them_is_loaded(
     assert not [url for url in loaded if re.search("mermaid|katex|diagram|math|drawing", url)]
 
 
-@pytest.mark.row("D29", "S34")
 async def test_the_drawing_frames_can_run_no_script_of_an_agent(hub: RunningHub) -> None:
     async with hub.client() as client:
         for path in ("/diagram", "/math"):

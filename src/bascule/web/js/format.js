@@ -145,11 +145,11 @@ export const isOutside = (path, cwd) => Boolean(cwd) && path.startsWith('/') && 
 /**
  * "0.3 s", or "0.3 s · waited 17 s" where a person took their time.
  * @param {number} took both together, in milliseconds
- * @param {number} waited
+ * @param {number} away
  */
-export function workWords(took, waited) {
-  if (waited < 1000) return took >= 1000 ? duration(took) : '';
-  return `${duration(Math.max(1, took - waited))} · waited ${duration(waited)}`;
+export function workWords(took, away) {
+  if (away < 1000) return took >= 1000 ? duration(took) : '';
+  return `${duration(Math.max(1, took - away))} · waited ${duration(away)}`;
 }
 
 const LETTERS = table(

@@ -25,6 +25,7 @@ export function columnFrame(app, place, opened) {
       link: (href, at) => app.openLink(href, at),
       copy: (text) => app.copy(text),
       changes: (id) => app.go({ name: 'session', id }),
+      file: () => undefined, // there is no panel beside it
       key: () => undefined,
       found: () => undefined,
     },
@@ -32,6 +33,7 @@ export function columnFrame(app, place, opened) {
     () => ownNames(app.store.get()),
     () => false,
   );
+  frames.mayFiles = () => false;
   /** How far each frame is; null while its page is being read. @type {Map<string, number | null>} */
   const reached = new Map();
   /** What came meanwhile. @type {Map<string, import('../../js/types.d.ts').Logged[]>} */
