@@ -12,7 +12,9 @@ from tests.hub.running_hub import RunningHub
 from tests.hub.scripted_device import append
 from tests.web.chrome import DESKTOP, PHONE, needs_chromium, open_tab
 
-from bascule.model.codec import Logged, timestamp
+from bascule.daemon.files.confined import ConfinedFolder
+from bascule.daemon.files.folder_listing import list_files
+from bascule.model.codec import timestamp
 from bascule.model.events import (
     AnyEvent,
     PermissionAnswered,
@@ -24,6 +26,7 @@ from bascule.model.events import (
     ToolStarted,
     TurnEnded,
 )
+from bascule.store.base import Batch
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
@@ -122,17 +125,14 @@ async def test_the_time_a_person_took_is_not_the_agents(hub: RunningHub, browser
     record = await hub.store.session("s1")
     assert record is not None
     first = record.seq + 1
-    logged = [Logged(first + n, timestamp(time.time() - ago), event) for n, (ago, event) in enumerate(events)]
-    await hub.store.append("s1", logged)
+    for n, (ago, event) in enumerate(events):
+        await hub.store.append(Batch("s1", first + n, timestamp(time.time() - ago), [event]))
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
     await expect(tab.well.locator(".tool .meta")).to_have_text("300 ms · waited 17 s")
     await expect(tab.well.locator(".turn__foot .meta")).to_have_text("2 s · waited 17 s")
 
 
 def test_the_repositorys_own_folder_is_not_listed(tmp_path: Path) -> None:
-    from bascule.daemon.files.confined import ConfinedFolder
-    from bascule.daemon.files.folder_listing import list_files
-
     for name in (".git", "src", ".github"):
         (tmp_path / name).mkdir()
     listed = list_files(ConfinedFolder(str(tmp_path), ()), "")
