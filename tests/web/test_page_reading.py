@@ -125,8 +125,9 @@ async def test_the_time_a_person_took_is_not_the_agents(hub: RunningHub, browser
     record = await hub.store.session("s1")
     assert record is not None
     first = record.seq + 1
+    now = float(int(time.time()))
     for n, (ago, event) in enumerate(events):
-        await hub.store.append(Batch("s1", first + n, timestamp(time.time() - ago), [event]))
+        await hub.store.append(Batch("s1", first + n, timestamp(now - ago), [event]))
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
     await expect(tab.well.locator(".tool .meta")).to_have_text("300 ms · waited 17 s")
     await expect(tab.well.locator(".turn__foot .meta")).to_have_text("2 s · waited 17 s")

@@ -83,15 +83,13 @@ def _values(given: bytes) -> list[str]:
     except msgspec.DecodeError:
         return [_marks.sub("", _unescaped(given[:MAX_INPUT]))]
     while waiting and sum(map(len, found)) < MAX_INPUT:
-        match waiting.pop():
-            case str() as text:
-                found.append(text[:MAX_INPUT])
-            case list() as items:
-                waiting += reversed(cast("list[Any]", items))
-            case dict() as fields:
-                waiting += reversed(list(cast("dict[str, Any]", fields).values()))
-            case _:
-                pass
+        value = waiting.pop()
+        if isinstance(value, str):
+            found.append(value[:MAX_INPUT])
+        elif isinstance(value, list):
+            waiting += reversed(cast("list[Any]", value))
+        elif isinstance(value, dict):
+            waiting += reversed(list(cast("dict[str, Any]", value).values()))
     return found
 
 
