@@ -75,7 +75,7 @@ async def test_tools_are_found_by_title_input_and_output(store: SqliteStore) -> 
         assert [hit.kind for hit in await found(store, words)] == ["tool"], words
     assert await found(store, "npattern") == []
     [hit] = await found(store, "seventeen")
-    assert "".join(hit.snippet) == "Look around command:grep patterné file seventeen matches"
+    assert "".join(hit.snippet) == "Run Look around grep patterné file seventeen matches"
 
 
 @pytest.mark.row("X4")

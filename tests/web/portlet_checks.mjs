@@ -16,6 +16,9 @@ import {
   whatNext,
 } from '../../src/bascule/web/portlet/results.js';
 import { hitsIn } from '../../src/bascule/web/portlet/said.js';
+import { pathIn, pathPieces } from '../../src/bascule/web/portlet/paths.js';
+import { MATH } from '../../src/bascule/web/portlet/math_marks.js';
+import { workWords } from '../../src/bascule/web/js/format.js';
 import { MAX_ENTRIES, Window, nearest } from '../../src/bascule/web/portlet/window.js';
 
 const at = '2026-11-12T14:00:00Z';
@@ -370,4 +373,64 @@ test('events begin entries at the live end', () => {
     ['text 1', 'new'],
   );
   assert.deepEqual(window.state.changed, [2]);
+});
+
+test('a path with a line is found in a sentence, and an address is left alone', () => {
+  const found = (text) => pathPieces(text).filter((one) => typeof one !== 'string');
+  assert.deepEqual(found('See src/app.py:12, then ./a-b/c_d.test.ts:3:9.'), [
+    { text: 'src/app.py:12', path: 'src/app.py', line: 12 },
+    { text: './a-b/c_d.test.ts:3:9', path: './a-b/c_d.test.ts', line: 3 },
+  ]);
+  assert.deepEqual(found('main.go:7 is it'), [{ text: 'main.go:7', path: 'main.go', line: 7 }]);
+  assert.deepEqual(found('http://127.0.0.1:8080/a.html:3 and 12:30 and v1.2:3 and src/app.py'), []);
+  assert.equal(
+    pathPieces('a src/x.py:1 b')
+      .map((one) => one.text ?? one)
+      .join(''),
+    'a src/x.py:1 b',
+  );
+  assert.deepEqual(pathIn('src/app.py'), { path: 'src/app.py', line: 0 });
+  assert.deepEqual(pathIn('app.py:4'), { path: 'app.py', line: 4 });
+  for (const word of ['app.py', 'e.g.', 'a/b', 'x = y.z', 'obj.method', 'and/or']) assert.equal(pathIn(word), null);
+});
+
+test('a formula is told apart from prices, variables and code', () => {
+  const inline = MATH.find((one) => one.level === 'inline');
+  const text = (source) => inline.tokenizer(source)?.text;
+  assert.equal(text('$\\pi r^2$ is'), '\\pi r^2');
+  assert.equal(text('\\(a \\le b\\) is'), 'a \\le b');
+  assert.equal(text('$x$'), 'x');
+  for (const other of ['$5 or $10', '$HOME and $PATH', '$ 5 $', '$a and b$', '$100$'])
+    assert.equal(text(other), undefined, other);
+  const block = MATH.find((one) => one.level === 'block');
+  assert.equal(block.tokenizer('$$\n\\frac{1}{2}\n$$\n').text, '\\frac{1}{2}');
+  assert.equal(block.tokenizer('$$ $$'), undefined);
+  assert.ok(!inline.renderer({ text: '<img src=x>' }).includes('<img'));
+});
+
+test('the time a person took is not counted as work', () => {
+  assert.equal(workWords(17_300, 17_000), '300 ms · waited 17 s');
+  assert.equal(workWords(4000, 0), '4 s');
+  assert.equal(workWords(400, 0), '');
+  const asked = filled({
+    kind: 'request',
+    first_seq: 3,
+    last_seq: 4,
+    at,
+    request_id: 'r',
+    state: 'answered',
+    asked: { type: 'permission_requested', tool_id: 't2' },
+    settled_at: '2026-11-12T14:00:17Z',
+  });
+  assert.equal(blocksOf([tool(2, { tool_id: 't2' }), asked]).waits.get('t2'), 17_000);
+  const end = filled({ kind: 'turn', first_seq: 5, last_seq: 5, at, ended: { stop_reason: 'end_turn' } });
+  assert.equal(turnFacts([asked, end], end, true).waited, 17_000);
+});
+
+test('what an agent writes outside the folder is no change of the project', () => {
+  const edit = (seq, path) =>
+    tool(seq, { tool_kind: 'edit', diffs: [{ path, patch: '@@ -1 +1 @@\n-a\n+b\n', added: 1, removed: 1 }] });
+  const end = filled({ kind: 'turn', first_seq: 9, last_seq: 9, at, ended: { stop_reason: 'end_turn' } });
+  const entries = [edit(1, '/home/me/.claude/plans/p.md'), edit(2, '/code/api/a.py'), edit(3, 'b.py'), end];
+  assert.deepEqual([...turnFacts(entries, end, true, '/code/api').files.keys()].sort(), ['/code/api/a.py', 'b.py']);
 });

@@ -12,6 +12,7 @@ import {
   duration,
   endsWords,
   groupWords,
+  isNear,
   nearPath,
   sizeWords,
   toolWords,
@@ -417,4 +418,10 @@ test('of a pasted text only what prints, tabs and line ends reach a terminal', (
     assert.ok(!/[\x1b\x9b]/.test(withoutControls(`a${end}b`)));
   assert.deepEqual(['a b\tc', 'ä€😀', 'a\x7f', 'a\x85b', '\x1b'].map(needsAsking), [false, false, true, true, true]);
   assert.equal(textOf(new TextEncoder().encode('\x1b[200~a\rb\x1b[201~')), 'a\nb');
+});
+
+test('an address of this machine’s own is told from one that others reach', () => {
+  for (const host of ['localhost', '127.0.0.1', '127.0.1.1', '[::1]']) assert.ok(isNear(host), host);
+  for (const host of ['tower', 'localhost.example', '127.0.0.1.example', '10.0.0.2', '[fe80::1]'])
+    assert.ok(!isNear(host), host);
 });

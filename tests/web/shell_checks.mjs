@@ -6,6 +6,7 @@ import { contestantStatus, timeWords, whyNotKept } from '../../src/bascule/web/s
 import { placeholder, typingWords } from '../../src/bascule/web/shell/composer/format.js';
 import { queueInView } from '../../src/bascule/web/shell/composer/queue.js';
 import { orderAfterMove } from '../../src/bascule/web/shell/composer/queue_row.js';
+import { deadLink, whenWords } from '../../src/bascule/web/shell/connection/dead_link.js';
 import { linesOfText } from '../../src/bascule/web/shell/panel/file_tree.js';
 import { filesIn, linesOf, scopeWords } from '../../src/bascule/web/shell/panel/known_changes.js';
 import { draftOf, FIRST_DRAFT, specOf } from '../../src/bascule/web/shell/rules/draft.js';
@@ -194,4 +195,21 @@ test('the work of a contestant is kept when it is done, there, and changed somet
     ['waiting', 'running'].map((phase) => timeWords(session({ ...times, phase }), now)),
     ['5 s', '1 min so far'],
   );
+});
+
+test('a dead link says what became of it, and only an owner is offered a command', () => {
+  const now = Date.parse('2026-11-17T12:00:00Z');
+  const ended = (more) => ({ ended: { reason: 'revoked', at: '2026-11-13T12:00:00Z', by: 'Mira', share: 1, ...more } });
+  const words = (why, shared = true, key = true) => deadLink(why, { shared, key, now });
+  assert.equal(words(ended()).title, 'Mira stopped sharing this session');
+  assert.equal(words(ended({ by: 'owner' })).title, 'This session is no longer shared');
+  assert.equal(words(ended({ reason: 'expired' })).title, 'This link ended on Friday');
+  assert.equal(words({}).title, 'This link’s key is not right');
+  assert.equal(words({}, true, false).title, 'This link holds no key');
+  for (const why of [ended(), ended({ reason: 'expired' }), {}, null]) assert.equal(words(why).owner, false);
+  assert.equal(words(ended({ share: 0 }), false).title, 'This browser’s access was revoked');
+  assert.equal(words(null, false, false).title, 'This browser is not trusted here');
+  for (const one of [words(ended({ share: 0 }), false), words({}, false), words(null, false, false)])
+    assert.equal(one.owner, true);
+  assert.equal(whenWords('2026-10-03T12:00:00Z', now), 'on October 3');
 });

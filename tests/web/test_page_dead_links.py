@@ -29,7 +29,6 @@ async def shared(hub: RunningHub, **more: Any) -> tuple[str, str]:
     return secret, grant.id
 
 
-@pytest.mark.row("D12")
 @pytest.mark.parametrize("size", [DESKTOP, SMALL, PHONE])
 async def test_a_guest_is_told_who_stopped_sharing_and_never_a_command(
     hub: RunningHub, browser: Browser, size: Any
@@ -47,7 +46,6 @@ async def test_a_guest_is_told_who_stopped_sharing_and_never_a_command(
     assert again.errors == []
 
 
-@pytest.mark.row("D12")
 async def test_an_ended_link_says_when_it_ended(hub: RunningHub, browser: Browser) -> None:
     secret, _ = await shared(hub, expires_in=0.001)
     tab = await open_tab(browser, hub.url, secret, path="/s")
@@ -55,7 +53,6 @@ async def test_an_ended_link_says_when_it_ended(hub: RunningHub, browser: Browse
     await expect(tab.page.locator(".lead")).to_have_text("Ask Mira for a new one if you still need it.")
 
 
-@pytest.mark.row("D12")
 async def test_a_key_that_never_was_one_says_so_and_the_owner_gets_the_whole_command(
     hub: RunningHub, browser: Browser
 ) -> None:
@@ -74,7 +71,6 @@ async def test_a_key_that_never_was_one_says_so_and_the_owner_gets_the_whole_com
     await expect(nothing.page.locator(".locked")).not_to_contain_text("bascule")
 
 
-@pytest.mark.row("D12")
 async def test_a_browser_without_a_key_and_one_that_was_revoked_are_shown_the_way_in(
     hub: RunningHub, browser: Browser
 ) -> None:
@@ -90,7 +86,7 @@ async def test_a_browser_without_a_key_and_one_that_was_revoked_are_shown_the_wa
     await expect(mine.page.locator(".locked .copy-line")).to_contain_text("bascule trust generate")
 
 
-@pytest.mark.row("D12", "S01")
+@pytest.mark.row("S01")
 async def test_what_became_of_a_key_is_told_to_its_holder_alone(hub: RunningHub) -> None:
     secret, grant = await shared(hub)
     await hub.grants.revoke(grant)
@@ -114,7 +110,6 @@ async def test_what_became_of_a_key_is_told_to_its_holder_alone(hub: RunningHub)
         assert "command" not in (await client.get("/api/sessions")).json()["error"]
 
 
-@pytest.mark.row("D13", "D42")
 @pytest.mark.parametrize("size", [SMALL, PHONE])
 async def test_two_links_tell_apart_and_say_that_only_this_machine_opens_them(
     hub: RunningHub, browser: Browser, size: Any

@@ -12,12 +12,15 @@ from bascule.model.events import PromptSent, SessionReady, TextSaid
 
 pytestmark = [pytest.mark.anyio, needs_chromium]
 
-GRAPH = '```mermaid\ngraph TD\n  A["Ask <img src=x onerror=alert(1)>"] --> B[Answer]\n  click A "javascript:alert(1)"\n```\n'
+GRAPH = (
+    '```mermaid\ngraph TD\n  A["Ask <img src=x onerror=alert(1)>"] --> B[Answer]\n'
+    '  click A "javascript:alert(1)"\n```\n'
+)
 BROKEN = "```mermaid\ngraph TD\n  A[[[ -->\n```\n"
 MATH = (
     "The area is $\\pi r^2$, it costs $5 or $10, and \\(a \\le b\\).\n\n"
     "$$\n\\sum_{i=1}^{n} i = \\frac{n(n+1)}{2}\n$$\n\n"
-    "Bad: $\\frac{1$ and $\\href{javascript:alert(1)}{x}$ stay as they were written.\n"
+    "Cut off: $\\frac{1$ stays as it was written. A link, $\\href{javascript:alert(1)}{x}$, leads nowhere.\n"
 )
 
 
@@ -32,7 +35,6 @@ async def told(hub: RunningHub, text: str) -> None:
     )
 
 
-@pytest.mark.row("D29")
 async def test_a_diagram_is_an_image_drawn_when_it_is_needed(hub: RunningHub, browser: Browser) -> None:
     await told(hub, f"Look:\n\n{GRAPH}\n{BROKEN}\nDone.")
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
@@ -44,11 +46,10 @@ async def test_a_diagram_is_an_image_drawn_when_it_is_needed(hub: RunningHub, br
     # What can't be drawn stays what it was, and says so.
     await expect(tab.well.get_by_text("mermaid · not drawn")).to_be_visible()
     await expect(tab.well.get_by_text("A[[[ -->")).to_be_visible()
-    await expect(tab.well.get_by_text("A[[[ -->")).to_be_visible()
-    await tab.well.get_by_role("button", name="Source").click()
+    await tab.well.get_by_role("button", name="Source", exact=True).click()
     await expect(tab.well.get_by_text("B[Answer]")).to_be_visible()
     await expect(image).to_be_hidden()
-    await tab.well.get_by_role("button", name="Diagram").click()
+    await tab.well.get_by_role("button", name="Diagram", exact=True).click()
     # The theme changes, and the drawing with it.
     before = await image.get_attribute("src")
     await tab.page.emulate_media(color_scheme="dark")
@@ -58,11 +59,10 @@ async def test_a_diagram_is_an_image_drawn_when_it_is_needed(hub: RunningHub, br
     assert tab.strangers == []
 
 
-@pytest.mark.row("D29")
 async def test_formulas_are_mathml_and_prices_stay_prices(hub: RunningHub, browser: Browser) -> None:
     await told(hub, MATH)
     tab = await open_tab(browser, hub.url, hub.tokens["owner"], path="/sessions/s1")
-    await expect(tab.well.locator("math")).to_have_count(3)
+    await expect(tab.well.locator("math")).to_have_count(4)
     await expect(
         tab.well.locator(".math.is-display math munderover, .math.is-display math mfrac").first
     ).to_be_attached()
@@ -73,7 +73,6 @@ async def test_formulas_are_mathml_and_prices_stay_prices(hub: RunningHub, brows
     assert tab.errors == []
 
 
-@pytest.mark.row("D29")
 async def test_without_a_diagram_or_a_formula_nothing_of_them_is_loaded(
     hub: RunningHub, browser: Browser
 ) -> None:
@@ -83,10 +82,11 @@ async def test_without_a_diagram_or_a_formula_nothing_of_them_is_loaded(
     tab.page.on("request", lambda request: loaded.append(request.url))
     await tab.go(f"/sessions/s1#token={hub.tokens['owner']}")
     await tab.says("Plain words")
-    assert not [url for url in loaded if re.search("mermaid|katex|diagram|math|drawing", url)]
+    assert not [
+        url for url in loaded if re.search(r"vendor/(mermaid|katex)|/(diagram|math)(\.js)?$|/drawing/", url)
+    ]
 
 
-@pytest.mark.row("D29", "S34")
 async def test_the_drawing_frames_can_run_no_script_of_an_agent(hub: RunningHub) -> None:
     async with hub.client() as client:
         for path in ("/diagram", "/math"):

@@ -95,7 +95,7 @@ async def opened(browser: Browser, file: Path, size: Any = DESKTOP, **options: A
     return page
 
 
-@pytest.mark.row("R12", "D11")
+@pytest.mark.row("R12")
 @pytest.mark.parametrize("size", [DESKTOP, {"width": 1280, "height": 720}, PHONE])
 async def test_an_export_is_read_as_the_page_is(
     hub: RunningHub, browser: Browser, tmp_path: Path, size: Any
@@ -122,7 +122,6 @@ async def test_an_export_is_read_as_the_page_is(
     assert await page.locator("script, link, iframe, [style], [onclick]").count() == 0
 
 
-@pytest.mark.row("D11")
 async def test_tool_calls_are_lines_that_open_and_diffs_are_coloured(
     hub: RunningHub, browser: Browser, tmp_path: Path
 ) -> None:
@@ -145,7 +144,6 @@ async def test_tool_calls_are_lines_that_open_and_diffs_are_coloured(
     await expect(page.get_by_text("line 39 of")).to_be_visible()
 
 
-@pytest.mark.row("D11", "D43")
 async def test_it_follows_the_theme_prints_whole_and_passes_axe(
     hub: RunningHub, browser: Browser, tmp_path: Path
 ) -> None:
@@ -165,7 +163,6 @@ async def test_it_follows_the_theme_prints_whole_and_passes_axe(
     await expect(page.get_by_text("line 39 of")).to_be_visible()
 
 
-@pytest.mark.row("D43")
 async def test_print_opens_the_whole_conversation_and_nothing_of_the_shell(
     hub: RunningHub, browser: Browser
 ) -> None:

@@ -85,7 +85,7 @@ class UsageSums(View, frozen=True, kw_only=True):
 
 
 class Created(View, frozen=True, kw_only=True):
-    """A new session. `token` opens it and nothing else; it is shown this once."""
+    """A new session. `token` opens it and nothing else; it is shown only once."""
 
     id: str
     token: str = ""
@@ -292,7 +292,7 @@ class GrantList(View, frozen=True, kw_only=True):
 
 
 class GrantMade(View, frozen=True, kw_only=True):
-    """A new grant with its secret, shown this once."""
+    """A new grant with its secret, shown only once."""
 
     grant: GrantView
     token: str

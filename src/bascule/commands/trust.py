@@ -15,9 +15,7 @@ async def generate(args: argparse.Namespace) -> int:
         made = await client.create_grant(args.name, role, days=args.days, session_id=args.session)
     print(made.link)
     until = f"until {made.grant.expires_at}" if made.grant.expires_at else "for ever"
-    notice = (
-        f"{flat(made.grant.name)} may enter as {made.grant.role} {until}. The link is shown only this once."
-    )
+    notice = f"{flat(made.grant.name)} may enter as {made.grant.role} {until}. Shown only once. Copy it now."
     print(f"{notice}\nTake it back with: {command_line('trust', 'revoke', made.grant.id)}", file=sys.stderr)
     if args.qr or (args.qr is None and sys.stdout.isatty()):
         _print_code(made.link)

@@ -1,6 +1,9 @@
 """The searchable text of an entry: plain, of a bounded length."""
 
 import re
+from typing import Any, cast
+
+import msgspec
 
 from bascule.model.entries import (
     AnyEntry,
@@ -28,6 +31,15 @@ MAX_SAID = 32 * 1024  # characters of a prompt or an answer
 MAX_INPUT = 4 * 1024  # of a tool's input
 MAX_OUTPUT = 8 * 1024  # of what it gave
 
+VERBS = {
+    "execute": "Run",
+    "edit": "Edit",
+    "read": "Read",
+    "search": "Search",
+    "fetch": "Fetch",
+    "agent": "Agent",
+}
+
 _marks = re.compile(r'(?<![\w])"|"(?![\w])|[{}]')
 _escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 
@@ -51,12 +63,34 @@ def text_of(entry: AnyEntry) -> str:
 
 
 def shown_of(entry: AnyEntry) -> str:
-    """The same as people read it: a tool's input without the marks of JSON. The index keeps its own words."""
-    text = text_of(entry)
+    """The same as people read it: what a tool did and to what, without the names of its fields.
+
+    The index keeps its own words.
+    """
     if not isinstance(entry, ToolEntry):
-        return text
-    title, given, output = text.split("\n", 2) if text.count("\n") > 1 else (text, "", "")
-    return f"{title} {_marks.sub('', given)} {output}"
+        return text_of(entry)
+    verb = VERBS.get(entry.tool_kind, entry.name)
+    title = "" if entry.title in (entry.name, verb) else entry.title
+    values = [one for one in _values(bytes(entry.input)) if one != title]
+    return " ".join([verb, title, *values, entry.output[:MAX_OUTPUT]])
+
+
+def _values(given: bytes) -> list[str]:
+    """The words in a tool's input, in their order."""
+    found: list[str] = []
+    try:
+        waiting: list[Any] = [msgspec.json.decode(given)]
+    except msgspec.DecodeError:
+        return [_marks.sub("", _unescaped(given[:MAX_INPUT]))]
+    while waiting and sum(map(len, found)) < MAX_INPUT:
+        value = waiting.pop()
+        if isinstance(value, str):
+            found.append(value[:MAX_INPUT])
+        elif isinstance(value, list):
+            waiting += reversed(cast("list[Any]", value))
+        elif isinstance(value, dict):
+            waiting += reversed(list(cast("dict[str, Any]", value).values()))
+    return found
 
 
 def _asked(entry: RequestEntry) -> str:

@@ -86,7 +86,7 @@ async def share(tab: Tab, hub: RunningHub) -> None:
     else:
         await tab.page.get_by_role("button", name="Share", exact=True).click()
     await tab.page.get_by_role("button", name="Make a link").click()
-    await tab.page.locator(".share .qr-code").wait_for()
+    await tab.page.locator(".share .share__near").wait_for()
 
 
 async def guest(tab: Tab, hub: RunningHub) -> None:
@@ -101,7 +101,7 @@ async def guest(tab: Tab, hub: RunningHub) -> None:
 async def added(tab: Tab, hub: RunningHub) -> None:
     await tab.page.get_by_label("Name").fill("Mira’s tablet")
     await tab.page.get_by_role("button", name="Make a link").click()
-    await tab.page.locator(".trust .qr-code").wait_for()
+    await tab.page.locator(".trust .copy-line").wait_for()
 
 
 async def used(tab: Tab, hub: RunningHub) -> None:

@@ -8,15 +8,18 @@ from bascule.link.files import MAX_FILE, FileContent, FileItem, FileKind, FileLi
 from bascule.model.codec import timestamp
 
 MAX_ITEMS = 2000
+HIDDEN = (".git",)  # the repository's own files: nothing a person would open here
 SNIFF = 8192  # bytes looked at to tell text from other things
 
 
 def list_files(confined: ConfinedFolder, path: str) -> FileList:
-    """Folders first, then by name. Links are named and not followed."""
+    """Folders first, then by name. Links are named and not followed; git's own folder is left out."""
     items: list[FileItem] = []
     cut = False
     with confined.folder(path) as folder, os.scandir(folder) as entries:
         for entry in entries:
+            if entry.name in HIDDEN:
+                continue
             if len(items) == MAX_ITEMS:
                 cut = True
                 break

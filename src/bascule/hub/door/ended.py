@@ -24,7 +24,7 @@ def what_became(hub: Hub, secret: str | None) -> dict[str, Field]:
 
 
 def way_in(hub: Hub, scope: Scope, address: str) -> dict[str, Field]:
-    """How the owner gets a new link; only for a caller on this machine who used its own name, not a proxy's."""
+    """How the owner gets a new link; for whoever asks on this machine, by its own name and not a proxy's."""
     host = (header(scope["headers"], b"host") or "").rpartition(":")[0].strip("[]")
     if scope["path"] != "/api/tickets" or not is_loopback(address) or not is_loopback(host):
         return {}

@@ -28,7 +28,7 @@ EDITOR_POLICY = PORTLET_POLICY.replace("trusted-types dompurify", "trusted-types
 
 # Formulas become MathML here, as a string: no markup is drawn.
 MATH_POLICY = TERMINAL_POLICY
-# Mermaid measures what it draws, so it needs styles in its markup; here they reach nothing but the drawing,
+# Mermaid measures what it draws, so it needs styles in its markup. Here they reach nothing but the drawing,
 # which leaves as a string and is shown as an image. Trusted Types let it write markup, and no script.
 DIAGRAM_POLICY = PORTLET_POLICY.replace(
     "style-src 'self'; img-src data:", "style-src 'unsafe-inline'"

@@ -135,6 +135,23 @@ export function nearPath(path, cwd) {
   return cwd && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }
 
+/**
+ * Whether a file lies outside the folder: an agent's own notes are no change of the project.
+ * @param {string} path
+ * @param {string} cwd
+ */
+export const isOutside = (path, cwd) => Boolean(cwd) && path.startsWith('/') && !path.startsWith(`${cwd}/`);
+
+/**
+ * "0.3 s", or "0.3 s · waited 17 s" where a person took their time.
+ * @param {number} took both together, in milliseconds
+ * @param {number} away
+ */
+export function workWords(took, away) {
+  if (away < 1000) return took >= 1000 ? duration(took) : '';
+  return `${duration(Math.max(1, took - away))} · waited ${duration(away)}`;
+}
+
 const LETTERS = table(
   /** @type {Record<string, [string, number]>} */ ({
     'claude-code': ['C', 1],

@@ -26,6 +26,7 @@ const STROKES = {
     { is: 'circle', cx: '10', cy: '4.7', r: '1.7' },
     { is: 'circle', cx: '6', cy: '11.3', r: '1.7' },
   ],
+  wrap: ['M2 3.5h12M2 8h9.5a2.3 2.3 0 0 1 0 4.6H8.6', 'm10.2 10.8-1.8 1.8 1.8 1.8M2 12.6h3'],
   x: ['m4 4 8 8M12 4l-8 8'],
   more: [{ is: 'path', d: 'M3.5 8h.01M8 8h.01M12.5 8h.01', 'stroke-width': '2.2' }],
   branch: [

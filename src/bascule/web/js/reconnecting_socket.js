@@ -138,7 +138,10 @@ export class ReconnectingSocket {
       signal: AbortSignal.timeout(TICKET_TIMEOUT),
       headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
     });
-    if (answer.status === 401 || answer.status === 403) return (await answer.json().catch(() => null))?.error ?? {}; // a proxy's answer says nothing
+    if (answer.status === 401 || answer.status === 403) {
+      const told = await answer.json().catch(() => null); // a proxy's answer says nothing
+      return told?.error ?? {};
+    }
     if (!answer.ok) throw new Error(String(answer.status));
     return (await answer.json()).ticket;
   }

@@ -1,5 +1,7 @@
 /** How entries are laid out: which lines fold into one, what belongs inside a sub-agent. Pure. */
 
+import { isOutside } from '../js/format.js';
+
 /**
  * @typedef {import('../js/types.d.ts').Entry} Entry
  * @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry
@@ -9,17 +11,28 @@
  *   plan: boolean,
  *   asked: Set<string>,
  *   waiting: Set<string>,
+ *   waits: Map<string, number>,
  *   inside: Map<string, Entry[]>,
  * }} Known
  */
 
 /**
  * @param {Entry[]} entries
- * @returns {{blocks: Block[], waiting: Set<string>}} and the tool calls that wait for a person
+ * @returns {{blocks: Block[], waiting: Set<string>, waits: Map<string, number>}} and the tool calls that wait for a
+ *   person, and how long each has waited, in milliseconds
  */
 export function blocksOf(entries) {
   const { known, top } = look(entries);
-  return { blocks: laidOut(top, known), waiting: known.waiting };
+  return { blocks: laidOut(top, known), waiting: known.waiting, waits: known.waits };
+}
+
+/**
+ * How long a request waited for a person. Unknown in what older versions logged.
+ * @param {Entry} entry
+ */
+export function waitOf(entry) {
+  if (entry.kind !== 'request' || !entry.settled_at) return 0;
+  return Math.max(0, Date.parse(entry.settled_at) - Date.parse(entry.at)) || 0;
 }
 
 /**
@@ -28,7 +41,14 @@ export function blocksOf(entries) {
  */
 function look(entries) {
   /** @type {Known} */
-  const known = { tools: new Map(), plan: false, asked: new Set(), waiting: new Set(), inside: new Map() };
+  const known = {
+    tools: new Map(),
+    plan: false,
+    asked: new Set(),
+    waiting: new Set(),
+    waits: new Map(),
+    inside: new Map(),
+  };
   for (const entry of entries) {
     if (entry.kind === 'tool') known.tools.set(entry.tool_id, entry);
     else if (entry.kind === 'plan') known.plan = true;
@@ -36,6 +56,7 @@ function look(entries) {
       const tool = /** @type {any} */ (entry.asked).tool_id;
       if (tool && /** @type {any} */ (entry.asked).type === 'question_asked') known.asked.add(tool);
       if (tool && entry.state === 'open') known.waiting.add(tool);
+      if (tool) known.waits.set(tool, (known.waits.get(tool) ?? 0) + waitOf(entry));
     }
   }
   const top = entries.filter((entry) => {
@@ -147,14 +168,21 @@ export const entriesOf = (block) => [...block.entries, ...block.inside.flatMap(e
  * @param {Entry[]} entries
  * @param {import('../js/types.d.ts').TurnEntry} turn
  * @param {boolean} fromStart whether the conversation's beginning is among the entries
- * @returns {{files: Map<string, {added: number, removed: number}>, said: string, cost: number | null, whole: boolean}}
- *   `whole`: the turn's beginning was there to be read
+ * @param {string} [cwd] what lies outside is no change of the project
+ * @returns {{
+ *   files: Map<string, {added: number, removed: number}>,
+ *   said: string,
+ *   cost: number | null,
+ *   whole: boolean,
+ *   waited: number,
+ * }} `whole`: the turn's beginning was there to be read; `waited`: for a person, in milliseconds
  */
-export function turnFacts(entries, turn, fromStart) {
+export function turnFacts(entries, turn, fromStart, cwd = '') {
   /** @type {Map<string, {added: number, removed: number}>} */
   const files = new Map();
   const said = [];
   let spent = 0;
+  let waited = 0;
   let n = entries.indexOf(turn) - 1;
   for (; n >= 0; n--) {
     const entry = entries[n];
@@ -164,10 +192,12 @@ export function turnFacts(entries, turn, fromStart) {
     }
     if (entry.kind === 'tool' && entry.tool_kind === 'edit' && entry.status === 'done') {
       for (const one of entry.diffs) {
+        if (isOutside(one.path, cwd)) continue;
         const sum = files.get(one.path) ?? { added: 0, removed: 0 };
         files.set(one.path, { added: sum.added + (one.added ?? 0), removed: sum.removed + (one.removed ?? 0) });
       }
     }
+    waited += waitOf(entry);
     if (entry.kind === 'text' && entry.voice === 'assistant' && !entry.parent) said.unshift(entry.text);
   }
   const whole = n >= 0 || fromStart;
@@ -178,5 +208,6 @@ export function turnFacts(entries, turn, fromStart) {
     said: said.join('\n\n'),
     cost: whole && typeof total === 'number' ? Math.max(0, total - spent) : null,
     whole,
+    waited,
   };
 }

@@ -74,7 +74,17 @@ export function diagramBlock(text, ask) {
   const block = h(
     'div',
     { class: 'code-block' },
-    h('header', null, state, h('span', { class: 'code-block__acts' }, swap, copyButton('Copy source', () => ask.copy(text)))),
+    h(
+      'header',
+      null,
+      state,
+      h(
+        'span',
+        { class: 'code-block__acts' },
+        swap,
+        copyButton('Copy source', () => ask.copy(text)),
+      ),
+    ),
     place,
     source,
   );

@@ -8,6 +8,7 @@ import { h } from '../js/dom.js';
 import { firstTheme, setTheme, shellPort } from '../js/frame.js';
 import { icon } from '../js/icons.js';
 import { announced } from './announce.js';
+import { mountAskedAbove } from './asked_above.js';
 import { Drawer, drawAgain } from './drawing.js';
 import { Find } from './find.js';
 import { Scroll } from './scroll.js';
@@ -69,6 +70,7 @@ const scroll = new Scroll(column, jump, {
     else if (held.latest()) arrived = () => scroll.toEnd();
   },
 });
+mountAskedAbove(column, (message) => scroll.to(message, 'start'));
 const find = new Find({ window: held, view, scroll, column, bring, tell });
 
 /** What to do once the page that was asked for is here. @type {(() => void) | null} */
@@ -116,6 +118,7 @@ const takes = {
   open: (message) => {
     shapes?.remove();
     view.cwd = message.cwd;
+    view.ask.file = message.files ? (path, line) => tell({ type: 'file', path, line }) : undefined;
     arrived = null;
     held.open(message);
     draw();

@@ -6,16 +6,18 @@
 import { Marked } from '../vendor/marked.js';
 import DOMPurify from '../vendor/purify.js';
 import { copyButton } from '../js/copy_button.js';
-import { h } from '../js/dom.js';
+import { h, iconButton } from '../js/dom.js';
 import { highlighted } from '../js/highlight.js';
 import { tame } from '../js/visible.js';
 import { diagramBlock, formula } from './drawing.js';
 import { MATH } from './math_marks.js';
+import { linkPaths } from './paths.js';
 
 /**
  * @typedef {{
  *   copy: (text: string) => void,
  *   link: (href: string) => void,
+ *   file?: (path: string, line: number) => void,
  *   draw?: (wanted: import('./drawing.js').Wanted) => Promise<import('./drawing.js').Drawn>,
  * }} Ask
  */
@@ -145,6 +147,7 @@ export function markdown(text, ask) {
     const place = display && code.parentElement?.matches('p') ? code.parentElement : code;
     place.replaceWith(formula(code.textContent ?? '', display, ask));
   }
+  if (ask.file) linkPaths(fragment, ask.file);
   for (const pre of fragment.querySelectorAll('pre')) pre.replaceWith(codeBlock(pre, ask));
   for (const table of fragment.querySelectorAll('table')) {
     const wrap = h('div', { class: 'data-table', tabindex: 0, role: 'group', 'aria-label': 'Table' });
@@ -237,6 +240,21 @@ export const codeFrame = (language, content, copy) =>
   h(
     'div',
     { class: 'code-block' },
-    h('header', null, h('span', null, language || 'text'), copyButton('Copy code', copy)),
+    h(
+      'header',
+      null,
+      h('span', null, language || 'text'),
+      h('span', { class: 'code-block__acts' }, wrapButton(), copyButton('Copy code', copy)),
+    ),
     h('pre', { tabindex: 0 }, h('code', null, content)),
   );
+
+const wrapButton = () =>
+  iconButton('wrap', 'Wrap long lines', {
+    class: 'code-block__wrap',
+    'aria-pressed': 'false',
+    onclick: (/** @type {On<HTMLElement>} */ event) => {
+      const wrapped = event.currentTarget.closest('.code-block')?.classList.toggle('is-wrapped') ?? false;
+      event.currentTarget.setAttribute('aria-pressed', String(wrapped));
+    },
+  });

@@ -4,15 +4,17 @@ import { counts, editsIn } from '../js/diff.js';
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { plusMinus } from '../js/lines.js';
-import { count, duration, groupWords, toolWords } from '../js/format.js';
+import { count, duration, groupWords, toolWords, workWords } from '../js/format.js';
 import { commandOf, exitCode, searchResults } from './results.js';
+import { pathButton } from './paths.js';
 import { oneLine, warning } from './shown.js';
 import { toolBody } from './tool_views.js';
 
 /**
  * @typedef {import('../js/types.d.ts').ToolEntry} ToolEntry
  * @typedef {import('./view.js').View} View
- * @typedef {{waiting: boolean, opensItself: boolean, following: boolean, inside: Node[], calls: number}} Around
+ * @typedef {{waiting: boolean, opensItself: boolean, following: boolean, inside: Node[], calls: number,
+ *   waited: number}} Around
  */
 
 export class ToolLine {
@@ -51,9 +53,9 @@ export class ToolLine {
     this.summary.replaceChildren(
       icon(words.icon),
       h('span', { class: 'entry-line__verb' }, oneLine(words.verb)),
-      targetView(tool, target),
+      targetView(tool, target, this.view.ask.file),
       warning(target, tool.name) ?? '',
-      h('span', { class: 'meta' }, around.waiting ? 'waiting for you' : resultWords(tool, around.calls)),
+      h('span', { class: 'meta' }, around.waiting ? 'waiting for you' : resultWords(tool, around)),
       statusMark(tool, around.waiting),
       h('span', { class: 'disclosure' }, icon('right', 12)),
     );
@@ -98,12 +100,20 @@ export class ToolLine {
  * A path that does not fit loses its folders, never the name of the file.
  * @param {ToolEntry} tool
  * @param {string} target
+ * @param {import('./paths.js').OpenFile} [open]
  */
-function targetView(tool, target) {
-  const cut = ['read', 'edit'].includes(tool.tool_kind) ? target.lastIndexOf('/') + 1 : 0;
-  if (!cut || cut === target.length) return h('code', null, oneLine(target));
-  const [folder, name] = [target.slice(0, cut), target.slice(cut)];
-  return h('code', { class: 'is-path', title: target }, h('span', null, oneLine(folder)), h('b', null, oneLine(name)));
+function targetView(tool, target, open) {
+  if (!['read', 'edit'].includes(tool.tool_kind) || !target) return h('code', null, oneLine(target));
+  const cut = target.lastIndexOf('/') + 1;
+  if (cut === target.length) return h('code', null, oneLine(target));
+  const [folder, name] = [target.slice(0, cut), oneLine(target.slice(cut))];
+  const line = tool.locations[0]?.line ?? 0;
+  return h(
+    'code',
+    { class: 'is-path', title: target },
+    h('span', null, oneLine(folder)),
+    h('b', null, open ? pathButton(name, { path: target, line }, open) : name),
+  );
 }
 
 /**
@@ -134,15 +144,18 @@ export class GroupLine {
     this.element.ontoggle = () => this.#fill();
   }
 
-  /** @param {ToolEntry[]} tools */
-  show(tools) {
+  /**
+   * @param {ToolEntry[]} tools
+   * @param {number} waited for a person, by all of them
+   */
+  show(tools, waited) {
     const fresh = !this.tools.length;
     this.tools = tools;
     const took = Date.parse(tools[tools.length - 1].finished_at ?? tools[0].at) - Date.parse(tools[0].at);
     this.summary.replaceChildren(
       h('span', { class: 'disclosure' }, icon('right', 12)),
       h('span', { class: 'entry-line__verb' }, groupWords(tools)),
-      h('span', { class: 'meta' }, changedWords(tools), took >= 1000 ? duration(took) : ''),
+      h('span', { class: 'meta' }, changedWords(tools), workWords(took, waited)),
     );
     // What a person holds open does not vanish because its neighbour finished.
     if (
@@ -192,13 +205,13 @@ function statusMark(tool, waiting) {
 
 /**
  * @param {ToolEntry} tool
- * @param {number} calls of a sub-agent
+ * @param {{calls: number, waited: number}} around calls of a sub-agent; milliseconds it waited for a person
  * @returns {Node | string}
  */
-function resultWords(tool, calls) {
+function resultWords(tool, { calls, waited }) {
   if (tool.status === 'denied') return 'denied';
   if (tool.status === 'running')
-    return tool.open ? h('span', { class: 'tick', 'data-since': tool.at }) : 'not finished';
+    return tool.open ? h('span', { class: 'tick', 'data-since': since(tool.at, waited) }) : 'not finished';
   const { added, removed } = changed(tool);
   if (added || removed) return plusMinus(added, removed);
   if (tool.status === 'failed') {
@@ -206,10 +219,17 @@ function resultWords(tool, calls) {
     return code === null ? 'failed' : `code ${code}`;
   }
   const took = tool.finished_at ? Date.parse(tool.finished_at) - Date.parse(tool.at) : 0;
-  const time = took >= 1000 ? duration(took) : '';
+  const time = workWords(took, waited);
   if (tool.tool_kind === 'agent') return [calls ? count(calls, 'call') : '', time].filter(Boolean).join(' · ');
   return [amount(tool), time].filter(Boolean).join(' · ');
 }
+
+/**
+ * When it would have begun had nobody been asked.
+ * @param {string} at
+ * @param {number} waited
+ */
+const since = (at, waited) => (waited ? new Date(Date.parse(at) + waited).toISOString() : at);
 
 /**
  * How much a call brought, in words.

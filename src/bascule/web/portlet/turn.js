@@ -4,7 +4,7 @@ import { copyButton } from '../js/copy_button.js';
 import { h, iconButton } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { plusMinus } from '../js/lines.js';
-import { count, duration, money, tokens } from '../js/format.js';
+import { count, duration, money, tokens, workWords } from '../js/format.js';
 import { turnFacts } from './blocks.js';
 import { lineNote } from './notes.js';
 import { whatNext } from './results.js';
@@ -18,11 +18,11 @@ import { whatNext } from './results.js';
  */
 export function turnFooter(entry, view, last) {
   const { ended } = entry;
-  const facts = turnFacts(view.state.entries, entry, view.state.before === null);
+  const facts = turnFacts(view.state.entries, entry, view.state.before === null, view.cwd);
   const { usage } = ended;
   const spent = usage ? (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0) + (usage.cache_write_tokens ?? 0) : 0;
   const meta = [
-    ended.duration_ms ? duration(ended.duration_ms) : null,
+    ended.duration_ms ? turnTime(ended.duration_ms, facts) : null,
     spent ? tokens(spent) : null,
     facts.cost ? money(facts.cost) : null,
   ]
@@ -48,6 +48,13 @@ export function turnFooter(entry, view, last) {
       ),
   );
 }
+
+/**
+ * What the agent took. Agents count the time in which they wait for a person; it is theirs only without that.
+ * @param {number} took
+ * @param {ReturnType<typeof turnFacts>} facts
+ */
+const turnTime = (took, { waited, whole }) => (whole && waited <= took && workWords(took, waited)) || duration(took);
 
 /**
  * @param {ReturnType<typeof turnFacts>} facts

@@ -20,6 +20,7 @@ import { rawEntries } from './raw.js';
  *   changes: (seq: number) => void,
  *   branch: () => void,
  *   keep: (text: string) => void,
+ *   file?: (path: string, line: number) => void,
  *   draw?: import('./markdown.js').Ask['draw'],
  * }} Ask
  * @typedef {{node: HTMLElement, mark: any[], block: Block}} Drawn
@@ -38,6 +39,8 @@ export class View {
     this.following = true; // whether the reader is at the end
     /** @type {Set<string>} tool calls that wait for a person */
     this.waiting = new Set();
+    /** How long each of them waited, in milliseconds. @type {Map<string, number>} */
+    this.waits = new Map();
     /** @type {import('../js/reduce.js').Transcript} */
     this.state = { seq: 0, before: null, after: null, entries: [], open: {}, changed: [] };
     /** @type {Map<string, Drawn>} by the block's key, those inside others, too */
@@ -56,8 +59,9 @@ export class View {
     const before = this.state;
     this.state = state;
     if (this.#onlyGrew(before, state)) return;
-    const { blocks, waiting } = blocksOf(state.entries);
+    const { blocks, waiting, waits } = blocksOf(state.entries);
     this.waiting = waiting;
+    this.waits = waits;
     this.#forget(new Set(keysOf(blocks)));
     let place = /** @type {ChildNode | null} */ (this.column.firstChild);
     blocks.forEach((block, n) => {
@@ -158,7 +162,8 @@ export class View {
     const foot =
       first.kind === 'turn' &&
       [next === undefined && this.state.after === null && this.mayContinue, this.state.before === null].join();
-    return [...all, waits, block.last, until, foot];
+    const waited = all.reduce((sum, entry) => sum + (entry.kind === 'tool' ? this.#waited(entry) : 0), 0);
+    return [...all, waits, waited, block.last, until, foot];
   }
 
   /** @param {Block} block */
@@ -171,7 +176,10 @@ export class View {
         block.key,
         (group = new GroupLine((tool) => /** @type {ToolLine} */ (this.lines.get(tool.first_seq)))),
       );
-    group.show(tools);
+    group.show(
+      tools,
+      tools.reduce((sum, tool) => sum + this.#waited(tool), 0),
+    );
     return group.element;
   }
 
@@ -229,8 +237,14 @@ export class View {
   #tool(tool, around) {
     let line = /** @type {ToolLine | undefined} */ (this.lines.get(tool.first_seq));
     if (!line) this.lines.set(tool.first_seq, (line = new ToolLine(this)));
-    line.show(tool, { ...around, waiting: this.waiting.has(tool.tool_id), following: this.following });
+    const waiting = this.waiting.has(tool.tool_id);
+    line.show(tool, { ...around, waiting, waited: this.#waited(tool), following: this.following });
     return line.element;
+  }
+
+  /** @param {ToolEntry} tool */
+  #waited(tool) {
+    return this.waits.get(tool.tool_id) ?? 0;
   }
 
   /**

@@ -15,7 +15,7 @@ import { createSessionList } from './session_list.js';
 import { takePushes } from './pushes.js';
 import { keepInPlace, restored, secret } from './storage.js';
 import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
-import { FIRST, mayStart } from './state.js';
+import { FIRST, isGuest, mayStart } from './state.js';
 import { ownNames } from './sessions.js';
 import { closeTab } from './session/tabs.js';
 import { Frames } from './frames/frames.js';
@@ -45,6 +45,7 @@ export function createApp(framePlace) {
       copy: (text) => notices.copy(text),
       keep: (text) => events.emit('keepPrompt', text),
       changes: (_, seq) => store.set({ panel: true, panelTab: 'changes', panelTurn: seq }),
+      file: (id, path, line) => store.set({ panel: true, panelTab: 'files', panelFile: { id, path, line } }),
       key: (key) => events.emit('shortcut', key),
       found: (result) => events.emit('findResult', result),
     },
@@ -54,6 +55,7 @@ export function createApp(framePlace) {
     () => mayStart(store.get()),
   );
   const live = new Live(store, api, frames);
+  frames.mayFiles = () => !isGuest(store.get());
   frames.onForgotten = (id) => live.close(id);
   const { go, goTo } = createNavigation(store, live, frames);
   const sendHeld = createOutbox(store, api, notices.trouble, events.emit);

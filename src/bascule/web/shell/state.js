@@ -120,6 +120,7 @@ export const FIRST = {
   panel: false,
   panelTab: 'changes',
   panelTurn: /** @type {number | null} */ (null),
+  panelFile: /** @type {{id: string, path: string, line: number} | null} one to open in Files */ (null),
   comments: /** @type {Record<string, import('./composer/comments.js').Comment[]>} */ (table()),
   theme: 'auto',
   seen: /** @type {Record<string, number>} */ (table()),

@@ -27,6 +27,7 @@ export function columnFrame(app, place, opened) {
       link: (href, at) => app.openLink(href, at),
       copy: (text) => app.copy(text),
       changes: (id) => app.go({ name: 'session', id }),
+      file: () => undefined, // there is no panel beside it
       key: () => undefined,
       found: () => undefined,
     },
@@ -35,6 +36,7 @@ export function columnFrame(app, place, opened) {
     () => false,
     () => mayStart(app.store.get()),
   );
+  frames.mayFiles = () => false;
   /** How far each frame is; null while its page is being read. @type {Map<string, number | null>} */
   const reached = new Map();
   /** What came meanwhile. @type {Map<string, import('../../js/types.d.ts').Logged[]>} */

@@ -49,6 +49,8 @@ export const liveContestants = (state, one) =>
  */
 export function timeWords(session, now) {
   if (!session?.created_at) return '–';
+  // Nobody works while it waits for an answer.
+  if (session.open_requests) return 'waiting for you';
   const ms = (isWorking(session) ? now : Date.parse(session.updated_at)) - Date.parse(session.created_at);
   return `${duration(Math.max(0, ms))}${isWorking(session) ? ' so far' : ''}`;
 }

@@ -13,6 +13,7 @@ const MAX_FRAMES = 12;
 const KEYS = new Set(['k', 'b', 'j', 'f', 'i', 'p']);
 const PLACES = ['before', 'after', 'around'];
 const MAX_SEARCH = 400;
+const MAX_PATH = 4096;
 const MAX_COPY = 4_000_000;
 const MAX_KEPT = 1_048_000; // characters of a prompt
 
@@ -29,6 +30,7 @@ export class Frames {
    *   link: (href: string, at: import('../links.js').Point) => void,
    *   copy: (text: string) => void,
    *   changes: (id: string, seq: number | null) => void,
+   *   file: (id: string, path: string, line: number) => void,
    *   found: (result: {count: number, at: number, looking: boolean}) => void,
    *   key: (key: string) => void,
    * }} answers
@@ -105,6 +107,10 @@ export class Frames {
         break;
       case 'branch':
         if (pressed() && this.mayBranch(id)) this.answers.branch(id);
+        break;
+      case 'file':
+        if (typeof message.path === 'string' && message.path.length <= MAX_PATH && pressed())
+          this.answers.file(id, message.path, Number.isSafeInteger(message.line) ? message.line : 0);
         break;
       case 'draw':
         this.drawings.draw(id, message);
@@ -196,6 +202,9 @@ export class Frames {
   /** @type {((id: string) => void) | undefined} */
   onForgotten;
 
+  /** Whether this browser may read a session's files. */
+  mayFiles = () => true;
+
   /** @param {string} id */
   forget(id) {
     this.frames.get(id)?.frame.remove();
@@ -233,6 +242,7 @@ export class Frames {
       entries: page.entries,
       before: page.before,
       after: page.after ?? null,
+      files: this.mayFiles(),
     });
     this.tellMay(id);
   }

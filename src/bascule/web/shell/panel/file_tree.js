@@ -5,6 +5,8 @@
 /** @typedef {{items: Item[], cut: boolean, problem: string} | 'asked'} Level */
 /** @typedef {{path: string, size: number, binary: boolean, cut: boolean, text: string, problem: string}} Shown */
 
+const MAX_FITTING = 60;
+
 /**
  * The lines of a file, without the empty line after a last newline, and without carriage returns.
  * @param {string} text
@@ -32,7 +34,28 @@ export class FileTree {
     /** @type {Shown | null} */
     this.shown = null;
     this.chosen = '';
+    this.line = 0; // the one to show of the file in view
+    this.filter = '';
+    /** What fits the filter; null while it is asked for. @type {string[] | null} */
+    this.fitting = null;
+    this.asked = 0;
     void this.read('');
+  }
+
+  /** @param {string} text letters of a path */
+  async find(text) {
+    this.filter = text;
+    this.fitting = null;
+    const mine = ++this.asked;
+    this.changed();
+    if (!text.trim()) return;
+    const paths = await this.app.api
+      .findFiles(this.id, { q: text.trim(), limit: MAX_FITTING })
+      .then((found) => found.paths)
+      .catch(() => []);
+    if (mine !== this.asked) return;
+    this.fitting = paths;
+    this.changed();
   }
 
   /** @param {string} path */
@@ -47,9 +70,13 @@ export class FileTree {
     this.changed();
   }
 
-  /** @param {string} path */
-  async show(path) {
+  /**
+   * @param {string} path
+   * @param {number} [line] to show first
+   */
+  async show(path, line = 0) {
     this.chosen = path;
+    this.line = line;
     this.changed();
     const shown = await this.app.api.file(this.id, { path }).then(
       (file) => ({ ...file, problem: '' }),

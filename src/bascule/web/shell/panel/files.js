@@ -45,13 +45,14 @@ export function filesTab(app, again) {
         h('span', { class: 'spacer' }),
         iconButton('refresh', 'Refresh', { class: 'is-small', onclick: () => tree.readAgain() }),
       ),
+      filterField(tree),
       h(
         'div',
         { class: `tree ${shown ? 'half' : ''}`, role: 'tree', 'aria-label': 'Files', onkeydown: moveInTree },
-        level(tree, '', 0),
+        tree.filter.trim() ? fitting(tree) : level(tree, '', 0),
       ),
       shown &&
-        fileView(shown, {
+        fileView(shown, tree.line, {
           mention: mayAct(state, id) ? () => app.events.emit('mention', shown.path) : null,
           copy: () => app.copy(shown.text),
           close: () => tree.close(),
@@ -59,7 +60,61 @@ export function filesTab(app, again) {
     ];
   }
 
-  return { draw };
+  return {
+    draw,
+    /**
+     * @param {string} id
+     * @param {string} path
+     * @param {number} line
+     */
+    show: (id, path, line) => void treeOf(id).show(path, line),
+  };
+}
+
+/** @param {FileTree} tree */
+const filterField = (tree) =>
+  h(
+    'label',
+    { class: 'tree-filter input' },
+    icon('search', 14),
+    h('input', {
+      type: 'search',
+      'aria-label': 'Filter files',
+      placeholder: 'Filter files',
+      autocomplete: 'off',
+      spellcheck: 'false',
+      maxlength: 200,
+      oninput: (/** @type {On<HTMLInputElement>} */ event) => void tree.find(event.currentTarget.value),
+    }),
+  );
+
+/**
+ * What fits the filter, with its folder behind the name.
+ * @param {FileTree} tree
+ * @returns {any[]}
+ */
+function fitting(tree) {
+  if (!tree.fitting) return [];
+  if (!tree.fitting.length) return [h('p', { class: 'tree-row', role: 'presentation' }, 'No file fits.')];
+  return tree.fitting.map((path) => {
+    const cut = path.lastIndexOf('/') + 1;
+    return h(
+      'button',
+      {
+        type: 'button',
+        class: `tree-row is-found ${tree.chosen === path ? 'is-selected' : ''}`,
+        role: 'treeitem',
+        'aria-level': 1,
+        'aria-selected': String(tree.chosen === path),
+        'data-key': path,
+        title: path,
+        onclick: () => void tree.show(path),
+      },
+      icon('file', 14),
+      h('b', null, visible(path.slice(cut))),
+      h('small', null, visible(path.slice(0, cut))),
+    );
+  });
 }
 
 /**

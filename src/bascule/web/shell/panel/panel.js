@@ -1,6 +1,7 @@
 /** The right panel beside a session: its tabs, and which of them is in front. */
 
 import { h, iconButton, update } from '../../js/dom.js';
+import { nearPath } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { keptComments } from '../composer/comments.js';
 import { ChangesTab } from './changes.js';
@@ -49,6 +50,12 @@ export function mountPanel(root, app) {
       changes.showTurn(id, state.panelTurn);
       app.store.set({ panelTurn: null });
     }
+    const wanted = state.panelFile;
+    if (wanted?.id === id) {
+      app.store.set({ panelFile: null });
+      files.show(id, nearPath(wanted.path, state.sessions[id]?.cwd ?? ''), wanted.line);
+    }
+    const line = root.querySelector('.is-here')?.textContent;
     update(root, [
       panelHead(app, tabs, front, changes.count(id)),
       h(
@@ -57,6 +64,8 @@ export function mountPanel(root, app) {
         [tabs[front].draw(state, id)].flat(2),
       ),
     ]);
+    const here = root.querySelector('.is-here');
+    if (here && here.textContent !== line) here.scrollIntoView({ block: 'center' });
   }
 
   app.store.subscribe((now, before) => {
@@ -69,7 +78,7 @@ export function mountPanel(root, app) {
         if (!root.hidden) changes.refresh(id, session?.cwd ?? '');
       }, QUIET);
     }
-    const shown = /** @type {const} */ (['panel', 'panelTab', 'panelTurn', 'route', 'comments', 'me']);
+    const shown = /** @type {const} */ (['panel', 'panelTab', 'panelTurn', 'panelFile', 'route', 'comments', 'me']);
     if (shown.some((part) => now[part] !== before[part]) || session?.driver !== before.sessions[id]?.driver) draw(now);
   });
   addEventListener('resize', again);

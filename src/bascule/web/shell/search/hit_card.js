@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { folderName, moment } from '../../js/format.js';
+import { table } from '../../js/tables.js';
 import { agentLetter } from '../parts.js';
 import { statusOf, titleOf } from '../sessions.js';
 import { recordOf } from './filters.js';
@@ -10,6 +11,9 @@ import { marked } from './hits.js';
 /** @typedef {import('../state.js').State} State */
 /** @typedef {ReturnType<typeof import('./hits.js').bySession>[number]} Group */
 /** @typedef {{goTo: (id: string, seq: number) => void, open: () => void}} Does */
+
+/** What a hit is, where its words do not say it. @type {Record<string, string>} */
+const KINDS = table({ prompt: 'Asked', plan: 'Plan', request: 'Question', event: 'Note' });
 
 /**
  * @param {State} state
@@ -40,6 +44,7 @@ export function hitCard(state, group, opened, does) {
         h(
           'button',
           { type: 'button', class: 'search-hit__quote', 'data-key': String(hit.firstSeq), onclick: goTo(hit.firstSeq) },
+          KINDS[hit.kind] && h('small', null, KINDS[hit.kind]),
           h('q', null, marked(hit.snippet)),
         ),
       ),

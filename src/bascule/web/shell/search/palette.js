@@ -233,7 +233,7 @@ const rowView = (row, n, chosen, onclick) =>
   h(
     'div',
     {
-      class: `palette-row ${chosen ? 'is-selected' : ''}`,
+      class: `palette-row ${row.tall ? 'is-tall' : ''} ${chosen ? 'is-selected' : ''}`,
       id: `pal-${n}`,
       'data-key': row.key,
       role: 'option',

@@ -11,7 +11,7 @@ import { marked } from './hits.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../app.js').Command} Command */
-/** @typedef {{key: string, mark: any, label: any, note: string, run: () => void}} Row */
+/** @typedef {{key: string, mark: any, label: any, note: string, tall?: boolean, run: () => void}} Row */
 /** @typedef {{title: string, rows: Row[]}} Section */
 
 const MAX_SESSIONS = 6;
@@ -50,12 +50,11 @@ function underlined(label, wanted) {
 export function paletteSections(app, text, found, commands) {
   const wanted = text.trim().toLowerCase();
   const listed = commandRows(commands, wanted);
+  const sessions = [...sessionRows(app, wanted), ...titledRows(app, wanted, found)].slice(0, MAX_SESSIONS);
+  const above = new Set(sessions.map((one) => one.key));
   return [
-    {
-      title: 'Sessions',
-      rows: [...sessionRows(app, wanted), ...titledRows(app, wanted, found)].slice(0, MAX_SESSIONS),
-    },
-    { title: 'Said in sessions', rows: saidRows(app, wanted, found) },
+    { title: 'Sessions', rows: sessions },
+    { title: 'Said in sessions', rows: saidRows(app, wanted, found, above) },
     { title: 'Prompts', rows: promptRows(app, wanted) },
     { title: 'Commands', rows: wanted ? listed : listed.slice(0, MAX_COMMANDS) },
   ].filter((one) => one.rows.length);
@@ -107,17 +106,19 @@ function titledRows(app, wanted, found) {
  * @param {App} app
  * @param {string} wanted
  * @param {import('./hits.js').Found} found
+ * @param {Set<string>} above sessions that are listed already
  * @returns {Row[]}
  */
-function saidRows(app, wanted, found) {
+function saidRows(app, wanted, found, above) {
   const { sessions } = app.store.get();
   return (wanted && found.q.toLowerCase().startsWith(wanted.slice(0, 1)) ? found.hits : [])
-    .filter((hit) => hit.firstSeq > 0)
+    .filter((hit) => hit.firstSeq > 0 && !above.has(hit.sessionId))
     .slice(0, MAX_SAID)
     .map((hit) => ({
       key: `${hit.sessionId}/${hit.firstSeq}`,
       mark: agentLetter(sessions[hit.sessionId]?.agent || hit.title),
       label: marked(hit.snippet),
+      tall: true,
       note: `${visible(hit.title ?? '') || 'New session'} · ${age(hit.at, Date.now())}`,
       run: () => app.goTo(hit.sessionId, hit.firstSeq),
     }));

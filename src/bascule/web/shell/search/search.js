@@ -76,6 +76,10 @@ class SearchScreen {
       autocomplete: 'off',
       spellcheck: 'false',
       maxlength: 1000,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        // First it empties the field, as the browser does; then it leads back.
+        if (event.key === 'Escape' && !this.input.value) history.back();
+      },
       oninput: () => {
         this.app.go({ name: 'search', q: this.input.value }, { replace: true });
         this.seek.look(this.input.value);

@@ -77,6 +77,7 @@ class FolderField {
         this.#say('');
         this.#completeLater();
       },
+      onfocus: () => this.#completeLater(),
       onblur: () => setTimeout(() => void this.#left(), BLUR_DELAY),
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
     });

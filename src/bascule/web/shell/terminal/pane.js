@@ -5,7 +5,6 @@
 
 import { pointIn } from '../links.js';
 import { h, iconButton, update } from '../../js/dom.js';
-import { icon } from '../../js/icons.js';
 import { textOf } from '../../terminal/pasted.js';
 import { resume } from '../making_room.js';
 import { menu } from '../parts.js';
@@ -19,7 +18,7 @@ import { pasting } from './paste.js';
 /** @typedef {import('../app.js').App} App */
 
 const TYPING_SECONDS = 3;
-const BELL_SECONDS = 4;
+const BELL_SECONDS = 2;
 const LONGEST_KEY = 32; // bytes; more at once is a paste
 
 export class TerminalPane {
@@ -270,12 +269,11 @@ export class TerminalPane {
     this.timers[name] = setTimeout(run, seconds * 1000);
   }
 
+  /** The tab blinks, and nothing more: it may be another one that is in front. */
   #rang() {
-    const words = 'The bell rang.';
-    const label = h('span', { class: 'rang' }, icon('bell', 14), words);
-    this.footer.querySelector('.rang')?.remove();
-    this.footer.prepend(label);
-    this.#later('bell', BELL_SECONDS, () => label.remove());
+    const tab = document.querySelector(`.session-tab[data-key="${CSS.escape(this.id)}"]`);
+    tab?.classList.add('is-ringing');
+    this.#later('bell', BELL_SECONDS, () => tab?.classList.remove('is-ringing'));
   }
 
   /** @param {number} step */
@@ -313,9 +311,7 @@ export class TerminalPane {
     const { foot, way } = this;
     this.keybar.bar.hidden = foot.readOnly || Boolean(foot.ended);
     update(this.bar, way.beside && session ? paneBar(state, session, this.#tools(), way.close) : []);
-    const rang = this.footer.querySelector('.rang');
     const again = () => resume(this.app, this.id);
     update(this.footer, paneFoot(foot, way.beside ? [] : this.#tools(), again));
-    if (rang) this.footer.prepend(rang);
   }
 }
