@@ -66,6 +66,11 @@ export function createApi(feed) {
     findFiles: inSession('session:find-files'),
     file: inSession('session:file'),
     changes: inSession('session:changes'),
+    stage: inSession('session:stage'),
+    revert: inSession('session:revert'),
+    commit: inSession('session:commit'),
+    pullRequestPlan: inSession('session:pull-request-plan'),
+    pullRequest: inSession('session:pull-request'),
     share: inSession('session:share'),
     grants: () => feed.call('grants:list', {}).then((answer) => answer.grants),
     /** @param {Operations['grants:create']['body']} command */

@@ -515,7 +515,7 @@ export interface AgentInfo {
 }
 
 export interface AuditRecord {
-  action: 'session_started' | 'session_ended' | 'input' | 'permission' | 'question' | 'rule' | 'mode' | 'interrupt' | 'grant' | 'worktree' | 'refused';
+  action: 'session_started' | 'session_ended' | 'input' | 'permission' | 'question' | 'rule' | 'mode' | 'interrupt' | 'grant' | 'worktree' | 'git' | 'refused';
   actor: string;
   session_id?: string | null;
   grant_id?: string;
@@ -853,6 +853,16 @@ export interface ArchiveSession {
   archived?: boolean;
 }
 
+export interface CastQuery {
+  sessionId: string;
+  offset?: number | null;
+}
+
+export interface CastPage {
+  text: string;
+  next: number | null;
+}
+
 export interface SessionBody {
   sessionId: string;
 }
@@ -862,6 +872,19 @@ export interface Changes {
   files: ChangedFile[];
   cut: boolean;
   gitProblem: string | null;
+}
+
+export interface CommitFiles {
+  sessionId: string;
+  message: string;
+  paths?: string[];
+}
+
+export interface Committed {
+  commit: string;
+  branch: string | null;
+  files: number;
+  skipped: string[];
 }
 
 export interface CountQuery {
@@ -1046,6 +1069,31 @@ export interface SetPermissionMode {
   mode: 'relay' | 'auto_read' | 'auto' | 'deny';
 }
 
+export interface OpenPullRequest {
+  sessionId: string;
+  repository: string;
+  branch: string;
+  title: string;
+  body?: string;
+  draft?: boolean;
+}
+
+export interface PullRequestOpened {
+  url: string;
+}
+
+export interface PlanPullRequest {
+  sessionId: string;
+}
+
+export interface PullRequestPlan {
+  tool: 'gh' | 'glab' | null;
+  repository: string;
+  branch: string | null;
+  title: string;
+  problem: string | null;
+}
+
 export interface AnswerQuestion {
   sessionId: string;
   requestId: string;
@@ -1083,6 +1131,17 @@ export interface ResumeSession {
 export interface ResumeCommand {
   command: string;
   argv: string[];
+}
+
+export interface RevertFile {
+  sessionId: string;
+  path: string;
+  kept?: string | null;
+}
+
+export interface Reverted {
+  path: string;
+  kept: string;
 }
 
 export interface SendPrompt {
@@ -1156,6 +1215,12 @@ export interface SessionView {
   createdAt: string;
   lastActiveAt: string;
   cliType: string;
+}
+
+export interface StageFiles {
+  sessionId: string;
+  paths: string[];
+  staged?: boolean;
 }
 
 export interface Subscribe {
@@ -1289,6 +1354,7 @@ export interface FileChange {
   patch: string;
   cut: boolean;
   binary: boolean;
+  staged: boolean;
 }
 
 export interface TreeRemoval {
@@ -1465,6 +1531,7 @@ export interface ChangedFile {
   patch: string;
   cut: boolean;
   binary: boolean;
+  staged: boolean;
   source: 'session' | 'git' | 'both';
   edits: number[];
 }
@@ -1658,7 +1725,9 @@ export interface Operations {
   'rules:try': { body: TryBody; answer: RuleTrial };
   'search': { body: SearchQuery; answer: SearchAnswer };
   'session:archive': { body: ArchiveSession; answer: Done };
+  'session:cast': { body: CastQuery; answer: CastPage };
   'session:changes': { body: SessionBody; answer: Changes };
+  'session:commit': { body: CommitFiles; answer: Committed };
   'session:count': { body: CountQuery; answer: SessionCount };
   'session:create': { body: CreateBody; answer: Created };
   'session:end': { body: EndSession; answer: Done };
@@ -1678,15 +1747,19 @@ export interface Operations {
   'session:open-terminal': { body: SessionBody; answer: TerminalOpened };
   'session:permission': { body: AnswerPermission; answer: Done };
   'session:permission-mode': { body: SetPermissionMode; answer: Done };
+  'session:pull-request': { body: OpenPullRequest; answer: PullRequestOpened };
+  'session:pull-request-plan': { body: PlanPullRequest; answer: PullRequestPlan };
   'session:question': { body: AnswerQuestion; answer: Done };
   'session:queue': { body: QueueBody; answer: Done };
   'session:queued': { body: SessionBody; answer: Queue };
   'session:reconnect': { body: ReconnectBody; answer: Reconnected | Done };
   'session:resume': { body: ResumeSession; answer: Done };
   'session:resume-command': { body: SessionBody; answer: ResumeCommand };
+  'session:revert': { body: RevertFile; answer: Reverted };
   'session:send': { body: SendPrompt; answer: PromptPlaced };
   'session:share': { body: ShareBody; answer: GrantMade };
   'session:show': { body: SessionBody; answer: { session: SessionView } };
+  'session:stage': { body: StageFiles; answer: Done };
   'session:subscribe': { body: Subscribe; answer: Subscribed };
   'session:title': { body: RenameSession; answer: Done };
   'session:typing': { body: TypingBody; answer: Done };
