@@ -25,7 +25,7 @@ async def test_a_terminal_is_exported_as_it_happened_with_its_sizes(short_dir: P
         async with viewing(server, session) as viewer:
             await viewer.type("printf 'caf\\303\\251 \\377\\n'; sleep 1; echo second; echo do''ne\r")
             await viewer.shows(b"done")
-            await viewer.resize(100, 30)
+            await viewer.line.resize(100, 30)
             await server.wait_for(
                 session, lambda one: isinstance(one, TerminalResized) and (one.cols, one.rows) == (100, 30)
             )

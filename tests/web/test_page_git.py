@@ -42,8 +42,7 @@ async def panel_of(server: LiveServer, browser: Browser, token: str) -> Tab:
     session = await server.create("think")
     tab = await open_tab(browser, server.url, token, path=f"/sessions/{session}")
     await tab.says("think")
-    if not await tab.page.locator("#panel .chip").count():
-        await tab.page.get_by_role("button", name="Changes and files").click()
+    await tab.page.get_by_role("button", name="Changes (Ctrl J)").click()
     await tab.page.locator("#panel .chip").first.click()
     await tab.page.get_by_role("menuitemradio", name="Since the last commit").click()
     return tab

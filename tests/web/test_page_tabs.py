@@ -86,8 +86,7 @@ async def test_tabs_open_once_keep_their_scroll_and_come_back_in_order(
         await expect(tabs).to_have_count(3)
         assert await frames.count() <= opened + 1  # one may be loading ahead
         assert await frame.evaluate("scrollY") == 400
-        # TC-4.2b: the transcript is there two frames after the press, because it never left; `make bench` has the
-        # milliseconds.
+        # TC-4.2b: the transcript is in view two frames after the press; `make bench` has the milliseconds.
         assert await page.evaluate(SWITCH, "fresh")
         assert await page.evaluate(SWITCH, "python310")
         assert await page.evaluate("frame => !frame.classList.contains('away')", shown)

@@ -126,12 +126,7 @@ export function createApi(feed) {
      * @param {string} id
      * @param {'markdown' | 'html' | 'json'} format
      */
-    exported: async (id, format) => {
-      const answer = await got(feed, `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`);
-      const name =
-        /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? `session.${format}`;
-      return { name, blob: await answer.blob() };
-    },
+    exported: (id, format) => exported(feed, id, format),
     /**
      * @param {string} prefix
      * @param {string | undefined} device
@@ -149,6 +144,17 @@ export function createApi(feed) {
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */
+
+/**
+ * @param {import('./feed.js').Feed} feed
+ * @param {string} id
+ * @param {string} format
+ */
+async function exported(feed, id, format) {
+  const answer = await got(feed, `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`);
+  const name = /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1];
+  return { name: name ?? `session.${format}`, blob: await answer.blob() };
+}
 
 /**
  * @param {import('./feed.js').Feed} feed
