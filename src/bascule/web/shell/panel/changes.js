@@ -111,6 +111,9 @@ export class ChangesTab {
     const files = filesIn(known, scope);
     const file = files.find((one) => one.path === this.file) ?? files[0];
     const again = () => this.refresh(id, cwd);
+    // What is committed is what is in view.
+    const shown = new Set(files.map((one) => one.path));
+    const inGit = filesIn(known, 'git').map((one) => ({ ...one, inView: shown.has(one.path) }));
     return [
       this.#top(id, known, scope, cwd),
       known.problem && h('p', { class: 'panel__tip bad' }, icon('alert', 14), h('span', null, known.problem)),
@@ -126,7 +129,7 @@ export class ChangesTab {
           ]
         : noChanges(scope === 'git', known.gitProblem),
       known.cut && scope === 'git' && tip('There are more files than are listed here.'),
-      !known.gitProblem && mayCommit(this.app) && gitRow(this.app, id, filesIn(known, 'git'), again),
+      !known.gitProblem && mayCommit(this.app) && gitRow(this.app, id, inGit, again),
     ];
   }
 

@@ -72,7 +72,7 @@ export function revertFile(app, anchor, id, file, done) {
  * The row below the changes.
  * @param {App} app
  * @param {string} id
- * @param {FileRow[]} files those that git sees
+ * @param {(FileRow & {inView: boolean})[]} files those that git sees
  * @param {() => void} done
  */
 export const gitRow = (app, id, files, done) =>
@@ -84,7 +84,7 @@ export const gitRow = (app, id, files, done) =>
       {
         type: 'button',
         class: 'button is-small line',
-        disabled: !files.length,
+        disabled: !files.some((one) => one.inView),
         onclick: (/** @type {On} */ event) => askCommit(app, event.currentTarget, id, files, done),
       },
       icon('check', 14),
@@ -103,19 +103,23 @@ export const gitRow = (app, id, files, done) =>
   );
 
 /**
- * What is staged, or everything where nothing is.
+ * Of the files in view those that are staged, or all where none is. An index that holds nothing else is committed
+ * as it is, also where only a part of a file was staged in a terminal.
  * @param {App} app
  * @param {HTMLElement} anchor
  * @param {string} id
- * @param {FileRow[]} files
+ * @param {(FileRow & {inView: boolean})[]} files
  * @param {() => void} done
  */
 function askCommit(app, anchor, id, files, done) {
-  const staged = files.filter((one) => one.staged);
+  const inView = files.filter((one) => one.inView);
+  const staged = inView.filter((one) => one.staged);
+  const whole = staged.length === files.filter((one) => one.staged).length;
   const draft = `commit ${id}`;
   const message = field('textarea', 'Message', draftOf(draft), (text) => keepDraft(draft, text));
   const run = async () => {
-    const paths = staged.length ? [] : files.map((one) => one.path);
+    const chosen = staged.length ? staged : inView;
+    const paths = staged.length && whole ? [] : chosen.map((one) => one.path);
     try {
       const made = await app.api.commit(id, { message: message.value, paths, key: newKey() });
       keepDraft(draft, '');
@@ -128,7 +132,7 @@ function askCommit(app, anchor, id, files, done) {
     }
   };
   askCard(anchor, {
-    title: staged.length ? `Commit ${count(staged.length, 'staged file')}` : `Commit ${count(files.length, 'file')}`,
+    title: staged.length ? `Commit ${count(staged.length, 'staged file')}` : `Commit ${count(inView.length, 'file')}`,
     text: 'In your name. The repository’s hooks are not run, and the commit is not signed.',
     body: message,
     yes: 'Commit',
