@@ -48,7 +48,7 @@ def live_tape(check_storage: Callable[[], None] = lambda: None) -> tuple[LiveTap
     def delivered(length: int, error: BasculeError | None) -> None:
         told.append((length, error and error.code))
 
-    tape = LiveTape(terminal, Spool(), lambda: None, check_storage, lambda: None, delivered)  # pyright: ignore
+    tape = LiveTape(terminal, Spool(), Path("times"), lambda: None, check_storage, lambda: None, delivered)  # pyright: ignore
     return tape, terminal, told
 
 

@@ -68,7 +68,7 @@ async def test_where_the_limit_is_reached_one_is_ended_to_start_another(
         await tab.page.get_by_label("Task").fill("think of wicks")
         await tab.page.locator(".start__go").click()
         card = tab.page.locator(".failure-card")
-        await expect(card).to_contain_text("1 agents already work")
+        await expect(card).to_contain_text("1 agent already works")
         await card.get_by_role("button", name=f"End “{ENDLESS}”").click()
         await tab.page.wait_for_url("**/sessions/*")
         await tab.says("think of wicks")

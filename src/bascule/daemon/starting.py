@@ -169,8 +169,9 @@ class Starter:
         complete = await self._launcher.complete(wanted, cwd)
         limit, working = self._sessions.limits.sessions, self._sessions.working()
         if 0 < limit <= len(working) and complete.driver != TERMINAL:
+            already = "1 agent already works" if limit == 1 else f"{limit} agents already work"
             raise LimitReached(
-                f"{limit} agents already work on {self._device.name}, which is the limit. "
+                f"{already} on {self._device.name}, which is the limit. "
                 "End a session, or raise the limit in Settings.",
                 **room_offer(working, self._clock()),
             )

@@ -159,6 +159,6 @@ class Repository:
             return self._git.run(*arguments, given=given)
         except GitFailed as failed:
             words = str(failed)
-            if "tell me who you are" in words.lower() or "empty ident" in words or "user.email" in words:
+            if "identity unknown" in words or "empty ident" in words or "user.email" in words:
                 raise GitRefused(NO_NAME) from failed
             raise GitRefused(words.removeprefix("fatal: ").removeprefix("error: ")) from failed

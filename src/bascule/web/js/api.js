@@ -69,6 +69,11 @@ export function createApi(feed) {
     findFiles: inSession('session:find-files'),
     file: inSession('session:file'),
     changes: inSession('session:changes'),
+    stage: inSession('session:stage'),
+    revert: inSession('session:revert'),
+    commit: inSession('session:commit'),
+    pullRequestPlan: inSession('session:pull-request-plan'),
+    pullRequest: inSession('session:pull-request'),
     share: inSession('session:share'),
     grants: () => feed.call('grants:list', {}).then((answer) => answer.grants),
     /** @param {Operations['grants:create']['body']} command */
@@ -126,12 +131,7 @@ export function createApi(feed) {
      * @param {string} id
      * @param {'markdown' | 'html' | 'json'} format
      */
-    exported: async (id, format) => {
-      const answer = await got(feed, `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`);
-      const name =
-        /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? `session.${format}`;
-      return { name, blob: await answer.blob() };
-    },
+    exported: (id, format) => exported(feed, id, format),
     /** @param {string} id */
     exportTicket: async (id) => {
       const answer = await got(feed, '/api/tickets', { purpose: 'export', sessionId: id });
@@ -154,6 +154,17 @@ export function createApi(feed) {
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */
+
+/**
+ * @param {import('./feed.js').Feed} feed
+ * @param {string} id
+ * @param {string} format
+ */
+async function exported(feed, id, format) {
+  const answer = await got(feed, `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`);
+  const name = /filename="([\w.-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1];
+  return { name: name ?? `session.${format}`, blob: await answer.blob() };
+}
 
 /**
  * @param {import('./feed.js').Feed} feed

@@ -12,6 +12,7 @@ import { isOutside, nearPath } from './format.js';
  *   cut: boolean,
  *   binary: boolean,
  *   source: string,
+ *   staged?: boolean,
  * }} FileRow
  */
 /** @typedef {{seq: number, text: string, at: string, files: FileRow[]}} Turn */

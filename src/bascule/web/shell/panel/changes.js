@@ -13,6 +13,7 @@ import { menu } from '../parts.js';
 import { mayAct } from '../state.js';
 import { diffPane } from './diff_pane.js';
 import { fileRow, noChanges, noLines, tip, waitingShapes } from './changes_view.js';
+import { gitRow, mayCommit, revertFile, stageFile } from './git_actions.js';
 import { KnownChanges, filesIn, linesOf, scopeWords, sumOf } from './known_changes.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -109,6 +110,10 @@ export class ChangesTab {
     const scope = this.scopes.get(id) ?? 'session';
     const files = filesIn(known, scope);
     const file = files.find((one) => one.path === this.file) ?? files[0];
+    const again = () => this.refresh(id, cwd);
+    // What is committed is what is in view.
+    const shown = new Set(files.map((one) => one.path));
+    const inGit = filesIn(known, 'git').map((one) => ({ ...one, inView: shown.has(one.path) }));
     return [
       this.#top(id, known, scope, cwd),
       known.problem && h('p', { class: 'panel__tip bad' }, icon('alert', 14), h('span', null, known.problem)),
@@ -119,11 +124,12 @@ export class ChangesTab {
               { class: 'changed-files' },
               files.map((one) => fileRow(one, one === file, cwd, () => this.#show({ file: one.path }))),
             ),
-            this.#fileHead(file),
+            this.#fileHead(id, file, cwd),
             ...this.#fileBody(state, id, file),
           ]
         : noChanges(scope === 'git', known.gitProblem),
       known.cut && scope === 'git' && tip('There are more files than are listed here.'),
+      !known.gitProblem && mayCommit(this.app) && gitRow(this.app, id, inGit, again),
     ];
   }
 
@@ -187,8 +193,12 @@ export class ChangesTab {
     ];
   }
 
-  /** @param {FileRow} file */
-  #fileHead(file) {
+  /**
+   * @param {string} id
+   * @param {FileRow} file
+   * @param {string} cwd
+   */
+  #fileHead(id, file, cwd) {
     const { split } = this;
     const toggle = () => {
       this.split = !split;
@@ -200,6 +210,7 @@ export class ChangesTab {
       { class: 'panel__file' },
       h('b', null, visible(file.path.split('/').pop() ?? '')),
       h('span', { class: 'spacer' }),
+      file.source !== 'session' && mayCommit(this.app) && this.#fileActions(id, file, cwd),
       !this.phone.matches &&
         iconButton('columns', split ? 'One column' : 'Side by side', {
           class: `is-small ${split ? 'is-on' : ''}`,
@@ -208,6 +219,26 @@ export class ChangesTab {
         }),
       copyButton('Copy the diff', () => this.app.copy(file.patches.join('\n')), { class: 'is-small' }),
     );
+  }
+
+  /**
+   * @param {string} id
+   * @param {FileRow} file
+   * @param {string} cwd
+   */
+  #fileActions(id, file, cwd) {
+    const done = () => this.refresh(id, cwd);
+    return [
+      iconButton('check', file.staged ? 'Unstage' : 'Stage', {
+        class: `is-small ${file.staged ? 'is-on' : ''}`,
+        'aria-pressed': String(Boolean(file.staged)),
+        onclick: () => stageFile(this.app, id, file, done),
+      }),
+      iconButton('back', 'Revert', {
+        class: 'is-small',
+        onclick: (/** @type {On} */ event) => revertFile(this.app, event.currentTarget, id, file, done),
+      }),
+    ];
   }
 
   /**

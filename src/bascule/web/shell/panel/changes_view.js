@@ -54,6 +54,7 @@ export function fileRow(one, selected, cwd, pick) {
       h('bdi', null, path.slice(0, cut)),
       h('b', null, path.slice(cut)),
     ),
+    one.staged && h('span', { class: 'changed-file__staged', title: 'Staged' }, icon('check', 12)),
     plusMinus(one.added, one.removed),
   );
 }

@@ -5,6 +5,7 @@ import { icon } from '../../js/icons.js';
 import { menu } from '../parts.js';
 
 /** @typedef {import('../state.js').AgentInfo} AgentInfo */
+/** @typedef {NonNullable<import('../../js/types.d.ts').CreateBody['driver']>} Driver */
 
 /** @type {Map<string, [string, string]>} */
 const WORDS = new Map([
@@ -24,8 +25,9 @@ export const waysOf = (agent) => (agent?.drivers ?? []).filter((one) => one !== 
  * The way that was chosen, if this agent has it.
  * @param {AgentInfo | undefined} agent
  * @param {string} wanted
+ * @returns {Driver | ''}
  */
-export const driverOf = (agent, wanted) => (waysOf(agent).includes(wanted) ? wanted : '');
+export const driverOf = (agent, wanted) => (waysOf(agent).includes(wanted) ? /** @type {Driver} */ (wanted) : '');
 
 /** @param {string} driver */
 const titleOf = (driver) => WORDS.get(driver)?.[0] ?? driver;

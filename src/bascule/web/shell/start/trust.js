@@ -28,7 +28,7 @@ export async function trustChoices(app, cwd, anchor = /** @type {HTMLElement} */
       title: `Trust ${name}?`,
       text:
         `Agents that ask “do you trust this folder?” are told yes, and read the project’s own settings: hooks, MCP ` +
-        `servers and rules in ${cwd} can then run commands without asking you. Trust only folders whose content you know.`,
+        `servers and rules in ${cwd} can then run commands without asking you. Trust only what you know.`,
       yes: `Trust ${name}`,
       danger: true,
       run: () => void set(true),
