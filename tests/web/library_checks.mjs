@@ -40,7 +40,8 @@ test('a field that nobody described is a text', () => {
 test('values take the places of their fields, and nothing else changes', () => {
   const fields = [field('a'), field('n', 'number'), field('m', 'choices'), field('raw', 'literal')];
   const values = { a: 'x $& {{n}}', n: ' 3 ', m: ['one', 'two'], raw: 'never' };
-  assert.equal(filled('{{a}}|{{ n }}|{{m}}|{{raw}}|{{other}}', fields, values), 'x $& {{n}}|3|one, two|{{raw}}|{{other}}');
+  const text = '{{a}}|{{ n }}|{{m}}|{{raw}}|{{other}}';
+  assert.equal(filled(text, fields, values), 'x $& {{n}}|3|one, two|{{raw}}|{{other}}');
   assert.equal(filled('{{a}} {{m}}', fields, { a: '', m: [] }), '{{a}} {{m}}');
 });
 
@@ -142,7 +143,8 @@ test('a described field takes the place of what it was', () => {
 });
 
 test('prompts are offered after the commands of the agent, by title and tag', async () => {
-  const prompts = [prompt('1', { title: 'Zebra' }), prompt('2', { title: 'Review it', tags: ['zoo'], favourite: true })];
+  const zoo = { title: 'Review it', tags: ['zoo'], favourite: true };
+  const prompts = [prompt('1', { title: 'Zebra' }), prompt('2', zoo)];
   assert.deepEqual(
     usable([...prompts, prompt('3', { kind: 'context', title: 'z' })], 'z').map((one) => one.title),
     ['Review it', 'Zebra'],

@@ -94,6 +94,7 @@ export class Writing {
     this.loading = false;
     if (first) this.#shown();
     else this.on.changed();
+    if (first && this.isScratch && this.isDirty) void this.save();
   }
 
   async #findScratch() {
