@@ -139,11 +139,12 @@ def _launch(only: list[str], keep: bool) -> int:
     for launched in launches.LAUNCHED:
         if only and launched.name not in only:
             continue
-        program, played = asyncio.run(launches.run(launched, keep))
+        program, played = asyncio.run(launches.run(launched, only, keep))
         sys.stdout.write(f"{launched.name} {program.version}\n")
         for outcome in played:
             say(outcome)
-        report_launches.write(launched.name, program.version, played)
+        if len(played) == len(launches.PROMPTS):
+            report_launches.write(launched.name, program.version, played)
         outcomes += played
     return _count(outcomes)
 

@@ -65,9 +65,11 @@ def large_prompt() -> str:
 PROMPTS = {"as an argument": SMALL, "200 KB": large_prompt()}
 
 
-async def run(launched: Launched, keep: bool) -> tuple[Program, list[Outcome]]:
+async def run(launched: Launched, only: list[str], keep: bool) -> tuple[Program, list[Outcome]]:
+    """`only` may name prompts; else all are launched."""
     program = await asyncio.to_thread(fetch, launched.name, launched.package, launched.program)
-    return program, [await _one(launched, program, name, keep) for name in PROMPTS]
+    names = [name for name in PROMPTS if any(part in name for part in only)] or list(PROMPTS)
+    return program, [await _one(launched, program, name, keep) for name in names]
 
 
 async def _one(launched: Launched, program: Program, name: str, keep: bool) -> Outcome:
@@ -128,7 +130,7 @@ async def _launch(
 
 async def _arrived(model: ScriptedModel, prompt: str, record: LaunchRecord) -> None:
     """Until a request to the model holds the prompt exactly; tells what it holds if it never does."""
-    end = time.monotonic() + PATIENCE
+    end, texts = time.monotonic() + PATIENCE, list[str]()
     while time.monotonic() < end:
         texts = [
             block.text for one in model.requests for message in one.messages for block in message.blocks()

@@ -72,6 +72,41 @@ def test_a_trust_question_is_left_to_a_person_and_the_prompt_waits() -> None:
     assert one.due(101.0 + QUIET, raw=True) == PASTE
 
 
+def asked(*, send: bool = True) -> Typist:
+    """A typist who has typed into an agent whose trust question was answered a moment before."""
+    one = typist(send=send, trust=TRUST)
+    one.saw(b"\x1b[?2004h" + QUESTION, 0.0)
+    assert one.due(1.0, raw=True) == b""
+    one.saw(b"\x1b[2J\x1b[HRestarting ...", 2.0)
+    assert one.due(2.0 + QUIET, raw=True) == PASTE
+    one.written(3.0)
+    assert one.outcome == ""
+    return one
+
+
+@pytest.mark.row("L6")
+@pytest.mark.parametrize("send", [True, False])
+def test_an_agent_that_starts_itself_again_after_the_trust_question_is_typed_at_again(send: bool) -> None:
+    one = asked(send=send)
+    one.saw(b"\x1b[?2004l", 50.0)
+    assert one.due(60.0, raw=True) == b""
+    one.saw(READY, 70.0)
+    assert one.due(70.0 + QUIET, raw=True) == PASTE
+    one.written(71.0)
+    one.saw(b"-explain this", 71.1)
+    assert one.due(71.1 + QUIET, raw=True) == (ENTER if send else b"")
+    assert one.outcome == ("sent" if send else "typed")
+
+
+@pytest.mark.row("L6")
+def test_what_was_kept_over_the_restart_is_not_typed_twice() -> None:
+    one = asked()
+    one.saw(b"\x1b[?2004l", 4.0)
+    one.saw(READY + b"-explain this", 5.0)
+    assert one.due(5.0 + QUIET, raw=True) == b""
+    assert one.due(6.0 + QUIET, raw=True) == ENTER
+
+
 @pytest.mark.row("L6")
 @pytest.mark.parametrize("shown", SHOWN)
 def test_enter_is_pressed_once_the_text_stands_in_the_input(shown: bytes) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bascule.commands import exits
@@ -10,10 +11,11 @@ from bascule.config import load
 from bascule.model.errors import InvalidInput
 
 MAX_BYTES = 8 * 1024 * 1024
+KNOWN_SESSIONS = 500  # in whose folders a link's repository is looked for
 
 if TYPE_CHECKING:
     from bascule.launch.record import LaunchRecord
-    from bascule.launch.service import Launches
+    from bascule.launch.service import Folders, Launches
 
 
 async def launch(args: argparse.Namespace) -> int:
@@ -34,7 +36,7 @@ async def open_link(args: argparse.Namespace) -> int:
     from bascule.launch.errors import LaunchError
     from bascule.launch.link import parse_link
 
-    launches = _launches(args)
+    launches = _launches(args, partial(_session_folders, args))
     try:
         record = await launches.launch(parse_link(args.link), "a bascule:// link")
         await record.settled.wait()
@@ -46,6 +48,19 @@ async def open_link(args: argparse.Namespace) -> int:
     finally:
         await launches.close()
     return exits.OK
+
+
+async def _session_folders(args: argparse.Namespace) -> list[str]:
+    """Where sessions of this machine's server work, the latest first; none while no server runs."""
+    from bascule.client import Client
+    from bascule.client.address import Unreachable
+    from bascule.commands.server_address import data_dir_of
+
+    try:
+        async with await Client.local(data_dir_of(args)) as client:
+            return [session.cwd for session in await client.sessions(limit=KNOWN_SESSIONS)]
+    except Unreachable:
+        return []
 
 
 def _notify(message: str) -> None:
@@ -82,11 +97,11 @@ async def open_terminal(args: argparse.Namespace) -> int:
         await launches.close()
 
 
-def _launches(args: argparse.Namespace) -> "Launches":
+def _launches(args: argparse.Namespace, folders: "Folders | None" = None) -> "Launches":
     from bascule.launch_setup import launches_of
 
     flags = {"data_dir": args.data, "launch.terminal": getattr(args, "terminal", None)}
-    return launches_of(load(flags)).launches
+    return launches_of(load(flags), folders=folders).launches
 
 
 async def _told(record: "LaunchRecord") -> int:

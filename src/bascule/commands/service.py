@@ -18,7 +18,7 @@ from bascule.service.programs import run_program
 from bascule.service.systemd import SystemdService
 from bascule.service.user_service import UserService
 
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 # Where the server looks for its files and its agents; everything else belongs into the config file.
 PASSED = ("PATH", "LANG", "BASCULE_DATA_DIR", "BASCULE_CONFIG_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME")
 _EPHEMERAL = ("/archive-v0/", "/builds-v0/", "/environments-v2/", "/.cache/uv/")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-SECONDS = 30.0
+SECONDS = 120.0  # a stop may take systemd a minute and a half
 
 
 class Ran(Struct, frozen=True):

@@ -11,6 +11,7 @@ PASTE_BEGINS, PASTE_ENDS, ENTER = b"\x1b[200~", b"\x1b[201~", b"\r"
 QUIET_SECONDS = 0.3  # without output: the agent has drawn what it wanted to
 RESTLESS_SECONDS = 5.0  # it never stops drawing; its input is there all the same
 SHOWN_SECONDS = 15.0  # for the text to appear in the input, before Enter is left to a person
+RESTART_SECONDS = 120.0  # the same behind a trust question, after which an agent may start itself again
 PATIENCE_SECONDS = 600.0  # a person may have to sign in or to answer a question first
 LOOK_SECONDS = 0.1
 SHOWN_CHARACTERS = 12
@@ -32,6 +33,8 @@ class Typist:
         self._may_paste_since: float | None = None
         self._typed_at: float | None = None
         self._typing = False
+        self._asked = False  # the trust question was on the screen
+        self._lost = False  # whoever got the text has gone
         self._begins = _FRAME.sub("", prompt)[:SHOWN_CHARACTERS]
         self.outcome = ""
 
@@ -45,6 +48,9 @@ class Typist:
         self._modes.feed(output)
         if BRACKETED_PASTE not in self._modes.on:
             self._may_paste_since = None
+            # Gemini starts itself again after the answer, and what was typed meanwhile is gone with it.
+            if self._asked and self._typed_at is not None:
+                self._typed_at, self._lost = None, True
         elif self._may_paste_since is None:
             self._may_paste_since = now
 
@@ -53,7 +59,9 @@ class Typist:
         if self._typing:
             self._typing, self._typed_at = False, now
             self._last_output = max(self._last_output, now)  # its answer to it is still to come
-            if not self._send:
+            if self._asked and self._may_paste_since is None:
+                self._typed_at, self._lost = None, True
+            elif not self._send and not self._asked:
                 self.outcome = "typed"
 
     def due(self, now: float, *, raw: bool) -> bytes:
@@ -61,10 +69,13 @@ class Typist:
         if self.outcome or self._typing:
             return b""
         if self._typed_at is not None:
-            return self._press_enter(now, self._typed_at)
+            return self._finish(now, self._typed_at)
         if now - self._began > PATIENCE_SECONDS:
             self.outcome = "not_typed"
         elif raw and self._is_ready(now):
+            if self._lost and self._is_shown():  # it was kept after all
+                self._typed_at, self._lost = now, False
+                return b""
             self._typing = True
             return PASTE_BEGINS + self._prompt.encode() + PASTE_ENDS
         return b""
@@ -74,17 +85,19 @@ class Typist:
             return False
         # Enter would answer this question, which is a person's to answer.
         if self._trust is not None and look(self._screen.text(), self._trust) is not None:
+            self._asked = True
             return False
         quiet = now - self._last_output >= QUIET_SECONDS
         return quiet or now - self._may_paste_since >= RESTLESS_SECONDS
 
-    def _press_enter(self, now: float, typed_at: float) -> bytes:
+    def _finish(self, now: float, typed_at: float) -> bytes:
+        """Press Enter once the text is shown, if it is to be sent."""
         if now - self._last_output < QUIET_SECONDS and now - typed_at < RESTLESS_SECONDS:
             return b""
         if self._is_shown():
-            self.outcome = "sent"
-            return ENTER
-        if now - typed_at > SHOWN_SECONDS:
+            self.outcome = "sent" if self._send else "typed"
+            return ENTER if self._send else b""
+        if now - typed_at > (RESTART_SECONDS if self._asked else SHOWN_SECONDS):
             self.outcome = "typed"
         return b""
 
