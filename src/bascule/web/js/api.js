@@ -108,24 +108,7 @@ export function createApi(feed) {
     search: (q, limit) => feed.call('search', { q, limit }),
     /** @param {string} offerId */
     offered: (offerId) => feed.call('launch:offer', { offerId }),
-    projects: () => feed.call('project:list', {}).then((answer) => answer.projects),
-    /**
-     * @param {string} path
-     * @param {string | undefined} device
-     */
-    addProject: (path, device) => feed.call('project:add', { path, device }).then((answer) => answer.project),
-    /**
-     * @param {string} projectId
-     * @param {string} name
-     */
-    renameProject: (projectId, name) => feed.call('project:change', { projectId, name }),
-    /** @param {string} projectId */
-    removeProject: (projectId) => feed.call('project:remove', { projectId }),
-    /**
-     * @param {string} path
-     * @param {string | undefined} device
-     */
-    directory: (path, device) => feed.call('directories:find', { path, device }).then((answer) => answer.path ?? path),
+    ...projectsApi(feed),
     /**
      * The transcript as a file, with the name the server gives it.
      * @param {string} id
@@ -154,6 +137,30 @@ export function createApi(feed) {
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */
+
+/** @param {import('./feed.js').Feed} feed */
+function projectsApi(feed) {
+  return {
+    projects: () => feed.call('project:list', {}).then((answer) => answer.projects),
+    /**
+     * @param {string} path
+     * @param {string | undefined} device
+     */
+    addProject: (path, device) => feed.call('project:add', { path, device }).then((answer) => answer.project),
+    /**
+     * @param {string} projectId
+     * @param {string} name
+     */
+    renameProject: (projectId, name) => feed.call('project:change', { projectId, name }),
+    /** @param {string} projectId */
+    removeProject: (projectId) => feed.call('project:remove', { projectId }),
+    /**
+     * @param {string} path
+     * @param {string | undefined} device
+     */
+    directory: (path, device) => feed.call('directories:find', { path, device }).then((answer) => answer.path ?? path),
+  };
+}
 
 /**
  * @param {import('./feed.js').Feed} feed

@@ -39,6 +39,14 @@ export function release(app, id, promptId) {
   document.getElementById('message')?.focus();
 }
 
+/** @typedef {import('../../js/types.d.ts').SentImage} SentImage */
+
+/**
+ * @param {import('../../js/types.d.ts').Image} image
+ * @returns {SentImage}
+ */
+const asSent = (image) => ({ mediaType: /** @type {SentImage['mediaType']} */ (image.media_type), data: image.data });
+
 /**
  * What was typed is not lost: it can be taken back into the message.
  * @param {App} app
@@ -49,7 +57,7 @@ function discard(app, id, held) {
   const run = () => {
     keepDraft(id, [...held.map((one) => one.text), draftOf(id)].filter(Boolean).join('\n\n'));
     const images = held.flatMap((one) => one.images ?? []);
-    const pictures = images.map((one) => ({ mediaType: one.media_type, data: one.data }));
+    const pictures = images.map(asSent);
     app.events.emit('givenBack', { id, images: pictures });
   };
   const said = `${count(held.length, 'message')} discarded.`;

@@ -17,6 +17,8 @@ import { TemplateText } from './template_text.js';
 /** @typedef {import('./giving.js').Origin} Origin */
 /** @typedef {import('./draft.js').Content} Content */
 
+/** @type {import('../start/chips.js').Wanted} */
+const NO_CHOICE = { device: '', agent: '', driver: '', model: '', mode: 'relay', cwd: '' };
 const MAX_AGENTS = 4;
 const PREVIEW = 20_000; // characters shown
 
@@ -62,7 +64,7 @@ class UseDialog {
     this.insert = insert;
     const state = app.store.get();
     const project = state.projects.find((one) => one.id === template.content.projectId);
-    const { agent, cwd, device } = choices(state, { device: '', agent: '', model: '', mode: 'relay', cwd: '' });
+    const { agent, cwd, device } = choices(state, NO_CHOICE);
     this.agents = agent ? [agent.name] : [];
     this.cwd = project?.path ?? cwd;
     this.device = project?.device ?? device?.device;
@@ -150,7 +152,7 @@ class UseDialog {
 
   #where() {
     const state = this.app.store.get();
-    const { usable, recent } = choices(state, { device: '', agent: '', model: '', mode: 'relay', cwd: '' });
+    const { usable, recent } = choices(state, NO_CHOICE);
     const folders = [...new Set([this.cwd, ...state.projects.map((one) => one.path), ...recent])].filter(Boolean);
     return h(
       'div',
