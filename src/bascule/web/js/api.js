@@ -126,7 +126,6 @@ export function createApi(feed) {
      */
     folders: (prefix, device) =>
       feed.call('directories:find', { prefix, limit: 8, device }).then((answer) => answer.directories ?? []),
-    trusted: () => feed.call('projects:trusted', {}).then((answer) => answer.folders),
     /**
      * @param {string} path
      * @param {boolean} trusted
@@ -154,6 +153,7 @@ function projectsApi(feed) {
     renameProject: (projectId, name) => feed.call('project:change', { projectId, name }),
     /** @param {string} projectId */
     removeProject: (projectId) => feed.call('project:remove', { projectId }),
+    trusted: () => feed.call('projects:trusted', {}).then((answer) => answer.folders),
     /**
      * @param {string} path
      * @param {string | undefined} device
