@@ -35,6 +35,7 @@ const LIGHT = {
   noteBkgColor: '#dde1ee',
   noteTextColor: '#171c38',
 };
+const FLAT = { dropShadow: 'none', useGradient: false };
 const MAX_EDGES = 300;
 const MAX_TEXT = 20_000;
 
@@ -50,7 +51,7 @@ drawOnRequest(async ({ text, dark }) => {
     maxEdges: MAX_EDGES,
     theme: 'base',
     fontFamily: FONT,
-    themeVariables: { ...(dark ? DARK : LIGHT), fontFamily: FONT, fontSize: '14px' },
+    themeVariables: { ...(dark ? DARK : LIGHT), ...FLAT, fontFamily: FONT, fontSize: '14px' },
   });
   const { svg } = await mermaid.render(`drawn${drawn++}`, text);
   return sized(svg);
