@@ -116,6 +116,9 @@ def test_what_is_missing_is_said_with_what_to_do(machine: Path):
         ("http://github.com/mira/lantern", None),
         ("--upload-pack=evil@host:x", None),
         ("git@-oProxyCommand=evil:x", None),
+        ("git@-ox:x", None),
+        ("-x@host:x", None),
+        ("ssh://-ox/x", None),
         ("https://github.com/../../x", None),
     ],
 )

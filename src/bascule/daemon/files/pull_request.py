@@ -33,9 +33,9 @@ PASSED = (
     *("GITLAB_TOKEN", "GITLAB_HOST", "GLAB_CONFIG_DIR"),
 )
 _PLACES = (
-    re.compile(r"https://(?:[^@/]+@)?(?P<host>[\w.-]+(?::\d+)?)/(?P<path>[\w./~-]+?)(?:\.git)?/?"),
-    re.compile(r"ssh://(?:[\w.-]+@)?(?P<host>[\w.-]+)(?::\d+)?/(?P<path>[\w./~-]+?)(?:\.git)?/?"),
-    re.compile(r"(?:[\w.-]+@)(?P<host>[\w.-]+):(?P<path>[\w.~-][\w./~-]*?)(?:\.git)?/?"),
+    re.compile(r"https://(?:[^@/]+@)?(?P<host>\w[\w.-]*(?::\d+)?)/(?P<path>[\w./~-]+?)(?:\.git)?/?"),
+    re.compile(r"ssh://(?:\w[\w.-]*@)?(?P<host>\w[\w.-]*)(?::\d+)?/(?P<path>[\w./~-]+?)(?:\.git)?/?"),
+    re.compile(r"(?:\w[\w.-]*@)(?P<host>\w[\w.-]*):(?P<path>[\w.~-][\w./~-]*?)(?:\.git)?/?"),
 )
 _URL = re.compile(r"https://\S+/(?:pull|merge_requests)/\d+")
 
@@ -138,6 +138,7 @@ class PullRequests:
             *own,
             "push",
             "-q",
+            "--",
             remote.url,
             f"{commit}:{HEADS}{branch}",
         )
