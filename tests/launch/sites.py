@@ -1,6 +1,9 @@
 """Web sites for tests of the launch button: pages of this machine, of "the internet", and without https."""
 
 import contextlib
+import shutil
+import ssl
+import subprocess
 import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -8,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import BrowserContext, Page, async_playwright
 from tests.launch.desk import Desk
 from tests.waiting import PATIENCE_MS
@@ -45,13 +49,18 @@ class Site:
     port: int
     pages: dict[str, str] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
+    host: str = "127.0.0.1"
+    scheme: str = "http"
 
-    def url(self, host: str = "127.0.0.1") -> str:
-        return f"http://{host}:{self.port}"
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{self.host}:{self.port}"
 
 
 @contextlib.contextmanager
-def serving_site() -> Iterator[Site]:
+def serving_site(host: str = "127.0.0.1", certificate: Path | None = None) -> Iterator[Site]:
+    """With a certificate, over https."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path.partition("?")[0]
@@ -68,7 +77,11 @@ def serving_site() -> Iterator[Site]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        site = Site(server.server_address[1])
+        site = Site(server.server_address[1], host=host, scheme="https" if certificate else "http")
+        if certificate:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(certificate)
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, name="site")
         thread.start()
         try:
@@ -76,6 +89,29 @@ def serving_site() -> Iterator[Site]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def certificate_for(host: str, folder: Path) -> Path:
+    """Signed by itself, with its key in the same file; the test's browser is told not to mind."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
+    key, made = folder / "key.pem", folder / "site.pem"
+    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        *curve,
+        "-subj",
+        f"/CN={host}",
+        "-keyout",
+        str(key),
+        "-out",
+        str(made),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    made.write_bytes(made.read_bytes() + key.read_bytes())
+    return made
 
 
 def page_of(bridge: str, **attributes: str) -> str:
@@ -92,19 +128,20 @@ def page_of(bridge: str, **attributes: str) -> str:
 
 @dataclass
 class Street:
-    """A bridge, two sites and a browser that takes the second for a public one."""
+    """A bridge, three sites and a browser that takes the last two for public ones."""
 
     desk: Desk
     bridge: str
     near: Site
-    public: Site
+    secure: Site  # https
+    plain: Site
     context: BrowserContext
 
-    async def open(self, site: Site, host: str = "127.0.0.1", **attributes: str) -> Page:
+    async def open(self, site: Site, **attributes: str) -> Page:
         site.pages["/"] = page_of(self.bridge, directory=str(self.desk.home), **attributes)
         page = await self.context.new_page()
         page.set_default_timeout(PATIENCE_MS)
-        await page.goto(site.url(host))
+        await page.goto(site.url)
         return page
 
 
@@ -112,38 +149,39 @@ class Street:
 async def street(
     desk: Desk, workbench: Workbench | None = None, *, trusts: bool = True, **launch: Any
 ) -> AsyncIterator[Street]:
-    """`trusts`: the bridge knows both sites' origins."""
+    """`trusts`: the bridge knows the sites that it can know."""
     launches = IdempotentLaunches(desk.launches(**launch), 1000, lambda: 0.0)
     listening = bind_bridge(0)
-    with serving_site() as near, serving_site() as public:
-        known = [near.url(), public.url(SECURE)] if trusts else []
+    certificate = certificate_for(SECURE, desk.folder)
+    with serving_site() as near, serving_site(SECURE, certificate) as secure, serving_site(PLAIN) as plain:
+        known = [near.url, secure.url] if trusts else []
         try:
             async with (
                 serving_bridge(
                     listening, launches, workbench.sites if workbench else known, workbench
                 ) as port,
-                browsing(public) as context,
+                browsing(secure, plain) as context,
             ):
-                yield Street(desk, f"http://127.0.0.1:{port}", near, public, context)
+                yield Street(desk, f"http://127.0.0.1:{port}", near, secure, plain, context)
         finally:
             await launches.close()
             listening.close()
 
 
 @contextlib.asynccontextmanager
-async def browsing(public: Site) -> AsyncIterator[BrowserContext]:
-    """One browser a test: its flags name the port of the test's public site."""
+async def browsing(*public: Site) -> AsyncIterator[BrowserContext]:
+    """One browser a test: its flags name the ports of the test's public sites."""
+    overrides = ",".join(f"127.0.0.1:{site.port}=public" for site in public)
     flags = [
         "--no-sandbox",
         "--disable-dev-shm-usage",
-        f"--ip-address-space-overrides=127.0.0.1:{public.port}=public",
+        f"--ip-address-space-overrides={overrides}",
         f"--host-resolver-rules=MAP {SECURE} 127.0.0.1, MAP {PLAIN} 127.0.0.1",
-        f"--unsafely-treat-insecure-origin-as-secure={public.url(SECURE)}",
     ]
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         try:
-            context = await browser.new_context()
+            context = await browser.new_context(ignore_https_errors=True)
             await context.add_init_script(f"({RECORD})()")
             yield context
         finally:

@@ -6,7 +6,7 @@ import json
 import pytest
 from playwright.async_api import Page, Route, expect
 from tests.launch.desk import Desk, digest
-from tests.launch.sites import PLAIN, SECURE, street
+from tests.launch.sites import street
 from tests.web.axe import serious_on
 from tests.web.chrome import needs_chromium
 
@@ -157,7 +157,7 @@ async def test_a_public_page_asks_nothing_before_a_click_and_tells_a_refusal(des
     async with street(desk) as here:
         asked: list[str] = []
         here.context.on("request", lambda one: asked.append(one.url) if here.bridge in one.url else None)
-        page = await here.open(here.public, SECURE)
+        page = await here.open(here.secure)
         await title_is(page, "Launch in Claude CLI (your browser will ask once)")
         assert asked == []
         await page.locator(BUTTON).click()
@@ -170,7 +170,7 @@ async def test_a_public_page_asks_nothing_before_a_click_and_tells_a_refusal(des
 async def test_a_public_page_with_the_permission_launches(desk: Desk) -> None:
     async with street(desk) as here:
         await here.context.grant_permissions(["local-network-access"])
-        page = await here.open(here.public, SECURE)
+        page = await here.open(here.secure)
         await title_is(page, "Launch in Claude CLI")
         await page.locator(BUTTON).click()
         await toast_is(page, "Opened in xterm")
@@ -180,13 +180,13 @@ async def test_a_public_page_with_the_permission_launches(desk: Desk) -> None:
 @pytest.mark.row("L8")
 async def test_an_insecure_page_opens_the_window_at_once_and_hands_over_a_mebibyte(desk: Desk) -> None:
     async with street(desk) as here:
-        page = await here.open(here.public, PLAIN)
+        page = await here.open(here.plain)
         await title_is(page, "Launch in Claude CLI (in a window: this page is not served over https)")
         await page.evaluate("(text) => { document.querySelector('#text').value = text; }", LARGE)
         async with page.expect_popup() as opening:
             await page.locator(BUTTON).click()
         window = await opening.value
-        await expect(window.locator("#from")).to_have_text(here.public.url(PLAIN))
+        await expect(window.locator("#from")).to_have_text(here.plain.url)
         await expect(window.locator("#warning")).to_contain_text("without encryption")
         await window.locator("#launch").click()
         await toast_is(page, "Opened in xterm")

@@ -71,7 +71,7 @@ async def test_only_the_first_message_of_the_opener_counts(desk: Desk) -> None:
         await page.evaluate(HANDS_OVER, "the second")
         await window.evaluate("new Promise((resolve) => setTimeout(resolve))")
         await expect(window.locator("#prompt")).to_have_text("the first")
-        await expect(window.locator("#from")).to_have_text(here.near.url())
+        await expect(window.locator("#from")).to_have_text(here.near.url)
         await expect(window.locator("#mode")).to_contain_text("Plan")
         assert await serious_on(window) == []
         await window.locator("#launch").click()
@@ -166,7 +166,7 @@ async def test_a_site_is_trusted_by_a_click_and_by_its_exact_origin_until_it_is_
             await window.locator("#trust").click()
             await expect(window.locator("#status")).to_contain_text("may launch from now on")
             await expect(window.locator("#trust")).to_be_hidden()
-            origin = here.near.url()
+            origin = here.near.url
             assert [(one.role, one.name) for one in grants.list()] == [("site", origin)]
             assert f"{origin}0" not in workbench.sites
             assert desk.terminals() == []
@@ -202,9 +202,9 @@ async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(d
         await window.locator("#trust").click()
         await expect(window.locator("#status")).to_contain_text("may launch from now on")
         listed = (await server.http.get("/api/grants")).json()["grants"]
-        assert here.near.url() in [one["name"] for one in listed if one["role"] == "site"]
+        assert here.near.url in [one["name"] for one in listed if one["role"] == "site"]
         audit = (await server.http.get("/api/audit")).text
-        assert f"site, kept: {here.near.url()}" in audit
+        assert f"site, kept: {here.near.url}" in audit
         # The workbench's own key is in this browser before the prompt comes.
         keyed = await here.context.new_page()
         await keyed.goto(f"{server.url}/#token={server.token}")
@@ -212,10 +212,10 @@ async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(d
         await keyed.close()
         await window.locator("#session").click()
         await expect(window.locator("#task")).to_have_value("hello there", timeout=PATIENCE_MS)
-        await expect(window.locator("#notes")).to_contain_text(here.near.url())
+        await expect(window.locator("#notes")).to_contain_text(here.near.url)
         assert (await server.sessions()) == []
         async with httpx.AsyncClient(base_url=bridge, timeout=PATIENCE, trust_env=False) as web:
-            asked = {"origin": here.near.url(), "content-type": "application/json"}
+            asked = {"origin": here.near.url, "content-type": "application/json"}
             assert (await web.get("/health", headers=asked)).status_code == 200
             grant = next(one["id"] for one in listed if one["role"] == "site")
             await server.http.delete(f"/api/grants/{grant}")
