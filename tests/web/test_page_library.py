@@ -83,7 +83,7 @@ async def test_a_template_is_written_saved_found_and_given_to_an_agent(
         await role.get_by_label("Choices").fill("a judge, a friend")
         await page.get_by_role("group", name="times").get_by_label("Kind").select_option("number")
     with part("a context block is put before it"):
-        await page.get_by_role("button", name="House rules").click()
+        await page.get_by_role("button", name="House rules", exact=True).click()
     await page.get_by_label("Title").fill("Review a file")
     await page.get_by_label("Tags").fill("review, tests")
     await page.keyboard.press("Control+s")

@@ -181,6 +181,7 @@ class UseDialog {
           'aria-label': 'Folder',
           onchange: (/** @type {On<HTMLSelectElement>} */ event) => this.#chooseFolder(event.currentTarget.value),
         },
+        !this.cwd && h('option', { value: '', selected: true }, 'The server’s own folder for sessions'),
         folders.map((one) =>
           h('option', { value: one, selected: one === this.cwd }, `${folderName(one)}  ${visible(one)}`),
         ),
@@ -212,8 +213,8 @@ class UseDialog {
     const launch = () =>
       this.#do('launch', () => launchInTerminal(app, template.markdown, where, origin), { stays: true });
     const copies = [
-      copyButton('Copy as Markdown', () => app.copy(template.markdown), { class: 'button quiet' }, 'Markdown'),
-      copyButton('Copy as text', () => app.copy(template.text), { class: 'button quiet' }, 'Text'),
+      copyButton('Copy as Markdown', () => app.copy(template.markdown), { class: 'button quiet' }, 'Copy Markdown'),
+      copyButton('Copy as text', () => app.copy(template.text), { class: 'button quiet' }, 'Copy text'),
     ];
     return h(
       'footer',
