@@ -109,7 +109,10 @@ async def test_entries_on_disk_lag_the_log_by_a_bounded_part(open_store: Opener)
     assert await store.query(_lag) == 0
 
 
-async def test_a_long_text_is_not_written_anew_for_each_part_of_it(store: SqliteStore) -> None:
+async def test_a_long_text_is_not_written_anew_for_each_part_of_it(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest_times(monkeypatch, 0)
     await store.append(step(1, STARTED, opened()))
     sizes: list[int] = []
     for seq in range(3, 20_003, 100):
