@@ -431,6 +431,6 @@ test('what an agent writes outside the folder is no change of the project', () =
   const edit = (seq, path) =>
     tool(seq, { tool_kind: 'edit', diffs: [{ path, patch: '@@ -1 +1 @@\n-a\n+b\n', added: 1, removed: 1 }] });
   const end = filled({ kind: 'turn', first_seq: 9, last_seq: 9, at, ended: { stop_reason: 'end_turn' } });
-  const entries = [edit(1, '/home/me/.claude/plans/p.md'), edit(2, '/code/api/a.py'), edit(3, 'b.py'), end];
+  const entries = [edit(1, '/home/you/.claude/plans/p.md'), edit(2, '/code/api/a.py'), edit(3, 'b.py'), end];
   assert.deepEqual([...turnFacts(entries, end, true, '/code/api').files.keys()].sort(), ['/code/api/a.py', 'b.py']);
 });

@@ -50,12 +50,7 @@ export function filled(entry) {
         finished_at: entry.finished_at ?? null,
       };
     case 'request':
-      return {
-        ...common,
-        answer: entry.answer ?? null,
-        reason: entry.reason ?? null,
-        settled_at: entry.settled_at ?? null,
-      };
+      return { ...common, answer: null, reason: null, settled_at: null, ...entry };
     case 'event':
       return { ...common, attempt: entry.attempt ?? 0, attempts: entry.attempts ?? 0, back: entry.back ?? false };
     default:
@@ -217,7 +212,7 @@ function apply(logged, { touch, close, begin, open }) {
     case 'question_answered':
     case 'permission_withdrawn':
     case 'question_withdrawn':
-      settleEntry(close(`request ${event.request_id}`, logged), event, logged.at);
+      settleEntry(close(`request ${event.request_id}`, logged), logged);
       break;
     default: {
       if (open.reconnect !== undefined && followReconnect(logged, touch, close)) break;
@@ -299,10 +294,9 @@ function followReconnect(logged, touch, close) {
 
 /**
  * @param {any} entry
- * @param {any} event
- * @param {string} at
+ * @param {any} logged
  */
-function settleEntry(entry, event, at) {
+function settleEntry(entry, { event, at }) {
   if (entry?.kind !== 'request') return;
   entry.settled_at = at;
   if (event.type.endsWith('_answered')) Object.assign(entry, { state: 'answered', answer: event });
