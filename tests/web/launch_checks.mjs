@@ -39,7 +39,13 @@ test('a request in the address is read as UTF-8, and what is none is told', () =
 });
 
 test('https and this machine can be trusted for good', () => {
-  const yes = ['https://tool.example', 'http://localhost:8080', 'http://a.localhost', 'http://127.0.0.1', 'http://[::1]'];
+  const yes = [
+    'https://tool.example',
+    'http://localhost:8080',
+    'http://a.localhost',
+    'http://127.0.0.1',
+    'http://[::1]',
+  ];
   const no = ['http://tool.example', 'null', '', 'http://localhost.evil.example', 'https://a@b', 'file://'];
   assert.deepEqual(yes.filter(isTrustable), yes);
   assert.deepEqual(no.filter(isTrustable), []);

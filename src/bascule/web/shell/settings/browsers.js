@@ -227,8 +227,7 @@ function grantRow(context, one) {
  * @param {import('../../js/types.d.ts').GrantView} one
  * @param {number} now
  */
-const usedWords = (one, now) =>
-  one.lastUsedAt ? `${waited(now - Date.parse(one.lastUsedAt))} ago` : 'never used';
+const usedWords = (one, now) => (one.lastUsedAt ? `${waited(now - Date.parse(one.lastUsedAt))} ago` : 'never used');
 
 /**
  * @param {Context} context
