@@ -317,7 +317,7 @@ async def test_the_library_fits_every_size_and_says_its_parts_aloud(
         if size is PHONE:
             await page.get_by_role("button", name="Back to the list").click()
             await expect(page.locator(".library-pane")).to_be_hidden()
-        await page.locator(".library-list").get_by_role("button", name="More").click()
+        await page.locator(".library-list").get_by_role("button", name="More", exact=True).click()
         await page.get_by_role("menuitem", name="Import Markdown files").click()
         await page.get_by_role("dialog").get_by_role("combobox", name="Folder").fill("/tmp")
         await page.get_by_role("dialog").get_by_role("button", name="Import").click()
