@@ -99,6 +99,19 @@ def test_an_agent_that_starts_itself_again_after_the_trust_question_is_typed_at_
 
 
 @pytest.mark.row("L6")
+def test_a_trust_question_that_comes_after_the_text_is_left_alone_and_the_text_typed_again() -> None:
+    one = typist(trust=TRUST)
+    one.saw(READY, 0.0)
+    assert one.due(QUIET, raw=True) == PASTE
+    one.written(1.0)
+    one.saw(QUESTION, 2.0)
+    for later in (3.0, 60.0):
+        assert one.due(later, raw=True) == b""
+    one.saw(b"\x1b[2J\x1b[H> ", 61.0)
+    assert one.due(61.0 + QUIET, raw=True) == PASTE
+
+
+@pytest.mark.row("L6")
 def test_what_was_kept_over_the_restart_is_not_typed_twice() -> None:
     one = asked()
     one.saw(b"\x1b[?2004l", 4.0)

@@ -84,14 +84,21 @@ class Typist:
         if self._may_paste_since is None:
             return False
         # Enter would answer this question, which is a person's to answer.
-        if self._trust is not None and look(self._screen.text(), self._trust) is not None:
-            self._asked = True
+        if self._is_asked():
             return False
         quiet = now - self._last_output >= QUIET_SECONDS
         return quiet or now - self._may_paste_since >= RESTLESS_SECONDS
 
+    def _is_asked(self) -> bool:
+        asked = self._trust is not None and look(self._screen.text(), self._trust) is not None
+        self._asked = self._asked or asked
+        return asked
+
     def _finish(self, now: float, typed_at: float) -> bytes:
         """Press Enter once the text is shown, if it is to be sent."""
+        if self._is_asked():  # it was slow to ask, and the question has swallowed the text
+            self._typed_at, self._lost = None, True
+            return b""
         if now - self._last_output < QUIET_SECONDS and now - typed_at < RESTLESS_SECONDS:
             return b""
         if self._is_shown():
