@@ -317,6 +317,7 @@ async def test_no_get_changes_anything(hub: RunningHub) -> None:
         "ReadComparison",
         "ReadContestant",
         "ListUnlogged",
+        "PlanPullRequest",
     }
     assert {type(command).__name__ for command in hub.device.commands} <= looks
 

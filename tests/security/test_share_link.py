@@ -34,6 +34,7 @@ SAYS = {
     "session:show",
     "session:entries",
     "session:events",
+    "session:queued",
     "session:subscribe",
     "session:unsubscribe",
 }

@@ -427,10 +427,20 @@ test('the time a person took is not counted as work', () => {
   assert.equal(turnFacts([asked, end], end, true).waited, 17_000);
 });
 
-test('what an agent writes outside the folder is no change of the project', () => {
+test('what an agent notes in a hidden folder elsewhere is no change of the project', () => {
   const edit = (seq, path) =>
     tool(seq, { tool_kind: 'edit', diffs: [{ path, patch: '@@ -1 +1 @@\n-a\n+b\n', added: 1, removed: 1 }] });
   const end = filled({ kind: 'turn', first_seq: 9, last_seq: 9, at, ended: { stop_reason: 'end_turn' } });
-  const entries = [edit(1, '/home/you/.claude/plans/p.md'), edit(2, '/code/api/a.py'), edit(3, 'b.py'), end];
-  assert.deepEqual([...turnFacts(entries, end, true, '/code/api').files.keys()].sort(), ['/code/api/a.py', 'b.py']);
+  const entries = [
+    edit(1, '/home/you/.claude/plans/p.md'),
+    edit(2, '/code/api/a.py'),
+    edit(3, 'b.py'),
+    edit(4, '/etc/hosts'),
+    end,
+  ];
+  assert.deepEqual([...turnFacts(entries, end, true, '/code/api').files.keys()].sort(), [
+    '/code/api/a.py',
+    '/etc/hosts',
+    'b.py',
+  ]);
 });

@@ -180,7 +180,7 @@ async def test_links_finding_copying_pasting_bell_text_size_and_theme(
         link.format("https://real.example/way", "fake.example"),
     )
     # The tab blinks, and nothing else says it.
-    ringing = asyncio.create_task(page.wait_for_selector(".session-tab.is-ringing"), name="ringing")
+    ringing = asyncio.create_task(page.wait_for_selector(".session-tab[data-ringing]"), name="ringing")
     await screen.type(
         f"clear; printf '{bad} {good}\\n\\033[31mcolour\\033[0m http://plain.example/x\\n\\a'\n"
     )

@@ -71,7 +71,7 @@ async def test_a_session_is_found_shown_shared_and_kept(short_dir: Path, part: P
         one = f"/api/sessions/{session}"
         with part("files of the folder are shown"):
             listed = (await server.http.get(f"{one}/files")).json()
-            assert [item["name"] for item in listed["items"]] == [".git", "inner", "notes.txt"]
+            assert [item["name"] for item in listed["items"]] == ["inner", "notes.txt"]
             read = (await server.http.get(f"{one}/files/content", params={"path": "notes.txt"})).json()
             assert read["text"] == "two\n"
         with part("S31: no path leads out of the folder"):

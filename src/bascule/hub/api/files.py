@@ -21,8 +21,8 @@ async def changes(call: Call[SessionBody]) -> Changes:
     files = {change.path: _from_git(change) for change in git.files}
     for edit in edited:
         path = _relative(edit.path, record.cwd)
-        if path.startswith("/"):
-            continue  # an agent's own notes, elsewhere on the disk, are no change of the project
+        if path.startswith("/") and "/." in path:
+            continue  # an agent's own notes, in a hidden folder elsewhere, are no change of the project
         files[path] = _from_session(path, edit, files.get(path))
     return Changes(branch=git.branch, files=list(files.values()), cut=git.cut, git_problem=git.problem)
 

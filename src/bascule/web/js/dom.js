@@ -150,7 +150,8 @@ function matchNode(old, fresh) {
  * @param {Element} element
  * @param {string} name of an attribute
  */
-const isPersons = (element, name) => name === 'data-copied' || (name === 'open' && element.nodeName === 'DETAILS');
+const isPersons = (element, name) =>
+  ['data-copied', 'data-ringing'].includes(name) || (name === 'open' && element.nodeName === 'DETAILS');
 
 /**
  * @param {any} old

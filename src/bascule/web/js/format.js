@@ -136,11 +136,12 @@ export function nearPath(path, cwd) {
 }
 
 /**
- * Whether a file lies outside the folder: an agent's own notes are no change of the project.
+ * Whether a file is an agent's own, in a hidden folder outside the session's: its notes are no change of the project.
+ * Whatever else it wrote elsewhere on the disk is shown.
  * @param {string} path
  * @param {string} cwd
  */
-export const isOutside = (path, cwd) => Boolean(cwd) && path.startsWith('/') && !path.startsWith(`${cwd}/`);
+export const isOwnNote = (path, cwd) => Boolean(cwd) && /^\/(.+\/)?\.[^/]/.test(path) && !path.startsWith(`${cwd}/`);
 
 /**
  * "0.3 s", or "0.3 s · waited 17 s" where a person took their time.

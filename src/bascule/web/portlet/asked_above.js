@@ -28,7 +28,7 @@ export function mountAskedAbove(column, goTo) {
     asked = above >= 0 && next > ROOM ? messages[above] : null;
     line.hidden = !asked;
     const text = asked?.querySelector('.said')?.textContent?.trim().split('\n')[0].slice(0, 300) ?? '';
-    if (asked && words.textContent !== text) {
+    if (words.textContent !== text) {
       words.textContent = text;
       line.setAttribute('aria-label', `Go to what was asked: ${text}`);
     }

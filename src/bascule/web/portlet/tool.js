@@ -53,7 +53,7 @@ export class ToolLine {
     this.summary.replaceChildren(
       icon(words.icon),
       h('span', { class: 'entry-line__verb' }, oneLine(words.verb)),
-      targetView(tool, target, this.view.ask.file),
+      targetView(tool, target),
       warning(target, tool.name) ?? '',
       h('span', { class: 'meta' }, around.waiting ? 'waiting for you' : resultWords(tool, around)),
       statusMark(tool, around.waiting),
@@ -78,7 +78,7 @@ export class ToolLine {
       const kept = this.drawn ? scrolled(this.body) : null;
       this.drawn = this.tool;
       const { before, after } = toolBody(this.tool, this.view);
-      this.before.replaceChildren(...before);
+      this.before.replaceChildren(...fileButton(this.tool, this.view), ...before);
       this.after.replaceChildren(...after);
       kept?.(this.body);
     }
@@ -100,20 +100,26 @@ export class ToolLine {
  * A path that does not fit loses its folders, never the name of the file.
  * @param {ToolEntry} tool
  * @param {string} target
- * @param {import('./paths.js').OpenFile} [open]
  */
-function targetView(tool, target, open) {
+function targetView(tool, target) {
   if (!['read', 'edit'].includes(tool.tool_kind) || !target) return h('code', null, oneLine(target));
   const cut = target.lastIndexOf('/') + 1;
   if (cut === target.length) return h('code', null, oneLine(target));
-  const [folder, name] = [target.slice(0, cut), oneLine(target.slice(cut))];
+  const [folder, name] = [target.slice(0, cut), target.slice(cut)];
+  return h('code', { class: 'is-path', title: target }, h('span', null, oneLine(folder)), h('b', null, oneLine(name)));
+}
+
+/**
+ * A button that opens the file beside the transcript; in the body, since a line that opens may hold no button.
+ * @param {ToolEntry} tool
+ * @param {View} view
+ * @returns {Node[]}
+ */
+function fileButton(tool, view) {
+  const { target } = toolWords(tool, view.cwd);
+  if (!view.ask.file || !target || target.endsWith('/') || !['read', 'edit'].includes(tool.tool_kind)) return [];
   const line = tool.locations[0]?.line ?? 0;
-  return h(
-    'code',
-    { class: 'is-path', title: target },
-    h('span', null, oneLine(folder)),
-    h('b', null, open ? pathButton(name, { path: target, line }, open) : name),
-  );
+  return [h('p', { class: 'tool__file' }, pathButton(oneLine(target), { path: target, line }, view.ask.file))];
 }
 
 /**

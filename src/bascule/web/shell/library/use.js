@@ -213,8 +213,8 @@ class UseDialog {
     const launch = () =>
       this.#do('launch', () => launchInTerminal(app, template.markdown, where, origin), { stays: true });
     const copies = [
-      copyButton('Copy as Markdown', () => app.copy(template.markdown), { class: 'button quiet' }, 'Copy Markdown'),
-      copyButton('Copy as text', () => app.copy(template.text), { class: 'button quiet' }, 'Copy text'),
+      copyButton('Copy Markdown', () => app.copy(template.markdown), { class: 'button quiet' }, 'Copy Markdown'),
+      copyButton('Copy text', () => app.copy(template.text), { class: 'button quiet' }, 'Copy text'),
     ];
     return h(
       'footer',

@@ -272,8 +272,8 @@ export class TerminalPane {
   /** The tab blinks, and nothing more: it may be another one that is in front. */
   #rang() {
     const tab = document.querySelector(`.session-tab[data-key="${CSS.escape(this.id)}"]`);
-    tab?.classList.add('is-ringing');
-    this.#later('bell', BELL_SECONDS, () => tab?.classList.remove('is-ringing'));
+    tab?.setAttribute('data-ringing', '');
+    this.#later('bell', BELL_SECONDS, () => tab?.removeAttribute('data-ringing'));
   }
 
   /** @param {number} step */
