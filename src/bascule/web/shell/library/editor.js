@@ -231,7 +231,7 @@ function aboutRow(state, writing) {
     ),
     select(
       'Project of the prompt',
-      [['', 'Of no project'], ...state.projects.map((one) => /** @type {[string, string]} */ ([one.id, one.name]))],
+      [['', 'No project'], ...state.projects.map((one) => /** @type {[string, string]} */ ([one.id, one.name]))],
       content.projectId ?? '',
       (id) => writing.change({ projectId: id || null }),
     ),
@@ -276,7 +276,7 @@ function contextPart(state, writing) {
   return h(
     'section',
     { class: 'library-part', 'data-key': 'contexts', 'aria-label': 'Context blocks' },
-    h('h2', null, 'Stands before it'),
+    h('h2', null, 'Context blocks before it'),
     h(
       'div',
       { class: 'chip-row' },

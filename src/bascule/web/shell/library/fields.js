@@ -41,12 +41,12 @@ function fieldRow(field, change) {
       KINDS.map(([value, label]) => h('option', { value, selected: value === field.kind }, label)),
     ),
     field.kind !== 'literal' && [
-      textInput('hint', 'Hint', 'What to give', field.hint, (hint) => set({ hint: hint.slice(0, 500) })),
+      textInput('hint', 'Hint', 'Hint for whoever fills it in', field.hint, (hint) => set({ hint: hint.slice(0, 500) })),
       hasChoices &&
         textInput('choices', 'Choices', 'one, two, three', field.choices.join(', '), (text) =>
           set({ choices: splitChoices(text).slice(0, 100) }),
         ),
-      textInput('default', 'Default', 'Begins with', field.default, (text) => set({ default: text })),
+      textInput('default', 'Default', 'Default value', field.default, (text) => set({ default: text })),
     ],
   );
 }

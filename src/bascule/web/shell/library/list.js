@@ -186,7 +186,7 @@ function filters(state, filter, does) {
         onchange: (/** @type {On<HTMLSelectElement>} */ event) => does.filter({ project: event.currentTarget.value }),
       },
       option('', 'All projects', filter.project),
-      option(NOT_OF_A_PROJECT, 'Of no project', filter.project),
+      option(NOT_OF_A_PROJECT, 'No project', filter.project),
       state.projects.map((one) => option(one.id, one.name, filter.project)),
     ),
     h(

@@ -123,7 +123,7 @@ class UseDialog {
     return h(
       'fieldset',
       { class: 'ask-field', 'data-key': 'blocks' },
-      h('legend', null, 'Stands before it'),
+      h('legend', null, 'Context blocks before it'),
       all.map((one) =>
         h(
           'label',
