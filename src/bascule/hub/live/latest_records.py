@@ -27,3 +27,8 @@ class SessionRecords:
 
     async def get(self, session_id: str) -> SessionRecord | None:
         return self._kept.get(session_id) or await self._store.session(session_id)
+
+    async def reaching(self, record: SessionRecord, seq: int) -> SessionRecord:
+        """The record, read again if its reader is ahead of it: readers of the store see a commit a moment before it
+        is reported here."""
+        return record if seq <= record.seq else await self._store.session(record.session_id) or record

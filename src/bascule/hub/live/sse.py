@@ -88,6 +88,7 @@ class _Reader:
 async def stream_session(call: AnyCall, record: SessionRecord, place: Position) -> None:
     """Runs until the reader goes, is revoked, falls too far behind, or the server ends."""
     epoch = call.hub.store.epoch
+    record = await call.hub.feed.records.reaching(record, place.seq)
     lost = place.lost(epoch, record.seq)
     after = 0 if lost else place.seq
     reader = _Reader(after, epoch, call.hub.sse)

@@ -37,10 +37,8 @@ async def subscribe(call: Call[Subscribe]) -> Subscribed:
     record, epoch = call.record, call.hub.store.epoch
     place = position_of(str(call.body.after), "after")
     place = Position(place.seq, call.body.epoch or place.epoch)
+    record = await call.hub.feed.records.reaching(record, place.seq)
     lost = place.lost(epoch, record.seq)
-    if lost == "ahead":  # or the store has a commit that the hub has not heard of yet
-        record = await call.hub.store.session(record.session_id) or record
-        lost = place.lost(epoch, record.seq)
     if lost is None:
         call.subscriber.watch(record.session_id, place.seq)
     else:
