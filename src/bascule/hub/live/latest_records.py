@@ -29,6 +29,6 @@ class SessionRecords:
         return self._kept.get(session_id) or await self._store.session(session_id)
 
     async def reaching(self, record: SessionRecord, seq: int) -> SessionRecord:
-        """The record, read again if its reader is ahead of it: readers of the store see a commit a moment before it
-        is reported here."""
+        """The record, read again if its reader is ahead of it: readers of the store see a commit a moment
+        before it is reported here."""
         return record if seq <= record.seq else await self._store.session(record.session_id) or record

@@ -41,7 +41,7 @@ function fieldRow(field, change) {
       KINDS.map(([value, label]) => h('option', { value, selected: value === field.kind }, label)),
     ),
     field.kind !== 'literal' && [
-      textInput('hint', 'Hint', 'Hint for whoever fills it in', field.hint, (hint) => set({ hint: hint.slice(0, 500) })),
+      textInput('hint', 'Hint', 'Hint', field.hint, (hint) => set({ hint: hint.slice(0, 500) })),
       hasChoices &&
         textInput('choices', 'Choices', 'one, two, three', field.choices.join(', '), (text) =>
           set({ choices: splitChoices(text).slice(0, 100) }),
