@@ -427,7 +427,7 @@ test('the time a person took is not counted as work', () => {
   assert.equal(turnFacts([asked, end], end, true).waited, 17_000);
 });
 
-test('what an agent notes in a hidden folder elsewhere is no change of the project', () => {
+test('only a plan that an agent keeps for itself is no change of the project', () => {
   const edit = (seq, path) =>
     tool(seq, { tool_kind: 'edit', diffs: [{ path, patch: '@@ -1 +1 @@\n-a\n+b\n', added: 1, removed: 1 }] });
   const end = filled({ kind: 'turn', first_seq: 9, last_seq: 9, at, ended: { stop_reason: 'end_turn' } });
@@ -436,11 +436,15 @@ test('what an agent notes in a hidden folder elsewhere is no change of the proje
     edit(2, '/code/api/a.py'),
     edit(3, 'b.py'),
     edit(4, '/etc/hosts'),
+    edit(5, '/home/you/.bashrc'),
+    edit(6, '/home/you/.ssh/../.claude/plans/../plans/k.md'),
     end,
   ];
   assert.deepEqual([...turnFacts(entries, end, true, '/code/api').files.keys()].sort(), [
     '/code/api/a.py',
     '/etc/hosts',
+    '/home/you/.bashrc',
+    '/home/you/.ssh/../.claude/plans/../plans/k.md',
     'b.py',
   ]);
 });

@@ -1,5 +1,7 @@
 """One session's files and changes, and its transcript as a file."""
 
+import re
+
 import msgspec
 from starlette.responses import Response
 
@@ -12,6 +14,8 @@ from bascule.hub.api.operation import Operation
 from bascule.link.files import FileChange, FindFiles, ListFiles, ReadChanges, ReadFile
 from bascule.store.base import Edited
 
+OWN_PLAN = re.compile(r"/\.[^/.][^/]*/plans/[^/]+\.md$")  # as in the page, js/format.js
+
 
 async def changes(call: Call[SessionBody]) -> Changes:
     """The files that the session's tools changed, merged with git's changes; one item per file."""
@@ -21,8 +25,8 @@ async def changes(call: Call[SessionBody]) -> Changes:
     files = {change.path: _from_git(change) for change in git.files}
     for edit in edited:
         path = _relative(edit.path, record.cwd)
-        if path.startswith("/") and "/." in path:
-            continue  # an agent's own notes, in a hidden folder elsewhere, are no change of the project
+        if path.startswith("/") and OWN_PLAN.search(path) and "/../" not in path:
+            continue  # a plan that an agent keeps for itself is no change of the project
         files[path] = _from_session(path, edit, files.get(path))
     return Changes(branch=git.branch, files=list(files.values()), cut=git.cut, git_problem=git.problem)
 

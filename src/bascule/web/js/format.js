@@ -136,12 +136,16 @@ export function nearPath(path, cwd) {
 }
 
 /**
- * Whether a file is an agent's own, in a hidden folder outside the session's: its notes are no change of the project.
- * Whatever else it wrote elsewhere on the disk is shown.
+ * Whether a file is a plan that an agent keeps for itself, as in `~/.claude/plans`: no change of the project. Whatever
+ * else it wrote outside the folder is shown, above all hidden files such as `~/.bashrc`.
  * @param {string} path
  * @param {string} cwd
  */
-export const isOwnNote = (path, cwd) => Boolean(cwd) && /^\/(.+\/)?\.[^/]/.test(path) && !path.startsWith(`${cwd}/`);
+export const isOwnPlan = (path, cwd) =>
+  Boolean(cwd) &&
+  /\/\.[^/.][^/]*\/plans\/[^/]+\.md$/.test(path) &&
+  !path.startsWith(`${cwd}/`) &&
+  !path.includes('/../');
 
 /**
  * "0.3 s", or "0.3 s · waited 17 s" where a person took their time.

@@ -1,6 +1,6 @@
 /** What each turn of a conversation changed, told from its entries. Pure. */
 
-import { isOwnNote, nearPath } from './format.js';
+import { isOwnPlan, nearPath } from './format.js';
 
 /**
  * @typedef {{
@@ -32,7 +32,7 @@ export function turnsOf(entries, cwd) {
     if (entry.kind !== 'tool' || entry.status !== 'done' || !turns.length) continue;
     const { files } = turns[turns.length - 1];
     for (const diff of entry.diffs ?? []) {
-      if (isOwnNote(diff.path, cwd)) continue;
+      if (isOwnPlan(diff.path, cwd)) continue;
       const path = nearPath(diff.path, cwd);
       let file = files.find((one) => one.path === path);
       if (!file)

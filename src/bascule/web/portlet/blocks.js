@@ -1,6 +1,6 @@
 /** How entries are laid out: which lines fold into one, what belongs inside a sub-agent. Pure. */
 
-import { isOwnNote } from '../js/format.js';
+import { isOwnPlan } from '../js/format.js';
 
 /**
  * @typedef {import('../js/types.d.ts').Entry} Entry
@@ -168,7 +168,7 @@ export const entriesOf = (block) => [...block.entries, ...block.inside.flatMap(e
  * @param {Entry[]} entries
  * @param {import('../js/types.d.ts').TurnEntry} turn
  * @param {boolean} fromStart whether the conversation's beginning is among the entries
- * @param {string} [cwd] an agent's own notes outside it are no change of the project
+ * @param {string} [cwd] an agent's own plans outside it are no change of the project
  * @returns {{
  *   files: Map<string, {added: number, removed: number}>,
  *   said: string,
@@ -192,7 +192,7 @@ export function turnFacts(entries, turn, fromStart, cwd = '') {
     }
     if (entry.kind === 'tool' && entry.tool_kind === 'edit' && entry.status === 'done') {
       for (const one of entry.diffs) {
-        if (isOwnNote(one.path, cwd)) continue;
+        if (isOwnPlan(one.path, cwd)) continue;
         const sum = files.get(one.path) ?? { added: 0, removed: 0 };
         files.set(one.path, { added: sum.added + (one.added ?? 0), removed: sum.removed + (one.removed ?? 0) });
       }
