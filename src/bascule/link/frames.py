@@ -1,4 +1,4 @@
-"""The messages between hub and daemon."""
+"""The messages between hub and daemon: docs/link.md lists them, with the words of the wire."""
 
 from msgspec import Raw, Struct
 
@@ -19,15 +19,81 @@ class Frame(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True
     """The base of every frame."""
 
 
+PROTOCOL = 1  # the version of the link that this code speaks
+
+
+class Versions(Struct, frozen=True):
+    """The versions of the link that one side can speak, both ends included."""
+
+    lowest: int = PROTOCOL
+    highest: int = PROTOCOL
+
+
+class DeviceState(Struct, frozen=True, omit_defaults=True):
+    """What a device says of itself, and says again when it changes."""
+
+    paused: bool = False
+    storage_problem: str | None = None
+    roots: tuple[str, ...] = ()
+    running: int = 0  # sessions whose agent runs
+    starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
+
+
 # Up: daemon to hub
 
 
 class DaemonConnected(Frame, frozen=True):
+    """The first frame of a daemon: who it is, and what the hub may have of it already.
+
+    `store` names its database: a hub that uses the same one needs no rows, and a hub that has copied another
+    one knows that this is not the log it copied. `boot` is random for each process and `attempt` counts its
+    connections, so that a late hello of the same process is known. `clock` is its time in seconds.
+    """
+
     device: str
     name: str
     version: str
     epoch: int
     agents: tuple[AgentInfo, ...] = ()
+    protocol: Versions = Versions()
+    features: tuple[str, ...] = ()
+    boot: str = ""
+    attempt: int = 0
+    store: str = ""
+    state: DeviceState = DeviceState()
+    clock: float = 0.0
+
+
+class SessionOutput(Frame, frozen=True):
+    """Rows of one log, without a gap, the first of them number `first`. Each is on the daemon's disk."""
+
+    session_id: str
+    first: int
+    rows: tuple[Raw, ...]
+
+
+class SessionHead(Frame, frozen=True):
+    """How far a log reaches. The hub shows it as live only once it has this row."""
+
+    session_id: str
+    seq: int
+
+
+class SessionDiverged(Frame, frozen=True):
+    """The hub copied another log than this one, which is sent from its first row, up to `head` by now."""
+
+    session_id: str
+    head: int
+
+
+class SessionForgotten(Frame, frozen=True):
+    """A found session is no longer there: the copy may go."""
+
+    session_id: str
+
+
+class DeviceStateChanged(Frame, frozen=True, tag="device_state"):
+    state: DeviceState
 
 
 class AgentsChanged(Frame, frozen=True):
@@ -60,6 +126,58 @@ class Reply(Frame, frozen=True):
 # Down: hub to daemon
 
 
+class Welcome(Frame, frozen=True):
+    """The hub's answer to `DaemonConnected`.
+
+    `epoch` grows with each connection of the device: frames of an older one are ignored. `window` is how many
+    bytes of rows may be sent beyond what was acknowledged; `rows` is how many rows the hub has of this store.
+    """
+
+    protocol: int
+    hub: str
+    name: str
+    store: str
+    epoch: int
+    clock: float
+    window: int
+    rows: int = 0
+    features: tuple[str, ...] = ()
+
+
+class LineRefused(Frame, frozen=True, tag="refused"):
+    """The hub does not take this connection, and closes it. `retry` is the number of seconds to wait."""
+
+    code: str
+    message: str
+    retry: float
+
+
+class Resume(Frame, frozen=True):
+    """How far the hub has each log of this device: the last row's number and its checksum. In pages."""
+
+    heads: dict[str, tuple[int, int]]
+    last: bool = True
+
+
+class Ack(Frame, frozen=True):
+    """These rows would survive a power cut at the hub. `rows` counts all it has of the device's store."""
+
+    heads: dict[str, int]
+    rows: int
+
+
+class Watching(Frame, frozen=True):
+    """The sessions that somebody looks at: their rows are sent before others'."""
+
+    sessions: tuple[str, ...]
+
+
+class Fetch(Frame, frozen=True):
+    """Somebody opens a found session: send its log, too."""
+
+    session_id: str
+
+
 DeviceCommand = (
     AnySessionCommand
     | MachineCommand
@@ -80,17 +198,150 @@ class Ask(Frame, frozen=True):
     command: DeviceCommand
     by: Actor
     key: str | None = None
+    deadline_ms: int | None = None  # after which nobody waits for the answer
+
+
+class Cancel(Frame, frozen=True):
+    """Whoever asked has left: the answer is not wanted."""
+
+    ask: int
 
 
 # Both ways
 
 
 class Ping(Frame, frozen=True):
+    """`clock` is the sender's time in seconds."""
+
     n: int
+    clock: float = 0.0
 
 
 class Pong(Frame, frozen=True):
+    """`pinged` repeats the ping's clock, `clock` is the sender's own: the difference of both can be told."""
+
     n: int
+    pinged: float = 0.0
+    clock: float = 0.0
 
 
-AnyFrame = DaemonConnected | AgentsChanged | AgentStatus | AgentProblem | Reply | Ask | Ping | Pong
+# Terminals: one stream of bytes for each `tape`, a number that the hub chooses
+
+
+class OpenTape(Frame, frozen=True):
+    """Send a terminal's output from `after`, or else about its last `tail` bytes; at first up to `credit`."""
+
+    tape: int
+    session_id: str
+    run: int
+    credit: int
+    after: int | None = None
+    tail: int = 0
+
+
+class TapeOpened(Frame, frozen=True):
+    """Output follows from `offset`; a viewer's terminal needs `prelude` before it."""
+
+    tape: int
+    offset: int
+    base: int
+    end: int
+    over: bool = False
+    prelude: bytes = b""
+
+
+class TapePiece(Frame, frozen=True):
+    """Output from `offset` on. A binary message on the wire."""
+
+    tape: int
+    offset: int
+    data: bytes
+
+
+class TapeState(Frame, frozen=True):
+    """The tape grew, was trimmed, or has ended, beyond what was sent."""
+
+    tape: int
+    base: int
+    end: int
+    over: bool = False
+    refusal: Refusal | None = None  # why it could not be opened
+
+
+class TapeCredit(Frame, frozen=True):
+    """Output up to this offset may be sent."""
+
+    tape: int
+    upto: int
+
+
+class TapeTyped(Frame, frozen=True):
+    """Keys for the program. `n` counts them, from 1; `reply` marks a terminal's own answer to a question."""
+
+    tape: int
+    n: int
+    data: bytes
+    by: Actor
+    reply: bool = False
+
+
+class TapeDelivered(Frame, frozen=True):
+    """What became of the keys up to `n`: the program has them, or why not."""
+
+    tape: int
+    n: int
+    refusal: Refusal | None = None
+
+
+class ResizeTape(Frame, frozen=True):
+    tape: int
+    cols: int
+    rows: int
+    by: Actor
+
+
+class RedrawTape(Frame, frozen=True):
+    tape: int
+
+
+class CloseTape(Frame, frozen=True):
+    tape: int
+
+
+UpFrame = (
+    DaemonConnected
+    | SessionOutput
+    | SessionHead
+    | SessionDiverged
+    | SessionForgotten
+    | AgentsChanged
+    | AgentStatus
+    | AgentProblem
+    | DeviceStateChanged
+    | Reply
+    | TapeOpened
+    | TapePiece
+    | TapeState
+    | TapeDelivered
+    | Ping
+    | Pong
+)
+DownFrame = (
+    Welcome
+    | LineRefused
+    | Resume
+    | Ack
+    | Watching
+    | Fetch
+    | Ask
+    | Cancel
+    | OpenTape
+    | TapeCredit
+    | TapeTyped
+    | ResizeTape
+    | RedrawTape
+    | CloseTape
+    | Ping
+    | Pong
+)
+AnyFrame = UpFrame | DownFrame
