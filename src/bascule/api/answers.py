@@ -280,11 +280,47 @@ class GrantView(View, frozen=True, kw_only=True):
     name: str
     role: str
     session_id: str | None = None
+    device: str | None = None
     kind: str = ""
     created_at: str = ""
     expires_at: str | None = None
     last_used_at: str | None = None
     open_streams: int = 0  # pages and streams that it has open now
+
+
+class PairingAsked(View, frozen=True, kw_only=True):
+    """The code to show to the person at the machine; the secret is for `poll` only."""
+
+    code: str
+    secret: str
+    expires_in: float
+
+
+class PairingState(View, frozen=True, kw_only=True):
+    """`token` is there once, when the owner has allowed it."""
+
+    state: Literal["waiting", "allowed", "denied"]
+    token: str | None = None
+    by: str = ""
+
+
+class PairingView(View, frozen=True, kw_only=True):
+    """A machine that waits to be let in."""
+
+    id: str
+    code: str
+    device: str
+    name: str
+    user: str
+    version: str
+    address: str
+    agents: list[str]
+    expires_in: float
+    known: bool = False  # a machine of this identity is there already; its grant is replaced
+
+
+class PairingList(View, frozen=True, kw_only=True):
+    pairings: list[PairingView]
 
 
 class GrantList(View, frozen=True, kw_only=True):

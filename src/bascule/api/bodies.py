@@ -109,7 +109,33 @@ class GrantBody(Body, kw_only=True, frozen=True):
     name: Name
     role: Literal["owner", "operator", "viewer", "session", "daemon"]
     session_id: Name | None = None
+    device: Name | None = None  # of a machine's grant: the only one that may connect with it
     expires_in: Annotated[float, Meta(gt=0, le=315_360_000)] | None = None  # seconds
+
+
+class PairingBody(Body, kw_only=True, frozen=True):
+    """A machine that asks to join says what its owner needs to know it by."""
+
+    device: Name
+    name: Name
+    user: Name
+    version: Name
+    agents: Annotated[tuple[Name, ...], Meta(max_length=100)] = ()
+
+
+class PairingPoll(Body, kw_only=True, frozen=True):
+    """`wait` is how many seconds the answer may take while nobody has decided."""
+
+    secret: Name
+    wait: Annotated[float, Meta(ge=0, le=25)] = 0.0
+
+
+class PairingAnswer(Body, kw_only=True, frozen=True):
+    """`code` is the one that the person saw: an answer to another request than that is refused."""
+
+    pairing_id: Name
+    code: Name
+    allow: bool
 
 
 class QrBody(Body, kw_only=True, frozen=True):

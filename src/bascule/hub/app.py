@@ -15,6 +15,7 @@ from bascule.hub.api import (
     git,
     launch,
     machine,
+    pairing,
     prompt_files,
     rules,
     session_commands,
@@ -33,6 +34,7 @@ from bascule.hub.door.access import Access
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
 from bascule.hub.door.open_streams import OpenStreams
+from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.throttle import Throttle
 from bascule.hub.door.tickets import Tickets
 from bascule.hub.live import subscriptions
@@ -64,6 +66,7 @@ def operation_table() -> Table:
     operations: list[Operation] = [*pages.OPERATIONS, *sessions.OPERATIONS, *session_commands.OPERATIONS]
     operations += [
         *machine.OPERATIONS,
+        *pairing.OPERATIONS,
         *limits_api.OPERATIONS,
         *grants_api.OPERATIONS,
         *projects_api.OPERATIONS,
@@ -112,6 +115,7 @@ def build_app(
         feed=Feed(store),
         open_streams=OpenStreams(grants, grants.clock),
         tickets=Tickets(grants, steady),
+        pairings=Pairings(steady),
         spawns=spawns,
         limits=limits,
         doors=Doorway(settings),
@@ -124,6 +128,7 @@ def build_app(
         link_command=link_command,
     )
     grants.on_revoked(hub.open_streams.revoked)
+    hub.pairings.changed = lambda: hub.push({"type": "pairings:changed"})
     switchboard.watch(lambda: _tell_devices(hub))
     switchboard.listen(lambda news: _tell_news(hub, news))
     table = operation_table()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
 from bascule.hub.door.open_streams import OpenStreams
+from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.tickets import Tickets
 from bascule.hub.live.feed import Encoder, Feed
 from bascule.hub.live.presence import SessionPresence
@@ -40,6 +41,7 @@ class Hub:
     projects: ProjectBook
     prompts: PromptBook
     tickets: Tickets
+    pairings: Pairings
     spawns: Buckets
     limits: LimitsBook
     doors: Doorway

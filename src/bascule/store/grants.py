@@ -50,6 +50,7 @@ class Grant(Struct, frozen=True):
     by: str = ""  # who made it
     former_names: tuple[str, ...] = ()  # the log keeps what was done under them
     revoked_at: float | None = None  # it is over (`expires_at` says so too, for older versions)
+    device: str | None = None  # the only machine that may connect with it
 
 
 _decoder = msgspec.json.Decoder(Grant)
@@ -89,19 +90,21 @@ class GrantBook:
         ephemeral: bool = False,
         *,
         start_link: bool = False,
+        device: str | None = None,
         by: str = "this machine",
     ) -> tuple[Grant, str]:
         """A new grant and its secret, shown only now. An ephemeral one ends with the process."""
         now = self.clock()
         grant = Grant(
             id=secrets.token_hex(8),
-            name=_checked(name, role, session_id),
+            name=_checked(name, role, session_id, device),
             role=role,
             kind="ephemeral" if ephemeral else "start_link" if start_link else "kept",
             created_at=now,
             session_id=session_id,
             expires_at=None if expires_in is None else now + expires_in,
             by=by,
+            device=device,
         )
         secret = secrets.token_urlsafe(SECRET_BYTES)
         secret_hash = _hashed(secret)
@@ -156,7 +159,7 @@ class GrantBook:
         """What is done with it from now on is done under this name."""
         secret_hash = self._hashes[grant_id]
         before = self._by_hash[secret_hash]
-        name = _checked(name, before.role, before.session_id)
+        name = _checked(name, before.role, before.session_id, before.device)
         if name == before.name:
             return before
         former = tuple(one for one in (*before.former_names, before.name) if one != name)[-MAX_FORMER:]
@@ -268,7 +271,7 @@ def _hashed(secret: str) -> str:
     return sha256(secret.encode()).hexdigest()
 
 
-def _checked(name: str, role: Role, session_id: str | None) -> str:
+def _checked(name: str, role: Role, session_id: str | None, device: str | None) -> str:
     if role not in get_args(Role):
         raise InvalidInput(f"There is no role {role!r}; there are {', '.join(get_args(Role))}.")
     if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
@@ -277,11 +280,14 @@ def _checked(name: str, role: Role, session_id: str | None) -> str:
         raise InvalidInput("A grant for one session names it.")
     if session_id is not None and role not in ("session", "viewer"):
         raise InvalidInput("Only a session's own grant or a viewer's can be for one session.")
+    if (device is None) == (role == "daemon"):
+        raise InvalidInput("A machine's grant names the machine, and no other grant does.")
     return name.strip()
 
 
 def _audit(grant: Grant, what: str, by: str) -> AuditRecord:
     reach = f" of session {grant.session_id}" if grant.session_id else ""
+    reach += f" of machine {grant.device}" if grant.device else ""
     return AuditRecord(
         "grant",
         by,

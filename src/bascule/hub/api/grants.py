@@ -29,7 +29,12 @@ async def create(call: Call[GrantBody]) -> GrantMade:
     if body.session_id is not None and await hub.store.session(body.session_id) is None:
         raise InvalidInput("There is no such session.")
     grant, secret = await hub.grants.create(
-        body.name, body.role, session_id=body.session_id, expires_in=body.expires_in, by=call.by.name
+        body.name,
+        body.role,
+        session_id=body.session_id,
+        expires_in=body.expires_in,
+        device=body.device,
+        by=call.by.name,
     )
     return GrantMade(grant=grant_view(grant), token=secret, link=f"{hub.doors.url}/#token={secret}")
 

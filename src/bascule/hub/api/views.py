@@ -30,6 +30,7 @@ def grant_view(grant: Grant, open_streams: int = 0) -> GrantView:
         name=grant.name,
         role=grant.role,
         session_id=grant.session_id,
+        device=grant.device,
         kind=grant.kind,
         created_at=timestamp(grant.created_at),
         expires_at=_moment(grant.expires_at),

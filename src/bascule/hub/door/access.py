@@ -98,7 +98,8 @@ class Access:
             raise Turned(403)
         address = scope["client"][0] if scope.get("client") else ""
         if match.operation is not None and match.operation.need == "public":
-            return Admitted(match.operation, match.params, None, b"", address)
+            body = await _body_of(match.operation, scope, receive)
+            return Admitted(match.operation, match.params, None, body, address)
         if socket:
             _check_socket(shown, scope)
         grant, body = await self._identify(shown, match.operation, scope, receive, address)

@@ -15,6 +15,7 @@ Need = Literal[
     "session_write",  # acts in one session
     "operator",  # starts sessions and acts in all
     "owner",  # grants, audit, panic
+    "daemon",  # connects a machine
 ]
 
 PERSON: tuple[Need, ...] = ("public", "any", "viewer", "session_read", "session_files", "session_terminal")
@@ -26,7 +27,7 @@ ALLOWED: dict[str, frozenset[Need]] = {
     "session": frozenset(
         ("public", "any", "session_read", "session_files", "session_terminal", "session_write")
     ),
-    "daemon": frozenset(("public",)),
+    "daemon": frozenset(("public", "daemon")),
     "site": frozenset(("public",)),  # it may launch by the bridge, and does nothing here
 }
 

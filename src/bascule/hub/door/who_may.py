@@ -13,8 +13,9 @@ _WHO: dict[Need, str] = {
     "session_write": "the owner, operators and the session's own token",
     "operator": "the owner and operators",
     "owner": "the owner",
+    "daemon": "a machine that was paired",
 }
-_WHOSE = {"session": "one session's own", "daemon": "a daemon's", "operator": "an operator's"}
+_WHOSE = {"session": "one session's own", "daemon": "a machine's", "operator": "an operator's"}
 
 
 def forbidden(grant: Grant, need: Need) -> Forbidden:
