@@ -154,12 +154,23 @@ def _add_up(commands: Commands) -> None:
         _lazily("down", "down"),
         talks=False,
     )
-    up.add_argument("--host", help="address to listen on (127.0.0.1)")
-    up.add_argument("--port", type=int, help="port (3333); 0 picks a free one")
-    up.add_argument("--no-open", action="store_true", help="do not open the browser")
-    up.add_argument("--insecure-bind", action="store_true", help="listen beyond this machine without TLS")
-    up.add_argument("--tls-cert", metavar="FILE")
-    up.add_argument("--tls-key", metavar="FILE")
+    hub = _add(
+        commands,
+        "hub",
+        "start a server for other machines that runs no agents itself",
+        _lazily("up", "hub"),
+        talks=False,
+    )
+    for parser in (up, hub):
+        parser.add_argument("--host", help="address to listen on (127.0.0.1)")
+        parser.add_argument("--port", type=int, help="port (3333); 0 picks a free one")
+        parser.add_argument("--no-open", action="store_true", help="do not open the browser")
+        parser.add_argument(
+            "--insecure-bind", action="store_true", help="listen beyond this machine without TLS"
+        )
+        parser.add_argument("--tls-cert", metavar="FILE")
+        parser.add_argument("--tls-key", metavar="FILE")
+        parser.add_argument("--public-url", metavar="URL", help="address by which others reach it")
 
 
 def _add_run(commands: Commands) -> None:
@@ -441,7 +452,28 @@ def _add_machine(commands: Commands) -> None:
     doctor.add_argument("--driver", choices=["stream_json", "acp", "codex", "plain"], help="driver to use")
     doctor.add_argument("--model", help="model to use")
     doctor.add_argument("--yes", action="store_true", help="do not ask before using its model")
-    actions = _group(commands, "daemon", "pause or resume new sessions on this machine")
+    actions = _group(commands, "daemon", "run this machine's server in the background, and join it to a hub")
+    _add(actions, "start", "start the server in the background", _lazily("daemon", "start"), talks=False)
+    _add(actions, "stop", "stop the server; agents go on", _lazily("daemon", "stop"), talks=False)
+    status = _add(
+        actions,
+        "status",
+        "tell whether it runs, and whether it is connected to its hub",
+        _lazily("daemon", "status"),
+        talks=False,
+    )
+    status.add_argument("--json", action="store_true")
+    join = _add(
+        actions,
+        "join",
+        "join a hub: its owner lets this machine in by a code",
+        _lazily("daemon", "join"),
+        talks=False,
+    )
+    join.add_argument("url", metavar="URL", help="address of the hub, such as https://hub.example")
+    join.add_argument("--token-stdin", action="store_true", help="read a token from stdin, instead of a code")
+    join.add_argument("--no-start", action="store_true", help="do not start the server now")
+    _add(actions, "leave", "leave the hub", _lazily("daemon", "leave"), talks=False)
     pause = _add(actions, "pause", "take no new sessions", _lazily("machine", "pause"))
     pause.set_defaults(paused=True)
     resume = _add(actions, "resume", "take new sessions again", _lazily("machine", "pause"))
@@ -462,7 +494,7 @@ def _add_audit(commands: Commands) -> None:
 
 
 _GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (
-    (("up", "down"), _add_up),
+    (("up", "hub", "down"), _add_up),
     (("run",), _add_run),
     (("launch", "bridge", "open-link"), _add_launch),
     (("service",), _add_service),

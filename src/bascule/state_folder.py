@@ -9,6 +9,7 @@ import msgspec
 from bascule.model.errors import HostError
 
 NOTE = "server.json"
+HUB_NOTE = "hub.json"
 
 
 class ServerNote(msgspec.Struct, frozen=True):
@@ -17,6 +18,13 @@ class ServerNote(msgspec.Struct, frozen=True):
     pid: int
     url: str
     key: str
+
+
+class HubNote(msgspec.Struct, frozen=True):
+    """The hub that this machine has joined, and the token that opens its line there."""
+
+    url: str
+    token: str
 
 
 class UnsafeFolder(HostError):
@@ -49,13 +57,7 @@ def _unwritable(folder: Path, error: OSError | None = None) -> UnsafeFolder:
 
 
 def write_note(folder: Path, note: ServerNote) -> None:
-    """Replace the note in one step, so that nobody ever reads half of one."""
-    fresh = folder / f"{NOTE}.new"
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.encode(note))
-    fresh.replace(folder / NOTE)
+    _replace(folder / NOTE, note)
 
 
 def remove_note(folder: Path) -> None:
@@ -68,3 +70,39 @@ def read_note(folder: Path) -> ServerNote | None:
         return msgspec.json.decode((folder / NOTE).read_bytes(), type=ServerNote)
     except (OSError, msgspec.MsgspecError):
         return None
+
+
+def write_hub_note(folder: Path, note: HubNote) -> None:
+    _replace(folder / HUB_NOTE, note)
+
+
+def remove_hub_note(folder: Path) -> bool:
+    """False when this machine had joined no hub."""
+    try:
+        (folder / HUB_NOTE).unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def read_hub_note(folder: Path) -> HubNote | None:
+    """The hub that this machine has joined. A damaged note is an error: silence would look like leaving."""
+    path = folder / HUB_NOTE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=HubNote)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise UnsafeFolder(f"{path} can't be read ({error}). Join again: bascule daemon join URL") from error
+
+
+def _replace(path: Path, note: msgspec.Struct) -> None:
+    """Replace a note in one step, so that nobody ever reads half of one."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(msgspec.json.encode(note))
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)

@@ -138,6 +138,19 @@ class PairingAnswer(Body, kw_only=True, frozen=True):
     allow: bool
 
 
+class JoinBody(Body, kw_only=True, frozen=True):
+    """The hub's address, and the token that it gave this machine."""
+
+    url: Short
+    token: Name
+
+
+class UplinkQuery(Body, kw_only=True, frozen=True):
+    """`wait` is how many seconds the answer may take while a connection is being made."""
+
+    wait: Annotated[float, Meta(ge=0, le=25)] = 0.0
+
+
 class QrBody(Body, kw_only=True, frozen=True):
     """At most what the largest code holds, whatever the characters."""
 

@@ -35,6 +35,7 @@ from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.found import Followed
 from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
+from bascule.link.uplink import UplinkStatus
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
 from bascule.model.errors import BasculeError
@@ -274,6 +275,17 @@ class Client:
 
     async def ping(self) -> None:
         await self._read("ping", {}, dict[str, Any])
+
+    async def join_hub(self, url: str, token: str) -> UplinkStatus:
+        """Have this server's machine connect to another hub."""
+        return await self._command("uplink:join", {"url": url, "token": token}, UplinkStatus)
+
+    async def leave_hub(self) -> UplinkStatus:
+        return await self._command("uplink:leave", {}, UplinkStatus)
+
+    async def uplink(self, wait: float = 0) -> UplinkStatus:
+        """How this server's machine is connected to a hub; `wait` seconds at most while that is decided."""
+        return await self._command("uplink:show", {"wait": wait}, UplinkStatus)
 
     async def kill_all(self) -> int:
         return (await self._command("kill-all", {}, Ended)).ended

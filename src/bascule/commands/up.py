@@ -20,6 +20,15 @@ NAMED = 5  # sessions that still run, by their titles
 
 
 def up(args: argparse.Namespace) -> int:
+    return _start(args, agents=True)
+
+
+def hub(args: argparse.Namespace) -> int:
+    """A server for machines that join it; it runs no agents itself."""
+    return _start(args, agents=False)
+
+
+def _start(args: argparse.Namespace, *, agents: bool) -> int:
     flags = {
         "host": args.host,
         "port": args.port,
@@ -27,6 +36,7 @@ def up(args: argparse.Namespace) -> int:
         "insecure_bind": True if args.insecure_bind else None,
         "tls_cert": args.tls_cert,
         "tls_key": args.tls_key,
+        "public_url": args.public_url,
     }
     settings = load(flags)
 
@@ -51,7 +61,7 @@ def up(args: argparse.Namespace) -> int:
         print(words, file=sys.stderr)
         return exits.FAILED
     try:
-        return _serve(settings, ready)
+        return _serve(settings, ready, agents=agents)
     except OSError as error:
         if error.errno in (errno.EADDRINUSE, errno.EACCES, errno.EADDRNOTAVAIL):
             print(_address_words(settings, error), file=sys.stderr)
@@ -68,14 +78,14 @@ def _running_words(titles: Sequence[str]) -> str:
     return f"{count} still running: {named}{more}. `bascule down` ends everything."
 
 
-def _serve(settings: Settings, ready: Callable[[str, Sequence[str]], None]) -> int:
+def _serve(settings: Settings, ready: Callable[[str, Sequence[str]], None], *, agents: bool) -> int:
     # Last, so that a wrong setting is named before the server's rooms are loaded.
     import uvloop
 
     from bascule import app
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(app.serve(settings, ready=ready))
+        return runner.run(app.serve(settings, ready=ready, agents=agents))
 
 
 def _address_words(settings: Settings, error: OSError) -> str:

@@ -26,6 +26,7 @@ from bascule.hub.api import grants as grants_api
 from bascule.hub.api import limits as limits_api
 from bascule.hub.api import projects as projects_api
 from bascule.hub.api import prompts as prompts_api
+from bascule.hub.api import uplink as uplink_api
 from bascule.hub.api.endpoint import routes_of
 from bascule.hub.api.openapi import description_of
 from bascule.hub.api.operation import Operation, Table
@@ -52,6 +53,7 @@ from bascule.hub.wire.headers import SecurityHeaders
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.frames import AgentProblem, AgentStatus
+from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.base import EventStore
@@ -67,6 +69,7 @@ def operation_table() -> Table:
     operations += [
         *machine.OPERATIONS,
         *pairing.OPERATIONS,
+        *uplink_api.OPERATIONS,
         *limits_api.OPERATIONS,
         *grants_api.OPERATIONS,
         *projects_api.OPERATIONS,
@@ -96,6 +99,7 @@ def build_app(
     launches: IdempotentLaunches | None = None,
     offers: PromptOffers | None = None,
     limits: LimitsBook | None = None,
+    uplink: UplinkControl | None = None,
     link_command: str = LINK_COMMAND,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
@@ -125,6 +129,7 @@ def build_app(
         steady=steady,
         launches=launches,
         offers=offers or PromptOffers(steady),
+        uplink=uplink,
         link_command=link_command,
     )
     grants.on_revoked(hub.open_streams.revoked)

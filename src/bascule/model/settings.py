@@ -102,6 +102,11 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """TLS private key file; needs `tls_cert`."""
     insecure_bind: bool = False
     """Allow listening on a non-loopback address without TLS."""
+    public_url: str = ""
+    """Address by which browsers and machines reach this server through a proxy or tunnel, such as
+    `https://bascule.example`; links are made with it, and its host and origin are accepted."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses of reverse proxies whose `X-Forwarded-For` is believed, such as `127.0.0.1`."""
     allowed_hosts: tuple[str, ...] = ()
     """Exact `Host` values to accept besides the loopback ones, such as `bascule.example:3333`."""
     allowed_origins: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bascule.hub.api.intake import ClientGone, header, read_body
 from bascule.hub.api.operation import Match, Operation, Table
 from bascule.hub.api.responses import error_answer, status_of
+from bascule.hub.door.addresses import address_of
 from bascule.hub.door.credentials import Credentials, take_credentials, token_in
 from bascule.hub.door.ended import way_in, what_became
 from bascule.hub.door.hosts import check_host, check_origin
@@ -96,7 +97,7 @@ class Access:
         opaque = match.operation is not None and match.operation.opaque_origin
         if not check_origin(self._hub.doors, scope["headers"], scope["scheme"], opaque=opaque):
             raise Turned(403)
-        address = scope["client"][0] if scope.get("client") else ""
+        address = address_of(scope, self._hub.settings.trusted_proxies)
         if match.operation is not None and match.operation.need == "public":
             body = await _body_of(match.operation, scope, receive)
             return Admitted(match.operation, match.params, None, body, address)

@@ -22,7 +22,8 @@ class Doorway:
         """A pattern where an exact value belongs stops the start."""
         _check_exact(settings)
         self._settings = settings
-        self.origins = frozenset(settings.allowed_origins)
+        own = (settings.public_url,) if settings.public_url else ()
+        self.origins = frozenset((*settings.allowed_origins, *own))
         self.bound(settings.port)
 
     def bound(self, port: int) -> None:
@@ -32,6 +33,9 @@ class Doorway:
 
     @property
     def url(self) -> str:
+        """The address that links are made with."""
+        if self._settings.public_url:
+            return self._settings.public_url
         host = self._settings.host
         scheme = "https" if self._settings.tls_cert else "http"
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
@@ -43,6 +47,11 @@ def _check_exact(settings: Settings) -> None:
             raise InvalidInput(
                 f"allowed_origins: {origin!r} is not an exact origin such as https://tracker.example."
             )
+    if settings.public_url and not EXACT_ORIGIN.fullmatch(settings.public_url):
+        raise InvalidInput(
+            f"public_url: {settings.public_url!r} is not an address such as https://bascule.example, "
+            "without a path and in small letters."
+        )
     for host in settings.allowed_hosts:
         if not EXACT_HOST.fullmatch(host):
             raise InvalidInput(f"allowed_hosts: {host!r} is not an exact host such as bascule.example:8443.")
@@ -56,7 +65,8 @@ def _hosts(settings: Settings, port: int) -> list[str]:
     # A browser leaves the scheme's own port out.
     if port == (443 if settings.tls_cert else 80):
         hosts += names
-    return [*hosts, *settings.allowed_hosts]
+    public = [settings.public_url.partition("://")[2]] if settings.public_url else []
+    return [*hosts, *public, *settings.allowed_hosts]
 
 
 def check_host(doors: Doorway, headers: Headers) -> int | None:

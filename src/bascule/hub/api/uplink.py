@@ -1,0 +1,64 @@
+"""This machine's connection to another hub: join, leave, and how it stands. For its own command line."""
+
+from bascule.api.bodies import JoinBody, UplinkQuery
+from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.operation import Operation
+from bascule.link.uplink import UplinkControl, UplinkStatus
+from bascule.model.errors import NotSupported
+
+
+async def status(call: Call[UplinkQuery]) -> UplinkStatus:
+    if call.hub.uplink is None:
+        return UplinkStatus()
+    return await call.hub.uplink.decided(call.body.wait)
+
+
+async def join(call: Call[JoinBody]) -> UplinkStatus:
+    uplink = _of(call)
+    await uplink.join(call.body.url, call.body.token)
+    return uplink.status
+
+
+async def leave(call: AnyCall) -> UplinkStatus:
+    uplink = _of(call)
+    await uplink.leave()
+    return uplink.status
+
+
+def _of(call: AnyCall) -> UplinkControl:
+    if call.hub.uplink is None:
+        raise NotSupported("This server runs no agents itself (`bascule hub`), so it joins no other.")
+    return call.hub.uplink
+
+
+OPERATIONS = (
+    Operation(
+        name="uplink:show",
+        method="GET",
+        path="/api/uplink",
+        need="owner",
+        body=UplinkQuery,
+        answer=UplinkStatus,
+        run=status,
+        summary="Get the state of this machine's connection to a hub",
+    ),
+    Operation(
+        name="uplink:join",
+        method="POST",
+        path="/api/uplink",
+        need="owner",
+        body=JoinBody,
+        answer=UplinkStatus,
+        run=join,
+        summary="Connect this machine to a hub",
+    ),
+    Operation(
+        name="uplink:leave",
+        method="DELETE",
+        path="/api/uplink",
+        need="owner",
+        answer=UplinkStatus,
+        run=leave,
+        summary="Disconnect this machine from its hub",
+    ),
+)
