@@ -37,9 +37,6 @@ class ScriptedTape:
     def read(self, offset: int, limit: int) -> bytes:
         return b""
 
-    def times(self) -> list[tuple[int, int]]:
-        return []
-
     async def tail(self, limit: int) -> TapeTail:
         return TapeTail(0, b"")
 

@@ -75,9 +75,6 @@ class ShownTape:
     def read(self, offset: int, limit: int) -> bytes:
         return SCREEN[offset : offset + limit]
 
-    def times(self) -> list[tuple[int, int]]:
-        return []
-
     async def tail(self, limit: int) -> TapeTail:
         return TapeTail(0, b"")
 

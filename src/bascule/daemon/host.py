@@ -108,6 +108,7 @@ class Host:
             comparing,
             self._found,
             self._unlogged,
+            self.tapes,
             commands,
         )
         for part in parts:

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from bascule.daemon.handlers import Handlers
 from bascule.daemon.live_sessions import LiveSessions, kept_name, process_name
 from bascule.daemon.tape_archive import ArchivedTape
 from bascule.drivers.terminal.mode_tracker import AT_START, prelude
-from bascule.link.tape import Delivered, Tape, TapeCut, TapeTail
-from bascule.model.commands import Actor
+from bascule.link.tape import Delivered, ReadTape, Tape, TapeCut, TapeRead, TapeTail
+from bascule.model.commands import Actor, Envelope
 from bascule.model.errors import BasculeError, SessionNotFound, SessionOver
 from bascule.policy.screening import safe_start
 from bascule.session.terminal import TerminalSupervisor
@@ -17,6 +18,7 @@ from bascule.transport.errors import SpoolTrimmed
 from bascule.transport.spool import SpoolReader
 from bascule.transport.times import read_times
 
+MAX_READ = 1024 * 1024
 ENDED = "This session has ended. Resume it to go on."
 
 
@@ -27,7 +29,31 @@ class LocalTapes:
         self._sessions = sessions
         self._check_storage = check_storage
 
+    def register(self, handlers: Handlers) -> None:
+        handlers.add(ReadTape, self._read)
+
+    async def _read(self, envelope: Envelope[ReadTape]) -> TapeRead:
+        asked = envelope.command
+        tape = await self._open(asked.session_id, asked.run, lambda: None, lambda _, __: None)
+        try:
+            limit = max(0, min(asked.limit, MAX_READ))
+            offset = max(tape.base, asked.offset)
+            try:
+                data = read_all(tape, offset, min(tape.end, offset + limit))
+            except TapeCut:  # trimmed while it was read: what is left begins later
+                offset = tape.base
+                data = read_all(tape, offset, min(tape.end, offset + limit))
+            times = tuple(tape.times())
+            return TapeRead(base=tape.base, end=tape.end, offset=offset, data=data, times=times)
+        finally:
+            tape.close()
+
     async def open(self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered) -> Tape:
+        return await self._open(session_id, run, grew, delivered)
+
+    async def _open(
+        self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
+    ) -> "EndedTape | LiveTape":
         name = kept_name(session_id, run)
         find = partial(self._sessions.archive.find, name)
         live = self._sessions.terminal(session_id)
@@ -160,3 +186,11 @@ class LiveTape:
     def _tell(self, length: int, error: BasculeError | None) -> None:
         if self._delivered is not None:
             self._delivered(length, error)
+
+
+def read_all(tape: Tape, start: int, stop: int) -> bytes:
+    pieces: list[bytes] = []
+    while start < stop and (piece := tape.read(start, stop - start)):
+        pieces.append(piece)
+        start += len(piece)
+    return b"".join(pieces)

@@ -7,6 +7,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
+from bascule.hub import daemon_socket
 from bascule.hub.api import (
     cast,
     comparisons,
@@ -78,7 +79,12 @@ def operation_table() -> Table:
         *git.OPERATIONS,
     ]
     operations += [*found.OPERATIONS, *rules.OPERATIONS, *comparisons.OPERATIONS, *unlogged.OPERATIONS]
-    operations += [*subscriptions.OPERATIONS, *viewer.OPERATIONS, *launch.OPERATIONS]
+    operations += [
+        *daemon_socket.OPERATIONS,
+        *subscriptions.OPERATIONS,
+        *viewer.OPERATIONS,
+        *launch.OPERATIONS,
+    ]
     operations += [*prompts_api.OPERATIONS, *prompt_files.OPERATIONS]
     operations.append(socket_operation(lambda: table))
     table = Table([*operations, description_of(operations)])

@@ -9,6 +9,7 @@ from bascule.link.git import GitCommand
 from bascule.link.machine import AgentInfo, AgentState, MachineCommand
 from bascule.link.prompts import PromptFilesCommand
 from bascule.link.rules import RulesCommand
+from bascule.link.tape import ReadTape
 from bascule.link.unlogged import UnloggedCommand
 from bascule.model.commands import Actor, AnySessionCommand
 from bascule.model.errors import Refusal
@@ -188,6 +189,7 @@ DeviceCommand = (
     | ComparisonCommand
     | UnloggedCommand
     | PromptFilesCommand
+    | ReadTape
 )
 
 
@@ -275,6 +277,23 @@ class TapeCredit(Frame, frozen=True):
     upto: int
 
 
+class TailTape(Frame, frozen=True):
+    """Where does a viewer begin that wants about the last `limit` bytes? `n` numbers the question."""
+
+    tape: int
+    n: int
+    limit: int
+
+
+class TapeTailed(Frame, frozen=True):
+    """The answer to `TailTape`."""
+
+    tape: int
+    n: int
+    offset: int
+    prelude: bytes = b""
+
+
 class TapeTyped(Frame, frozen=True):
     """Keys for the program. `n` counts them, from 1; `reply` marks a terminal's own answer to a question."""
 
@@ -322,6 +341,7 @@ UpFrame = (
     | TapeOpened
     | TapePiece
     | TapeState
+    | TapeTailed
     | TapeDelivered
     | Ping
     | Pong
@@ -337,6 +357,7 @@ DownFrame = (
     | Cancel
     | OpenTape
     | TapeCredit
+    | TailTape
     | TapeTyped
     | ResizeTape
     | RedrawTape

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from bascule.model.commands import Actor
+from bascule.model.commands import Actor, Answer, SessionCommand
 from bascule.model.errors import BasculeError
 
 
@@ -22,6 +22,24 @@ class TapeTail(Struct, frozen=True):
 
     offset: int
     prelude: bytes
+
+
+class TapeRead(Answer, frozen=True, kw_only=True):
+    """A piece of a tape from `offset`. `times` has offsets, and the milliseconds since 1970 at each."""
+
+    base: int
+    end: int
+    offset: int
+    data: bytes
+    times: tuple[tuple[int, int], ...]
+
+
+class ReadTape(SessionCommand[TapeRead], frozen=True, kw_only=True):
+    """Read from an offset, or from the tape's beginning when that was trimmed already."""
+
+    run: int
+    offset: int
+    limit: int
 
 
 class Tape(Protocol):
@@ -45,10 +63,6 @@ class Tape(Protocol):
 
     def read(self, offset: int, limit: int) -> bytes:
         """At most `limit` bytes from `offset`; b"" when none are here yet. Raises `TapeCut`."""
-        ...
-
-    def times(self) -> list[tuple[int, int]]:
-        """Offsets with the milliseconds since 1970 at which the output from there came; may be empty."""
         ...
 
     async def tail(self, limit: int) -> TapeTail:

@@ -13,7 +13,7 @@ from bascule.api.answers import CastPage
 from bascule.api.bodies import CastQuery
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
-from bascule.link.tape import Tape, TapeCut
+from bascule.link.tape import ReadTape, TapeRead
 from bascule.model.codec import decode_logged
 from bascule.model.errors import NotSupported
 from bascule.model.events import SessionStarted, TerminalResized
@@ -29,15 +29,12 @@ async def cast(call: Call[CastQuery]) -> CastPage:
     record = call.record
     if record.driver != "terminal":
         raise NotSupported("Only a terminal has a recording; export this session as Markdown, HTML or JSON.")
-    board = call.hub.switchboard
-    await board.met()
-    tapes = board.tapes(record.device or board.device(None))
-    tape = await tapes.open(record.session_id, record.started_seq, lambda: None, lambda _, __: None)
-    try:
-        size, resizes = await _sizes(call, record)
-        return _page(tape, record, size, resizes, call.body.offset)
-    finally:
-        tape.close()
+    asked = ReadTape(
+        session_id=record.session_id, run=record.started_seq, offset=call.body.offset or 0, limit=PAGE_BYTES
+    )
+    read = await call.ask(asked)
+    size, resizes = await _sizes(call, record)
+    return _page(read, record, size, resizes, first=call.body.offset is None)
 
 
 async def _sizes(call: Call[CastQuery], record: SessionRecord) -> tuple[tuple[int, int], list[Resize]]:
@@ -63,20 +60,13 @@ def milliseconds(at: str) -> int:
 
 
 def _page(
-    tape: Tape, record: SessionRecord, size: tuple[int, int], resizes: list[Resize], offset: int | None
+    read: TapeRead, record: SessionRecord, size: tuple[int, int], resizes: list[Resize], *, first: bool
 ) -> CastPage:
-    times, began = tape.times(), milliseconds(record.started_at)
-    first = offset is None
-    start = max(tape.base, offset or 0)
-    stop = min(tape.end, start + PAGE_BYTES)
-    try:
-        data = read_all(tape, start, stop)
-    except TapeCut:  # trimmed while it was read: what is left begins later
-        start = tape.base
-        data = read_all(tape, start, min(tape.end, start + PAGE_BYTES))
-    data = whole_characters(data) if start + len(data) < tape.end else data
+    times, began = list(read.times), milliseconds(record.started_at)
+    start = read.offset
+    data = whole_characters(read.data) if start + len(read.data) < read.end else read.data
     end = start + len(data)
-    more = end < tape.end and bool(data)
+    more = end < read.end and bool(data)
     since = 0 if first else time_at(times, start, began)
     until = time_at(times, end, began) if more else None
     shown = [one for one in resizes if one[0] >= since and (until is None or one[0] < until)]
@@ -84,14 +74,6 @@ def _page(
     if first:
         lines.insert(0, header(record, size))
     return CastPage(text="".join(line + "\n" for line in lines), next=end if more else None)
-
-
-def read_all(tape: Tape, start: int, stop: int) -> bytes:
-    pieces: list[bytes] = []
-    while start < stop and (piece := tape.read(start, stop - start)):
-        pieces.append(piece)
-        start += len(piece)
-    return b"".join(pieces)
 
 
 def whole_characters(data: bytes) -> bytes:

@@ -21,6 +21,10 @@ def text_frame(payload: bytes) -> bytes:
     return _head(0x81, len(payload)) + payload
 
 
+def binary_frame(payload: bytes) -> bytes:
+    return _head(0x82, len(payload)) + payload
+
+
 def tape_frame(offset: int, payload: bytes) -> bytes:
     """A whole binary frame: eight bytes that say where on the tape the rest belongs, then the rest."""
     return b"".join((_head(0x82, len(payload) + 8), struct.pack("!Q", offset), payload))

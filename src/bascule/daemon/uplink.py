@@ -1,0 +1,287 @@
+"""The uplink: keeps this machine connected to the hub that it has joined, and says how that stands."""
+
+import asyncio
+import contextlib
+import logging
+import random
+import socket as sockets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
+
+from bascule import __version__
+from bascule.link.frames import AnyFrame, LineRefused, Ping, Pong, Reply, Welcome
+from bascule.link.ladder import Ladder
+from bascule.link.line import Line
+from bascule.link.liveness import Liveness
+from bascule.link.priorities import Priority
+from bascule.link.uplink import UplinkState, UplinkStatus
+from bascule.link.wire import MAX_MESSAGE, SUBPROTOCOL, LineError, UnknownFrame
+from bascule.link.words import UnknownAsk
+from bascule.model.errors import NotSupported
+from bascule.model.loopback import is_loopback
+
+log = logging.getLogger(__name__)
+
+CLIENT_ID = "X-Bascule-Client-ID"
+OPEN_SECONDS = 15.0
+AHEAD = 64 * 1024  # bytes that wait in the socket: what is urgent is never far behind them
+LOOK_SECONDS = 1.0
+WAKE_SECONDS = 10.0  # a sleep that took so much longer was the machine's own
+ROUTES = ("/proc/net/route", "/proc/net/ipv6_route")
+
+
+class HubAddress(Struct, frozen=True):
+    """Where the hub is, and what this machine shows there."""
+
+    url: str
+    token: str
+    device: str
+
+
+class HostLine(Protocol):
+    """The daemon's end of one connection."""
+
+    def receive(self, frame: Any) -> None: ...
+    def closed(self) -> None: ...
+
+
+Send = Callable[..., None]  # (frame, priority=None)
+Attach = Callable[[Send, int], HostLine]  # with the number of this connection
+
+
+class Uplink:
+    """One hub, connected to again and again until `run` is cancelled."""
+
+    def __init__(
+        self,
+        address: HubAddress,
+        attach: Attach,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+        changed: Callable[[UplinkStatus], None],
+    ) -> None:
+        self._address, self._attach = address, attach
+        self._clock, self._steady, self._changed = clock, steady, changed
+        self._ladder = Ladder()
+        self._attempts = 0
+        self._welcomed_at: float | None = None
+        self.status = UplinkStatus(state="connecting", url=address.url, since=clock())
+
+    async def run(self) -> None:
+        while True:
+            await self._pause(self._ladder.delay(self._steady(), random.random()))
+            self._attempts += 1
+            try:
+                await self._serve(await self._open())
+            except InvalidStatus as error:
+                self._refused(error.response.status_code)
+            except LineRefusal as error:
+                self._ladder.refused(self._steady(), error.refused.retry)
+                self._say("refused", error.refused.message)
+            except (
+                OSError,
+                TimeoutError,
+                InvalidHandshake,
+                InvalidURI,
+                ConnectionClosed,
+                LineError,
+            ) as error:
+                self._say("unreachable", _why(error))
+
+    async def _open(self) -> ClientConnection:
+        parts = urlsplit(self._address.url)
+        scheme = "wss" if parts.scheme == "https" else "ws"
+        nearby = is_loopback(parts.hostname or "")
+        connection = await connect(
+            urlunsplit((scheme, parts.netloc, "/ws/daemon", "", "")),
+            additional_headers={
+                "Authorization": f"Bearer {self._address.token}",
+                CLIENT_ID: self._address.device,
+            },
+            subprotocols=[SUBPROTOCOL],  # type: ignore[list-item]
+            compression=None,
+            proxy=None if nearby else True,
+            max_size=MAX_MESSAGE,
+            open_timeout=OPEN_SECONDS,
+            ping_interval=None,  # any byte is a sign of life, and the line asks for one itself
+            write_limit=AHEAD,
+        )
+        _keep_little_unsent(connection.transport)
+        return connection
+
+    async def _serve(self, connection: ClientConnection) -> None:
+        nearby = is_loopback(urlsplit(self._address.url).hostname or "")
+        talk = Talk(connection, self._attach, self._attempts, self._clock, self._steady, nearby=nearby)
+        try:
+            await talk.run(self._welcomed, self._heard)
+        finally:
+            if self._welcomed_at is not None:
+                self._ladder.lost(self._steady() - self._welcomed_at)
+                self._welcomed_at = None
+
+    def _welcomed(self, welcome: Welcome) -> None:
+        self._welcomed_at = self._steady()
+        self.status = UplinkStatus(
+            state="connected", url=self._address.url, hub=welcome.name, since=self._clock()
+        )
+        self._heard()
+        self._changed(self.status)
+
+    def _heard(self) -> None:
+        self.status = replace(self.status, heard_at=self._clock())
+
+    def _refused(self, status: int) -> None:
+        if status in (401, 403):
+            self._ladder.turned_away(self._steady())
+            words = "The hub does not know this machine any more. Join again: bascule daemon join"
+            self._say("refused", f"{words} {self._address.url}")
+        else:
+            self._say("unreachable", f"The hub answers with status {status}.")
+
+    def _say(self, state: UplinkState, message: str) -> None:
+        if (self.status.state, self.status.message) != (state, message):
+            log.info("hub %s: %s", self._address.url, message)
+            self.status = replace(self.status, state=state, message=message, since=self._clock())
+            self._changed(self.status)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but not longer than until the machine wakes up or its network changes."""
+        ends, routes = self._steady() + seconds, _routes()
+        while (left := ends - self._steady()) > 0:
+            slept, began = min(left, LOOK_SECONDS), self._steady()
+            await asyncio.sleep(slept)
+            if self._steady() - began > slept + WAKE_SECONDS or _routes() != routes:
+                self._ladder.woken()
+                ends, routes = self._steady() + self._ladder.delay(self._steady(), random.random()), _routes()
+
+
+class LineRefusal(Exception):
+    """The hub refused this connection, in words."""
+
+    def __init__(self, refused: LineRefused) -> None:
+        super().__init__(refused.message)
+        self.refused = refused
+
+
+class Talk:
+    """One connection to the hub, from the first frame to the end."""
+
+    def __init__(
+        self,
+        connection: ClientConnection,
+        attach: Attach,
+        attempt: int,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+        *,
+        nearby: bool,
+    ) -> None:
+        self._connection = connection
+        self._clock, self._steady = clock, steady
+        self._line = Line("daemon", deflated=not nearby)
+        self._liveness = Liveness(steady())
+        self._something = asyncio.Event()
+        self._host = attach(self._send, attempt)
+
+    async def run(self, welcomed: Callable[[Welcome], None], heard: Callable[[], None]) -> None:
+        """Until either side ends it. Raises what ended it."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._write(), name="uplink writer")
+                group.create_task(self._watch(), name="uplink watch")
+                await self._read(welcomed, heard)
+                raise ConnectionResetError("The hub closed the connection.")
+        except* (OSError, LineError, LineRefusal, ConnectionClosed) as errors:
+            raise _first(errors) from None
+        finally:
+            self._host.closed()
+            with contextlib.suppress(ConnectionClosed, OSError):
+                await self._connection.close()
+
+    def _send(self, frame: AnyFrame, priority: Priority | None = None) -> None:
+        try:
+            self._line.send(frame, priority)
+        except LineError as error:
+            if not isinstance(frame, Reply):
+                raise
+            self._line.send(Reply(frame.ask, refusal=NotSupported(error.message).refusal()))
+        self._something.set()
+
+    async def _read(self, welcomed: Callable[[Welcome], None], heard: Callable[[], None]) -> None:
+        async for message in self._connection:
+            self._liveness.heard(self._steady())
+            heard()
+            for frame in self._line.receive(message):
+                match frame:
+                    case Welcome():
+                        welcomed(frame)
+                        self._host.receive(frame)
+                    case LineRefused():
+                        raise LineRefusal(frame)
+                    case Ping():
+                        self._send(Pong(frame.n, frame.clock, self._clock()))
+                    case Pong():
+                        pass  # any byte was the sign of life
+                    case UnknownFrame():
+                        log.info("the hub sent %s, which this version does not know", frame.type)
+                    case UnknownAsk():
+                        words = (
+                            f"Bascule {__version__} on this machine does not know {frame.type}; update it."
+                        )
+                        self._send(Reply(frame.ask, refusal=NotSupported(words).refusal()))
+                    case _:
+                        self._host.receive(frame)
+
+    async def _write(self) -> None:
+        while True:
+            await self._something.wait()
+            self._something.clear()
+            while messages := self._line.take(AHEAD):
+                for message in messages:
+                    await self._connection.send(message)
+
+    async def _watch(self) -> None:
+        while True:
+            look = self._liveness.look(self._steady())
+            if look.state == "dead":
+                self._connection.transport.abort()
+                raise ConnectionResetError("The hub has not been heard for 30 seconds.")
+            if look.ping is not None:
+                self._send(Ping(look.ping, self._clock()))
+            await asyncio.sleep(max(0.0, look.again - self._steady()))
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    one = errors.exceptions[0]
+    return _first(one) if isinstance(one, BaseExceptionGroup) else one
+
+
+def _keep_little_unsent(transport: asyncio.BaseTransport) -> None:
+    """What waits in the kernel can't be overtaken: let it be little, where the system can be told."""
+    option = getattr(sockets, "TCP_NOTSENT_LOWAT", 25)
+    with contextlib.suppress(OSError, AttributeError):
+        transport.get_extra_info("socket").setsockopt(sockets.IPPROTO_TCP, option, AHEAD)
+
+
+def _routes() -> tuple[bytes, ...]:
+    """Where packets go, as the system says; changes when a network comes or goes. Empty where unknown."""
+    found: list[bytes] = []
+    for path in ROUTES:
+        try:
+            found.append(Path(path).read_bytes())
+        except OSError:
+            return ()
+    return tuple(found)
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return "It does not answer."
+    return str(error) or type(error).__name__

@@ -1,0 +1,321 @@
+"""Terminals of a machine behind a link: one stream of output for all viewers of a terminal here."""
+
+import asyncio
+from collections.abc import Callable
+
+from bascule.link.frames import (
+    AnyFrame,
+    CloseTape,
+    OpenTape,
+    RedrawTape,
+    ResizeTape,
+    TailTape,
+    TapeCredit,
+    TapeDelivered,
+    TapeOpened,
+    TapePiece,
+    TapeState,
+    TapeTailed,
+    TapeTyped,
+)
+from bascule.link.tape import Delivered, TapeCut, TapeTail
+from bascule.model.commands import Actor
+from bascule.model.errors import BasculeError, DeviceOffline, Refused, SessionOver
+
+MIRROR = 2 * 1024 * 1024  # bytes of output kept for viewers who are slower than the fastest
+TAIL = 256 * 1024
+CREDIT = 1024 * 1024  # beyond what the fastest viewer has read
+OPEN_SECONDS = 10.0
+
+Send = Callable[[AnyFrame], None]
+FromTape = TapeOpened | TapePiece | TapeState | TapeTailed | TapeDelivered
+FROM_TAPE = (TapeOpened, TapePiece, TapeState, TapeTailed, TapeDelivered)
+
+AWAY = "The machine is away; its terminals are shown again when it is back."
+LOST = "The connection to the machine was lost; it is not known whether these keys arrived."
+
+
+class LinkTapes:
+    """The terminals of one machine. They outlive its connections: after a cut each goes on where it was."""
+
+    def __init__(self) -> None:
+        self._send: Send | None = None
+        self._count = 0
+        self._mirrors: dict[tuple[str, int], Mirror] = {}
+        self._by_number: dict[int, Mirror] = {}
+
+    def connected(self, send: Send) -> None:
+        """The machine has a new connection."""
+        self._send = send
+        for mirror in list(self._mirrors.values()):
+            mirror.reopen()
+
+    def disconnected(self) -> None:
+        self._send = None
+        for mirror in self._mirrors.values():
+            mirror.lost()
+
+    def receive(self, frame: FromTape) -> None:
+        mirror = self._by_number.get(frame.tape)
+        if mirror is not None:
+            mirror.receive(frame)
+
+    async def open(
+        self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
+    ) -> "LinkTape":
+        mirror = self._mirrors.get((session_id, run))
+        if mirror is None:
+            mirror = self._mirrors[session_id, run] = Mirror(self, session_id, run)
+            mirror.reopen()
+        tape = LinkTape(mirror, grew, delivered)
+        try:
+            await mirror.opened()
+        except BaseException:
+            tape.close()
+            raise
+        return tape
+
+    # For mirrors
+
+    def send(self, frame: AnyFrame) -> None:
+        if self._send is None:
+            raise DeviceOffline(AWAY)
+        self._send(frame)
+
+    @property
+    def is_connected(self) -> bool:
+        return self._send is not None
+
+    def number(self, mirror: "Mirror") -> int:
+        self._count += 1
+        self._by_number[self._count] = mirror
+        return self._count
+
+    def forget_number(self, number: int) -> None:
+        self._by_number.pop(number, None)
+
+    def forget(self, mirror: "Mirror") -> None:
+        self._mirrors.pop((mirror.session_id, mirror.run), None)
+        self.forget_number(mirror.tape)
+
+
+class Mirror:
+    """The newest output of one run of one terminal, as far as it has come, and its viewers."""
+
+    def __init__(self, tapes: LinkTapes, session_id: str, run: int) -> None:
+        self.session_id, self.run = session_id, run
+        self.tape = 0  # its number on the connection
+        self.viewers: list[LinkTape] = []
+        self.start = self.end = 0  # offsets of what is kept
+        self._prelude = b""  # for a viewer that begins at `start`, until output has been dropped there
+        self._data = bytearray()
+        self._known_end = 0
+        self._ended = False
+        self._problem: BasculeError | None = None
+        self._tapes = tapes
+        self._ready = asyncio.Event()
+        self._read_to = 0  # by the fastest viewer
+        self._credit = 0
+        self._keys: dict[int, tuple[Delivered, int]] = {}
+        self._key_count = 0
+        self._tails: dict[int, asyncio.Future[TapeTail]] = {}
+        self._tail_count = 0
+
+    @property
+    def known_end(self) -> int:
+        return max(self.end, self._known_end)
+
+    @property
+    def over(self) -> bool:
+        """All of it has come, and there will be no more."""
+        return self._ended and self.end >= self._known_end
+
+    async def opened(self) -> None:
+        try:
+            async with asyncio.timeout(OPEN_SECONDS):
+                await self._ready.wait()
+        except TimeoutError:
+            raise DeviceOffline("The machine did not show its terminal in time; try again.") from None
+        if self._problem is not None:
+            raise self._problem
+
+    def reopen(self, after: int | None = None) -> None:
+        """Ask for output from where we are, or from another offset, under a new number."""
+        self._tapes.forget_number(self.tape)
+        if not self._tapes.is_connected:
+            return
+        began = self.end > 0
+        self.tape = self._tapes.number(self)
+        place = after if after is not None else self.end if began else None
+        self._tapes.send(OpenTape(self.tape, self.session_id, self.run, CREDIT, place, TAIL))
+
+    def lost(self) -> None:
+        keys, self._keys = self._keys, {}
+        for delivered, length in keys.values():
+            delivered(length, DeviceOffline(LOST))
+        tails, self._tails = self._tails, {}
+        for waiting in tails.values():
+            if not waiting.done():
+                waiting.set_exception(DeviceOffline(AWAY))
+
+    def receive(self, frame: FromTape) -> None:
+        match frame:
+            case TapeOpened():
+                self._opened(frame)
+            case TapePiece():
+                self._take(frame)
+            case TapeState():
+                self._state(frame)
+            case TapeTailed():
+                waiting = self._tails.pop(frame.n, None)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(TapeTail(frame.offset, frame.prelude))
+            case TapeDelivered():
+                self._delivered(frame)
+
+    def _opened(self, frame: TapeOpened) -> None:
+        if frame.offset != self.end or not self._ready.is_set():
+            self._begin_at(frame.offset, frame.prelude)
+        self._known_end = frame.end
+        self._credit = frame.offset + CREDIT
+        self._ready.set()
+        self._tell()
+
+    def _begin_at(self, offset: int, prelude: bytes) -> None:
+        self._data.clear()
+        self.start = self.end = self._read_to = offset
+        self._prelude = prelude
+
+    def _take(self, piece: TapePiece) -> None:
+        if piece.offset > self.end:
+            self._begin_at(piece.offset, b"")  # it was trimmed there before it could be sent
+        data = piece.data[self.end - piece.offset :]
+        self._data += data
+        self.end += len(data)
+        surplus = len(self._data) - MIRROR
+        if surplus > MIRROR // 4:  # now and then, not with every piece
+            del self._data[:surplus]
+            self.start += surplus
+            self._prelude = b""
+        self._tell()
+
+    def _state(self, frame: TapeState) -> None:
+        if frame.refusal is not None and not self._ready.is_set():
+            self._problem = Refused(frame.refusal)
+            self._ready.set()
+            return
+        self._known_end = max(self._known_end, frame.end)
+        self._ended = frame.over
+        self._tell()
+
+    def _delivered(self, frame: TapeDelivered) -> None:
+        waiting = self._keys.pop(frame.n, None)
+        if waiting is not None:
+            delivered, length = waiting
+            delivered(length, Refused(frame.refusal) if frame.refusal is not None else None)
+
+    def _tell(self) -> None:
+        for viewer in list(self.viewers):
+            viewer.grew()
+
+    # For viewers
+
+    def read(self, offset: int, limit: int) -> bytes:
+        if offset < self.start:
+            raise TapeCut
+        begin = offset - self.start
+        data = bytes(self._data[begin : begin + limit])
+        self._read_to = max(self._read_to, offset + len(data))
+        if self._read_to + CREDIT - self._credit >= CREDIT // 4 and self._tapes.is_connected:
+            self._credit = self._read_to + CREDIT
+            self._tapes.send(TapeCredit(self.tape, self._credit))
+        return data
+
+    async def tail(self, limit: int) -> TapeTail:
+        """Where a viewer begins. One that wants what has not come yet has the stream begin there."""
+        if self.over and self._prelude and limit >= self.end - self.start:
+            return TapeTail(self.start, self._prelude)
+        self._tail_count += 1
+        waiting = self._tails[self._tail_count] = asyncio.get_running_loop().create_future()
+        self._tapes.send(TailTape(self.tape, self._tail_count, limit))
+        tail = await waiting
+        if tail.offset > self.end:
+            self._tapes.send(CloseTape(self.tape))
+            self._begin_at(tail.offset, tail.prelude)
+            self.reopen(tail.offset)
+        elif tail.offset < self.start:
+            return TapeTail(self.start, self._prelude or tail.prelude)
+        return tail
+
+    def type(self, data: bytes, by: Actor, delivered: Delivered, *, reply: bool) -> None:
+        self._key_count += 1
+        number = self._key_count
+        try:
+            if self.over:
+                raise SessionOver("This session has ended. Resume it to go on.")
+            self._tapes.send(TapeTyped(self.tape, number, data, by, reply))
+        except BasculeError as error:
+            delivered(len(data), error)
+            return
+        self._keys[number] = delivered, len(data)
+
+    def resize(self, cols: int, rows: int, by: Actor) -> None:
+        self._tapes.send(ResizeTape(self.tape, cols, rows, by))
+
+    def redraw(self) -> None:
+        self._tapes.send(RedrawTape(self.tape))
+
+    def left(self, viewer: "LinkTape") -> None:
+        self.viewers.remove(viewer)
+        if not self.viewers:
+            self._tapes.forget(self)
+            if self._tapes.is_connected:
+                self._tapes.send(CloseTape(self.tape))
+
+
+class LinkTape:
+    """One viewer's access to a mirror."""
+
+    def __init__(self, mirror: Mirror, grew: Callable[[], None], delivered: Delivered) -> None:
+        self._mirror, self._grew, self._delivered = mirror, grew, delivered
+        self._open = True
+        mirror.viewers.append(self)
+
+    @property
+    def base(self) -> int:
+        return self._mirror.start
+
+    @property
+    def end(self) -> int:
+        return self._mirror.known_end
+
+    @property
+    def over(self) -> bool:
+        return self._mirror.over
+
+    def read(self, offset: int, limit: int) -> bytes:
+        return self._mirror.read(offset, limit)
+
+    async def tail(self, limit: int) -> TapeTail:
+        return await self._mirror.tail(limit)
+
+    def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
+        self._mirror.type(data, by, self._told, reply=reply)
+
+    def resize(self, cols: int, rows: int, by: Actor) -> None:
+        self._mirror.resize(cols, rows, by)
+
+    def redraw(self) -> None:
+        self._mirror.redraw()
+
+    def grew(self) -> None:
+        self._grew()
+
+    def close(self) -> None:
+        if self._open:
+            self._open = False
+            self._mirror.left(self)
+
+    def _told(self, length: int, error: BasculeError | None) -> None:
+        if self._open:
+            self._delivered(length, error)

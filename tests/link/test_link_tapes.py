@@ -1,0 +1,277 @@
+"""Terminals over a link: both ends joined in memory, and a tape that a test writes."""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+import pytest
+
+from bascule.daemon.tape_streams import TAPE_FRAMES, TapeStreams
+from bascule.hub.terminal.link_tapes import CREDIT, FROM_TAPE, MIRROR, LinkTape, LinkTapes
+from bascule.link.frames import AnyFrame, TapePiece
+from bascule.link.tape import Delivered, TapeCut, TapeTail
+from bascule.model.commands import Actor
+from bascule.model.errors import BasculeError, DeviceOffline, SessionNotFound
+
+pytestmark = pytest.mark.anyio
+
+ANA = Actor("ana")
+
+
+class WrittenTape:
+    """A terminal's output as the test writes it, and what viewers asked of it."""
+
+    def __init__(self) -> None:
+        self.data, self.base, self.over = b"", 0, False
+        self.typed: list[bytes] = []
+        self.sizes: list[tuple[int, int]] = []
+        self.redrawn = 0
+        self.watchers: list[Callable[[], None]] = []
+
+    @property
+    def end(self) -> int:
+        return len(self.data)
+
+    def write(self, data: bytes, *, over: bool = False) -> None:
+        self.data += data
+        self.over = over
+        for grew in list(self.watchers):
+            grew()
+
+
+class Reading:
+    """One reader of it, as the daemon's own tapes would be."""
+
+    def __init__(self, tape: WrittenTape, grew: Callable[[], None], delivered: Delivered) -> None:
+        self._tape, self._grew, self._delivered = tape, grew, delivered
+        tape.watchers.append(grew)
+
+    @property
+    def base(self) -> int:
+        return self._tape.base
+
+    @property
+    def end(self) -> int:
+        return self._tape.end
+
+    @property
+    def over(self) -> bool:
+        return self._tape.over
+
+    def read(self, offset: int, limit: int) -> bytes:
+        if offset < self._tape.base:
+            raise TapeCut
+        return self._tape.data[offset : offset + limit]
+
+    async def tail(self, limit: int) -> TapeTail:
+        return TapeTail(max(self.base, self.end - limit), b"\x1b[m")
+
+    def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
+        self._tape.typed.append(data)
+        self._delivered(len(data), None)
+
+    def resize(self, cols: int, rows: int, by: Actor) -> None:
+        self._tape.sizes.append((cols, rows))
+
+    def redraw(self) -> None:
+        self._tape.redrawn += 1
+
+    def close(self) -> None:
+        self._tape.watchers.remove(self._grew)
+
+
+class WrittenTapes:
+    def __init__(self) -> None:
+        self.tape = WrittenTape()
+
+    async def open(
+        self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
+    ) -> Reading:
+        if session_id != "s1":
+            raise SessionNotFound(session_id)
+        return Reading(self.tape, grew, delivered)
+
+
+class Joined:
+    """A hub's and a machine's end, joined by frames that arrive one turn of the loop later."""
+
+    def __init__(self) -> None:
+        self.machine, self.hub = WrittenTapes(), LinkTapes()
+        self.pieces: list[TapePiece] = []
+        self._line = 0
+        self.streams: TapeStreams
+        self.connect()
+
+    def connect(self) -> None:
+        self._line += 1
+        line, loop = self._line, asyncio.get_running_loop()
+
+        def up(frame: AnyFrame) -> None:
+            assert isinstance(frame, FROM_TAPE)
+            if isinstance(frame, TapePiece):
+                self.pieces.append(frame)
+            loop.call_soon(lambda: self.hub.receive(frame) if line == self._line else None)
+
+        self.streams = streams = TapeStreams(self.machine, up)
+
+        def down(frame: AnyFrame) -> None:
+            assert isinstance(frame, TAPE_FRAMES)
+            loop.call_soon(lambda: streams.receive(frame) if line == self._line else None)
+
+        self.hub.connected(down)
+
+    def cut(self) -> None:
+        self._line += 1
+        self.streams.close()
+        self.hub.disconnected()
+
+
+class Viewer:
+    """Reads as a viewer does, and remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.seen, self.place, self.skipped = b"", 0, 0
+        self.delivered: list[tuple[int, BasculeError | None]] = []
+        self.more = asyncio.Event()
+        self.tape: LinkTape
+
+    async def enter(self, joined: Joined, session_id: str = "s1", tail: int = 64 * 1024) -> "Viewer":
+        self.tape = await joined.hub.open(session_id, 1, self.more.set, self._told)
+        begin = await self.tape.tail(tail)
+        self.place = begin.offset
+        return self
+
+    def _told(self, length: int, error: BasculeError | None) -> None:
+        self.delivered.append((length, error))
+        self.more.set()
+
+    async def read_to(self, end: int) -> bytes:
+        async with asyncio.timeout(20):
+            while self.place < end:
+                self.more.clear()
+                try:
+                    data = self.tape.read(self.place, 256 * 1024)
+                except TapeCut:
+                    self.place, self.skipped = (await self.tape.tail(1000)).offset, self.skipped + 1
+                    continue
+                self.seen += data
+                self.place += len(data)
+                if not data:
+                    await self.more.wait()
+        return self.seen
+
+
+async def test_a_viewer_sees_the_tail_and_everything_after_it() -> None:
+    joined = Joined()
+    joined.machine.tape.write(b"x" * 1000)
+    viewer = await Viewer().enter(joined, tail=100)
+    assert viewer.place == 900
+    joined.machine.tape.write(b"hello")
+    assert await viewer.read_to(1005) == b"x" * 100 + b"hello"
+
+
+async def test_keys_sizes_and_redraws_reach_the_terminal() -> None:
+    joined = Joined()
+    viewer = await Viewer().enter(joined)
+    viewer.more.clear()
+    viewer.tape.resize(120, 40, ANA)
+    viewer.tape.redraw()
+    viewer.tape.type(b"ls\r", ANA)
+    await viewer.more.wait()
+    tape = joined.machine.tape
+    assert (tape.typed, tape.sizes, tape.redrawn) == ([b"ls\r"], [(120, 40)], 1)
+    assert viewer.delivered == [(3, None)]
+
+
+async def test_a_terminal_that_has_ended_is_over_once_all_its_output_has_come() -> None:
+    joined = Joined()
+    joined.machine.tape.write(b"bye", over=True)
+    viewer = await Viewer().enter(joined)
+    assert await viewer.read_to(3) == b"bye"
+    async with asyncio.timeout(5):
+        while not viewer.tape.over:
+            viewer.more.clear()
+            await viewer.more.wait()
+    viewer.tape.type(b"late", ANA)
+    assert viewer.delivered[0][1] is not None
+
+
+async def test_a_terminal_that_is_not_there_is_refused_in_the_machines_words() -> None:
+    joined = Joined()
+    with pytest.raises(BasculeError) as refused:
+        await Viewer().enter(joined, "nowhere")
+    assert refused.value.refusal().code == "SESSION_NOT_FOUND"
+
+
+async def test_output_waits_for_the_fastest_viewer_and_a_stalled_one_costs_nothing() -> None:
+    joined = Joined()
+    fast, stalled = await Viewer().enter(joined), await Viewer().enter(joined)
+    size = CREDIT + MIRROR * 2
+    joined.machine.tape.write(b"y" * size)
+    await asyncio.sleep(0)
+    assert len(await fast.read_to(size)) == size
+    assert sum(len(piece.data) for piece in joined.pieces) == size  # once for both
+    await stalled.read_to(size)
+    assert stalled.skipped == 1
+    joined.machine.tape.write(b"z" * size)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert sum(len(piece.data) for piece in joined.pieces) <= size + CREDIT  # nobody reads: it stops
+
+
+async def test_viewers_go_on_after_a_cut_where_they_were() -> None:
+    joined = Joined()
+    viewer = await Viewer().enter(joined)
+    written, chance = b"", random.Random(7)
+    for n in range(200):
+        data = f"{n} ".encode() * chance.randint(1, 400)
+        written += data
+        joined.machine.tape.write(data)
+        if chance.random() < 0.2:
+            joined.cut()
+            joined.machine.tape.write(b"meanwhile ")
+            written += b"meanwhile "
+            joined.connect()
+        for _ in range(chance.randint(0, 4)):
+            await asyncio.sleep(0)
+    assert await viewer.read_to(len(written)) == written
+    assert viewer.skipped == 0
+
+
+async def test_keys_that_were_under_way_at_a_cut_are_said_to_be_unsure() -> None:
+    joined = Joined()
+    viewer = await Viewer().enter(joined)
+    viewer.tape.type(b"rm x\r", ANA)
+    joined.cut()
+    (length, error), *more = viewer.delivered
+    assert (length, more) == (5, [])
+    assert isinstance(error, DeviceOffline)
+    viewer.tape.type(b"y", ANA)
+    assert isinstance(viewer.delivered[-1][1], DeviceOffline)
+    with pytest.raises(DeviceOffline):
+        viewer.tape.redraw()
+
+
+async def test_a_viewer_behind_what_was_trimmed_on_the_machine_skips_ahead() -> None:
+    joined = Joined()
+    viewer = await Viewer().enter(joined)
+    joined.machine.tape.write(b"a" * 5000)
+    await viewer.read_to(5000)
+    joined.cut()
+    joined.machine.tape.write(b"b" * 5000)
+    joined.machine.tape.base = 8000
+    joined.connect()
+    await viewer.read_to(10_000)
+    assert viewer.seen.endswith(b"b" * 1000)
+    assert viewer.place == 10_000
+
+
+async def test_the_last_viewer_who_leaves_closes_the_stream() -> None:
+    joined = Joined()
+    one, two = await Viewer().enter(joined), await Viewer().enter(joined)
+    one.tape.close()
+    await asyncio.sleep(0)
+    assert len(joined.machine.tape.watchers) == 1
+    two.tape.close()
+    await asyncio.sleep(0)
+    assert joined.machine.tape.watchers == []
