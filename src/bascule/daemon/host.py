@@ -69,7 +69,7 @@ class Host:
         own = (settings.data_dir, settings.config_dir)
         self._rules = Rules(rules, lambda: launcher.roots, own, clock)
         self.sessions = _live_sessions(settings, limits, trusted, self._rules, clock, steady)
-        self.tapes = LocalTapes(self.sessions, self._check_storage)
+        self.tapes = LocalTapes(self.sessions, self._check_storage, settings.terminal, clock, steady)
         self._store = store
         self._launcher = launcher
         self._device = device

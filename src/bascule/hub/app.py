@@ -49,7 +49,6 @@ from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.services import LINK_COMMAND, Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal import viewer
-from bascule.hub.terminal.arbiter import Arbiters
 from bascule.hub.wire.headers import SecurityHeaders
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
@@ -129,7 +128,6 @@ def build_app(
         spawns=spawns,
         limits=limits,
         doors=Doorway(settings),
-        arbiters=Arbiters(settings.terminal, steady),
         sse=sse_encoder(store.epoch),
         page=page,
         steady=steady,

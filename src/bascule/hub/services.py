@@ -14,7 +14,6 @@ from bascule.hub.live.feed import Encoder, Feed
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.page.web_files import PageFiles
 from bascule.hub.switchboard import Switchboard
-from bascule.hub.terminal.arbiter import Arbiters
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.uplink import UplinkControl
@@ -46,7 +45,6 @@ class Hub:
     spawns: Buckets
     limits: LimitsBook
     doors: Doorway
-    arbiters: Arbiters
     sse: Encoder  # rows as server-sent events, made once for all readers
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
