@@ -352,7 +352,7 @@ class SizeSeat(Frame, frozen=True):
     tape: TapeNumber
     seat: Whole
     cols: Cells
-    rows: int
+    rows: Cells
 
 
 class ClaimSeat(Frame, frozen=True):
