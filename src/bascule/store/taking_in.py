@@ -1,7 +1,7 @@
 """Takes rows of another machine's log into its copy here, sets a copy aside, and folds one again.
 
-The bytes are the truth and are stored as they came. They are folded by the same code as our own rows; an event
-that this version does not know is kept, and folded again once a newer version opens the store.
+The bytes are the truth and are stored as they came. They are folded by the same code as our own rows. An
+event that this version does not know is kept, and folded again once a newer version opens the store.
 """
 
 import re
