@@ -234,6 +234,7 @@ class Committed(NamedTuple):
     rows: list[Row]
     requests: Sequence[RequestRecord] = ()  # opened, answered, delivered or withdrawn by these rows
     changed: bool = True  # something of the record besides how far the log has grown, and when
+    taken_in: bool = False  # a copy of another machine's log
 
 
 Listener = Callable[[Committed], None]

@@ -1,0 +1,1 @@
+-- Nothing yet: keeps the place of the table of devices.
