@@ -17,6 +17,7 @@ ON events.session_id = replicas.session_id
     AND events.seq = (SELECT max(seq) FROM events WHERE session_id = replicas.session_id)
 WHERE device = ? AND copy_of IS NULL AND replicas.session_id > ? ORDER BY replicas.session_id LIMIT ?
 """
+HEAD = "SELECT seq, crc FROM events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 GONE = "SELECT session_id FROM replicas WHERE device = ? AND copy_of IS NULL AND gone = 1 ORDER BY session_id"
 NOT_GONE = "UPDATE replicas SET gone = 0 WHERE device = ? AND copy_of IS NULL AND gone = 1"
 COPIES = "SELECT count(*) FROM replicas WHERE copy_of = ?"
@@ -56,6 +57,11 @@ def put(connection: sqlite3.Connection, one: Replica) -> None:
 
 def heads_of(connection: sqlite3.Connection, device: str, after: str, limit: int) -> Heads:
     return {name: (seq, crc) for name, seq, crc in connection.execute(HEADS, (device, after, limit))}
+
+
+def head_of(connection: sqlite3.Connection, session_id: str) -> tuple[int, int]:
+    values = connection.execute(HEAD, (session_id,)).fetchone()
+    return (0, 0) if values is None else (values[0], values[1])
 
 
 def gone_sessions(connection: sqlite3.Connection, device: str) -> list[str]:

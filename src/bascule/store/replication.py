@@ -45,6 +45,11 @@ Heads = dict[str, tuple[int, int]]  # of each session: its last row's number and
 class SourceStore(Protocol):
     """The daemon's half."""
 
+    @property
+    def link_name(self) -> str:
+        """Names this store on a link: both ends say the same only when they share it."""
+        ...
+
     def listen(self, listener: Listener) -> Callable[[], None]: ...
 
     async def need_synced_rows(self) -> Callable[[], None]:
@@ -110,6 +115,10 @@ class ReplicaStore(Protocol):
 
     async def heads_of(self, device: str, after: str = "", limit: int = 1000) -> Heads:
         """How far the copies of a device's logs reach: a page of them, in the order of their ids."""
+        ...
+
+    async def head_of(self, session_id: str) -> tuple[int, int]:
+        """How far one copy reaches, as in `heads_of`; zeros when there is none."""
         ...
 
     async def rows_of(self, device: str) -> int:

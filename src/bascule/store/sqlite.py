@@ -254,6 +254,9 @@ class SqliteStore(EventStore, SourceStore, ReplicaStore):
     async def heads_of(self, device: str, after: str = "", limit: int = 1000) -> replication.Heads:
         return await self._readers.run(lambda connection: replicas.heads_of(connection, device, after, limit))
 
+    async def head_of(self, session_id: str) -> tuple[int, int]:
+        return await self._readers.run(lambda connection: replicas.head_of(connection, session_id))
+
     async def rows_of(self, device: str) -> int:
         return await self._readers.run(lambda connection: replicas.rows_of(connection, device))
 
