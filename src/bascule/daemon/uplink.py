@@ -259,8 +259,9 @@ class Talk:
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What ended it: the tasks of one connection fail together, and any of their reasons is one."""
     one = errors.exceptions[0]
-    return _first(one) if isinstance(one, BaseExceptionGroup) else one
+    return one.exceptions[0] if isinstance(one, BaseExceptionGroup) else one
 
 
 def _keep_little_unsent(transport: asyncio.BaseTransport) -> None:
