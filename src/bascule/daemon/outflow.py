@@ -1,7 +1,7 @@
-"""Outflow: sends this machine's logs over one line to a hub with a store of its own, from where its copies end.
+"""Outflow: sends this machine's logs to a hub with a store of its own, each from where the hub's copy ends.
 
-The log itself is the queue: nothing is kept in memory but how far each log was sent and acknowledged, so a slow
-hub costs no memory and no agent waits for it. What was acknowledged is never sent again, whatever is cut.
+The log itself is the queue: memory holds only how far each log was sent and acknowledged, so a slow hub costs
+no memory and no agent waits for it. What was acknowledged is never sent again, whatever is cut.
 """
 
 import asyncio

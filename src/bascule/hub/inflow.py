@@ -1,8 +1,8 @@
 """Inflow: takes the logs that one device sends into this hub's store, and acknowledges what is on the disk.
 
 Rows are committed at once, so that viewers see them, and synced together now and then; only then they are
-acknowledged. While the store can't write nothing is acknowledged, so the device stops sending; afterwards it is
-told again where the copies end.
+acknowledged. While the store can't write nothing is acknowledged, so the device stops sending; afterwards it
+is told again where the copies end.
 """
 
 import asyncio
@@ -52,8 +52,8 @@ def _nobody(session_id: str, aside: str | None) -> None:
 class Inflow:
     """One line's receiver. `send` takes a frame and its priority; `close` ends the line and says why.
 
-    `set_aside` is called when a session's log was begun again, with the id of its earlier copy: positions in the
-    log mean nothing any more to those who view it.
+    `set_aside` is called when a session's log was begun again, with the id of its earlier copy: positions in
+    the log mean nothing any more to those who view it.
     """
 
     def __init__(
