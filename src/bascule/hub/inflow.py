@@ -153,7 +153,7 @@ class Inflow:
         if seq > self._reached.get(session_id, 0):
             self._named[session_id] = seq
             if len(self._named) > MAX_NAMED:
-                self._close(f"The device named more than {MAX_NAMED} logs.")
+                self._end(f"The device named more than {MAX_NAMED} logs.")
 
     # Taking in ----------------------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class Inflow:
         size = sum(map(len, rows))
         self._received += size
         if self._received > self._most:
-            self._close("The device sent more than it may before an acknowledgement.")
+            self._end("The device sent more than it may before an acknowledgement.")
             return
         taking = self._store.take_in(self._device, frame.session_id, frame.first, rows)
         taking.add_done_callback(partial(self._taken, frame.session_id, size))
@@ -211,9 +211,13 @@ class Inflow:
     def _violation(self, what: str) -> None:
         self._violations += 1
         log.warning("device %s: %s", self._device, what)
-        if self._violations >= MAX_VIOLATIONS and self._open:
+        if self._violations >= MAX_VIOLATIONS:
+            self._end(f"The device sent what it may not: {what}")
+
+    def _end(self, reason: str) -> None:
+        if self._open:
             self._open = False
-            self._close(f"The device sent what it may not: {what}")
+            self._close(reason)
 
     def _forgotten(self, session_id: str, done: "asyncio.Future[bool]") -> None:
         error = done.exception()
@@ -302,9 +306,8 @@ class Inflow:
             self._say(Resume({name: await self._store.head_of(name) for name in some}))
 
     def _was_asked(self, done: "asyncio.Future[None]") -> None:
-        if not done.cancelled() and (error := done.exception()) is not None and self._open:
-            self._open = False
-            self._close(f"The hub's store can't be read: {error}")
+        if not done.cancelled() and (error := done.exception()) is not None:
+            self._end(f"The hub's store can't be read: {error}")
 
     def _say(self, frame: DownFrame) -> None:
         if self._open:
