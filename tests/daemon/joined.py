@@ -82,7 +82,7 @@ class Joined:
         self.set_aside: list[tuple[str, str | None]] = []
         self.up = Way(_up, lambda frame: self.inflow.receive(frame))
         self.down = Way(_down, lambda frame: self.outflow.receive(frame))
-        self.outflow = Outflow(home, self.up.send)
+        self.outflow = Outflow(home, self.up.send, self.closed.append)
         self.inflow = Inflow(
             hub,
             LAPTOP,

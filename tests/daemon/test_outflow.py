@@ -26,8 +26,10 @@ from bascule.link.frames import (
     SessionOutput,
     Watching,
 )
+from bascule.model.errors import StorageFailed
 from bascule.model.events import AnyEvent, SessionEnded, SessionStarted, TurnEnded
 from bascule.store.sqlite import SqliteStore
+from bascule.store.transaction import Transaction
 
 pytestmark = pytest.mark.anyio
 
@@ -65,7 +67,12 @@ class Line:
         self.home = home
         self.frames: list[tuple[Any, int]] = []
         self._more = asyncio.Event()
-        self.outflow = Outflow(home, self._take)
+        self.closed: list[str] = []
+        self.outflow = Outflow(home, self._take, self._close)
+
+    def _close(self, reason: str) -> None:
+        self.closed.append(reason)
+        self._more.set()
 
     def _take(self, frame: Any, priority: int) -> None:
         self.frames.append((frame, priority))
@@ -291,6 +298,36 @@ async def test_a_hub_that_has_less_than_it_acknowledged_was_restored(home: Sqlit
     again = Line(home)
     assert await again.outflow.start(welcome(rows=200)) == 14
     await again.outflow.close()
+
+
+async def test_a_log_that_can_not_be_read_is_left_out_and_the_others_are_sent(home: SqliteStore) -> None:
+    await append_all(home, ended(text()), "s1")
+    await append_all(home, ended(text()), "s2")
+    spoil = "UPDATE events SET crc = crc + 1 WHERE session_id = 's1' AND seq = 2"
+
+    def damage(group: Transaction) -> None:
+        group.connection.execute("DROP TRIGGER events_are_never_changed")
+        group.connection.execute(spoil)
+
+    await home.transact(damage)
+    line = await Line(home).begin()
+    await line.until(lambda: line.numbers("s2"))
+    await home.append(step(4, text(), session_id="s2"))
+    await line.until(lambda: 4 in line.numbers("s2"))
+    assert (line.numbers("s1"), line.closed) == ([], [])
+    await line.outflow.close()
+
+
+async def test_a_store_that_can_not_be_read_at_all_closes_the_line(
+    home: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(positions: dict[str, int]) -> dict[str, int]:
+        raise StorageFailed("The database file can't be used right now.")
+
+    monkeypatch.setattr(home, "checksums_at", fail)
+    line = await Line(home).begin({"s1": (1, 1)})
+    await line.until(lambda: line.closed)
+    await line.outflow.close()
 
 
 # With a hub ---------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 
 STEP = 64 * 1024  # bytes of rows in one frame, unless a single row is larger
 WINDOW = 4 * 1024 * 1024
+MAX_WINDOW = 16 * 1024 * 1024  # whatever the hub allows: so much may wait in the line's memory
 LIVE_PRIORITY, REPLAY_PRIORITY = 2, 4
 AT_ONCE = 4  # logs that catch up side by side, besides those that are live or watched
 EVERY = 4  # one step in so many is theirs, however busy the live ones are
@@ -71,11 +72,12 @@ class _Log:
 
 
 class Outflow:
-    """One line's sender. `send` takes a frame and its priority, and never blocks."""
+    """One line's sender. `send` takes a frame and its priority, and never blocks; `close` ends the line."""
 
-    def __init__(self, store: SourceStore, send: Send) -> None:
+    def __init__(self, store: SourceStore, send: Send, close: Callable[[str], None]) -> None:
         self._store = store
         self._send = send
+        self._close = close
         self._window = WINDOW
         self._hub = ""
         self._logs: dict[str, _Log] = {}
@@ -101,13 +103,14 @@ class Outflow:
         """
         if welcome.store == self._store.link_name:
             return 0
-        self._hub, self._window = welcome.hub, max(welcome.window, 2 * STEP)
+        self._hub, self._window = welcome.hub, min(max(welcome.window, 2 * STEP), MAX_WINDOW)
         self._stop.append(self._store.listen(self._committed))
         self._stop.append(await self._store.need_synced_rows())
         for own in await self._store.own_logs():
             self._know(own)
         lost = await self._store.acknowledged(self._hub) - welcome.rows
         self._task = asyncio.get_running_loop().create_task(self._run(), name="outflow")
+        self._task.add_done_callback(self._ended)
         return max(lost, 0)
 
     async def close(self) -> None:
@@ -265,6 +268,11 @@ class Outflow:
                 await self._take(self._inbox.popleft())
             while self._ready and not self._inbox and (known := self._next()) is not None:
                 await self._step(known)
+
+    def _ended(self, done: "asyncio.Task[None]") -> None:
+        if not done.cancelled() and (error := done.exception()) is not None:
+            log.error("the logs are not sent to the hub", exc_info=error)
+            self._close(f"The logs can't be read: {error}")
 
     def _is_urgent(self, known: _Log) -> bool:
         return known.live or known.session_id in self._watched

@@ -39,7 +39,9 @@ RETRY_SECONDS = 0.25
 MAX_VIOLATIONS = 3  # then the line is closed
 MAX_NAMED = 100_000  # logs of which a device may say how far they reach
 PAGE = 1000  # heads in one `Resume`
-PRIORITY = 1  # acknowledgements are small, and the device waits for them
+PRIORITY = 2  # as live rows: acknowledgements are small, and the device waits for them
+
+OFFLINE = "The device is no longer connected."
 
 Send = Callable[[DownFrame, int], None]
 Close = Callable[[str], None]
@@ -110,7 +112,7 @@ class Inflow:
         for waiting in self._waiting.values():
             for _, promise in waiting:
                 if not promise.done():
-                    promise.set_exception(DeviceOffline("The device is no longer connected."))
+                    promise.set_exception(DeviceOffline(OFFLINE))
         self._waiting.clear()
 
     def receive(self, frame: SessionOutput | SessionHead | SessionDiverged | SessionForgotten) -> None:
@@ -142,6 +144,8 @@ class Inflow:
         try:
             record = await self._store.session(session_id)
             if record is None or record.seq < seq:
+                if not self._open and not promise.done():
+                    raise DeviceOffline(OFFLINE)
                 await promise
         finally:
             promise.cancel()
