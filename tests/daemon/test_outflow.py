@@ -182,6 +182,19 @@ async def test_found_sessions_are_sent_only_when_somebody_opens_them(home: Sqlit
     await line.outflow.close()
 
 
+async def test_a_found_session_whose_file_was_written_anew_is_sent_anew(home: SqliteStore) -> None:
+    await append_all(home, [FOUND, text("old ")], "f1")
+    await append_all(home, ended(), "s1")
+    line = await Line(home).begin(await heads_at(home, f1=2))
+    await line.until(lambda: line.numbers("s1"))
+    await home.forget("f1")
+    await home.append(step(1, FOUND, text("new "), session_id="f1"))
+    await line.until(lambda: line.numbers("f1"))
+    assert line.numbers("f1") == [1, 2]
+    assert line.first_of(SessionDiverged) is not None
+    await line.outflow.close()
+
+
 async def test_copies_of_other_machines_are_not_sent_on(home: SqliteStore) -> None:
     await home.take_in("other", "theirs", 1, as_rows([BEGUN]))
     await append_all(home, ended(), "s1")
@@ -368,7 +381,7 @@ async def test_however_often_it_is_cut_both_have_the_same_bytes_in_the_end(
         while not over.is_set():
             await write(30)
         await joined.cut()
-        assert joined.closed == []
+        assert (joined.closed, joined.set_aside) == ([], [])
         carried += joined.up.carried
     last = await Joined(home, hub).connect()
     await write(30)

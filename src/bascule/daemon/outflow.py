@@ -81,7 +81,6 @@ class Outflow:
         self._window = WINDOW
         self._hub = ""
         self._logs: dict[str, _Log] = {}
-        self._placed: set[str] = set()  # named by the first `Resume`, until its last page has come
         self._watched: frozenset[str] = frozenset()
         self._urgent: deque[_Log] = deque()
         self._catching_up: deque[_Log] = deque()
@@ -167,15 +166,12 @@ class Outflow:
         ours = await self._store.checksums_at(seqs)
         for session_id, (seq, crc) in frame.heads.items():
             self._place(session_id, seq, seq == 0 or ours.get(session_id) == crc)
-        if not self._ready:
-            self._placed.update(frame.heads)
-            if frame.last:
-                self._begin()
+        if frame.last and not self._ready:
+            self._begin()
 
     def _begin(self) -> None:
         """The hub has said where it is in all logs it knows: the others are sent from their first row."""
         self._ready = True
-        self._placed.clear()
         for known in sorted(self._logs.values(), key=_age):
             self._queue(known)
 
@@ -186,7 +182,8 @@ class Outflow:
             return
         known = self._know(own)
         known.wanted = True
-        self._send(SessionHead(session_id, known.head), LIVE_PRIORITY)
+        if known.behind:
+            self._send(SessionHead(session_id, known.head), LIVE_PRIORITY)
         self._queue(known)
 
     def _place(self, session_id: str, seq: int, same: bool) -> None:
@@ -225,9 +222,10 @@ class Outflow:
         if known is None:
             known = self._logs[record.session_id] = _Log(record.session_id, 0)
             known.wanted = not record.found
-        elif rows[0].seq <= known.head and self._ready:
+        elif record.found and rows[0].seq == 1 and known.head > 0:
             self._begun_again(known)
-        known.head, known.live = rows[-1].seq, record.phase in LIVE
+        # What was read from the store may be ahead of what is told here.
+        known.head, known.live = max(known.head, rows[-1].seq), record.phase in LIVE
         known.wanted = known.wanted or not record.found
         known.updated_at = record.updated_at
         if self._ready and known.wanted and not known.broken:
@@ -235,8 +233,9 @@ class Outflow:
 
     def _begun_again(self, known: _Log) -> None:
         """A found session whose file was written anew has a new log."""
-        if known.wanted:
+        if known.wanted and self._ready:
             self._send(SessionDiverged(known.session_id, known.head), LIVE_PRIORITY)
+        known.head = 0
         self._rewind(known, 0)
 
     def forgotten(self, session_id: str) -> None:
@@ -302,8 +301,9 @@ class Outflow:
         if self._turn % EVERY == 0:
             rings.reverse()
         for ring in rings:
-            if ring and self._has_room(self._priority(ring[0])):
-                known = ring.popleft()
+            known = next((one for one in ring if self._has_room(self._priority(one))), None)
+            if known is not None:
+                ring.remove(known)
                 known.queued = known.queued and ring is self._urgent
                 return known
         return None

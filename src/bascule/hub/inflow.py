@@ -99,6 +99,7 @@ class Inflow:
             heads = await self._store.heads_of(self._device, after, PAGE)
             more = len(heads) == PAGE
             after = max(heads, default="")
+            self._reached.update({session_id: seq for session_id, (seq, _) in heads.items()})
             self._say(Resume(heads, last=not more))
 
     async def stop(self) -> None:
@@ -179,12 +180,11 @@ class Inflow:
             self._received -= size
             self._refused(session_id, error)
             return
-        head, new, self._rows = done.result()
+        head, _, self._rows = done.result()
         self._asked.discard(session_id)
         self._stored += size
         self._heads[session_id] = head
-        if new:
-            self._reach(session_id, head)
+        self._reach(session_id, head)
         self._sync_soon()
 
     def _reach(self, session_id: str, head: int) -> None:
@@ -229,6 +229,7 @@ class Inflow:
             self._refused(session_id, error)
             return
         self._named.pop(session_id, None)
+        self._reached.pop(session_id, None)
 
     def _set_aside(self, session_id: str, *, ask: bool = False) -> None:
         if session_id in self._begun_again:
@@ -246,6 +247,8 @@ class Inflow:
             self._begun_again.discard(session_id)
             self._refused(session_id, error)
             return
+        if done.result() is None:  # nothing was kept, as of a found session: it may be begun again
+            self._begun_again.discard(session_id)
         self._told_aside(session_id, done.result())
         if ask:
             self._say(Resume({session_id: (0, 0)}))
