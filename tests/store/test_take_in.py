@@ -12,37 +12,32 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from tests.store.conftest import Clock, Opener
-from tests.store.copies import BEGUN, LAPTOP, as_rows, log_hash
+from tests.store.copies import LAPTOP, as_rows, log_hash
 from tests.store.logs import (
     STARTED,
     append_all,
     asked,
     begin,
     numbers,
-    opened,
     random_log,
     rest_times,
     step,
     text,
 )
 from tests.store.power_cut import Machine
+from tests.store.replica_conformance import TURN, Open, ReplicaConformance, copy, taken
 
 from bascule.model import codec
 from bascule.model.codec import decode_logged
 from bascule.model.errors import (
-    Diverged,
-    InvalidInput,
     LimitReached,
     OwnerMismatch,
     StorageFull,
-    StoreConflict,
 )
 from bascule.model.events import (
     AnyEvent,
     EntryClosed,
     Note,
-    PromptSent,
-    SessionStarted,
     TextAppended,
     TurnEnded,
 )
@@ -53,210 +48,70 @@ from bascule.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.anyio
 
-TURN = [BEGUN, PromptSent("p1", "find the heron", "ana"), opened(), text("a heron "), EntryClosed("e")]
 NEWER = (
     b'{"seq":%d,"at":"2027-01-15T08:00:00.000Z","event":{"type":"title_sung","title":"a song",  "by":"ana"}}'
 )
 
 
-async def copy(hub: SqliteStore, events: list[AnyEvent], session_id: str = "s1") -> None:
-    await hub.take_in(LAPTOP, session_id, 1, as_rows(events))
+class TestSqliteCopies(ReplicaConformance):
+    @pytest.fixture
+    def opener(self, open_store: Opener) -> Open:
+        return open_store
 
 
-def taken(*events: AnyEvent) -> list[AnyEvent]:
-    return [BEGUN, *events]
+async def test_heads_come_in_pages_with_the_checksum_of_the_last_row(open_store: Opener) -> None:
+    hub = await open_store()
+    home = await open_store(hub.path.parent.parent / "home" / "bascule.db")
+    for n in range(7):
+        events = taken(*[text()] * n)
+        await append_all(home, events, f"s{n}")
+        await copy(hub, events, f"s{n}")
+    await hub.take_in("other", "o1", 1, as_rows([STARTED]))
+    await begin(hub, "own")
+    first = await hub.heads_of(LAPTOP, limit=4)
+    rest = await hub.heads_of(LAPTOP, after=max(first), limit=4)
+    heads = {**first, **rest}
+    assert {name: seq for name, (seq, _) in heads.items()} == {f"s{n}": n + 1 for n in range(7)}
+    crcs = await home.checksums_at({name: seq for name, (seq, _) in heads.items()})
+    assert crcs == {name: crc for name, (_, crc) in heads.items()}
 
 
-class TestRows:
-    async def test_rows_are_kept_as_they_came_and_told_like_our_own(self, store: SqliteStore) -> None:
-        heard: list[Committed] = []
-        store.listen(heard.append)
-        rows = as_rows([*TURN, asked()])
-        result = await store.take_in(LAPTOP, "s1", 1, rows)
-        assert (result.head, result.new, result.rows) == (6, 6, 6)
-        assert [row.body for row in await store.read("s1", 0)] == rows
-        (commit,) = heard
-        assert (numbers(commit.rows), commit.record.device, commit.taken_in) == (
-            [1, 2, 3, 4, 5, 6],
-            LAPTOP,
-            True,
-        )
-        assert [one.request_id for one in commit.requests] == ["r1"]
-        assert [one.request_id for one in await store.open_requests()] == ["r1"]
+async def test_a_full_disk_refuses_rows_and_takes_the_same_ones_later(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = as_rows(TURN)
 
-    @pytest.mark.row("R3", "R11")
-    async def test_rows_that_are_there_already_are_skipped(self, store: SqliteStore) -> None:
-        rows = as_rows(TURN)
-        for first, last, new in ((1, 3, 3), (1, 3, 0), (2, 5, 2), (1, 5, 0), (5, 5, 0)):
-            result = await store.take_in(LAPTOP, "s1", first, rows[first - 1 : last])
-            assert result.new == new
-        assert [row.body for row in await store.read("s1", 0)] == rows
-        assert await store.rows_of(LAPTOP) == 5
+    def full(self: writer.Writer, steps: list[writer.Step]) -> list[Committed]:
+        raise StorageFull("The disk is full.")
 
-    async def test_repeats_that_wait_in_one_group_are_skipped_too(self, store: SqliteStore) -> None:
-        rows = as_rows(TURN)
-        waiting = [store.take_in(LAPTOP, "s1", first, rows[first - 1 :]) for first in (1, 1, 3)]
-        assert [one.new for one in await asyncio.gather(*waiting)] == [5, 0, 0]
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.Writer, "_commit", full)
+        patch.setattr(writer.Writer, "_probe", lambda self: None)
+        with pytest.raises(StorageFull):
+            await store.take_in(LAPTOP, "s1", 1, rows[:2])
+        with pytest.raises(StorageFull):
+            await store.take_in(LAPTOP, "s1", 3, rows[2:])
+    await store.writable()
+    assert (await store.take_in(LAPTOP, "s1", 1, rows)).new == 5
 
-    async def test_a_gap_is_refused_and_leaves_no_trace(self, store: SqliteStore) -> None:
-        rows = as_rows(TURN)
-        with pytest.raises(StoreConflict):
-            await store.take_in(LAPTOP, "s1", 2, rows[1:])
-        assert await store.session("s1") is None
-        await store.take_in(LAPTOP, "s1", 1, rows[:2])
-        with pytest.raises(StoreConflict) as caught:
-            await store.take_in(LAPTOP, "s1", 4, rows[3:])
-        assert caught.value.fields["head"] == 2
-        assert (len(await store.read("s1", 0)), await store.rows_of(LAPTOP)) == (2, 2)
 
-    async def test_a_row_that_differs_is_refused_and_the_copy_stays(self, store: SqliteStore) -> None:
-        rows = as_rows(TURN)
-        await store.take_in(LAPTOP, "s1", 1, rows[:4])
-        with pytest.raises(Diverged) as caught:
-            await store.take_in(LAPTOP, "s1", 3, as_rows([opened("x"), text("other "), text("more ")], 3))
-        assert caught.value.fields["seq"] == 3
-        same_group = [
-            store.take_in(LAPTOP, "s1", 5, rows[4:]),
-            store.take_in(LAPTOP, "s1", 5, as_rows([text()], 5)),
-        ]
-        results = await asyncio.gather(*same_group, return_exceptions=True)
-        assert isinstance(results[1], Diverged)
-        assert [row.body for row in await store.read("s1", 0)] == rows
-
-    @pytest.mark.row("S39")
-    async def test_nobody_writes_into_a_log_that_is_not_theirs(self, store: SqliteStore) -> None:
-        await begin(store, "own")
-        await copy(store, TURN)
-        for session_id in ("own", "s1"):
-            with pytest.raises(OwnerMismatch):
-                await store.take_in("stranger", session_id, 1, as_rows([STARTED]))
-        with pytest.raises(OwnerMismatch):
-            await store.take_in(LAPTOP, "own", 2, as_rows([text()], 2))
-        with pytest.raises(StoreConflict, match="another device"):
-            await store.append(step(6, text()))
-        assert (len(await store.read("own", 0)), len(await store.read("s1", 0))) == (1, 5)
-
-    @pytest.mark.row("S39")
-    async def test_a_log_can_not_name_another_machine_as_its_own(self, store: SqliteStore) -> None:
-        lie = SessionStarted("demo", "stream_json", "/", "ana", device="stranger")
-        await copy(store, [lie, text(), lie])
-        record = await store.session("s1")
-        assert record is not None
-        assert record.device == LAPTOP
-        with pytest.raises(OwnerMismatch):
-            await store.take_in("stranger", "s1", 4, as_rows([text()], 4))
-
-    @pytest.mark.row("S39")
-    @pytest.mark.parametrize(
-        "body",
-        [
-            b"",
-            b"{}",
-            b"[1]",
-            b'{"seq":2,"at":"2027-01-15T08:00:00.000Z","event":{"type":"bell"}}',
-            b'{"seq":1,"at":"tomorrow","event":{"type":"bell"}}',
-            b'{"seq":1,"at":"2027-01-15T08:00:00.000Z","event":{"type":"bell"}',
-            b'{"seq":1,"at":"2027-01-15T08:00:00.000Z","event":{"type":"sung","x":"\xff"}}',
-        ],
-    )
-    async def test_what_is_no_row_of_a_log_is_refused(self, body: bytes, store: SqliteStore) -> None:
-        with pytest.raises(InvalidInput):
-            await store.take_in(LAPTOP, "s1", 1, [body])
-        assert await store.session("s1") is None
-
-    @pytest.mark.row("S39")
-    async def test_a_batch_or_a_name_beyond_all_measure_is_refused(
-        self, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(taking_in, "MAX_BATCH_BYTES", 500)
-        with pytest.raises(InvalidInput, match="Too many"):
-            await store.take_in(LAPTOP, "s1", 1, as_rows(taken(text("x" * 500))))
-        for name in ("", "@audit", "a/b", "x" * 141):
-            with pytest.raises(InvalidInput):
-                await store.take_in(LAPTOP, name, 1, as_rows([BEGUN]))
-        with pytest.raises(InvalidInput):
-            await store.take_in(LAPTOP, "s1", 0, as_rows([BEGUN], 0))
-
-    async def test_heads_come_in_pages_with_the_checksum_of_the_last_row(self, open_store: Opener) -> None:
-        hub = await open_store()
-        home = await open_store(hub.path.parent.parent / "home" / "bascule.db")
-        for n in range(7):
-            events = taken(*[text()] * n)
-            await append_all(home, events, f"s{n}")
-            await copy(hub, events, f"s{n}")
-        await hub.take_in("other", "o1", 1, as_rows([STARTED]))
-        await begin(hub, "own")
-        first = await hub.heads_of(LAPTOP, limit=4)
-        rest = await hub.heads_of(LAPTOP, after=max(first), limit=4)
-        heads = {**first, **rest}
-        assert {name: seq for name, (seq, _) in heads.items()} == {f"s{n}": n + 1 for n in range(7)}
-        crcs = await home.checksums_at({name: seq for name, (seq, _) in heads.items()})
-        assert crcs == {name: crc for name, (_, crc) in heads.items()}
-
-    async def test_nothing_of_it_is_to_be_delivered_or_resumed(self, store: SqliteStore) -> None:
-        await copy(store, [*TURN, asked()])
-        point = await store.resume_point("s1")
-        assert point is not None
-        assert (point.outbox, point.driver_state, point.out_offset) == ([], None, 0)
-        assert {one.session_id for one in await store.own_logs()} == set()
-
-    async def test_a_found_session_is_listed_as_found_and_its_copy_may_go(self, store: SqliteStore) -> None:
-        found = SessionStarted("demo", "stream_json", "/", "ana", device=LAPTOP, found=True)
-        await copy(store, [found, text("heron")])
-        assert [one.record.session_id for one in await store.found()] == ["s1"]
-        assert await store.sessions() == []
-        with pytest.raises(OwnerMismatch):
-            await store.forget_copy("stranger", "s1")
-        assert await store.forget_copy(LAPTOP, "s1")
-        assert (await store.found(), await store.replica("s1")) == ([], None)
-        assert await store.read("s1", 0) == []
-
-    async def test_a_copy_that_its_machine_no_longer_has_is_kept_and_marked(self, store: SqliteStore) -> None:
-        await copy(store, TURN)
-        assert not await store.forget_copy(LAPTOP, "s1")
-        assert await store.gone_sessions(LAPTOP) == ["s1"]
-        assert len(await store.read("s1", 0)) == 5
-        await store.take_in(LAPTOP, "s1", 6, as_rows([text()], 6))
-        assert await store.gone_sessions(LAPTOP) == []
-        await store.forget_copy(LAPTOP, "s1")
-        await store.found_again(LAPTOP)
-        assert await store.gone_sessions(LAPTOP) == []
-
-    async def test_a_full_disk_refuses_rows_and_takes_the_same_ones_later(
-        self, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        rows = as_rows(TURN)
-
-        def full(self: writer.Writer, steps: list[writer.Step]) -> list[Committed]:
-            raise StorageFull("The disk is full.")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(writer.Writer, "_commit", full)
-            patch.setattr(writer.Writer, "_probe", lambda self: None)
-            with pytest.raises(StorageFull):
-                await store.take_in(LAPTOP, "s1", 1, rows[:2])
-            with pytest.raises(StorageFull):
-                await store.take_in(LAPTOP, "s1", 3, rows[2:])
-        await store.writable()
-        assert (await store.take_in(LAPTOP, "s1", 1, rows)).new == 5
-
-    async def test_a_hub_that_is_behind_adds_no_note_of_its_own_to_a_copy(
-        self, open_store: Opener, database: Path, tmp_path: Path
-    ) -> None:
-        hub = await open_store()
-        await begin(hub, "own")
-        await copy(hub, TURN)
-        await hub.close()
-        older = database.read_bytes()
-        hub = await open_store()
-        await hub.append(step(2, text(), session_id="own"))
-        await hub.take_in(LAPTOP, "s1", 6, as_rows([text()], 6))
-        await hub.close()
-        database.write_bytes(older)
-        hub = await open_store()
-        assert hub.behind == {"own": 2}
-        assert [row.body for row in await hub.read("s1", 0)] == as_rows(TURN)
-        assert (await hub.take_in(LAPTOP, "s1", 6, as_rows([text()], 6))).head == 6
+async def test_a_hub_that_is_behind_adds_no_note_of_its_own_to_a_copy(
+    open_store: Opener, database: Path, tmp_path: Path
+) -> None:
+    hub = await open_store()
+    await begin(hub, "own")
+    await copy(hub, TURN)
+    await hub.close()
+    older = database.read_bytes()
+    hub = await open_store()
+    await hub.append(step(2, text(), session_id="own"))
+    await hub.take_in(LAPTOP, "s1", 6, as_rows([text()], 6))
+    await hub.close()
+    database.write_bytes(older)
+    hub = await open_store()
+    assert hub.behind == {"own": 2}
+    assert [row.body for row in await hub.read("s1", 0)] == as_rows(TURN)
+    assert (await hub.take_in(LAPTOP, "s1", 6, as_rows([text()], 6))).head == 6
 
 
 # However the rows arrive --------------------------------------------------------------------------------

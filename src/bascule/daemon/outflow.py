@@ -1,7 +1,7 @@
-"""Outflow: sends this machine's logs over one line to a hub with a store of its own, from where its copies end.
+"""Outflow: sends this machine's logs to a hub with a store of its own, each from where the hub's copy ends.
 
-The log itself is the queue: nothing is kept in memory but how far each log was sent and acknowledged, so a slow
-hub costs no memory and no agent waits for it. What was acknowledged is never sent again, whatever is cut.
+The log itself is the queue: memory holds only how far each log was sent and acknowledged, so a slow hub costs
+no memory and no agent waits for it. What was acknowledged is never sent again, whatever is cut.
 """
 
 import asyncio
@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 
 STEP = 64 * 1024  # bytes of rows in one frame, unless a single row is larger
 WINDOW = 4 * 1024 * 1024
+MAX_WINDOW = 16 * 1024 * 1024  # whatever the hub allows: so much may wait in the line's memory
 LIVE_PRIORITY, REPLAY_PRIORITY = 2, 4
 AT_ONCE = 4  # logs that catch up side by side, besides those that are live or watched
 EVERY = 4  # one step in so many is theirs, however busy the live ones are
@@ -71,15 +72,15 @@ class _Log:
 
 
 class Outflow:
-    """One line's sender. `send` takes a frame and its priority, and never blocks."""
+    """One line's sender. `send` takes a frame and its priority, and never blocks; `close` ends the line."""
 
-    def __init__(self, store: SourceStore, send: Send) -> None:
+    def __init__(self, store: SourceStore, send: Send, close: Callable[[str], None]) -> None:
         self._store = store
         self._send = send
+        self._close = close
         self._window = WINDOW
         self._hub = ""
         self._logs: dict[str, _Log] = {}
-        self._placed: set[str] = set()  # named by the first `Resume`, until its last page has come
         self._watched: frozenset[str] = frozenset()
         self._urgent: deque[_Log] = deque()
         self._catching_up: deque[_Log] = deque()
@@ -101,13 +102,14 @@ class Outflow:
         """
         if welcome.store == self._store.link_name:
             return 0
-        self._hub, self._window = welcome.hub, max(welcome.window, 2 * STEP)
+        self._hub, self._window = welcome.hub, min(max(welcome.window, 2 * STEP), MAX_WINDOW)
         self._stop.append(self._store.listen(self._committed))
         self._stop.append(await self._store.need_synced_rows())
         for own in await self._store.own_logs():
             self._know(own)
         lost = await self._store.acknowledged(self._hub) - welcome.rows
         self._task = asyncio.get_running_loop().create_task(self._run(), name="outflow")
+        self._task.add_done_callback(self._ended)
         return max(lost, 0)
 
     async def close(self) -> None:
@@ -164,15 +166,12 @@ class Outflow:
         ours = await self._store.checksums_at(seqs)
         for session_id, (seq, crc) in frame.heads.items():
             self._place(session_id, seq, seq == 0 or ours.get(session_id) == crc)
-        if not self._ready:
-            self._placed.update(frame.heads)
-            if frame.last:
-                self._begin()
+        if frame.last and not self._ready:
+            self._begin()
 
     def _begin(self) -> None:
         """The hub has said where it is in all logs it knows: the others are sent from their first row."""
         self._ready = True
-        self._placed.clear()
         for known in sorted(self._logs.values(), key=_age):
             self._queue(known)
 
@@ -183,7 +182,8 @@ class Outflow:
             return
         known = self._know(own)
         known.wanted = True
-        self._send(SessionHead(session_id, known.head), LIVE_PRIORITY)
+        if known.behind:
+            self._send(SessionHead(session_id, known.head), LIVE_PRIORITY)
         self._queue(known)
 
     def _place(self, session_id: str, seq: int, same: bool) -> None:
@@ -222,9 +222,10 @@ class Outflow:
         if known is None:
             known = self._logs[record.session_id] = _Log(record.session_id, 0)
             known.wanted = not record.found
-        elif rows[0].seq <= known.head and self._ready:
+        elif record.found and rows[0].seq == 1 and known.head > 0:
             self._begun_again(known)
-        known.head, known.live = rows[-1].seq, record.phase in LIVE
+        # What was read from the store may be ahead of what is told here.
+        known.head, known.live = max(known.head, rows[-1].seq), record.phase in LIVE
         known.wanted = known.wanted or not record.found
         known.updated_at = record.updated_at
         if self._ready and known.wanted and not known.broken:
@@ -232,8 +233,9 @@ class Outflow:
 
     def _begun_again(self, known: _Log) -> None:
         """A found session whose file was written anew has a new log."""
-        if known.wanted:
+        if known.wanted and self._ready:
             self._send(SessionDiverged(known.session_id, known.head), LIVE_PRIORITY)
+        known.head = 0
         self._rewind(known, 0)
 
     def forgotten(self, session_id: str) -> None:
@@ -266,6 +268,11 @@ class Outflow:
             while self._ready and not self._inbox and (known := self._next()) is not None:
                 await self._step(known)
 
+    def _ended(self, done: "asyncio.Task[None]") -> None:
+        if not done.cancelled() and (error := done.exception()) is not None:
+            log.error("the logs are not sent to the hub", exc_info=error)
+            self._close(f"The logs can't be read: {error}")
+
     def _is_urgent(self, known: _Log) -> bool:
         return known.live or known.session_id in self._watched
 
@@ -294,8 +301,9 @@ class Outflow:
         if self._turn % EVERY == 0:
             rings.reverse()
         for ring in rings:
-            if ring and self._has_room(self._priority(ring[0])):
-                known = ring.popleft()
+            known = next((one for one in ring if self._has_room(self._priority(one))), None)
+            if known is not None:
+                ring.remove(known)
                 known.queued = known.queued and ring is self._urgent
                 return known
         return None

@@ -1,8 +1,8 @@
 """Inflow: takes the logs that one device sends into this hub's store, and acknowledges what is on the disk.
 
 Rows are committed at once, so that viewers see them, and synced together now and then; only then they are
-acknowledged. While the store can't write nothing is acknowledged, so the device stops sending; afterwards it is
-told again where the copies end.
+acknowledged. While the store can't write nothing is acknowledged, so the device stops sending; afterwards it
+is told again where the copies end.
 """
 
 import asyncio
@@ -39,7 +39,9 @@ RETRY_SECONDS = 0.25
 MAX_VIOLATIONS = 3  # then the line is closed
 MAX_NAMED = 100_000  # logs of which a device may say how far they reach
 PAGE = 1000  # heads in one `Resume`
-PRIORITY = 1  # acknowledgements are small, and the device waits for them
+PRIORITY = 2  # as live rows: acknowledgements are small, and the device waits for them
+
+OFFLINE = "The device is no longer connected."
 
 Send = Callable[[DownFrame, int], None]
 Close = Callable[[str], None]
@@ -52,8 +54,8 @@ def _nobody(session_id: str, aside: str | None) -> None:
 class Inflow:
     """One line's receiver. `send` takes a frame and its priority; `close` ends the line and says why.
 
-    `set_aside` is called when a session's log was begun again, with the id of its earlier copy: positions in the
-    log mean nothing any more to those who view it.
+    `set_aside` is called when a session's log was begun again, with the id of its earlier copy: positions in
+    the log mean nothing any more to those who view it.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Inflow:
             heads = await self._store.heads_of(self._device, after, PAGE)
             more = len(heads) == PAGE
             after = max(heads, default="")
+            self._reached.update({session_id: seq for session_id, (seq, _) in heads.items()})
             self._say(Resume(heads, last=not more))
 
     async def stop(self) -> None:
@@ -110,7 +113,7 @@ class Inflow:
         for waiting in self._waiting.values():
             for _, promise in waiting:
                 if not promise.done():
-                    promise.set_exception(DeviceOffline("The device is no longer connected."))
+                    promise.set_exception(DeviceOffline(OFFLINE))
         self._waiting.clear()
 
     def receive(self, frame: SessionOutput | SessionHead | SessionDiverged | SessionForgotten) -> None:
@@ -142,6 +145,8 @@ class Inflow:
         try:
             record = await self._store.session(session_id)
             if record is None or record.seq < seq:
+                if not self._open and not promise.done():
+                    raise DeviceOffline(OFFLINE)
                 await promise
         finally:
             promise.cancel()
@@ -153,7 +158,7 @@ class Inflow:
         if seq > self._reached.get(session_id, 0):
             self._named[session_id] = seq
             if len(self._named) > MAX_NAMED:
-                self._close(f"The device named more than {MAX_NAMED} logs.")
+                self._end(f"The device named more than {MAX_NAMED} logs.")
 
     # Taking in ----------------------------------------------------------------------------------------
 
@@ -164,7 +169,7 @@ class Inflow:
         size = sum(map(len, rows))
         self._received += size
         if self._received > self._most:
-            self._close("The device sent more than it may before an acknowledgement.")
+            self._end("The device sent more than it may before an acknowledgement.")
             return
         taking = self._store.take_in(self._device, frame.session_id, frame.first, rows)
         taking.add_done_callback(partial(self._taken, frame.session_id, size))
@@ -175,12 +180,11 @@ class Inflow:
             self._received -= size
             self._refused(session_id, error)
             return
-        head, new, self._rows = done.result()
+        head, _, self._rows = done.result()
         self._asked.discard(session_id)
         self._stored += size
         self._heads[session_id] = head
-        if new:
-            self._reach(session_id, head)
+        self._reach(session_id, head)
         self._sync_soon()
 
     def _reach(self, session_id: str, head: int) -> None:
@@ -211,9 +215,13 @@ class Inflow:
     def _violation(self, what: str) -> None:
         self._violations += 1
         log.warning("device %s: %s", self._device, what)
-        if self._violations >= MAX_VIOLATIONS and self._open:
+        if self._violations >= MAX_VIOLATIONS:
+            self._end(f"The device sent what it may not: {what}")
+
+    def _end(self, reason: str) -> None:
+        if self._open:
             self._open = False
-            self._close(f"The device sent what it may not: {what}")
+            self._close(reason)
 
     def _forgotten(self, session_id: str, done: "asyncio.Future[bool]") -> None:
         error = done.exception()
@@ -221,6 +229,7 @@ class Inflow:
             self._refused(session_id, error)
             return
         self._named.pop(session_id, None)
+        self._reached.pop(session_id, None)
 
     def _set_aside(self, session_id: str, *, ask: bool = False) -> None:
         if session_id in self._begun_again:
@@ -238,6 +247,8 @@ class Inflow:
             self._begun_again.discard(session_id)
             self._refused(session_id, error)
             return
+        if done.result() is None:  # nothing was kept, as of a found session: it may be begun again
+            self._begun_again.discard(session_id)
         self._told_aside(session_id, done.result())
         if ask:
             self._say(Resume({session_id: (0, 0)}))
@@ -302,9 +313,8 @@ class Inflow:
             self._say(Resume({name: await self._store.head_of(name) for name in some}))
 
     def _was_asked(self, done: "asyncio.Future[None]") -> None:
-        if not done.cancelled() and (error := done.exception()) is not None and self._open:
-            self._open = False
-            self._close(f"The hub's store can't be read: {error}")
+        if not done.cancelled() and (error := done.exception()) is not None:
+            self._end(f"The hub's store can't be read: {error}")
 
     def _say(self, frame: DownFrame) -> None:
         if self._open:

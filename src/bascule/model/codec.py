@@ -3,10 +3,13 @@
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from hashlib import sha256
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import fields
 
+from bascule.model import event_values
 from bascule.model.events import AnyEvent, Unrecognised
 
 UNKNOWN = "unknown to this version"
@@ -61,7 +64,13 @@ def decode_leniently(data: bytes) -> Logged:
 @cache
 def vocabulary() -> str:
     """Names the events that this version knows: another version's name differs when its events do."""
-    return sha256(_encoder.encode(msgspec.json.schema(AnyEvent))).hexdigest()[:16]
+    structs: list[Any] = [*get_args(AnyEvent), *filter(_is_struct, vars(event_values).values())]
+    described = [f"{one.__name__} {[(each.name, each.type) for each in fields(one)]}" for one in structs]
+    return sha256("\n".join(sorted(described)).encode()).hexdigest()[:16]
+
+
+def _is_struct(one: object) -> bool:
+    return isinstance(one, type) and issubclass(one, Struct)
 
 
 def decode_logged_raw(data: bytes) -> LoggedRaw:

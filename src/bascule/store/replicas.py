@@ -48,7 +48,10 @@ def any_replica(connection: sqlite3.Connection) -> bool:
 
 def replica(connection: sqlite3.Connection, session_id: str) -> Replica | None:
     values = connection.execute(ONE, (session_id,)).fetchone()
-    return None if values is None else Replica(*values[:3], bool(values[3]), values[4])
+    if values is None:
+        return None
+    name, device, copy_of, gone, fold_version = values
+    return Replica(name, device, copy_of, bool(gone), fold_version)
 
 
 def put(connection: sqlite3.Connection, one: Replica) -> None:
