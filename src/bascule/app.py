@@ -38,6 +38,7 @@ from bascule.model.errors import AlreadyRunning, BasculeError
 from bascule.model.settings import Settings
 from bascule.state_folder import ServerNote, prepare, read_note, remove_note, write_note
 from bascule.store.comparisons import ComparisonBook
+from bascule.store.devices import DeviceBook
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
@@ -95,10 +96,15 @@ async def _serve(
         lease = LeaseClock(folder)
         closing.callback(lease.write_down)
         grants = await GrantBook.open(store, lease)
-        switchboard = Switchboard(FIRST_DEVICE_SECONDS)
+        device = Device.of(folder, settings.device_name or socket.gethostname())
+        book = await DeviceBook.open(store)
+        switchboard = Switchboard(book, FIRST_DEVICE_SECONDS, this=device.id, name=device.name)
+        closing.push_async_callback(switchboard.close)
         catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
         projects = ProjectBook(store)
-        launches = launches_of(settings, catalogue, partial(_folders, store, projects, switchboard))
+        launches = launches_of(
+            settings, catalogue, partial(_folders, store, projects, switchboard, device.id)
+        )
         closing.push_async_callback(launches.close)
         limits = LimitsBook(folder, settings.limits)
         offers = PromptOffers(time.monotonic)
@@ -120,7 +126,7 @@ async def _serve(
         closing.push_async_callback(_stop_serving, server, serving)
         # A probe that was being started when we stopped has nobody else who knows it.
         closing.callback(sweep_probes, mark_of(folder))
-        host = await _host(settings, store, catalogue, limits)
+        host = await _host(settings, store, catalogue, limits, device)
         closing.push_async_callback(host.close)
         link = await _links(grants, folder, url)
         closing.callback(remove_note, folder)
@@ -166,9 +172,10 @@ async def _serve_bridge(
     await closing.enter_async_context(serving_bridge(listening, launches, workbench.sites, workbench))
 
 
-async def _host(settings: Settings, store: SqliteStore, catalogue: Catalogue, limits: LimitsBook) -> Host:
+async def _host(
+    settings: Settings, store: SqliteStore, catalogue: Catalogue, limits: LimitsBook, device: Device
+) -> Host:
     """This machine's daemon, with the sessions that were running."""
-    device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
     mark = mark_of(Path(settings.data_dir))
     left = await asyncio.to_thread(sweep_probes, mark)
     if left:
@@ -187,24 +194,26 @@ def _connect(host: Host, switchboard: Switchboard) -> None:
     loop = asyncio.get_running_loop()
 
     def down(frame: AnyFrame) -> None:
-        loop.call_soon(host.receive, frame)
-
-    line = switchboard.attach(down, host.tapes)
+        loop.call_soon(host_line.receive, frame)
 
     def up(frame: AnyFrame) -> None:
-        loop.call_soon(line.receive, frame)
+        loop.call_soon(hub_line.receive, frame)
 
-    host.connect(up, epoch=time.time_ns())
+    hub_line = switchboard.attach(down, host.tapes)
+    host_line = host.attach(up)
 
 
-async def _folders(store: SqliteStore, projects: ProjectBook, switchboard: Switchboard) -> list[str]:
-    """Where sessions worked, the latest first; then projects, and where sessions that were found worked."""
-    known = [*await store.recent_folders(KNOWN_FOLDERS), *(one.path for one in await projects.list())]
+async def _folders(
+    store: SqliteStore, projects: ProjectBook, switchboard: Switchboard, device: str
+) -> list[str]:
+    """Where sessions of this machine worked, the latest first; then projects, and where found ones worked."""
+    recent = await store.recent_folders(KNOWN_FOLDERS, (device, ""))
+    known = [path for path, _ in recent]
+    known += [one.path for one in await projects.list() if one.device in (device, "")]
     await switchboard.met()
     try:
-        command = ListFound(limit=KNOWN_FOLDERS)
-        found = await switchboard.ask(switchboard.device(None), command, Actor("launch"))
-    except BasculeError:  # the machine is away: what is known without it has to do
+        found = await switchboard.ask(device, ListFound(limit=KNOWN_FOLDERS), Actor("launch"))
+    except BasculeError:  # its sessions are not there yet: what is known without them has to do
         return known
     return [*known, *(one.cwd for one in found.sessions)]
 

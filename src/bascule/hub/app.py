@@ -125,7 +125,7 @@ def build_app(
     )
     grants.on_revoked(hub.open_streams.revoked)
     switchboard.watch(lambda: _tell_devices(hub))
-    switchboard.listen(lambda news: _tell_news(hub, news))
+    switchboard.listen(lambda device, news: _tell_news(hub, device, news))
     table = operation_table()
     door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))
     app = Starlette(routes=routes_of(hub, table), middleware=[Middleware(SecurityHeaders), door])
@@ -140,7 +140,7 @@ def _tell_devices(hub: Hub) -> None:
         hub.feed.notify(None, encode(message))
 
 
-def _tell_news(hub: Hub, news: AgentStatus | AgentProblem) -> None:
+def _tell_news(hub: Hub, device: str, news: AgentStatus | AgentProblem) -> None:
     """An agent's state, or what went wrong with it, to everybody who looks."""
     if not hub.feed.listeners:
         return
@@ -149,4 +149,5 @@ def _tell_news(hub: Hub, news: AgentStatus | AgentProblem) -> None:
         hub.feed.notify(news.session_id, encode(problem))
         return
     status = {"agent": news.agent, "cliType": news.agent, "status": news.status, "message": news.message}
+    status["device"] = device
     hub.feed.notify(None, encode({"type": "agent:status", **status, "devices": hub.switchboard.devices()}))

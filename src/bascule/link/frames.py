@@ -53,7 +53,6 @@ class DaemonConnected(Frame, frozen=True):
     device: str
     name: str
     version: str
-    epoch: int
     agents: tuple[AgentInfo, ...] = ()
     protocol: Versions = Versions()
     features: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from bascule.store.transaction import Transaction
 log = logging.getLogger(__name__)
 
 EPOCH = "SELECT value FROM meta WHERE name = 'epoch'"
+STORE = "SELECT value FROM meta WHERE name = 'store'"
 KEEP_EPOCH = "INSERT OR REPLACE INTO meta (name, value) VALUES ('epoch', ?)"
 # The row of a session that is over is exact; that of a live one may be behind its log.
 REACHED = f"""
@@ -35,6 +36,11 @@ TEXT = (
     "not in it; what the agent wrote is read again where it is still there. A request that shows up as "
     "withdrawn may have been answered."
 )
+
+
+def store_id(connection: sqlite3.Connection) -> str:
+    """Names this database, for a hub that copies it. It stays the same when the epoch does not."""
+    return bytes(connection.execute(STORE).fetchone()[0]).decode("ascii", "replace")
 
 
 def go_on(

@@ -16,6 +16,7 @@ from bascule.store.base import (
     Batch,
     Committed,
     Conversation,
+    Devices,
     Edited,
     EventStore,
     FoundSession,
@@ -30,7 +31,7 @@ from bascule.store.base import (
     StoredReply,
     Usage,
 )
-from bascule.store.continuity import go_on
+from bascule.store.continuity import go_on, store_id
 from bascule.store.examining import examined
 from bascule.store.heads import Heads
 from bascule.store.health import open_sound, quarantined
@@ -62,6 +63,7 @@ class SqliteStore(EventStore):
     ) -> None:
         heads = Heads(path)
         self.epoch, self.behind = go_on(connection, heads, clock)
+        self.store_id = store_id(connection)
         self.path = path
         self.clock = clock
         self.quarantined = quarantined(path)
@@ -71,6 +73,7 @@ class SqliteStore(EventStore):
         self._loop = loop
         self._readers = Readers(path, loop)
         self._listeners: dict[object, Listener] = {}
+        self._storage_watchers: dict[object, Callable[[], None]] = {}
         self._problem = problem
         self._writable = asyncio.Event()
         if problem is None:
@@ -100,6 +103,11 @@ class SqliteStore(EventStore):
     def storage_problem(self) -> str | None:
         return self._problem.message if self._problem else None
 
+    def watch_storage(self, changed: Callable[[], None]) -> Callable[[], None]:
+        name = object()
+        self._storage_watchers[name] = changed
+        return lambda: self._storage_watchers.pop(name, None) and None
+
     async def writable(self) -> None:
         await self._writable.wait()
 
@@ -127,7 +135,10 @@ class SqliteStore(EventStore):
         self._loop.call_soon_threadsafe(self._deliver, outcome)
 
     def _deliver(self, outcome: Outcome) -> None:
-        self._problem = outcome.problem
+        before, self._problem = self.storage_problem, outcome.problem
+        if self.storage_problem != before:
+            for changed in list(self._storage_watchers.values()):
+                changed()
         if outcome.problem is None:
             self._writable.set()
         else:
@@ -231,11 +242,13 @@ class SqliteStore(EventStore):
             await self._readers.run(lambda connection: listing.of_conversation(connection, conversation))
         )
 
-    async def recent_folders(self, limit: int) -> list[str]:
-        return await self._readers.run(lambda connection: listing.recent_folders(connection, limit))
+    async def recent_folders(self, limit: int, devices: Devices = None) -> list[tuple[str, str]]:
+        return await self._readers.run(lambda connection: listing.recent_folders(connection, limit, devices))
 
-    async def conversations(self, agent: str | None = None) -> dict[Conversation, str]:
-        return await self._readers.run(lambda connection: listing.conversations(connection, agent))
+    async def conversations(
+        self, agent: str | None = None, devices: Devices = None
+    ) -> dict[Conversation, str]:
+        return await self._readers.run(lambda connection: listing.conversations(connection, agent, devices))
 
     async def usage(self, costliest: int) -> Usage:
         sums, damaged = await self._readers.run(lambda connection: usage(connection, costliest))

@@ -31,7 +31,7 @@ async def cast(call: Call[CastQuery]) -> CastPage:
         raise NotSupported("Only a terminal has a recording; export this session as Markdown, HTML or JSON.")
     board = call.hub.switchboard
     await board.met()
-    tapes = board.tapes(record.device or board.device(None))
+    tapes = board.tapes(board.device_of(record.device))
     tape = await tapes.open(record.session_id, record.started_seq, lambda: None, lambda _, __: None)
     try:
         size, resizes = await _sizes(call, record)
