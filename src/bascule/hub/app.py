@@ -61,6 +61,7 @@ from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
+from bascule.store.replication import ReplicaStore
 
 
 def operation_table() -> Table:
@@ -104,6 +105,7 @@ def build_app(
     launches: IdempotentLaunches | None = None,
     offers: PromptOffers | None = None,
     limits: LimitsBook | None = None,
+    replicas: ReplicaStore | None = None,
     uplink: UplinkControl | None = None,
     link_command: str = LINK_COMMAND,
 ) -> Starlette:
@@ -133,13 +135,14 @@ def build_app(
         steady=steady,
         launches=launches,
         offers=offers or PromptOffers(steady),
+        replicas=replicas,
         uplink=uplink,
         link_command=link_command,
     )
     grants.on_revoked(hub.open_streams.revoked)
     hub.pairings.changed = lambda: hub.push({"type": "pairings:changed"})
     switchboard.watch(lambda: _tell_devices(hub))
-    switchboard.listen(lambda news: _tell_news(hub, news))
+    switchboard.listen(lambda device, news: _tell_news(hub, device, news))
     table = operation_table()
     door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))
     app = Starlette(routes=routes_of(hub, table), middleware=[Middleware(SecurityHeaders), door])
@@ -154,7 +157,7 @@ def _tell_devices(hub: Hub) -> None:
         hub.feed.notify(None, encode(message))
 
 
-def _tell_news(hub: Hub, news: AgentStatus | AgentProblem) -> None:
+def _tell_news(hub: Hub, device: str, news: AgentStatus | AgentProblem) -> None:
     """An agent's state, or what went wrong with it, to everybody who looks."""
     if not hub.feed.listeners:
         return
@@ -163,4 +166,5 @@ def _tell_news(hub: Hub, news: AgentStatus | AgentProblem) -> None:
         hub.feed.notify(news.session_id, encode(problem))
         return
     status = {"agent": news.agent, "cliType": news.agent, "status": news.status, "message": news.message}
+    status["device"] = device
     hub.feed.notify(None, encode({"type": "agent:status", **status, "devices": hub.switchboard.devices()}))

@@ -14,6 +14,7 @@ from bascule.hub.live.feed import Encoder, Feed
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.page.web_files import PageFiles
 from bascule.hub.switchboard import Switchboard
+from bascule.hub.terminal.link_tapes import LinkTapes
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.uplink import UplinkControl
@@ -24,6 +25,7 @@ from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
+from bascule.store.replication import ReplicaStore
 
 LINK_COMMAND = "bascule trust generate --role owner browser"
 
@@ -48,6 +50,9 @@ class Hub:
     sse: Encoder  # rows as server-sent events, made once for all readers
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
+    replicas: ReplicaStore | None = None  # where copies of other machines' logs go
+    # The terminals of machines behind a link, by device.
+    link_tapes: dict[str, LinkTapes] = field(default_factory=dict[str, LinkTapes])
     uplink: UplinkControl | None = None  # None: no machine of ours that could join another hub
     offers: PromptOffers = field(default_factory=lambda: PromptOffers(time.monotonic))
     link_command: str = LINK_COMMAND  # what the owner types on this machine for a new link

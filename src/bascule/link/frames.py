@@ -62,7 +62,6 @@ class DaemonConnected(Frame, frozen=True):
     device: Name
     name: Name
     version: Name
-    epoch: Whole
     agents: Agents = ()
     protocol: Versions = Versions()
     features: tuple[str, ...] = ()

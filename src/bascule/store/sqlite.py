@@ -18,6 +18,7 @@ from bascule.store.base import (
     Batch,
     Committed,
     Conversation,
+    Devices,
     Edited,
     EventStore,
     FoundSession,
@@ -77,6 +78,7 @@ class SqliteStore(EventStore, SourceStore, ReplicaStore):
         self._loop = loop
         self._readers = Readers(path, loop)
         self._listeners: dict[object, Listener] = {}
+        self._storage_watchers: dict[object, Callable[[], None]] = {}
         self._problem = problem
         self._writable = asyncio.Event()
         if problem is None:
@@ -111,6 +113,11 @@ class SqliteStore(EventStore, SourceStore, ReplicaStore):
     @property
     def storage_problem(self) -> str | None:
         return self._problem.message if self._problem else None
+
+    def watch_storage(self, changed: Callable[[], None]) -> Callable[[], None]:
+        name = object()
+        self._storage_watchers[name] = changed
+        return lambda: self._storage_watchers.pop(name, None) and None
 
     async def writable(self) -> None:
         await self._writable.wait()
@@ -200,7 +207,10 @@ class SqliteStore(EventStore, SourceStore, ReplicaStore):
         self._loop.call_soon_threadsafe(self._deliver, outcome)
 
     def _deliver(self, outcome: Outcome) -> None:
-        self._problem = outcome.problem
+        before, self._problem = self.storage_problem, outcome.problem
+        if self.storage_problem != before:
+            for changed in list(self._storage_watchers.values()):
+                changed()
         if outcome.problem is None:
             self._writable.set()
         else:
@@ -336,11 +346,13 @@ class SqliteStore(EventStore, SourceStore, ReplicaStore):
             await self._readers.run(lambda connection: listing.of_conversation(connection, conversation))
         )
 
-    async def recent_folders(self, limit: int) -> list[str]:
-        return await self._readers.run(lambda connection: listing.recent_folders(connection, limit))
+    async def recent_folders(self, limit: int, devices: Devices = None) -> list[tuple[str, str]]:
+        return await self._readers.run(lambda connection: listing.recent_folders(connection, limit, devices))
 
-    async def conversations(self, agent: str | None = None) -> dict[Conversation, str]:
-        return await self._readers.run(lambda connection: listing.conversations(connection, agent))
+    async def conversations(
+        self, agent: str | None = None, devices: Devices = None
+    ) -> dict[Conversation, str]:
+        return await self._readers.run(lambda connection: listing.conversations(connection, agent, devices))
 
     async def usage(self, costliest: int) -> Usage:
         sums, damaged = await self._readers.run(lambda connection: usage(connection, costliest))

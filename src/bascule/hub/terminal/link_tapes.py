@@ -60,10 +60,12 @@ class LinkTapes:
         for mirror in list(self._mirrors.values()):
             mirror.reopen()
 
-    def disconnected(self) -> None:
-        self._send = None
-        for mirror in self._mirrors.values():
-            mirror.lost()
+    def disconnected(self, send: Send | None = None) -> None:
+        """That connection is lost; one that another has taken the place of changes nothing."""
+        if send is None or send is self._send:
+            self._send = None
+            for mirror in self._mirrors.values():
+                mirror.lost()
 
     def receive(self, frame: FromTape) -> None:
         mirror = self._by_number.get(frame.tape)

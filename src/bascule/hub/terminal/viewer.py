@@ -63,7 +63,7 @@ class TerminalViewer:
         record = self._record
         board = self.hub.switchboard
         await board.met()
-        self.tape = await board.tapes(record.device or board.device(None)).open(
+        self.tape = await board.tapes(board.device_of(record.device)).open(
             record.session_id, record.started_seq, self._grew, self._delivered
         )
         try:
