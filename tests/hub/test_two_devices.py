@@ -185,6 +185,8 @@ async def test_a_device_is_renamed_and_forgotten_and_the_pages_hear_of_it(
         assert (await ask(socket, "device:forget", deviceId="device-2"))["ok"] == {}
         listed = (await ask(socket, "device:list"))["ok"]["devices"]
     assert [one["device"] for one in listed] == ["device-1"]
+    async with hub.client(hub.tokens["owner"]) as http:
+        assert (await http.delete("/api/devices/device-2")).status_code == 404
 
 
 async def test_a_session_of_another_machine_is_not_opened_on_this_desktop(
