@@ -48,7 +48,17 @@ from bascule.link.found import (
     TakenFeedback,
 )
 from bascule.link.frames import AnyFrame, Ask, DaemonConnected, Reply
-from bascule.link.machine import AgentInfo, CheckDirectory, EndAll, ListAgents, ListTrusted, TrustFolder
+from bascule.link.machine import (
+    AgentInfo,
+    CheckDirectory,
+    EndAll,
+    ListAgents,
+    ListTrusted,
+    MachineSettings,
+    PauseDevice,
+    ReadSettings,
+    TrustFolder,
+)
 from bascule.link.prompts import PromptFiles, ReadPromptFiles, WritePromptFiles
 from bascule.link.rules import (
     AddRule,
@@ -135,6 +145,13 @@ ANSWERS: dict[type, Callable[[Any], object]] = {
     KeepContestant: lambda _: Kept(1, "1 file changed."),
     RemoveTrees: lambda _: TreesRemoved([], COMPARISON),
     EndAll: lambda _: {"ended": 2},
+    PauseDevice: lambda _: {},
+    ReadSettings: lambda _: MachineSettings(
+        limits={"sessions": 5, "of_a_newer_version": 1},
+        terminal={},
+        roots=("/home/attic",),
+        config_file="/home/attic/config.toml",
+    ),
     ListUnlogged: lambda _: UnloggedList(()),
     TakeUpProcess: lambda _: TakenUp(()),
     EndProcess: lambda _: PutAside("/data/kept/1"),

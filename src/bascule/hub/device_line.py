@@ -143,7 +143,8 @@ class DeviceLine:
     def leave(self, number: int) -> None:
         """Nobody waits for this answer any more."""
         answer = self._waiting.pop(number, None)
-        if answer is not None and not answer.done() and not self.over:
+        unanswered = answer is not None and (answer.cancelled() or not answer.done())
+        if unanswered and not self.over:
             self.send(Cancel(number))
 
     def fail_waiting(self) -> None:
