@@ -15,7 +15,7 @@ def test_the_first_attempt_is_at_once_and_the_others_wait_longer_each_time():
     assert delays(Ladder(), 8) == [0, 1, 2, 4, 8, 16, 30, 30]
 
 
-@pytest.mark.row("R12")
+@pytest.mark.row("REL-12")
 def test_each_wait_is_random_from_nothing_to_the_whole():
     assert delays(Ladder(), 5, random=0.0) == [0] * 5
     assert delays(Ladder(), 5, random=0.5) == [0, 0.5, 1, 2, 4]

@@ -112,7 +112,7 @@ def test_unknown_frames_are_counted_and_handed_over():
     assert carried(daemon, hub) == [Ping(1)]
 
 
-@pytest.mark.row("R34")
+@pytest.mark.row("REL-34")
 @pytest.mark.parametrize(
     ("hub", "daemon", "agreed"),
     [

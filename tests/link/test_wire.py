@@ -43,7 +43,7 @@ def refused(message: bytes | str, way: wire.Way = "up") -> str:
     return raised.value.code
 
 
-@pytest.mark.row("R40")
+@pytest.mark.row("REL-40")
 @pytest.mark.parametrize(("way", "frame"), WAYS)
 def test_every_frame_comes_back_as_it_was(way: wire.Way, frame: type[msgspec.Struct]):
     @settings(max_examples=10)
@@ -58,7 +58,7 @@ def test_every_frame_comes_back_as_it_was(way: wire.Way, frame: type[msgspec.Str
     comes_back()
 
 
-@pytest.mark.row("R40")
+@pytest.mark.row("REL-40")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_comes_back_as_it_was_with_the_same_hash(command: type[msgspec.Struct]):
     @settings(max_examples=5)
@@ -201,7 +201,7 @@ def raw_deflate(data: bytes) -> bytes:
 
 @pytest.mark.row("S39")
 def test_a_bomb_is_inflated_no_further_than_it_announced():
-    bomb = raw_deflate(bytes(50_000_000))
+    bomb = raw_deflate(bytes(20_000_000))
     assert len(bomb) < MAX_MESSAGE
     assert refused(HEADER.pack(Kind.DEFLATED, 0, 100) + bomb) == "BROKEN_DEFLATE"
     assert refused(HEADER.pack(Kind.DEFLATED, 0, MAX_FRAME + 1) + bomb) == "FRAME_TOO_LARGE"
