@@ -111,6 +111,7 @@ async def _serve(
         closing.callback(lease.write_down)
         grants = await GrantBook.open(store, lease)
         device = Device.of(folder, settings.device_name or socket.gethostname())
+        await store.refold()
         book = await DeviceBook.open(store)
         here = device.id if agents else ""
         wait = FIRST_DEVICE_SECONDS if agents else 0.0

@@ -41,7 +41,7 @@ async def start(hub: Hub, laptop: Machine, prompt: str) -> str:
 async def test_a_session_on_another_machine_is_started_and_watched_at_the_hub(
     hub: Hub, laptop: Machine
 ) -> None:
-    session = await start(hub, laptop, "hello")
+    session = await start(hub, laptop, "count 3")
     await hub.wait_for(session, TurnEnded)
     rows = await equal_logs(hub, laptop, session)
     assert len(rows) > 3
@@ -70,10 +70,10 @@ async def test_a_request_is_answered_at_the_hub_and_the_tool_runs_on_the_machine
 
 @pytest.mark.row("R11")
 async def test_what_happens_while_the_hub_is_away_is_there_when_it_is_back(hub: Hub, laptop: Machine) -> None:
-    session = await start(hub, laptop, "hello")
+    session = await start(hub, laptop, "count 3")
     first = await hub.wait_for(session, TurnEnded)
     await hub.kill()
-    await laptop.send(session, "and again")
+    await laptop.send(session, "count 2")
     await laptop.wait_for(session, TurnEnded, first.seq)
     await hub.start()
     await hub.until_device("d-laptop", online=True)
@@ -85,7 +85,7 @@ async def test_what_happens_while_the_hub_is_away_is_there_when_it_is_back(hub: 
 async def test_a_machine_that_was_killed_is_away_and_its_sessions_stay_readable(
     hub: Hub, laptop: Machine
 ) -> None:
-    session = await start(hub, laptop, "hello")
+    session = await start(hub, laptop, "count 3")
     await hub.wait_for(session, TurnEnded)
     before = await equal_logs(hub, laptop, session)
     await laptop.kill()
@@ -96,6 +96,6 @@ async def test_a_machine_that_was_killed_is_away_and_its_sessions_stay_readable(
     assert len((await hub.http.get(f"/api/sessions/{session}/events")).json()["events"]) == len(before)
     await laptop.start()
     await hub.until_device("d-laptop", online=True)
-    await hub.send(session, "back again")
+    await hub.send(session, "count 4")
     await hub.wait_for(session, TurnEnded, len(before))
     await equal_logs(hub, laptop, session)

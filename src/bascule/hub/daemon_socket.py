@@ -99,7 +99,7 @@ class DaemonSocket:
     def _hear(self, frame: Received) -> None:
         match frame:
             case DaemonConnected():
-                self._greet(frame)
+                self._spawn(self._greet(frame), f"hello of {self._device}")
             case SessionOutput() | SessionHead() | SessionDiverged() | SessionForgotten():
                 if self._inflow is not None:
                     self._inflow.receive(frame)
@@ -110,12 +110,14 @@ class DaemonSocket:
             case _:
                 self._device_line.receive(frame)
 
-    def _greet(self, hello: DaemonConnected) -> None:
+    async def _greet(self, hello: DaemonConnected) -> None:
         if hello.device != self._device:
             words = "This token belongs to another machine. Pair this one: bascule daemon join"
             self._device_line.refuse(LineRefused("WRONG_DEVICE", words, retry=600))
             return
         self._their_store = hello.store
+        if self._store is not None:
+            self._device_line.rows = await self._store.rows_of(self._device)
         self._device_line.receive(hello)
 
     def _welcomed(self) -> None:

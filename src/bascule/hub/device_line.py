@@ -54,6 +54,7 @@ class DeviceLine:
     def __init__(self, board: Board, send: Send, tapes: Tapes | None, close: Close | None) -> None:
         self.send = send
         self.tapes = tapes
+        self.rows = 0  # of the device's logs, ever copied to this hub
         self.copied: Copied | None = None  # where the hub has copies of the device's logs
         self.device = ""
         self.epoch = 0

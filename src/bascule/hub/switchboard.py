@@ -298,7 +298,7 @@ class Switchboard:
                 epoch=record.epoch,
                 clock=self.clock(),
                 window=WINDOW,
-                rows=record.rows,
+                rows=line.rows,
             )
         )
         self.orders.deliver(line)  # before anybody else can ask

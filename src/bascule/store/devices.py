@@ -20,20 +20,16 @@ from bascule.store.transaction import Transaction
 log = logging.getLogger(__name__)
 
 COLUMNS = (
-    *("device", "name", "added_at", "given_name", "grant_id", "store", "rows", "epoch", "boot", "attempt"),
+    *("device", "name", "added_at", "given_name", "grant_id", "store", "epoch", "boot", "attempt"),
     *("heard_at", "skew_ms", "version", "agents", "state", "added_by", "replaced_by", "forgotten"),
 )
 NAMES = ", ".join(COLUMNS)
 ALL = f"SELECT {NAMES} FROM devices ORDER BY n"
-# `rows` is counted where rows are copied; only another database begins at 0 again.
-KEPT = ", ".join(
-    f"{name} = excluded.{name}" for name in COLUMNS if name not in ("device", "added_at", "rows")
-)
+KEPT = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name not in ("device", "added_at"))
 PUT = f"""
 INSERT INTO devices ({NAMES}) VALUES ({", ".join("?" for _ in COLUMNS)})
-ON CONFLICT (device) DO UPDATE SET rows = CASE WHEN store = excluded.store THEN rows ELSE 0 END, {KEPT}
+ON CONFLICT (device) DO UPDATE SET {KEPT}
 """
-COUNT_ROWS = "UPDATE devices SET rows = rows + ? WHERE device = ?"
 STANDING = "SELECT device, kind, command, by, at FROM standing_commands ORDER BY n"
 STAND = "INSERT OR REPLACE INTO standing_commands (device, kind, command, by, at) VALUES (?, ?, ?, ?, ?)"
 DROP = "DELETE FROM standing_commands WHERE device = ? AND kind = ? AND at = ?"
@@ -55,7 +51,6 @@ class DeviceRecord(Struct, frozen=True):
     given_name: str = ""  # what a person calls it
     grant_id: str = ""  # the grant it connects with
     store: str = ""  # names its database
-    rows: int = 0  # copied from that database
     epoch: int = 0  # counts its connections
     boot: str = ""
     attempt: int = 0
@@ -111,15 +106,8 @@ class DeviceBook:
 
     def put(self, record: DeviceRecord) -> None:
         """Note what was heard. A power cut may lose the last of it."""
-        before = self._devices.get(record.device)
-        if before is not None and before.store != record.store:
-            record = replace(record, rows=0)
         self._devices[record.device] = record
         self._write_later(lambda transaction: _put(transaction, record))
-
-    def counted(self, device: str, rows: int) -> None:
-        """So many rows of this device are stored, by `count_rows` in the same transaction as they were."""
-        self._devices[device] = replace(self._devices[device], rows=rows)
 
     async def rename(self, device: str, name: str, by: Actor) -> DeviceRecord:
         """An empty name gives it its own again."""
@@ -178,11 +166,6 @@ class DeviceBook:
 
     def _write_later(self, write: Callable[[Transaction], None]) -> None:
         self._store.transact(write, sync=False).add_done_callback(_written)
-
-
-def count_rows(connection: sqlite3.Connection, device: str, rows: int) -> None:
-    """Count rows that were copied from a device, in the transaction that stores them."""
-    connection.execute(COUNT_ROWS, (rows, device))
 
 
 def _written(done: "asyncio.Future[None]") -> None:

@@ -1,6 +1,6 @@
 -- The machines whose sessions this hub shows, also while they are away. `name` is what a machine calls itself,
 -- `given_name` what a person calls it. `epoch` counts its connections; `boot` and `attempt` are the last one's.
--- `store` names the machine's own database and `rows` counts what was copied from it.
+-- `store` names the database that the machine had then.
 CREATE TABLE devices (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     device TEXT NOT NULL UNIQUE,
@@ -8,7 +8,6 @@ CREATE TABLE devices (
     given_name TEXT NOT NULL DEFAULT '',
     grant_id TEXT NOT NULL DEFAULT '',
     store TEXT NOT NULL DEFAULT '',
-    rows INTEGER NOT NULL DEFAULT 0,
     epoch INTEGER NOT NULL DEFAULT 0,
     boot TEXT NOT NULL DEFAULT '',
     attempt INTEGER NOT NULL DEFAULT 0,
