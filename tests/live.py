@@ -16,11 +16,14 @@ import msgspec
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 
+from bascule.daemon.device import Device
 from bascule.model.codec import Logged, decode_logged
 from bascule.model.events import AnyEvent
-from bascule.state_folder import read_note
+from bascule.state_folder import HubNote, prepare, read_note, write_hub_note
 
 FAKES = Path(__file__).parent / "fakes"
+# Hub and daemon in two processes with a state folder each, instead of in one: the same tests must hold.
+SPLIT = os.environ.get("BASCULE_TEST_MODE", "joined") == "split"
 LIMITS = "[limits]\nsessions = 0\nspawns_per_minute = 100000\ninputs_per_minute = 100000\noutput_bytes = 0\n"
 
 
@@ -38,7 +41,10 @@ class _Frame(msgspec.Struct, rename="camel"):
 
 
 class LiveServer:
-    """`bascule up` in a process of its own. `folder` must be short: unix sockets live below it."""
+    """`bascule up` in a process of its own. `folder` must be short: unix sockets live below it.
+
+    In split mode people reach it by a hub that is another process, which it has joined.
+    """
 
     def __init__(
         self,
@@ -68,6 +74,7 @@ class LiveServer:
         self.token = ""
         self.process: asyncio.subprocess.Process | None = None
         self.output: list[str] = []
+        self.hub = self._own_hub() if SPLIT and command == "up" else None
         self._client: httpx.AsyncClient | None = None
 
     async def __aenter__(self) -> Self:
@@ -80,8 +87,35 @@ class LiveServer:
         await self.stop()
         await self.end_keeper()
 
+    def _own_hub(self) -> "LiveServer":
+        folder = self.folder / "hub"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return LiveServer(folder, command="hub")
+
     async def start(self, *flags: str) -> None:
         """Start it and wait for the line with the link."""
+        if self.hub is None:
+            await self._start(*flags)
+        else:
+            await self._start_split(self.hub, *flags)
+
+    async def _start_split(self, hub: "LiveServer", *flags: str) -> None:
+        if hub.process is None or hub.process.returncode is not None:
+            await hub.start(*flags)
+        if not (self.data / "hub.json").exists():
+            prepare(self.data)
+            device = Device.of(self.data, "machine")
+            made = await hub.post("/api/grants", name="machine", role="daemon", device=device.id)
+            assert made.status_code == 200, made.text
+            write_hub_note(self.data, HubNote(hub.url, made.json()["token"]))
+        self.url = self.token = ""
+        await self._start()
+        self.url, self.token = hub.url, hub.token
+        async with asyncio.timeout(PATIENCE):
+            while not (await self.http.get("/api/daemon/status")).json()["connected"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+
+    async def _start(self, *flags: str) -> None:
         port = self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else "0"
         where = ["--port", port] if self.port_flag else []
         with open(self.folder / "stderr.txt", "ab") as stderr:  # noqa: ASYNC230 - handed to the child
@@ -149,12 +183,16 @@ class LiveServer:
 
     async def kill(self) -> None:
         """`kill -9`, and nothing said."""
+        if self.hub is not None:
+            await self.hub.kill()
         assert self.process is not None
         self.process.kill()
         await self.process.wait()
 
     async def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
         """The code it ended with."""
+        if self.hub is not None and self.hub.process is not None:
+            await self.hub.stop(sign)
         if self._client is not None:
             await self._client.aclose()
             self._client = None

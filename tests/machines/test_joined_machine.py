@@ -1,33 +1,11 @@
 """A machine that has joined a hub, in real processes: sessions started, answered and watched from the hub."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 from tests.machines.machines import Hub, Machine, equal_logs
 
 from bascule.model.events import PermissionRequested, TurnEnded
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def hub(short_dir: Path) -> AsyncIterator[Hub]:
-    folder = short_dir / "h"
-    folder.mkdir(mode=0o700)
-    async with Hub(folder) as made:
-        yield made
-
-
-@pytest.fixture
-async def laptop(short_dir: Path, hub: Hub) -> AsyncIterator[Machine]:
-    folder = short_dir / "l"
-    folder.mkdir(mode=0o700)
-    made = Machine(folder, "d-laptop")
-    await made.join(hub)
-    async with made:
-        await hub.until_device("d-laptop", online=True)
-        yield made
 
 
 async def start(hub: Hub, laptop: Machine, prompt: str) -> str:

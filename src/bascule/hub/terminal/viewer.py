@@ -275,7 +275,7 @@ class TerminalViewer:
 
     def _take(self, message: str | bytes) -> bool:
         """False also before `begin`: who types that early is heard a turn of the loop later, after it."""
-        if self._is_behind or self._arrangement is None or self._unread.over(MAX_IN_FLIGHT):
+        if self._is_behind or self._seat is None or self._unread.over(MAX_IN_FLIGHT):
             return False
         self._hear(message)
         return True
@@ -338,7 +338,7 @@ class TerminalViewer:
         if not self.may_write:
             words = "You may look at this terminal, but not type or resize: only the owner, operators and "
             raise Forbidden(words + "the session's own token may.")
-        if self._seat is None or self._arrangement is None:
+        if self._seat is None:
             raise InvalidInput("Wait for `begin`; nothing is taken before it, nor after the end.")
         return self._seat
 

@@ -1,0 +1,62 @@
+"""Terminals of another machine, seen and typed into at the hub."""
+
+import pytest
+from tests.machines.machines import Hub, Machine
+from tests.terminal.viewing import terminal, viewing
+
+pytestmark = pytest.mark.anyio
+
+
+async def shell(hub: Hub, laptop: Machine) -> str:
+    return await terminal(hub, cwd=str(laptop.work), device="d-laptop")
+
+
+@pytest.mark.row("R20")
+async def test_a_shell_on_another_machine_is_typed_into_and_ends_with_its_code(
+    hub: Hub, laptop: Machine
+) -> None:
+    session = await shell(hub, laptop)
+    async with viewing(hub, session) as viewer:
+        await viewer.type("echo he''llo\r")
+        await viewer.shows(b"hello")
+        await viewer.type("exit 3\r")
+        ended = await viewer.hears("ended")
+        assert ended.code == 3
+
+
+async def test_viewers_at_the_hub_and_at_the_machine_share_one_size(hub: Hub, laptop: Machine) -> None:
+    session = await shell(hub, laptop)
+    async with viewing(hub, session) as far, viewing(laptop, session) as near:
+        await far.line.resize(120, 40)
+        await far.until(lambda one: (one.said[-1].cols, one.said[-1].rows) == (120, 40))
+        await near.line.resize(90, 50)
+        await far.until(lambda one: (one.said[-1].cols, one.said[-1].rows) == (90, 40))
+        await near.type("stty size\r")
+        await far.shows(b"40 90")
+
+
+async def test_a_flood_arrives_whole_at_the_hub(hub: Hub, laptop: Machine) -> None:
+    session = await shell(hub, laptop)
+    async with viewing(hub, session, acks=True, lag=0) as viewer:
+        await viewer.type("seq 1 200000; echo o''ver\r")
+        await viewer.shows(b"over")
+        lines = bytes(viewer.data).replace(b"\r", b"").split(b"\n")
+        numbers = [int(line) for line in lines if line.isdigit()]
+        assert numbers == list(range(1, 200001))
+
+
+async def test_a_viewer_goes_on_after_the_hub_was_killed(hub: Hub, laptop: Machine) -> None:
+    session = await shell(hub, laptop)
+    async with viewing(hub, session) as viewer:
+        await viewer.type("echo fi''rst\r")
+        await viewer.shows(b"first")
+        place = viewer.next
+        await hub.kill()
+    async with viewing(laptop, session) as near:
+        await near.type("echo bet''ween\r")
+        await near.shows(b"between")
+    await hub.start()
+    await hub.until_device("d-laptop", online=True)
+    async with viewing(hub, session, after=place) as viewer:
+        await viewer.shows(b"between")
+        assert viewer.first == place
