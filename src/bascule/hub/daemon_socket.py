@@ -22,6 +22,7 @@ from bascule.link.frames import (
     SessionForgotten,
     SessionHead,
     SessionOutput,
+    Watching,
     Welcome,
 )
 from bascule.link.line import Line
@@ -35,6 +36,8 @@ CLIENT_ID = b"x-bascule-client-id"
 AHEAD = 64 * 1024  # bytes that wait in the socket: what is urgent is never far behind them
 BROKE_THE_RULES = 4002
 CLOSED = 4000
+WATCH_SECONDS = 0.05
+MAX_WATCHED = 1000
 
 
 class DaemonSocket:
@@ -48,6 +51,7 @@ class DaemonSocket:
         self._store = call.hub.replicas
         self._their_store = ""
         self._inflow: Inflow | None = None
+        self._is_watching = False
         self._work: set[asyncio.Task[None]] = set()
         self._tapes = call.hub.link_tapes.setdefault(device, LinkTapes())
         self._send_tape = self._send  # one object, by which the tapes know this connection again
@@ -59,11 +63,13 @@ class DaemonSocket:
         self._connection.stop_keepalive()  # any byte is a sign of life, and the switchboard asks for one
         self._keep_little_unsent()
         leave = self._hub.open_streams.enter(self._call.holder, self._end)
+        unwatch = self._hub.feed.on_watched(self._watch_soon)
         self._spawn(self._write(), f"line to {self._device}")
         try:
             await self._listen()
         finally:
             leave()
+            unwatch()
             self._connection.take = None
             self._tapes.disconnected(self._send_tape)
             self._device_line.closed()
@@ -128,8 +134,20 @@ class DaemonSocket:
         self._inflow = inflow = Inflow(
             self._store, self._device, self._say, self._device_line.end, set_aside=self._set_aside
         )
-        self._device_line.copied = inflow.waits_for
+        self._device_line.copied, self._device_line.fetch = inflow.waits_for, inflow.fetch
+        self._watch_soon()
         self._spawn(inflow.start(), f"resume {self._device}")
+
+    def _watch_soon(self) -> None:
+        """What people look at is sent before the rest; those who come together are told together."""
+        if self._inflow is not None and not self._is_watching:
+            self._is_watching = True
+            asyncio.get_running_loop().call_later(WATCH_SECONDS, self._watch)
+
+    def _watch(self) -> None:
+        self._is_watching = False
+        if not self._connection.gone:
+            self._send(Watching(tuple(self._hub.feed.watched()[:MAX_WATCHED])))
 
     def _set_aside(self, session_id: str, aside: str | None) -> None:
         """The log was begun again: who reads it has positions that mean nothing any more."""

@@ -29,6 +29,7 @@ log = logging.getLogger("bascule.hub")
 
 Send = Callable[[AnyFrame], None]
 Close = Callable[[str], None]
+Fetching = Callable[[str], Awaitable[None]]  # have a found session copied, too
 Copied = Callable[[str, int], Awaitable[None]]  # wait until the copy of a session's log has this row
 WENT_AWAY = "The device went away before it answered."
 
@@ -56,6 +57,7 @@ class DeviceLine:
         self.tapes = tapes
         self.rows = 0  # of the device's logs, ever copied to this hub
         self.copied: Copied | None = None  # where the hub has copies of the device's logs
+        self.fetch: Fetching | None = None
         self.device = ""
         self.epoch = 0
         self.over = False

@@ -14,6 +14,7 @@ from functools import partial
 from bascule.link.frames import (
     Ack,
     DownFrame,
+    Fetch,
     Resume,
     SessionDiverged,
     SessionForgotten,
@@ -24,6 +25,7 @@ from bascule.model.errors import (
     CallerError,
     DeviceOffline,
     Diverged,
+    SessionNotFound,
     StorageFailed,
     StoreConflict,
 )
@@ -36,6 +38,7 @@ WINDOW = 4 * 1024 * 1024
 BARRIER_SECONDS = 0.2
 BARRIER_BYTES = 1024 * 1024
 RETRY_SECONDS = 0.25
+FETCH_SECONDS = 20.0
 MAX_VIOLATIONS = 3  # then the line is closed
 MAX_NAMED = 100_000  # logs of which a device may say how far they reach
 PAGE = 1000  # heads in one `Resume`
@@ -82,6 +85,7 @@ class Inflow:
         self._reached: dict[str, int] = {}
         self._named: dict[str, int] = {}
         self._waiting: defaultdict[str, list[tuple[int, asyncio.Future[None]]]] = defaultdict(list)
+        self._fetching: defaultdict[str, list[asyncio.Future[int | None]]] = defaultdict(list)
         self._asked: set[str] = set()  # the device was told where these end; what does not follow is older
         self._lost: set[str] = set()  # with rows that could not be stored
         self._begun_again: set[str] = set()
@@ -115,6 +119,9 @@ class Inflow:
                 if not promise.done():
                     promise.set_exception(DeviceOffline(OFFLINE))
         self._waiting.clear()
+        for promises in self._fetching.values():
+            for promise in promises:
+                promise.cancel()
 
     def receive(self, frame: SessionOutput | SessionHead | SessionDiverged | SessionForgotten) -> None:
         if not self._open:
@@ -124,10 +131,12 @@ class Inflow:
                 self._take_in(frame)
             case SessionHead():
                 self._name(frame.session_id, frame.seq)
+                self._told_head(frame.session_id, frame.seq)
             case SessionDiverged():
                 self._set_aside(frame.session_id)
                 self._name(frame.session_id, frame.head)
             case SessionForgotten():
+                self._told_head(frame.session_id, None)
                 forgetting = self._store.forget_copy(self._device, frame.session_id)
                 forgetting.add_done_callback(partial(self._forgotten, frame.session_id))
 
@@ -153,6 +162,25 @@ class Inflow:
             self._waiting[session_id] = [one for one in self._waiting[session_id] if one[1] is not promise]
             if not self._waiting[session_id]:
                 del self._waiting[session_id]
+
+    async def fetch(self, session_id: str) -> None:
+        """Have the device send a found session, too, and return once it is here. Raises `SessionNotFound`."""
+        promise: asyncio.Future[int | None] = self._loop.create_future()
+        self._fetching[session_id].append(promise)
+        self._say(Fetch(session_id))
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                head = await promise
+                if head is None:
+                    raise SessionNotFound(session_id)
+                await self.waits_for(session_id, head)
+        except TimeoutError:
+            raise DeviceOffline("The machine did not send this session in time; try again.") from None
+
+    def _told_head(self, session_id: str, seq: int | None) -> None:
+        for promise in self._fetching.pop(session_id, ()):
+            if not promise.done():
+                promise.set_result(seq)
 
     def _name(self, session_id: str, seq: int) -> None:
         if seq > self._reached.get(session_id, 0):

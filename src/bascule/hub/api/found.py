@@ -1,9 +1,35 @@
 """Sessions begun outside Bascule: list them, follow one, and hand messages to an agent in its terminal."""
 
+from bascule.api.bodies import SessionBody
+from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
+from bascule.hub.api.operation import Operation
 from bascule.link.found import AwaitFeedback, FollowFound, ListFound, TakeFeedback
+from bascule.model.commands import Done
+
+
+async def fetch(call: Call[SessionBody]) -> Done:
+    """A found session of another machine is copied only when somebody wants to see it."""
+    board = call.hub.switchboard
+    await board.met()
+    line = board.line(board.device(call.device))
+    if line.fetch is not None:
+        await line.fetch(call.body.session_id)
+    return Done()
+
 
 OPERATIONS = (
+    Operation(
+        name="found:fetch",
+        method="POST",
+        path="/api/found-sessions/{session_id}/fetch",
+        need="viewer",
+        body=SessionBody,
+        answer=Done,
+        run=fetch,
+        for_device=True,
+        summary="Have a found session of another machine copied to this hub",
+    ),
     forwarding(
         ListFound,
         name="found:list",

@@ -109,11 +109,24 @@ class Feed:
         self._dirty: dict[str, _Channel] = {}
         self._delivered = False  # something, in this turn of the loop
         self.close = store.listen(self._committed)
+        self._watchers: set[Callable[[], None]] = set()
+
+    def watched(self) -> list[str]:
+        """The sessions that somebody looks at."""
+        return list(self._channels)
+
+    def on_watched(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` when other sessions are looked at than before. The returned call stops it."""
+        self._watchers.add(changed)
+        return lambda: self._watchers.discard(changed)
 
     def subscribe(self, session_id: str, after: int, outlet: Outlet) -> Subscription:
         """The caller then awaits `catch_up`, and calls `close` at the end."""
         subscription = Subscription(self, session_id, after, outlet)
-        self._channels.setdefault(session_id, _Channel()).viewers.add(subscription)
+        if session_id not in self._channels:
+            self._channels[session_id] = _Channel()
+            self._tell_watched()
+        self._channels[session_id].viewers.add(subscription)
         return subscription
 
     def leave(self, subscription: Subscription) -> None:
@@ -123,6 +136,11 @@ class Feed:
         channel.viewers.discard(subscription)
         if not channel.viewers:
             del self._channels[subscription.session_id]
+            self._tell_watched()
+
+    def _tell_watched(self) -> None:
+        for changed in list(self._watchers):
+            changed()
 
     def head(self, session_id: str) -> int:
         channel = self._channels.get(session_id)

@@ -1,6 +1,7 @@
 """The terminal socket: sends a viewer the tape at its own pace, takes its keys and its window's size."""
 
 import asyncio
+import contextlib
 import logging
 
 import msgspec
@@ -21,9 +22,11 @@ from bascule.link.tape import Arrangement, Seat, Tape, TapeCut
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError, InvalidInput, NotSupported, Refusal
 from bascule.model.faults import report
+from bascule.model.lifecycle import LIVE
 from bascule.model.records import SessionRecord
 from bascule.policy.replies import take_apart
 from bascule.policy.screening import Screening, safe_length
+from bascule.store.base import Committed
 
 log = logging.getLogger("bascule.hub")
 
@@ -35,6 +38,7 @@ MAX_LAG = 2 * 1024 * 1024  # then it skips ahead
 MAX_KEYS = 1024 * 1024 + 1024  # in one message: a paste of 1 MiB is taken whole or not at all
 MAX_IN_FLIGHT = 256 * 1024  # keys the program has not read yet
 DEFAULT_SIZE = (80, 24)
+END_SECONDS = 5.0  # for the session's end to be told after its terminal's
 
 
 class TerminalViewer:
@@ -233,11 +237,31 @@ class TerminalViewer:
             self._seat.redraw()
 
     async def _say_ended(self) -> None:
-        record = await require_session(self.hub, self._record.session_id)
+        record = await self._ended_record()
         ended = {"type": "ended", "code": record.code, "signal": record.signal}
         self._say({**ended, "reason": record.end_reason, "message": record.end_message})
         await self.line.ready()
         self.line.end(1000, "the terminal has ended")
+
+    async def _ended_record(self) -> SessionRecord:
+        """With how it ended: over a link the end of the tape may overtake the end of the session."""
+        session_id, over = self._record.session_id, asyncio.Event()
+
+        def committed(commit: Committed) -> None:
+            if commit.record.session_id == session_id and commit.record.phase not in LIVE:
+                over.set()
+
+        stop = self.hub.store.listen(committed)
+        try:
+            record = await require_session(self.hub, session_id)
+            if record.phase in LIVE:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(END_SECONDS):
+                        await over.wait()
+                record = await require_session(self.hub, session_id)
+            return record
+        finally:
+            stop()
 
     def arranged(self, arrangement: Arrangement) -> None:
         if self._arrangement != arrangement:
