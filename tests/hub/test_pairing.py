@@ -33,7 +33,7 @@ async def hub(tmp_path: Path, steady: Steady) -> AsyncIterator[RunningHub]:
         yield made
 
 
-@pytest.mark.row("R3")
+@pytest.mark.row("R1")
 async def test_a_machine_joins_once_the_owner_has_seen_its_code(hub: RunningHub) -> None:
     async with hub.client() as machine, hub.client(hub.tokens["owner"]) as owner:
         asked = (await machine.post("/api/pairings", json=ATTIC)).json()
@@ -59,7 +59,7 @@ async def test_a_machine_joins_once_the_owner_has_seen_its_code(hub: RunningHub)
         assert (await machine.get("/api/pairings")).status_code == 403
 
 
-@pytest.mark.row("R3")
+@pytest.mark.row("R1")
 async def test_a_poll_that_waits_is_answered_when_the_owner_decides(hub: RunningHub) -> None:
     async with hub.client() as machine, hub.socket() as page:
         asked = (await machine.post("/api/pairings", json=ATTIC)).json()

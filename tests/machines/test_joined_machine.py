@@ -46,7 +46,7 @@ async def test_a_request_is_answered_at_the_hub_and_the_tool_runs_on_the_machine
     await equal_logs(hub, laptop, session)
 
 
-@pytest.mark.row("R11")
+@pytest.mark.row("R2")
 async def test_what_happens_while_the_hub_is_away_is_there_when_it_is_back(hub: Hub, laptop: Machine) -> None:
     session = await start(hub, laptop, "count 3")
     first = await hub.wait_for(session, TurnEnded)
@@ -59,7 +59,7 @@ async def test_what_happens_while_the_hub_is_away_is_there_when_it_is_back(hub: 
     await equal_logs(hub, laptop, session)
 
 
-@pytest.mark.row("R11")
+@pytest.mark.row("R2")
 async def test_a_machine_that_was_killed_is_away_and_its_sessions_stay_readable(
     hub: Hub, laptop: Machine
 ) -> None:

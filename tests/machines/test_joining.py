@@ -66,7 +66,7 @@ async def attic(short_dir: Path) -> AsyncIterator[Joiner]:
     await joiner.server.end_keeper()
 
 
-@pytest.mark.row("R3")
+@pytest.mark.row("R1")
 async def test_a_machine_joins_by_its_code_is_seen_and_leaves(hub: Hub, attic: Joiner) -> None:
     code, said = await attic.join(hub, allow=True)
     assert (code, "Connected to" in said) == (0, True), said
@@ -80,14 +80,14 @@ async def test_a_machine_joins_by_its_code_is_seen_and_leaves(hub: Hub, attic: J
     assert "Joined no hub." in (await attic.run("status"))[1]
 
 
-@pytest.mark.row("R3")
+@pytest.mark.row("R1")
 async def test_a_machine_that_is_not_let_in_is_told_who_said_no(hub: Hub, attic: Joiner) -> None:
     code, said = await attic.join(hub, allow=False)
     assert (code, "owner did not let this machine in." in said) == (4, True), said
     assert "Not running." in (await attic.run("status"))[1]
 
 
-@pytest.mark.row("R3")
+@pytest.mark.row("R1")
 async def test_a_revoked_machine_says_so_and_how_to_join_again(hub: Hub, attic: Joiner) -> None:
     await attic.join(hub, allow=True)
     grants = (await hub.http.get("/api/grants")).json()["grants"]

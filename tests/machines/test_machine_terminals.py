@@ -11,7 +11,7 @@ async def shell(hub: Hub, laptop: Machine) -> str:
     return await terminal(hub, cwd=str(laptop.work), device="d-laptop")
 
 
-@pytest.mark.row("R20")
+@pytest.mark.row("P7")
 async def test_a_shell_on_another_machine_is_typed_into_and_ends_with_its_code(
     hub: Hub, laptop: Machine
 ) -> None:

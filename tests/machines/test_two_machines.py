@@ -49,7 +49,7 @@ async def found(hub: Hub, machine: Machine) -> list[dict[str, Any]]:
             await asyncio.sleep(0.05)
 
 
-@pytest.mark.row("R15")
+@pytest.mark.row("R3")
 async def test_a_command_must_name_one_of_two_machines(hub: Hub, machines: tuple[Machine, Machine]) -> None:
     one, two = machines
     unnamed = await hub.http.post("/api/sessions", json={"agent": "demo", "cwd": str(one.work)})
@@ -87,7 +87,7 @@ async def test_found_sessions_of_both_machines_stay_and_are_copied_when_opened(
         assert [one["sessionId"] for one in await found(hub, machine)] == [session]
 
 
-@pytest.mark.row("R18")
+@pytest.mark.row("R20")
 async def test_the_panic_button_stops_both_at_once_and_one_that_is_away_when_it_is_back(
     hub: Hub, machines: tuple[Machine, Machine]
 ) -> None:
