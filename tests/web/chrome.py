@@ -92,6 +92,8 @@ async def open_tab(
     phone = size is PHONE
     # What a browser keeps of the page is looked at where it is meant; elsewhere every file comes fresh.
     options.setdefault("service_workers", "block")
+    # A dot that pulses is drawn sixty times a second by the processor; who tests motion asks for it.
+    options.setdefault("reduced_motion", "reduce")
     context = await browser.new_context(viewport=size, has_touch=phone, is_mobile=phone, **options)
     await context.add_init_script(f"({PASSING})()")
     tab = Tab(await context.new_page(), url)
