@@ -108,6 +108,7 @@ async def running_hub(
         projects=ProjectBook(store),
         prompts=PromptBook(store),
         switchboard=switchboard,
+        replicas=store,
         settings=chosen,
         clock=time.time,
         steady=steady,

@@ -249,7 +249,7 @@ async def test_a_device_of_another_protocol_is_refused_and_shown_as_needing_an_u
     machine.hello(boot="b", attempt=1)
     machine.line.closed()
     newer.hello(boot="c", attempt=1, protocol=Versions(8, 9))
-    assert [frame.code for frame in newer.of(LineRefused)] == ["UPDATE_NEEDED"]
+    assert [frame.code for frame in newer.of(LineRefused)] == ["UPDATE_HUB"]
     assert [(one.needs_update, one.state) for one in board.devices()] == [(True, "away")]
 
 

@@ -23,9 +23,11 @@ from bascule.link.frames import (
     DeviceStateChanged,
     LineRefused,
     Pong,
+    Versions,
     Welcome,
 )
 from bascule.link.tape import Tapes
+from bascule.link.versions import agree
 from bascule.model.commands import Actor, Command, SessionBegun, answer_type
 from bascule.model.errors import BasculeError, DeviceOffline, InvalidInput, NotSupported
 from bascule.model.faults import report
@@ -259,11 +261,11 @@ class Switchboard:
     def _refusal(self, line: DeviceLine, hello: DaemonConnected) -> LineRefused | None:
         if line.device not in ("", hello.device):
             return OTHER
-        if not hello.protocol.lowest <= PROTOCOL <= hello.protocol.highest:
+        agreed = agree(Versions(), hello.protocol)
+        if isinstance(agreed, LineRefused):
             self._list.note_incompatible(hello)
             self._tell()
-            older = "This hub" if hello.protocol.lowest > PROTOCOL else hello.name
-            return LineRefused("UPDATE_NEEDED", f"{older} is too old to talk to: update it.", SLOW_RETRY)
+            return agreed
         if self._lines.get(hello.device) is not line and self._list.is_late(hello):
             return LATE
         return None
