@@ -371,6 +371,15 @@ def _add_trust(commands: Commands) -> None:
     revoke.add_argument("grant", metavar="NAME_OR_ID")
 
 
+def _add_pair(commands: Commands) -> None:
+    pair = _add(
+        commands, "pair", "let a phone or another browser in by a one-time link", _lazily("pair", "pair")
+    )
+    pair.add_argument("name", nargs="?", help="name of its user; shown beside what they do")
+    pair.add_argument("--role", choices=["owner", "operator", "viewer"], default="operator")
+    pair.add_argument("--qr", action=argparse.BooleanOptionalAction, help="print it as a QR code, too")
+
+
 def _add_prompts(commands: Commands) -> None:
     actions = _group(commands, "prompts", "read, import and export the prompt library")
     listing = _add(
@@ -501,6 +510,7 @@ _GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (
     (("sessions",), _add_sessions),
     (("attach", "projects"), _add_terminals),
     (("trust",), _add_trust),
+    (("pair",), _add_pair),
     (("prompts",), _add_prompts),
     (("rules",), _add_rules),
     (("feedback",), _add_feedback),

@@ -323,6 +323,30 @@ class PairingList(View, frozen=True, kw_only=True):
     pairings: list[PairingView]
 
 
+class ServerAddress(View, frozen=True, kw_only=True):
+    """Where this server may be reached; only a try shows whether it can."""
+
+    kind: Literal["public", "network", "loopback"]
+    url: str
+
+
+class LinkMade(View, frozen=True, kw_only=True):
+    """A one-time link, with its secret alone for other addresses: `URL/#pair=SECRET`."""
+
+    link: str
+    secret: str
+    expires_in: float
+    addresses: list[ServerAddress]
+
+
+class LinkRedeemed(View, frozen=True, kw_only=True):
+    """`token` is shown only this once."""
+
+    token: str
+    name: str
+    role: str
+
+
 class GrantList(View, frozen=True, kw_only=True):
     grants: list[GrantView]
 

@@ -20,6 +20,7 @@ from bascule.api.answers import (
     GrantList,
     GrantMade,
     GrantView,
+    LinkMade,
     Queue,
     RequestList,
     RequestView,
@@ -311,6 +312,15 @@ class Client:
         seconds = None if days is None else days * 86400
         fields = {"name": name, "role": role, "expiresIn": seconds, "sessionId": session_id}
         return await self._command("grants:create", fields, GrantMade)
+
+    async def create_device_grant(self, name: str, device: str) -> GrantMade:
+        """For a machine's own connection; it holds until it is revoked."""
+        fields = {"name": name, "role": "daemon", "device": device}
+        return await self._command("grants:create", fields, GrantMade)
+
+    async def create_link(self, name: str, role: str) -> LinkMade:
+        """A one-time link for another browser."""
+        return await self._command("links:create", {"name": name, "role": role}, LinkMade)
 
     async def revoke_grant(self, grant_id: str) -> None:
         await self._command("grants:revoke", {"grantId": grant_id})

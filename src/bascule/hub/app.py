@@ -15,6 +15,7 @@ from bascule.hub.api import (
     found,
     git,
     launch,
+    links,
     machine,
     pairing,
     prompt_files,
@@ -35,6 +36,7 @@ from bascule.hub.api.responses import error_object
 from bascule.hub.door.access import Access
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
+from bascule.hub.door.links import Links
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.throttle import Throttle
@@ -70,6 +72,7 @@ def operation_table() -> Table:
     operations += [
         *machine.OPERATIONS,
         *pairing.OPERATIONS,
+        *links.OPERATIONS,
         *uplink_api.OPERATIONS,
         *limits_api.OPERATIONS,
         *grants_api.OPERATIONS,
@@ -126,6 +129,7 @@ def build_app(
         open_streams=OpenStreams(grants, grants.clock),
         tickets=Tickets(grants, steady),
         pairings=Pairings(steady),
+        links=Links(steady),
         spawns=spawns,
         limits=limits,
         doors=Doorway(settings),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
+from bascule.hub.door.links import Links
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.tickets import Tickets
@@ -43,6 +44,7 @@ class Hub:
     prompts: PromptBook
     tickets: Tickets
     pairings: Pairings
+    links: Links
     spawns: Buckets
     limits: LimitsBook
     doors: Doorway

@@ -673,6 +673,7 @@ export interface GrantBody {
   name: string;
   role: 'owner' | 'operator' | 'viewer' | 'session' | 'daemon';
   sessionId?: string | null;
+  device?: string | null;
   expiresIn?: number | null;
 }
 
@@ -739,6 +740,28 @@ export interface LimitsView {
   limits: Limits;
   configured: Limits;
   changed: string[];
+}
+
+export interface LinkBody {
+  name?: string;
+  role?: 'owner' | 'operator' | 'viewer';
+}
+
+export interface LinkMade {
+  link: string;
+  secret: string;
+  expiresIn: number;
+  addresses: ServerAddress[];
+}
+
+export interface PairingAnswer {
+  pairingId: string;
+  code: string;
+  allow: boolean;
+}
+
+export interface PairingList {
+  pairings: PairingView[];
 }
 
 export interface ProjectAdd {
@@ -1403,6 +1426,24 @@ export interface TakenUp {
   sessionIds: string[];
 }
 
+export interface JoinBody {
+  url: string;
+  token: string;
+}
+
+export interface UplinkStatus {
+  state: 'none' | 'connecting' | 'connected' | 'refused' | 'unreachable';
+  url: string;
+  hub: string;
+  since: number | null;
+  heardAt: number | null;
+  message: string;
+}
+
+export interface UplinkQuery {
+  wait?: number;
+}
+
 export interface UsageSums {
   sessions: number;
   turns: number;
@@ -1553,6 +1594,7 @@ export interface GrantView {
   name: string;
   role: string;
   sessionId: string | null;
+  device: string | null;
   kind: string;
   createdAt: string;
   expiresAt: string | null;
@@ -1577,6 +1619,24 @@ export interface Limits {
   prompt_chars?: number;
   start_seconds?: number;
   quiet_seconds?: number;
+}
+
+export interface ServerAddress {
+  kind: 'public' | 'network' | 'loopback';
+  url: string;
+}
+
+export interface PairingView {
+  id: string;
+  code: string;
+  device: string;
+  name: string;
+  user: string;
+  version: string;
+  address: string;
+  agents: string[];
+  expiresIn: number;
+  known: boolean;
 }
 
 export interface TemplateField {
@@ -1886,6 +1946,9 @@ export interface Operations {
   'launch:terminal': { body: Empty; answer: LaunchTerminal };
   'limits:set': { body: LimitsBody; answer: LimitsView };
   'limits:show': { body: Empty; answer: LimitsView };
+  'links:create': { body: LinkBody; answer: LinkMade };
+  'pairings:answer': { body: PairingAnswer; answer: Done };
+  'pairings:list': { body: Empty; answer: PairingList };
   'ping': { body: Empty; answer: Done };
   'project:add': { body: ProjectAdd; answer: { project: Project } };
   'project:change': { body: ProjectChange; answer: { project: Project } };
@@ -1958,6 +2021,9 @@ export interface Operations {
   'unlogged:end': { body: EndProcess; answer: PutAside };
   'unlogged:list': { body: ListUnlogged; answer: UnloggedList };
   'unlogged:take-up': { body: TakeUpProcess; answer: TakenUp };
+  'uplink:join': { body: JoinBody; answer: UplinkStatus };
+  'uplink:leave': { body: Empty; answer: UplinkStatus };
+  'uplink:show': { body: UplinkQuery; answer: UplinkStatus };
   'usage:show': { body: Empty; answer: UsageSums };
 }
 
