@@ -18,6 +18,7 @@ from bascule.daemon.found.places import Place
 from bascule.daemon.found.setup import found_sessions
 from bascule.daemon.handlers import Handler, Handlers
 from bascule.daemon.idempotency import IdempotencyKeys
+from bascule.daemon.keep_awake import KeepAwake, awake_command
 from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.machine import Machine
@@ -80,6 +81,7 @@ class Host:
         taking_up = TakingUp(store, self.sessions, launcher, self._adopter, device, clock)
         self._unlogged = Unlogged(store, self.sessions, taking_up, folder, self._services.terminals.adopt)
         self._labels = Labels(self.sessions.keeper, self.sessions.live.get, self._adopter.started)
+        self._awake = KeepAwake(awake_command() if settings.keep_awake else (), self.sessions.live.get)
         # Sessions that are not running have no supervisor to keep their commands in order; this does.
         self._one_at_a_time = lock = asyncio.Lock()
         self._states = AgentStates(
@@ -115,13 +117,16 @@ class Host:
             part.register(self._handlers)
         self._send: Callable[[AnyFrame], None] | None = None
         self._stop_labels: Callable[[], None] = lambda: None
+        self._stop_awake: Callable[[], None] = lambda: None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Take up every session that was running when we were last here."""
         kept = await self.sessions.open()
         self._stop_labels = self._store.listen(self._labels.committed)
+        self._stop_awake = self._store.listen(self._awake.committed)
         self._unlogged.keep(await self._adopter.adopt_all(kept, self._services.terminals.adopt))
+        self._awake.open([one.ledger.record for one in self.sessions.live.values()])
         await self.sessions.watch()
         await self._states.open()
         await self._found.open()
@@ -130,6 +135,8 @@ class Host:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._stop_awake()
+        await self._awake.close()
         self._stop_labels()
         await self._labels.close()
         await self._states.close()
