@@ -483,6 +483,20 @@ def _add_machine(commands: Commands) -> None:
     join.add_argument("--token-stdin", action="store_true", help="read a token from stdin, instead of a code")
     join.add_argument("--no-start", action="store_true", help="do not start the server now")
     _add(actions, "leave", "leave the hub", _lazily("daemon", "leave"), talks=False)
+    install = _add(
+        actions, "install", "set another machine up over ssh, and let it in", _lazily("remote", "install")
+    )
+    install.add_argument("host", metavar="USER@HOST")
+    install.add_argument(
+        "--hub-url", metavar="URL", help="address by which that machine reaches this hub (public_url)"
+    )
+    install.add_argument(
+        "--through-ssh", action="store_true", help="it can't reach this hub: keep a tunnel over ssh"
+    )
+    remove = _add(
+        actions, "remove", "remove what install has put on another machine", _lazily("remote", "remove")
+    )
+    remove.add_argument("host", metavar="USER@HOST")
     pause = _add(actions, "pause", "take no new sessions", _lazily("machine", "pause"))
     pause.set_defaults(paused=True)
     resume = _add(actions, "resume", "take new sessions again", _lazily("machine", "pause"))

@@ -30,7 +30,9 @@ async def test_a_phone_enters_by_the_link_and_stays_in_without_it(hub: RunningHu
     await expect(tab.page.locator("#task")).to_be_visible()
     assert tab.page.url == f"{hub.url}/"
     assert [name.startswith("Chrome on ") for name in names(hub)] == [True]
-    kept = await tab.page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.length])")
+    kept = await tab.page.evaluate(
+        "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.length])"
+    )
     assert secret not in kept
     await tab.go("/")
     await expect(tab.page.locator("#task")).to_be_visible()

@@ -9,6 +9,7 @@ from msgspec import Raw, Struct, field
 
 from bascule.link.machine import AgentInfo
 from bascule.link.rules import DryRun
+from bascule.link.tunnels import TunnelStatus
 from bascule.model.events import PromptQueued
 from bascule.model.projects import Project
 from bascule.model.records import RequestRecord, SessionRecord
@@ -328,6 +329,14 @@ class ServerAddress(View, frozen=True, kw_only=True):
 
     kind: Literal["public", "network", "loopback"]
     url: str
+
+
+class AddressList(View, frozen=True, kw_only=True):
+    addresses: list[ServerAddress]
+
+
+class TunnelList(View, frozen=True, kw_only=True):
+    tunnels: list[TunnelStatus]
 
 
 class LinkMade(View, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from bascule.api.answers import (
+    AddressList,
     AuditPage,
     AuditVerdict,
     CastPage,
@@ -24,6 +25,7 @@ from bascule.api.answers import (
     Queue,
     RequestList,
     RequestView,
+    ServerAddress,
     SessionList,
     SessionShown,
 )
@@ -36,6 +38,7 @@ from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.found import Followed
 from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
+from bascule.link.tunnels import TunnelStatus
 from bascule.link.uplink import UplinkStatus
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
@@ -317,6 +320,16 @@ class Client:
         """For a machine's own connection; it holds until it is revoked."""
         fields = {"name": name, "role": "daemon", "device": device}
         return await self._command("grants:create", fields, GrantMade)
+
+    async def addresses(self) -> list[ServerAddress]:
+        """Where the server may be reached."""
+        return (await self._read("addresses:list", {}, AddressList)).addresses
+
+    async def open_tunnel(self, host: str, port: int) -> TunnelStatus:
+        return await self._command("tunnels:open", {"host": host, "port": port}, TunnelStatus)
+
+    async def close_tunnel(self, host: str) -> None:
+        await self._command("tunnels:close", {"host": host})
 
     async def create_link(self, name: str, role: str) -> LinkMade:
         """A one-time link for another browser."""

@@ -34,7 +34,7 @@ async def pair(args: argparse.Namespace) -> int:
 
 
 def _best(found: "list[tuple[ServerAddress, tuple[Reach, str]]]") -> ServerAddress:
-    """The first that answers. One that its owner named is believed: it may be reachable from elsewhere alone."""
+    """The first that answers. One that its owner named is believed: it may answer others alone."""
     for address, (reach, _) in found:
         if reach == "answers" or (address.kind == "public" and reach in ("silent", "untrusted")):
             return address

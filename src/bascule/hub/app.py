@@ -22,6 +22,7 @@ from bascule.hub.api import (
     rules,
     session_commands,
     sessions,
+    tunnels,
     unlogged,
 )
 from bascule.hub.api import grants as grants_api
@@ -56,6 +57,7 @@ from bascule.hub.wire.headers import SecurityHeaders
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.frames import AgentProblem, AgentStatus
+from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
@@ -73,6 +75,7 @@ def operation_table() -> Table:
         *machine.OPERATIONS,
         *pairing.OPERATIONS,
         *links.OPERATIONS,
+        *tunnels.OPERATIONS,
         *uplink_api.OPERATIONS,
         *limits_api.OPERATIONS,
         *grants_api.OPERATIONS,
@@ -109,6 +112,7 @@ def build_app(
     offers: PromptOffers | None = None,
     limits: LimitsBook | None = None,
     uplink: UplinkControl | None = None,
+    tunnel_control: TunnelControl | None = None,
     link_command: str = LINK_COMMAND,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
@@ -140,6 +144,7 @@ def build_app(
         launches=launches,
         offers=offers or PromptOffers(steady),
         uplink=uplink,
+        tunnels=tunnel_control,
         link_command=link_command,
     )
     grants.on_revoked(hub.open_streams.revoked)

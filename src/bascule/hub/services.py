@@ -18,6 +18,7 @@ from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal.arbiter import Arbiters
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
+from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
@@ -53,6 +54,7 @@ class Hub:
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
     uplink: UplinkControl | None = None  # None: no machine of ours that could join another hub
+    tunnels: TunnelControl | None = None  # None: this server can't open any
     offers: PromptOffers = field(default_factory=lambda: PromptOffers(time.monotonic))
     link_command: str = LINK_COMMAND  # what the owner types on this machine for a new link
     steady: Callable[[], float] = field(default=time.monotonic)

@@ -65,7 +65,7 @@ class Links:
         return secret
 
     def take(self, secret: str, address: str) -> Link:
-        """The link, used from now on. Raises what is wrong with it, and `LimitReached` for many wrong ones."""
+        """The link, used from now on. Raises what is wrong with it; `LimitReached` for many wrong ones."""
         link = self._by_hash.get(_hashed(secret))
         if link is not None and not link.used and self._steady() < link.ends:
             link.used = True

@@ -528,6 +528,13 @@ export interface AuditRecord {
   detail?: string;
 }
 
+export interface Empty {
+}
+
+export interface AddressList {
+  addresses: ServerAddress[];
+}
+
 export interface ListConversations {
   agent: string;
 }
@@ -553,9 +560,6 @@ export interface AuditQuery {
 export interface AuditPage {
   records: AuditRow[];
   last: number;
-}
-
-export interface Empty {
 }
 
 export interface AuditVerdict {
@@ -1403,6 +1407,26 @@ export interface SettingsView {
   configFile: string;
 }
 
+export interface TunnelNamed {
+  host: string;
+}
+
+export interface TunnelList {
+  tunnels: TunnelStatus[];
+}
+
+export interface TunnelBody {
+  host: string;
+  port: number;
+}
+
+export interface TunnelStatus {
+  host: string;
+  port: number;
+  state: 'connecting' | 'open' | 'failed';
+  message: string;
+}
+
 export interface EndProcess {
   name: string;
 }
@@ -1506,6 +1530,11 @@ export interface ModelChoice {
   value: string;
   name?: string;
   description?: string;
+}
+
+export interface ServerAddress {
+  kind: 'public' | 'network' | 'loopback';
+  url: string;
 }
 
 export interface Conversation {
@@ -1619,11 +1648,6 @@ export interface Limits {
   prompt_chars?: number;
   start_seconds?: number;
   quiet_seconds?: number;
-}
-
-export interface ServerAddress {
-  kind: 'public' | 'network' | 'loopback';
-  url: string;
 }
 
 export interface PairingView {
@@ -1920,6 +1944,7 @@ export interface AuditRow {
 }
 
 export interface Operations {
+  'addresses:list': { body: Empty; answer: AddressList };
   'agents:conversations': { body: ListConversations; answer: Conversations };
   'agents:list': { body: ListAgents; answer: AgentList };
   'audit:list': { body: AuditQuery; answer: AuditPage };
@@ -2018,6 +2043,9 @@ export interface Operations {
   'session:typing': { body: TypingBody; answer: Done };
   'session:unsubscribe': { body: SessionBody; answer: Done };
   'settings:show': { body: Empty; answer: SettingsView };
+  'tunnels:close': { body: TunnelNamed; answer: Done };
+  'tunnels:list': { body: Empty; answer: TunnelList };
+  'tunnels:open': { body: TunnelBody; answer: TunnelStatus };
   'unlogged:end': { body: EndProcess; answer: PutAside };
   'unlogged:list': { body: ListUnlogged; answer: UnloggedList };
   'unlogged:take-up': { body: TakeUpProcess; answer: TakenUp };
