@@ -31,7 +31,6 @@ async def pair(data: Path, *words: str) -> Finished:
     return await bascule(data, "pair", *words, NO_PROXY="*")
 
 
-@pytest.mark.row("R3")
 async def test_it_prints_a_link_that_works_once_and_says_that_only_this_machine_opens_it(
     tmp_path: Path,
 ) -> None:

@@ -1,7 +1,7 @@
 """An `ssh` that stays on this machine: runs the command in another home, with an empty environment.
 
-`-R` is a real forward, from one port of this machine to another. FAKE_SSH is a folder: `home` is the far home,
-`calls` and `pids` have the arguments and the process of every call; where there is a file `broken`, nothing can be reached.
+`-R` is a real forward, from one port of this machine to another. FAKE_SSH is a folder: `home` is the home,
+`calls` and `pids` have the arguments and the process of every call. With a file `broken`, nothing is reached.
 """
 
 import contextlib

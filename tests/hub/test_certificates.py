@@ -43,7 +43,6 @@ def der(cert: Path) -> bytes:
     return ssl.PEM_cert_to_DER_cert(cert.read_text())
 
 
-@pytest.mark.row("R3")
 async def test_new_connections_use_a_renewed_certificate_and_never_a_broken_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -49,7 +49,6 @@ async def redeem(hub: RunningHub, secret: str, **body: Any) -> tuple[int, dict[s
         return answer.status_code, answer.json()
 
 
-@pytest.mark.row("R3")
 async def test_a_link_becomes_a_lasting_grant_with_the_role_that_its_maker_chose(hub: RunningHub) -> None:
     made = await make(hub, name="Ana's phone", role="viewer")
     assert made["link"] == f"{hub.url}/#pair={made['secret']}"
@@ -74,7 +73,6 @@ async def test_a_link_without_a_name_takes_the_browsers_own_and_is_for_an_operat
     assert {one["role"] for one in got} == {"operator"}
 
 
-@pytest.mark.row("R3")
 async def test_a_link_lets_in_one_browser_alone_even_when_two_come_at_once(hub: RunningHub) -> None:
     secret = (await make(hub))["secret"]
     both = await asyncio.gather(redeem(hub, secret), redeem(hub, secret))

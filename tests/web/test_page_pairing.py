@@ -23,7 +23,6 @@ def names(hub: RunningHub) -> list[str]:
     return [grant.name for grant in hub.grants.list() if grant.name not in ("owner", "operator", "viewer")]
 
 
-@pytest.mark.row("R3")
 async def test_a_phone_enters_by_the_link_and_stays_in_without_it(hub: RunningHub, browser: Browser) -> None:
     secret = secret_of(hub)
     tab = await open_link(browser, hub, secret)
@@ -39,7 +38,6 @@ async def test_a_phone_enters_by_the_link_and_stays_in_without_it(hub: RunningHu
     assert tab.errors == []
 
 
-@pytest.mark.row("R3")
 async def test_a_used_link_says_so_and_names_the_command_for_a_new_one(
     hub: RunningHub, browser: Browser
 ) -> None:

@@ -116,8 +116,8 @@ class Tunnel:
         await asyncio.gather(self._running, return_exceptions=True)
 
     def _words(self) -> list[str]:
-        """It ends when its stdin does, so also when we are killed. It says a word once the forward is there, and
-        never asks: nobody is at hand to type a password."""
+        """It ends when its stdin does, so also when we are killed. It says a word once the forward is there,
+        and never asks: nobody is at hand to type a password."""
         forward = f"127.0.0.1:{self.status.port}:127.0.0.1:{self._hub_port}"
         fails = ("-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes", "-o", "ControlPath=none")
         words = ["ssh", "-T", *OPTIONS, *fails, "-R", forward, "--", self.status.host]
