@@ -43,13 +43,15 @@ def main() -> int:
 
 def run(folder: Path, command: str) -> int:
     env = {"HOME": str(folder / "home"), "PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-    process = subprocess.Popen(["/bin/sh", "-c", command], env=env, cwd=env["HOME"])
+    started: list[subprocess.Popen[bytes]] = []
 
     def end(*_: object) -> None:
-        process.terminate()
+        for process in started:
+            process.terminate()
 
-    signal.signal(signal.SIGTERM, end)
-    return process.wait()
+    signal.signal(signal.SIGTERM, end)  # first: whoever reads a word of the command may end us at once
+    started.append(subprocess.Popen(["/bin/sh", "-c", command], env=env, cwd=env["HOME"]))
+    return started[0].wait()
 
 
 def forward(spec: str) -> None:

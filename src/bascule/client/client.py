@@ -28,6 +28,7 @@ from bascule.api.answers import (
     ServerAddress,
     SessionList,
     SessionShown,
+    TunnelList,
 )
 from bascule.api.bodies import CreateBody
 from bascule.client.address import Address, Unreachable, local, parse
@@ -324,6 +325,9 @@ class Client:
     async def addresses(self) -> list[ServerAddress]:
         """Where the server may be reached."""
         return (await self._read("addresses:list", {}, AddressList)).addresses
+
+    async def tunnels(self) -> list[TunnelStatus]:
+        return (await self._read("tunnels:list", {}, TunnelList)).tunnels
 
     async def open_tunnel(self, host: str, port: int) -> TunnelStatus:
         return await self._command("tunnels:open", {"host": host, "port": port}, TunnelStatus)

@@ -99,9 +99,11 @@ class Installing:
             print(f"The end of its log was:\n{_indented(log)}", file=sys.stderr)
 
     async def _open_tunnel(self) -> str:
-        port = int((await self._far.program("port"))["port"])
+        known = [one.port for one in await self._client.tunnels() if one.host == self._host]
+        port = known[0] if known else int((await self._far.program("port"))["port"])
         _step(f"keep a tunnel open: port {port} there leads to this hub")
-        self._undo.append(("close the tunnel", lambda: self._client.close_tunnel(self._host)))
+        if not known:
+            self._undo.append(("close the tunnel", lambda: self._client.close_tunnel(self._host)))
         status = await self._client.open_tunnel(self._host, port)
         if status.state != "open":
             raise RemoteFailed(
