@@ -47,8 +47,10 @@ class LiveServer:
         config: str = "",
         env: dict[str, str] | None = None,
         under: tuple[str, ...] = (),
+        command: str = "up",
     ) -> None:
         self.folder = folder
+        self.command = command  # up, or hub: a server without agents
         self.under = under  # a program and its arguments that start ours, such as a tracer
         self.data = folder / "data"
         self.config = folder / "config"
@@ -118,7 +120,7 @@ class LiveServer:
         return process.returncode or 0, said.decode()
 
     def _command(self, *flags: str) -> list[str]:
-        words = ["-m", "bascule", "up", "--data", str(self.data), "--no-open", *flags]
+        words = ["-m", "bascule", self.command, "--data", str(self.data), "--no-open", *flags]
         return [sys.executable, *words]
 
     def _environment(self) -> dict[str, str]:

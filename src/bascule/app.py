@@ -19,7 +19,9 @@ from bascule.agents.catalogue import Catalogue
 from bascule.agents.probes import mark_of, sweep_probes
 from bascule.config.load import data_folder
 from bascule.daemon.device import Device
+from bascule.daemon.far_line import FarLine
 from bascule.daemon.host import Host
+from bascule.daemon.joining import Joining
 from bascule.daemon.launching import Launcher, histories_of
 from bascule.hub.app import build_app
 from bascule.hub.launch.bridge_server import bind_bridge, port_in_use, serving_bridge
@@ -37,8 +39,19 @@ from bascule.model.commands import Actor
 from bascule.model.errors import AlreadyRunning, BasculeError
 from bascule.model.settings import Settings
 from bascule.remote.tunnels import Tunnels
-from bascule.state_folder import ServerNote, prepare, read_note, remove_note, write_note
+from bascule.state_folder import (
+    HubNote,
+    ServerNote,
+    prepare,
+    read_hub_note,
+    read_note,
+    remove_hub_note,
+    remove_note,
+    write_hub_note,
+    write_note,
+)
 from bascule.store.comparisons import ComparisonBook
+from bascule.store.devices import DeviceBook
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
@@ -58,8 +71,8 @@ KNOWN_FOLDERS = 200  # that a launch looks for a repository in
 Ready = Callable[[str, Sequence[str]], None]
 
 
-async def serve(settings: Settings, *, ready: Ready) -> int:
-    """Run until a signal says stop."""
+async def serve(settings: Settings, *, ready: Ready, agents: bool = True) -> int:
+    """Run until a signal says stop. Without `agents` it serves other machines, and runs none here."""
     folder = Path(settings.data_dir)
     prepare(folder)
     async with AsyncExitStack() as closing:
@@ -67,7 +80,7 @@ async def serve(settings: Settings, *, ready: Ready) -> int:
         closing.push_async_callback(store.close)
         listening = bind(settings)
         closing.callback(listening.close)
-        await _serve(settings, folder, store, listening, ready)
+        await _serve(settings, folder, store, listening, ready, agents=agents)
     return 0
 
 
@@ -89,6 +102,8 @@ async def _serve(
     store: SqliteStore,
     listening: socket.socket,
     ready: Ready,
+    *,
+    agents: bool,
 ) -> None:
     stop = _stop_on_signals()
     url = _url(settings, listening)
@@ -96,15 +111,23 @@ async def _serve(
         lease = LeaseClock(folder)
         closing.callback(lease.write_down)
         grants = await GrantBook.open(store, lease)
-        switchboard = Switchboard(FIRST_DEVICE_SECONDS)
+        device = Device.of(folder, settings.device_name or socket.gethostname())
+        book = await DeviceBook.open(store)
+        here = device.id if agents else ""
+        wait = FIRST_DEVICE_SECONDS if agents else 0.0
+        switchboard = Switchboard(book, wait, this=here, hub=device.id, name=device.name)
+        closing.push_async_callback(switchboard.close)
         catalogue = Catalogue.load(Path(settings.config_dir)).passing(settings.pass_on)
         projects = ProjectBook(store)
-        launches = launches_of(settings, catalogue, partial(_folders, store, projects, switchboard))
+        launches = launches_of(
+            settings, catalogue, partial(_folders, store, projects, switchboard, device.id)
+        )
         closing.push_async_callback(launches.close)
         limits = LimitsBook(folder, settings.limits)
         offers = PromptOffers(time.monotonic)
         # A machine would not accept our certificate for its own 127.0.0.1.
         tunnels = None if settings.tls_cert else Tunnels(folder, listening.getsockname()[1])
+        joining = Joining(device.id, HubNotes(folder), time.time, _time_awake_or_asleep)
         app = build_app(
             store=store,
             grants=grants,
@@ -113,9 +136,11 @@ async def _serve(
             switchboard=switchboard,
             settings=settings,
             clock=time.time,
-            launches=launches if settings.launch.enabled else None,
+            launches=launches if settings.launch.enabled and agents else None,
             offers=offers,
             limits=limits,
+            replicas=store,
+            uplink=joining if agents else None,
             tunnel_control=tunnels,
             link_command=link_command(settings, sys.argv[0]),
         )
@@ -126,18 +151,25 @@ async def _serve(
         server = HubServer(app, settings)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
         closing.push_async_callback(_stop_serving, server, serving)
-        # A probe that was being started when we stopped has nobody else who knows it.
-        closing.callback(sweep_probes, mark_of(folder))
-        host = await _host(settings, store, catalogue, limits)
-        closing.push_async_callback(host.close)
-        link = await _links(grants, folder, url)
+        host = None
+        if agents:
+            # A probe that was being started when we stopped has nobody else who knows it.
+            closing.callback(sweep_probes, mark_of(folder))
+            host = await _host(settings, store, catalogue, limits, device)
+            closing.push_async_callback(host.close)
+        link = await _links(grants, folder, url, settings.public_url or url)
         closing.callback(remove_note, folder)
-        here = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-        workbench = Workbench(TrustedSites(settings.launch.origins, grants), offers, here)
-        await _serve_bridge(settings, launches, workbench, closing)
-        # Last: agents are asked for their versions from here on, which must not hold up the link.
-        _connect(host, switchboard)
-        ready(link, host.sessions.taken_up())
+        if host is not None:
+            local = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+            workbench = Workbench(TrustedSites(settings.launch.origins, grants), offers, local)
+            await _serve_bridge(settings, launches, workbench, closing)
+            # Last: agents are asked for their versions from here on, which must not hold up the link.
+            _connect(host, switchboard)
+            closing.push_async_callback(joining.close)
+            joining.open(partial(FarLine, host, store, host.tapes))
+            if (hub := read_hub_note(folder)) is not None:
+                joining.connect(hub.url, hub.token)
+        ready(link, host.sessions.taken_up() if host is not None else ())
         # What was built so far stays until the end. Without this the first full collection looks through all
         # of it (50,000 objects, about 20 ms) in the middle of somebody's turn; it would find a dozen.
         gc.freeze()
@@ -174,9 +206,10 @@ async def _serve_bridge(
     await closing.enter_async_context(serving_bridge(listening, launches, workbench.sites, workbench))
 
 
-async def _host(settings: Settings, store: SqliteStore, catalogue: Catalogue, limits: LimitsBook) -> Host:
+async def _host(
+    settings: Settings, store: SqliteStore, catalogue: Catalogue, limits: LimitsBook, device: Device
+) -> Host:
     """This machine's daemon, with the sessions that were running."""
-    device = Device.of(Path(settings.data_dir), settings.device_name or socket.gethostname())
     mark = mark_of(Path(settings.data_dir))
     left = await asyncio.to_thread(sweep_probes, mark)
     if left:
@@ -195,35 +228,55 @@ def _connect(host: Host, switchboard: Switchboard) -> None:
     loop = asyncio.get_running_loop()
 
     def down(frame: AnyFrame) -> None:
-        loop.call_soon(host.receive, frame)
-
-    line = switchboard.attach(down, host.tapes)
+        loop.call_soon(host_line.receive, frame)
 
     def up(frame: AnyFrame) -> None:
-        loop.call_soon(line.receive, frame)
+        loop.call_soon(hub_line.receive, frame)
 
-    host.connect(up, epoch=time.time_ns())
+    hub_line = switchboard.attach(down, host.tapes)
+    host_line = host.attach(up)
 
 
-async def _folders(store: SqliteStore, projects: ProjectBook, switchboard: Switchboard) -> list[str]:
-    """Where sessions worked, the latest first; then projects, and where sessions that were found worked."""
-    known = [*await store.recent_folders(KNOWN_FOLDERS), *(one.path for one in await projects.list())]
+class HubNotes:
+    """Keeps the hub that this machine has joined in the state folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, url: str, token: str) -> None:
+        write_hub_note(self._folder, HubNote(url, token))
+
+    def remove(self) -> None:
+        remove_hub_note(self._folder)
+
+
+def _time_awake_or_asleep() -> float:
+    """A steady clock that goes on while the machine sleeps, where there is one."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+async def _folders(
+    store: SqliteStore, projects: ProjectBook, switchboard: Switchboard, device: str
+) -> list[str]:
+    """Where sessions of this machine worked, the latest first; then projects, and where found ones worked."""
+    recent = await store.recent_folders(KNOWN_FOLDERS, (device, ""))
+    known = [path for path, _ in recent]
+    known += [one.path for one in await projects.list() if one.device in (device, "")]
     await switchboard.met()
     try:
-        command = ListFound(limit=KNOWN_FOLDERS)
-        found = await switchboard.ask(switchboard.device(None), command, Actor("launch"))
-    except BasculeError:  # the machine is away: what is known without it has to do
+        found = await switchboard.ask(device, ListFound(limit=KNOWN_FOLDERS), Actor("launch"))
+    except BasculeError:  # its sessions are not there yet: what is known without them has to do
         return known
     return [*known, *(one.cwd for one in found.sessions)]
 
 
-async def _links(grants: GrantBook, folder: Path, url: str) -> str:
+async def _links(grants: GrantBook, folder: Path, url: str, public: str) -> str:
     """A fresh link for a person, and a key for the command line of this user."""
     await grants.sweep_unused_start_links()
     _, secret = await grants.create("owner", "owner", expires_in=LINK_SECONDS, start_link=True)
     _, key = await grants.create(THIS_MACHINE, "owner", ephemeral=True)
     write_note(folder, ServerNote(os.getpid(), url, key))
-    return f"{url}/#token={secret}"
+    return f"{public}/#token={secret}"
 
 
 def _url(settings: Settings, listening: socket.socket) -> str:

@@ -81,7 +81,7 @@ async def test_grants_audit_agents_and_the_panic_button(tmp_path: Path):
         page = await client.audit()
         assert page.last == len(page.records) > 0
         assert (await client.verify_audit()).ok
-        assert await client.kill_all() == 2
+        assert (await client.kill_all()).ended == 2
         await client.ping()
 
 

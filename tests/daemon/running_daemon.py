@@ -72,7 +72,7 @@ class RunningDaemon:
             self.limits,
         )
         await self.host.open()
-        self.host.connect(self._heard, 1)
+        self.line = self.host.attach(self._heard)
 
     async def close(self) -> None:
         await self.host.close()
@@ -102,7 +102,7 @@ class RunningDaemon:
         """The answer, decoded loosely; raises `Refused`."""
         self._count += 1
         future = self._waiting[self._count] = asyncio.get_running_loop().create_future()
-        self.host.receive(Ask(self._count, cast("DeviceCommand", command), by, key))
+        self.line.receive(Ask(self._count, cast("DeviceCommand", command), by, key))
         reply = await asyncio.wait_for(future, PATIENCE)
         if reply.refusal is not None:
             raise Refused(reply.refusal)

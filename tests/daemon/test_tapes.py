@@ -1,15 +1,18 @@
 """A tape of this machine's terminal: every key it is given has one outcome, told to the viewer who typed."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bascule.daemon.arbiter import Arbiters
 from bascule.daemon.tape_archive import ArchivedTape
 from bascule.daemon.tapes import EndedTape, LiveTape
 from bascule.model.commands import Actor
 from bascule.model.errors import BasculeError, SessionOver, StorageFull
+from bascule.model.settings import TerminalSettings
 
 ANA = Actor("ana")
 
@@ -48,7 +51,9 @@ def live_tape(check_storage: Callable[[], None] = lambda: None) -> tuple[LiveTap
     def delivered(length: int, error: BasculeError | None) -> None:
         told.append((length, error and error.code))
 
-    tape = LiveTape(terminal, Spool(), Path("times"), lambda: None, check_storage, lambda: None, delivered)  # pyright: ignore
+    arbiters = Arbiters(TerminalSettings(), time.time, time.monotonic)
+    kept: Any = (terminal, Spool(), Path("times"), lambda: None)
+    tape = LiveTape(*kept, check_storage, arbiters, lambda: None, delivered)
     return tape, terminal, told
 
 
@@ -102,5 +107,5 @@ def test_a_terminal_that_has_ended_takes_no_keys(tmp_path: Path) -> None:
     assert told[0][0] == 3
     assert told[0][1].code == "SESSION_ENDED"
     with pytest.raises(SessionOver):
-        tape.resize(90, 30, ANA)
+        tape.sit(ANA, True, None)  # type: ignore[arg-type]
     tape.close()

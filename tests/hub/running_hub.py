@@ -26,6 +26,7 @@ from bascule.model.events import (
     TextAppended,
 )
 from bascule.model.settings import Settings
+from bascule.store.devices import DeviceBook
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
@@ -100,7 +101,7 @@ async def running_hub(
     chosen = Settings(data_dir=str(folder), config_dir=str(folder), port=0, **settings)
     store = SqliteStore.open(folder / "bascule.db", clock=time.time, loop=asyncio.get_running_loop())
     grants = await GrantBook.open(store)
-    switchboard = Switchboard()
+    switchboard = Switchboard(await DeviceBook.open(store), this="device-1")
     app = build_app(
         store=store,
         grants=grants,
@@ -127,6 +128,7 @@ async def running_hub(
         await asyncio.wait_for(made.running, PATIENCE)
         listening.close()
         app.state.hub.feed.close()
+        await switchboard.close()
         await store.close()
 
 

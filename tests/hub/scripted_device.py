@@ -146,18 +146,34 @@ ANSWERS: dict[type, Callable[[Any], object]] = {
 class ScriptedDevice:
     """A device for the hub to talk to: no processes, no files. It keeps every command it was sent."""
 
-    def __init__(self, store: SqliteStore, switchboard: Switchboard) -> None:
+    def __init__(
+        self,
+        store: SqliteStore,
+        switchboard: Switchboard,
+        device: str = "device-1",
+        name: str = "laptop",
+        close: Callable[[str], None] | None = None,
+    ) -> None:
         self.commands: list[Any] = []
         self.asks: list[Ask] = []  # the same, with who asked
         self.mute = False  # takes commands and never answers
         self.refuse: BasculeError | None = None  # the answer to every command
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
-        self.line = switchboard.attach(self._receive)
-        self.line.receive(DaemonConnected("device-1", "laptop", "1.0", 1, AGENTS))
+        self.others: list[AnyFrame] = []  # what came besides
+        self.device, self.name = device, name
+        self._close, self._switchboard = close, switchboard
+        self.connect()
+
+    def connect(self, agents: tuple[AgentInfo, ...] = AGENTS, **more: Any) -> None:
+        """Over a line that is new."""
+        self.line = self._switchboard.attach(self._receive, close=self._close)
+        self.line.receive(DaemonConnected(self.device, self.name, "1.0", agents, **more))
 
     def _receive(self, frame: AnyFrame) -> None:
-        assert isinstance(frame, Ask)
+        if not isinstance(frame, Ask):
+            self.others.append(frame)
+            return
         self.commands.append(frame.command)
         self.asks.append(frame)
         if not self.mute:

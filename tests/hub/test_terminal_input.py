@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -12,7 +13,9 @@ from tests.hub.scripted_device import append
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import ClientConnection, connect
 
-from bascule.link.tape import Delivered, TapeTail
+from bascule.daemon.arbiter import Arbiter
+from bascule.daemon.size_policy import SmallestClientSize
+from bascule.link.tape import Delivered, Seat, SeatEvents, TapeTail
 from bascule.model.commands import Actor
 from bascule.model.errors import LineTooLong
 from bascule.model.events import SessionStarted
@@ -26,8 +29,9 @@ class ScriptedTape:
     base = end = 0
     over = False
 
-    def __init__(self, delivered: Delivered) -> None:
+    def __init__(self, delivered: Delivered, arbiter: Arbiter) -> None:
         self.delivered = delivered
+        self.arbiter = arbiter
         self.keys: list[bytes] = []
         self.asked: list[tuple[Any, ...]] = []
         self.refuses: str | None = None
@@ -47,6 +51,12 @@ class ScriptedTape:
             return
         self.delivered(len(data), LineTooLong(self.refuses) if self.refuses else None)
 
+    async def first_to_answer(self) -> bool:
+        return True
+
+    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
+        return self.arbiter.sit(by, may_write, events, self)
+
     def resize(self, cols: int, rows: int, by: Actor) -> None:
         self.asked.append(("resize", cols, rows, by.name))
 
@@ -60,11 +70,12 @@ class ScriptedTape:
 class ScriptedTapes:
     def __init__(self) -> None:
         self.opened: list[ScriptedTape] = []
+        self.arbiter = Arbiter("t1", (80, 24), SmallestClientSize(), time.monotonic, lambda: None)
 
     async def open(
         self, session_id: str, run: int, grew: Callable[[], None], delivered: Delivered
     ) -> ScriptedTape:
-        self.opened.append(ScriptedTape(delivered))
+        self.opened.append(ScriptedTape(delivered, self.arbiter))
         return self.opened[-1]
 
 

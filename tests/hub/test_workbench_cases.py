@@ -46,7 +46,7 @@ class Particular(ScriptedDevice):
 def particular(hub: RunningHub) -> None:
     hub.device.line.closed()
     hub.device = Particular(hub.store, hub.services.switchboard)
-    hub.device.line.receive(DaemonConnected("device-1", "laptop", "1.0", 2, ()))
+    hub.device.line.receive(DaemonConnected("device-1", "laptop", "1.0", ()))
 
 
 async def push(socket: ClientConnection, kind: str) -> dict[str, Any]:
@@ -149,8 +149,7 @@ async def test_sessions_and_what_they_said_survive_a_restart(short_dir: Path) ->
 
 async def test_a_session_starts_on_the_device_it_names(tmp_path: Path) -> None:
     async with running_hub(tmp_path) as hub:
-        other = ScriptedDevice(hub.store, hub.services.switchboard)
-        other.line.receive(DaemonConnected("device-2", "attic", "1.0", 1, ()))
+        other = ScriptedDevice(hub.store, hub.services.switchboard, "device-2", "attic")
         async with hub.socket() as socket:
             await ask(socket, "session:create", agent="scripted", cwd="/code", device="device-2")
             gone = await ask(socket, "session:create", agent="scripted", cwd="/code", device="device-9")

@@ -290,7 +290,7 @@ async def test_stopping_everything_reaches_what_is_not_in_the_log(make_server: M
     (server.data / "bascule.db").unlink()
     server.token = ""
     await server.start()
-    assert (await server.http.post("/api/kill-all", json={})).json() == {"ended": 1}
+    assert (await server.http.post("/api/kill-all", json={})).json()["ended"] == 1
     await asyncio.to_thread(agent.wait, PATIENCE)
 
 

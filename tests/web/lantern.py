@@ -335,7 +335,7 @@ async def lantern(
     async with running_hub(folder, page=page) as made:
         made.device.line.closed()
         made.device = LanternDevice(made.store, made.services.switchboard)
-        made.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", 2, AGENTS))
+        made.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", AGENTS))
         await made.trust("Mira", "owner")
         if not empty:
             await _tell_all(made)

@@ -6,6 +6,8 @@ from typing import Any
 
 from tests.hub.found_items import found_item
 
+from bascule.daemon.arbiter import Arbiter
+from bascule.daemon.size_policy import SmallestClientSize
 from bascule.link.comparisons import (
     Comparisons,
     ContestantChanges,
@@ -28,7 +30,7 @@ from bascule.link.rules import (
     TryRequest,
     TryRule,
 )
-from bascule.link.tape import Delivered, TapeTail
+from bascule.link.tape import Delivered, Seat, SeatEvents, TapeTail
 from bascule.model.codec import timestamp
 from bascule.model.commands import Actor
 from bascule.model.comparisons import Comparison, Contestant
@@ -81,14 +83,21 @@ class ShownTape:
     def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
         self._delivered(len(data), None)
 
+    async def first_to_answer(self) -> bool:
+        return True
+
+    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
+        arbiter = Arbiter("shown", (80, 24), SmallestClientSize(), time.monotonic, lambda: None)
+        return arbiter.sit(by, may_write, events, self)
+
     def resize(self, cols: int, rows: int, by: Actor) -> None:
-        pass
+        """It has any size."""
 
     def redraw(self) -> None:
-        pass
+        """It never changes."""
 
     def close(self) -> None:
-        pass
+        """There is nothing to close."""
 
 
 class ShownTapes:

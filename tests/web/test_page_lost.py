@@ -111,7 +111,7 @@ async def test_a_device_that_goes_away_and_a_server_that_was_updated_are_said(
         await page.clock.set_system_time(datetime.datetime.now() + datetime.timedelta(minutes=3))
         await expect(page.locator(".away.card h2")).to_have_text("tower has been away for 3 minutes")
         hub.device = LanternDevice(hub.store, hub.services.switchboard)
-        hub.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", 3, ()))
+        hub.device.line.receive(DaemonConnected("device-1", "tower", "0.1.0", ()))
         await expect(page.locator(".away.card")).to_have_count(0)
         await tell(hub.store, "flaky", said("m2", "It failed at run 61."))
         await tab.says("It failed at run 61.")

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, expect
 from tests.web.chrome import needs_chromium, open_tab
 from tests.web.lantern import LanternDevice, lantern, tell
 
-from bascule.link.frames import DaemonConnected
+from bascule.link.frames import AgentsChanged
 from bascule.link.machine import AgentInfo
 from bascule.model.commands import EndSession, StartSession
 from bascule.model.events import SessionReady
@@ -19,10 +19,8 @@ pytestmark = [pytest.mark.anyio, needs_chromium]
 @pytest.mark.row("TC-2.2a", "TC-2.2b", "TC-2.2c", "TC-5.4a", "R7", "A11")
 async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Browser) -> None:
     async with lantern(tmp_path) as hub:
-        attic = LanternDevice(hub.store, hub.services.switchboard)
-        attic.line.receive(
-            DaemonConnected("device-2", "attic", "0.1.0", 1, (AgentInfo("codex", "Codex", True),))
-        )
+        attic = LanternDevice(hub.store, hub.services.switchboard, "device-2", "attic")
+        attic.line.receive(AgentsChanged((AgentInfo("codex", "Codex", True),)))
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
         page = tab.page
         await expect(page.get_by_role("button", name="lantern 4")).to_be_visible()

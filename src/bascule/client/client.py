@@ -17,6 +17,8 @@ from bascule.api.answers import (
     CastPage,
     Created,
     DamagedSession,
+    DevicesTold,
+    EndedEverywhere,
     EntriesPage,
     GrantList,
     GrantMade,
@@ -38,7 +40,7 @@ from bascule.client.prompts import ClientPrompts
 from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.found import Followed
-from bascule.link.machine import AgentInfo, AgentList, Directory, Ended, TrustedFolders
+from bascule.link.machine import AgentInfo, AgentList, Directory, TrustedFolders
 from bascule.link.tunnels import TunnelStatus
 from bascule.link.uplink import UplinkStatus
 from bascule.model.codec import Logged
@@ -292,12 +294,15 @@ class Client:
         """How this server's machine is connected to a hub; `wait` seconds at most while that is decided."""
         return await self._command("uplink:show", {"wait": wait}, UplinkStatus)
 
-    async def kill_all(self) -> int:
-        return (await self._command("kill-all", {}, Ended)).ended
+    async def kill_all(self, device: str | None = None) -> EndedEverywhere:
+        """Stop every agent on all machines, or on one."""
+        return await self._command("kill-all", {"device": device}, EndedEverywhere)
 
-    async def pause(self, paused: bool = True) -> None:
-        """Take no new sessions, or take them again."""
-        await self._command("daemon:pause" if paused else "daemon:resume", {})
+    async def pause(self, paused: bool = True, device: str | None = None) -> DevicesTold:
+        """All machines take no new sessions, or take them again; or one."""
+        return await self._command(
+            "daemon:pause" if paused else "daemon:resume", {"device": device}, DevicesTold
+        )
 
     async def trusted_folders(self) -> list[str]:
         return list((await self._read("projects:trusted", {}, TrustedFolders)).folders)

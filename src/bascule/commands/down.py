@@ -50,9 +50,16 @@ def _sessions(number: int) -> str:
 async def _end_by_server(folder: Path) -> int:
     """The server logs who ended them, and why."""
     from bascule.client import Client
+    from bascule.commands.server_address import device_in
+    from bascule.model.errors import BasculeError
 
     async with await Client.local(str(folder)) as client:
-        return await client.kill_all()
+        try:
+            return (await client.kill_all(device_in(folder))).ended
+        except BasculeError as error:
+            if error.refusal().code != "INVALID_MESSAGE":
+                raise
+            return (await client.kill_all()).ended  # an older server knows one machine only
 
 
 async def _stop(pid: int) -> bool:

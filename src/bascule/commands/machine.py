@@ -5,7 +5,7 @@ import argparse
 from bascule.commands import exits
 from bascule.commands.console import Console
 from bascule.commands.request_prompt import flat
-from bascule.commands.server_address import connected
+from bascule.commands.server_address import connected, own_device
 from bascule.link.machine import AgentInfo
 
 
@@ -37,6 +37,9 @@ def signed_in(agent: AgentInfo) -> str:
 
 async def pause(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
-        await client.pause(args.paused)
+        told = await client.pause(args.paused, own_device(args))
+    for one in told.devices:
+        if one.message:
+            print(flat(one.message))
     print("No new sessions start here." if args.paused else "New sessions may start again.")
     return exits.OK

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from pathlib import Path
 
 from bascule.client import Client
 from bascule.config import load
@@ -9,6 +10,21 @@ from bascule.config import load
 
 def data_dir_of(args: argparse.Namespace) -> str:
     return load({"data_dir": getattr(args, "data", None)}).data_dir
+
+
+def own_device(args: argparse.Namespace) -> str | None:
+    """The id of this machine, when the server is the one of this machine."""
+    if getattr(args, "server", None) or os.environ.get("BASCULE_SERVER"):
+        return None
+    return device_in(data_dir_of(args))
+
+
+def device_in(folder: str | Path) -> str | None:
+    """The id of the machine that this state folder is of."""
+    try:
+        return (Path(folder) / "device").read_text().strip() or None
+    except OSError:
+        return None
 
 
 async def connected(args: argparse.Namespace) -> Client:

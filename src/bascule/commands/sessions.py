@@ -80,8 +80,11 @@ async def end(args: argparse.Namespace) -> int:
 
 async def kill_all(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
-        ended = await client.kill_all()
-    print(f"Stopped {ended} session{'' if ended == 1 else 's'}.")
+        done = await client.kill_all()
+    print(f"Stopped {done.ended} session{'' if done.ended == 1 else 's'}.")
+    for one in done.devices:
+        if one.message:
+            print(flat(one.message))
     return exits.OK
 
 

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable
 
-from bascule.daemon.device import Device
 from bascule.daemon.launching import SHARED, TERMINAL, Launching
 from bascule.daemon.live_sessions import LiveSessions, process_name
 from bascule.daemon.processes.labels import with_label
@@ -62,14 +61,12 @@ class Adopter:
         store: EventStore,
         sessions: LiveSessions,
         launcher: Launching,
-        device: Device,
         services: Services,
         clock: Callable[[], float],
     ) -> None:
         self._store = store
         self._sessions = sessions
         self._launcher = launcher
-        self._device = device
         self._services = services
         self._clock = clock
 
@@ -117,8 +114,7 @@ class Adopter:
 
     async def _live_records(self) -> list[SessionRecord]:
         found = await self._store.live_sessions()
-        readable = [one for one in found if one.session_id not in self._store.damaged_sessions]
-        return [one for one in readable if one.device == self._device.id]
+        return [one for one in found if one.session_id not in self._store.damaged_sessions]
 
     async def adopt(self, record: SessionRecord, kept: dict[str, SessionState]) -> str:
         """Make a session of the log live again; gives the keeper's name of its process."""

@@ -21,6 +21,8 @@ class Handler:
     once: bool = False  # a command with the same idempotency key gets the first one's answer
     begins: bool = False  # refused while the device is paused
     alone: bool = False  # one such command at a time
+    reads: bool = False  # changes nothing, so it may be cut short when nobody waits for it any more
+    urgent: bool = False  # waits for no other command
 
 
 class Handlers:
@@ -36,10 +38,12 @@ class Handlers:
         once: bool = False,
         begins: bool = False,
         alone: bool = False,
+        reads: bool = False,
+        urgent: bool = False,
     ) -> None:
         if command in self._by_type:
             raise ValueError(f"{command.__name__} has a handler already.")
-        self._by_type[command] = Handler(run, stores, once, begins, alone)
+        self._by_type[command] = Handler(run, stores, once, begins, alone, reads, urgent)
 
     def of(self, command: Command[Any]) -> Handler:
         return self.of_type(type(command))

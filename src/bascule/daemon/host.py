@@ -1,7 +1,8 @@
-"""The daemon's end of the link: runs each command's handler and sends the reply."""
+"""The daemon's end of the link: runs each command's handler, and tells all hubs what changes here."""
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from msgspec import Raw, Struct
 
 from bascule import __version__
 from bascule.daemon.adopting import Adopter
+from bascule.daemon.asks import WENT_AWAY, Asks
 from bascule.daemon.device import Device
 from bascule.daemon.files.git_panel import GitPanel
 from bascule.daemon.files.panel import Panel, git_environment
@@ -17,11 +19,13 @@ from bascule.daemon.files.prompt_files import PromptFolders
 from bascule.daemon.found.places import Place
 from bascule.daemon.found.setup import found_sessions
 from bascule.daemon.handlers import Handler, Handlers
+from bascule.daemon.host_line import HostLine
 from bascule.daemon.idempotency import IdempotencyKeys
 from bascule.daemon.keep_awake import KeepAwake, awake_command
 from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.machine import Machine
+from bascule.daemon.own_logs import OwnLogs, own_devices
 from bascule.daemon.processes.agent_services import AgentServices
 from bascule.daemon.processes.agent_states import AgentStates
 from bascule.daemon.processes.labels import Labels
@@ -35,13 +39,21 @@ from bascule.daemon.tapes import LocalTapes
 from bascule.daemon.trusted import TrustedFolders
 from bascule.daemon.unlogged import Unlogged
 from bascule.daemon.worktrees.comparisons import Comparing
-from bascule.link.frames import AgentsChanged, AnyFrame, Ask, DaemonConnected, Ping, Pong, Reply
+from bascule.link.frames import (
+    AgentsChanged,
+    AnyFrame,
+    Ask,
+    DaemonConnected,
+    DeviceState,
+    DeviceStateChanged,
+    Reply,
+)
 from bascule.model.codec import encode
 from bascule.model.commands import Actor, Envelope, ResumeSession
 from bascule.model.errors import BasculeError, DeviceOffline, StorageFull
 from bascule.model.faults import report
 from bascule.model.settings import Settings
-from bascule.store.base import EventStore
+from bascule.store.base import Committed, EventStore
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.limits import LimitsBook
 from bascule.store.rules import RuleBook
@@ -50,6 +62,8 @@ log = logging.getLogger(__name__)
 
 
 class Host:
+    """Serves any number of lines. Whatever their hubs ask for, this is the one place where it is decided."""
+
     def __init__(
         self,
         store: EventStore,
@@ -64,20 +78,22 @@ class Host:
         pauses: tuple[float, ...] = PAUSES,
         limits: LimitsBook | None = None,
     ) -> None:
+        self._link_name = store.link_name
+        store = OwnLogs(store, device.id)
         folder = Path(settings.data_dir)
         limits = limits or LimitsBook(folder, settings.limits)
         trusted = TrustedFolders(folder)
         own = (settings.data_dir, settings.config_dir)
-        self._rules = Rules(rules, lambda: launcher.roots, own, clock)
+        self._rules = Rules(rules, lambda: launcher.roots, own, clock, own_devices(device.id))
         self.sessions = _live_sessions(settings, limits, trusted, self._rules, clock, steady)
-        self.tapes = LocalTapes(self.sessions, self._check_storage)
+        self.tapes = LocalTapes(self.sessions, self._check_storage, settings.terminal, clock, steady)
         self._store = store
         self._launcher = launcher
         self._device = device
         self._clock = clock
         self._services = AgentServices(settings, self.sessions)
         self._starter = Starter(store, self.sessions, launcher, device, self._services, clock)
-        self._adopter = Adopter(store, self.sessions, launcher, device, self._services, clock)
+        self._adopter = Adopter(store, self.sessions, launcher, self._services, clock)
         taking_up = TakingUp(store, self.sessions, launcher, self._adopter, device, clock)
         self._unlogged = Unlogged(store, self.sessions, taking_up, folder, self._services.terminals.adopt)
         self._labels = Labels(self.sessions.keeper, self.sessions.live.get, self._adopter.started)
@@ -85,7 +101,7 @@ class Host:
         # Sessions that are not running have no supervisor to keep their commands in order; this does.
         self._one_at_a_time = lock = asyncio.Lock()
         self._states = AgentStates(
-            store, self.sessions, self._starter, lock, device, settings, self._reply, clock, steady, pauses
+            store, self.sessions, self._starter, lock, settings, self._tell, clock, steady, pauses
         )
         comparing = Comparing(store, comparisons, self.sessions, self._starter, launcher, settings, clock)
         self._once = IdempotencyKeys(store)
@@ -93,7 +109,7 @@ class Host:
             store, histories, settings, limits, device, lock, self._go_on, clock, steady
         )
         self._machine = Machine(
-            store, self.sessions, launcher, self._states, self._unlogged, trusted, device, folder
+            store, self.sessions, launcher, self._states, self._unlogged, trusted, device, settings, limits
         )
         panel = Panel(store, settings, lambda: launcher.roots)
         git_panel = GitPanel(store, panel.folder_of, panel.own, git_environment)
@@ -115,16 +131,24 @@ class Host:
         )
         for part in parts:
             part.register(self._handlers)
-        self._send: Callable[[AnyFrame], None] | None = None
-        self._stop_labels: Callable[[], None] = lambda: None
-        self._stop_awake: Callable[[], None] = lambda: None
+        self._asks = Asks(self._answer, self._handlers.of, steady)
+        self._boot = secrets.token_hex(8)
+        self._attempts = 0
+        self._lines: list[HostLine] = []
+        self._told = DeviceState()
+        self._looks = False  # whether the state is about to be looked at
+        self._stop_listening: list[Callable[[], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Take up every session that was running when we were last here."""
         kept = await self.sessions.open()
-        self._stop_labels = self._store.listen(self._labels.committed)
-        self._stop_awake = self._store.listen(self._awake.committed)
+        self._stop_listening = [
+            self._store.listen(self._labels.committed),
+            self._store.listen(self._committed),
+            self._store.listen(self._awake.committed),
+            self._store.watch_storage(self._look_at_state),
+        ]
         self._unlogged.keep(await self._adopter.adopt_all(kept, self._services.terminals.adopt))
         self._awake.open([one.ledger.record for one in self.sessions.live.values()])
         await self.sessions.watch()
@@ -132,58 +156,102 @@ class Host:
         await self._found.open()
 
     async def close(self) -> None:
+        await self._asks.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._stop_awake()
+        for stop in self._stop_listening:
+            stop()
         await self._awake.close()
-        self._stop_labels()
         await self._labels.close()
         await self._states.close()
         await self._found.close()
         await self.sessions.close()
 
-    def connect(self, send: Callable[[AnyFrame], None], epoch: int) -> None:
-        """Say who we are on a new link; the agents' versions follow when they are known."""
-        self._send = send
-        agents = self._machine.agents_at_first_glance()
-        send(DaemonConnected(self._device.id, self._device.name, __version__, epoch, agents))
-        self._do_later(self._tell_versions(), "agent versions")
+    # Lines
 
-    async def _tell_versions(self) -> None:
-        self._reply(AgentsChanged(await self._machine.agents()))
+    def attach(self, send: Callable[[AnyFrame], None]) -> HostLine:
+        """Say who we are on a new line; the agents' versions follow once the hub has welcomed us."""
+        line = HostLine(send, self._asks, self._welcomed, self._left, self._clock)
+        self._lines.append(line)
+        self._attempts += 1
+        hello = DaemonConnected(
+            self._device.id,
+            self._device.name,
+            __version__,
+            self._machine.agents_at_first_glance(),
+            boot=self._boot,
+            attempt=self._attempts,
+            store=self._link_name,
+            state=self._state(),
+            clock=self._clock(),
+        )
+        self._told = hello.state
+        line.send(hello)
+        return line
+
+    def _welcomed(self, line: HostLine) -> None:
+        line.send(DeviceStateChanged(self._state()))
+        self._do_later(self._tell_versions(line), "agent versions")
+
+    def _left(self, line: HostLine) -> None:
+        self._lines.remove(line)
+
+    async def _tell_versions(self, line: HostLine) -> None:
+        line.send(AgentsChanged(await self._machine.agents()))
+
+    def _tell(self, frame: AnyFrame) -> None:
+        """News go to every hub."""
+        for line in list(self._lines):
+            line.send(frame)
 
     def _do_later(self, work: Coroutine[None, None, None], name: str) -> None:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def receive(self, frame: AnyFrame) -> None:
-        match frame:
-            case Ask():
-                self._do_later(self._answer(frame), f"ask {frame.ask}")
-            case Ping():
-                self._reply(Pong(frame.n))
-            case _:  # what only a hub with its own copy of the logs would say
-                log.debug("ignored %s", type(frame).__name__)
+    # This machine's state
 
-    def _reply(self, frame: AnyFrame) -> None:
-        if self._send is not None:
-            self._send(frame)
+    def _state(self) -> DeviceState:
+        return DeviceState(
+            paused=self._machine.paused,
+            storage_problem=self._store.storage_problem,
+            roots=tuple(self._launcher.roots),
+            running=sum(one.ledger.live for one in self.sessions.live.values()),
+        )
 
-    async def _answer(self, frame: Ask) -> None:
+    def _committed(self, committed: Committed) -> None:
+        if committed.changed:
+            self._look_at_state()
+
+    def _look_at_state(self) -> None:
+        """Soon, and once for all that happens until then."""
+        if not self._looks and self._lines:
+            self._looks = True
+            asyncio.get_running_loop().call_soon(self._tell_state)
+
+    def _tell_state(self) -> None:
+        self._looks = False
+        state = self._state()
+        if state != self._told:
+            self._told = state
+            self._tell(DeviceStateChanged(state))
+
+    # Commands
+
+    async def _answer(self, ask: Ask) -> Reply:
         try:
-            result = await self._do(Envelope(frame.command, frame.by, frame.key))
+            result = await self._do(Envelope(ask.command, ask.by, ask.key))
         except BasculeError as error:
-            self._reply(Reply(frame.ask, refusal=error.refusal()))
-        except asyncio.CancelledError:  # we are closing: a caller that waits must not hold that up
-            offline = DeviceOffline("The device went away before it answered.")
-            self._reply(Reply(frame.ask, refusal=offline.refusal()))
-            raise
+            return Reply(ask.ask, refusal=error.refusal())
+        except asyncio.CancelledError:
+            # We are closing, and a caller that waits must not hold that up; or it is the caller who left.
+            return Reply(ask.ask, refusal=DeviceOffline(WENT_AWAY).refusal())
         except Exception as error:  # noqa: BLE001 - answered with an id, and nothing of the inside
-            self._reply(Reply(frame.ask, refusal=report(log, type(frame.command).__name__, error)))
-        else:
-            self._reply(Reply(frame.ask, Raw(result)))
+            return Reply(ask.ask, refusal=report(log, type(ask.command).__name__, error))
+        finally:
+            self._look_at_state()
+        return Reply(ask.ask, Raw(result))
 
     async def _do(self, envelope: Envelope[Any]) -> bytes:
         """The encoded answer of the command's handler, once its conditions are met."""

@@ -3,36 +3,36 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
-
-from msgspec import Struct
+from typing import Protocol
 
 from bascule.daemon.uplink import Attach, HubAddress, Uplink
 from bascule.link.uplink import UplinkStatus
+from bascule.model.errors import AgentUnavailable
 
 
-class HubNotes(Struct, frozen=True):
+class Notes(Protocol):
     """How the address is kept between two starts."""
 
-    write: Callable[[str, str], None]  # url and token
-    remove: Callable[[], object]
+    def write(self, url: str, token: str) -> None: ...
+    def remove(self) -> None: ...
 
 
 class Joining:
-    """`attach` gives a new connection its end in the daemon. All methods are called on the event loop."""
+    """All methods are called on the event loop. `steady` goes on while the machine sleeps."""
 
     def __init__(
-        self,
-        device: str,
-        attach: Attach,
-        notes: HubNotes,
-        clock: Callable[[], float],
-        steady: Callable[[], float],
+        self, device: str, notes: Notes, clock: Callable[[], float], steady: Callable[[], float]
     ) -> None:
-        self._device, self._attach, self._notes = device, attach, notes
+        self._device, self._notes = device, notes
         self._clock, self._steady = clock, steady
+        self._attach: Attach | None = None
         self._uplink: Uplink | None = None
         self._running: asyncio.Task[None] | None = None
         self._decided = asyncio.Event()
+
+    def open(self, attach: Attach) -> None:
+        """The daemon is there: `attach` gives a new connection its end in it."""
+        self._attach = attach
 
     @property
     def status(self) -> UplinkStatus:
@@ -40,6 +40,8 @@ class Joining:
 
     def connect(self, url: str, token: str) -> None:
         """Keep connected to this hub from now on."""
+        if self._attach is None:
+            raise AgentUnavailable("This machine's sessions are still being taken up; try again.")
         address = HubAddress(url, token, self._device)
         self._decided.clear()
         self._uplink = Uplink(address, self._attach, self._clock, self._steady, self._tell)

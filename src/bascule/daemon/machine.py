@@ -1,9 +1,10 @@
 """Handles commands for the whole machine: agents, folders, trust, pause and the panic button."""
 
 import asyncio
+import logging
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from bascule.daemon.device import Device
 from bascule.daemon.files.directories import check_directory
@@ -24,7 +25,9 @@ from bascule.link.machine import (
     ListAgents,
     ListConversations,
     ListTrusted,
+    MachineSettings,
     PauseDevice,
+    ReadSettings,
     ReconnectAgent,
     Reconnected,
     TrustFolder,
@@ -33,9 +36,13 @@ from bascule.link.machine import (
     TrustedFolders as TrustedList,
 )
 from bascule.model.commands import Done, Envelope
-from bascule.model.errors import LimitReached
+from bascule.model.errors import LimitReached, StorageFailed
+from bascule.model.settings import Settings
 from bascule.session.ending import STORE_SECONDS
 from bascule.store.base import AuditRecord, EventStore
+from bascule.store.limits import LimitsBook
+
+log = logging.getLogger(__name__)
 
 
 class Machine:
@@ -48,7 +55,8 @@ class Machine:
         unlogged: Unlogged,
         trusted: TrustedFolders,
         device: Device,
-        data: Path,
+        settings: Settings,
+        limits: LimitsBook,
     ) -> None:
         self._store = store
         self._sessions = sessions
@@ -57,17 +65,20 @@ class Machine:
         self._unlogged = unlogged
         self._trusted = trusted
         self._device = device
-        self._pause_mark = data / "paused"
+        self._settings = settings
+        self._limits = limits
+        self._pause_mark = Path(settings.data_dir) / "paused"
 
     def register(self, handlers: Handlers) -> None:
         handlers.add(ListAgents, self._list_agents)
         handlers.add(ListConversations, self._list_conversations)
         handlers.add(ReconnectAgent, self._reconnect, begins=True)
-        handlers.add(CheckDirectory, self._check_directory)
+        handlers.add(CheckDirectory, self._check_directory, reads=True)
         handlers.add(TrustFolder, self._trust)
-        handlers.add(ListTrusted, self._list_trusted)
-        handlers.add(PauseDevice, self._pause)
-        handlers.add(EndAll, self._end_all)
+        handlers.add(ListTrusted, self._list_trusted, reads=True)
+        handlers.add(ReadSettings, self._read_settings, reads=True)
+        handlers.add(PauseDevice, self._pause, urgent=True)
+        handlers.add(EndAll, self._end_all, urgent=True)
 
     def agents_at_first_glance(self) -> tuple[AgentInfo, ...]:
         """Without their versions, which take a while to ask for."""
@@ -108,6 +119,14 @@ class Machine:
         await self._store.audit([AuditRecord.of(envelope.by, "rule", detail=detail)])
         return Directory(path=path)
 
+    async def _read_settings(self, envelope: Envelope[ReadSettings]) -> MachineSettings:
+        return MachineSettings(
+            limits=asdict(self._limits.now),
+            terminal=asdict(self._settings.terminal),
+            roots=tuple(self._launcher.roots),
+            config_file=str(Path(self._settings.config_dir) / "config.toml"),
+        )
+
     async def _pause(self, envelope: Envelope[PauseDevice]) -> Done:
         if envelope.command.paused:
             self._pause_mark.touch(mode=0o600)
@@ -117,8 +136,12 @@ class Machine:
         await self._store.audit([AuditRecord.of(envelope.by, "mode", detail=detail)])
         return Done()
 
+    @property
+    def paused(self) -> bool:
+        return self._pause_mark.exists()
+
     def check_not_paused(self) -> None:
-        if self._pause_mark.exists():
+        if self.paused:
             raise LimitReached(
                 f"{self._device.name} is paused and takes no new sessions. `bascule daemon resume` ends that."
             )
@@ -131,4 +154,10 @@ class Machine:
         if begun:  # the agents stop even when a full disk does not take the news
             await asyncio.wait(begun, timeout=STORE_SECONDS)
         waiting = await self._states.end_all("killed", by)
-        return Ended(ended=len(begun) + waiting + await self._unlogged.end_all())
+        ended = len(begun) + waiting + await self._unlogged.end_all()
+        try:
+            detail = f"everything on {self._device.name}: {ended}"
+            await self._store.audit([AuditRecord.of(envelope.by, "session_ended", detail=detail)])
+        except StorageFailed as error:  # they are stopped all the same
+            log.warning("that everything was stopped is not in the audit log: %s", error.message)
+        return Ended(ended=ended)

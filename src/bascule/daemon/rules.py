@@ -38,6 +38,7 @@ from bascule.policy.lasting_rules import check, words
 from bascule.policy.session_rules import SessionRule
 from bascule.policy.subject import subject_of
 from bascule.policy.trying import overall, tried, typed_subject
+from bascule.store.base import Devices
 from bascule.store.rules import Past, RuleBook
 
 MAX_PAST = 2000  # requests a dry run looks at
@@ -63,8 +64,11 @@ class Rules:
         roots: Callable[[], tuple[str, ...]],
         own: tuple[str, ...],
         clock: Callable[[], float],
+        devices: Devices = None,
     ) -> None:
+        """`devices`: whose earlier requests a rule is tried on."""
         self._book = book
+        self._devices = devices
         self._roots = roots
         self._own = own
         self._clock = clock
@@ -80,12 +84,12 @@ class Rules:
         return found
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(ListRules, self._list)
+        handlers.add(ListRules, self._list, reads=True)
         handlers.add(AddRule, self._add)
         handlers.add(RemoveRule, self._remove)
-        handlers.add(TryRule, self._try_rule)
-        handlers.add(TryRequest, self._try_request)
-        handlers.add(ProposeRules, self._propose)
+        handlers.add(TryRule, self._try_rule, reads=True)
+        handlers.add(TryRequest, self._try_request, reads=True)
+        handlers.add(ProposeRules, self._propose, reads=True)
 
     async def _list(self, envelope: Envelope[ListRules]) -> RuleViews:
         views = [self._view(rule) for rule in self._book.list()]
@@ -134,7 +138,7 @@ class Rules:
 
     async def _try_rule(self, envelope: Envelope[TryRule]) -> DryRun:
         spec = self._settled(envelope.command.rule)
-        past = await self._book.past(MAX_PAST)
+        past = await self._book.past(MAX_PAST, self._devices)
         return await asyncio.to_thread(_dry_run, spec, past, timestamp(self._clock()))
 
     async def _try_request(self, envelope: Envelope[TryRequest]) -> Tried:

@@ -1,15 +1,23 @@
 """Terminals for a hub that is elsewhere: sends their output as far as the hub gave credit, takes its keys."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import get_args
 
 from bascule.link.frames import (
     AnyFrame,
+    AskFirst,
+    ClaimSeat,
     CloseTape,
+    LeaveSeat,
     OpenTape,
     RedrawTape,
-    ResizeTape,
+    SeatArranged,
+    SeatElected,
+    SizeSeat,
+    SomebodyTypes,
     TailTape,
+    TakeSeat,
     TapeCredit,
     TapeDelivered,
     TapeOpened,
@@ -17,15 +25,17 @@ from bascule.link.frames import (
     TapeState,
     TapeTailed,
     TapeTyped,
+    ToldFirst,
 )
-from bascule.link.tape import Tape, TapeCut, Tapes
+from bascule.link.tape import Arrangement, Seat, Tape, TapeCut, Tapes
 from bascule.model.errors import BasculeError
 
 PIECE = 16 * 1024
 TOLD_EVERY = 64 * 1024  # bytes that a tape grows beyond its credit before the hub is told again
 
-TapeFrame = OpenTape | TapeCredit | TailTape | TapeTyped | ResizeTape | RedrawTape | CloseTape
-TAPE_FRAMES = (OpenTape, TapeCredit, TailTape, TapeTyped, ResizeTape, RedrawTape, CloseTape)
+SeatFrame = TakeSeat | SizeSeat | ClaimSeat | LeaveSeat | RedrawTape
+TapeFrame = OpenTape | TapeCredit | TailTape | AskFirst | TapeTyped | SeatFrame | CloseTape
+TAPE_FRAMES: tuple[type[TapeFrame], ...] = get_args(TapeFrame)
 Send = Callable[[AnyFrame], None]
 
 
@@ -84,7 +94,8 @@ class TapeStream:
         self._told_end = -1
         self._over = False
         self._typed: list[int] = []  # numbers of keys that are not delivered yet, in order
-        self._tails: set[asyncio.Task[None]] = set()
+        self._seats: dict[int, Seat] = {}
+        self._answering: set[asyncio.Task[None]] = set()
         self._tape: Tape
 
     async def open(self, tapes: Tapes) -> None:
@@ -106,33 +117,63 @@ class TapeStream:
                 self._credit = max(self._credit, frame.upto)
                 self._grew()
             case TailTape():
-                task = asyncio.create_task(self._tail(frame), name="tail of a tape")
-                self._tails.add(task)
-                task.add_done_callback(self._tails.discard)
+                self._answer(self._tail(frame))
+            case AskFirst():
+                self._answer(self._first(frame))
             case TapeTyped():
-                self._typed.append(frame.n)
-                self._tape.type(frame.data, frame.by, reply=frame.reply)
-            case ResizeTape():
-                self._try(lambda: self._tape.resize(frame.cols, frame.rows, frame.by))
-            case RedrawTape():
-                self._try(self._tape.redraw)
-            case _:
-                pass  # opened and closed by the owner of this stream
+                self._type(frame)
+            case TakeSeat():
+                self._sit(frame)
+            case SizeSeat() | ClaimSeat() | LeaveSeat() | RedrawTape():
+                if frame.seat in self._seats:
+                    self._in_seat(self._seats[frame.seat], frame)
+            case OpenTape() | CloseTape():
+                pass  # the owner of this stream opens and closes it
 
     def close(self) -> None:
-        for task in self._tails:
+        for task in self._answering:
             task.cancel()
+        for seat in self._seats.values():
+            seat.leave()
+        self._seats.clear()
         self._tape.close()
+
+    def _type(self, frame: TapeTyped) -> None:
+        seat = self._seats.get(frame.seat)
+        if seat is not None:
+            seat.typed()
+        self._typed.append(frame.n)
+        self._tape.type(frame.data, frame.by, reply=frame.reply)
+
+    def _sit(self, frame: TakeSeat) -> None:
+        if self._tape.over:
+            return  # the hub hears of that by the state
+        events = SeatOverLink(self._asked.tape, frame.seat, self._send)
+        self._seats[frame.seat] = self._tape.sit(frame.by, frame.may_write, events)
+
+    def _in_seat(self, seat: Seat, frame: SizeSeat | ClaimSeat | LeaveSeat | RedrawTape) -> None:
+        match frame:
+            case SizeSeat():
+                seat.resize(frame.cols, frame.rows)
+            case ClaimSeat():
+                seat.claim()
+            case RedrawTape():
+                seat.redraw()
+            case LeaveSeat():
+                del self._seats[frame.seat]
+                seat.leave()
+
+    def _answer(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work, name="question about a tape")
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    async def _first(self, asked: AskFirst) -> None:
+        self._send(ToldFirst(asked.tape, asked.n, await self._tape.first_to_answer()))
 
     async def _tail(self, asked: TailTape) -> None:
         tail = await self._tape.tail(asked.limit)
         self._send(TapeTailed(asked.tape, asked.n, tail.offset, tail.prelude))
-
-    def _try(self, change: Callable[[], None]) -> None:
-        try:
-            change()
-        except BasculeError as error:
-            self._say_state(error)
 
     def _grew(self) -> None:
         """Send what there is, as far as the credit reaches; and say what there is beyond it."""
@@ -156,12 +197,27 @@ class TapeStream:
         elif self._place < tape.end and tape.end - self._told_end >= TOLD_EVERY:
             self._say_state()
 
-    def _say_state(self, error: BasculeError | None = None) -> None:
+    def _say_state(self) -> None:
         tape = self._tape
         self._told_end = tape.end
-        refusal = error.refusal() if error is not None else None
-        self._send(TapeState(self._asked.tape, tape.base, tape.end, over=self._over, refusal=refusal))
+        self._send(TapeState(self._asked.tape, tape.base, tape.end, over=self._over))
 
     def _delivered(self, length: int, error: BasculeError | None) -> None:
         n = self._typed.pop(0)
         self._send(TapeDelivered(self._asked.tape, n, error.refusal() if error is not None else None))
+
+
+class SeatOverLink:
+    """Tells a viewer at the hub what its seat hears."""
+
+    def __init__(self, tape: int, seat: int, send: Send) -> None:
+        self._tape, self._seat, self._send = tape, seat, send
+
+    def arranged(self, arrangement: Arrangement) -> None:
+        self._send(SeatArranged(self._tape, self._seat, arrangement))
+
+    def elected(self) -> None:
+        self._send(SeatElected(self._tape, self._seat))
+
+    def told_typing(self, name: str) -> None:
+        self._send(SomebodyTypes(self._tape, self._seat, name))

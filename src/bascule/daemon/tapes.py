@@ -5,13 +5,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from bascule.daemon.arbiter import Arbiters
 from bascule.daemon.handlers import Handlers
 from bascule.daemon.live_sessions import LiveSessions, kept_name, process_name
 from bascule.daemon.tape_archive import ArchivedTape
 from bascule.drivers.terminal.mode_tracker import AT_START, prelude
-from bascule.link.tape import Delivered, ReadTape, Tape, TapeCut, TapeRead, TapeTail
+from bascule.link.tape import Delivered, ReadTape, Seat, SeatEvents, Tape, TapeCut, TapeRead, TapeTail
 from bascule.model.commands import Actor, Envelope
 from bascule.model.errors import BasculeError, SessionNotFound, SessionOver
+from bascule.model.settings import TerminalSettings
 from bascule.policy.screening import safe_start
 from bascule.session.terminal import TerminalSupervisor
 from bascule.transport.errors import SpoolTrimmed
@@ -25,9 +27,17 @@ ENDED = "This session has ended. Resume it to go on."
 class LocalTapes:
     """`check_storage` raises while the disk is full: input that can't be audited is refused."""
 
-    def __init__(self, sessions: LiveSessions, check_storage: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        sessions: LiveSessions,
+        check_storage: Callable[[], None],
+        settings: TerminalSettings,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+    ) -> None:
         self._sessions = sessions
         self._check_storage = check_storage
+        self._arbiters = Arbiters(settings, clock, steady)
 
     def register(self, handlers: Handlers) -> None:
         handlers.add(ReadTape, self._read)
@@ -60,7 +70,7 @@ class LocalTapes:
         if live is not None and live.ledger.record.started_seq == run:
             process = process_name(live.ledger.record)
             spool, times = self._sessions.spool(process), self._sessions.times(process)
-            return LiveTape(live, spool, times, find, self._check_storage, grew, delivered)
+            return LiveTape(live, spool, times, find, self._check_storage, self._arbiters, grew, delivered)
         kept = find()
         if kept is None:
             raise SessionNotFound(session_id)
@@ -95,10 +105,10 @@ class EndedTape:
     def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
         self._delivered(len(data), SessionOver(ENDED))
 
-    def resize(self, cols: int, rows: int, by: Actor) -> None:
-        raise SessionOver(ENDED)
+    async def first_to_answer(self) -> bool:
+        return False
 
-    def redraw(self) -> None:
+    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
         raise SessionOver(ENDED)
 
     def close(self) -> None:
@@ -115,9 +125,11 @@ class LiveTape:
         times: Path,
         find: Callable[[], ArchivedTape | None],
         check_storage: Callable[[], None],
+        arbiters: Arbiters,
         grew: Callable[[], None],
         delivered: Delivered,
     ) -> None:
+        self._arbiters = arbiters
         self._live = live
         self._spool = spool
         self._times = times
@@ -167,6 +179,12 @@ class LiveTape:
             self._live.type_keys(data, by, delivered, reply=reply)
         except BasculeError as error:
             delivered(error)
+
+    async def first_to_answer(self) -> bool:
+        return self._arbiters.first_to_answer(self._live.ledger.record)
+
+    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
+        return self._arbiters.of(self._live.ledger.record).sit(by, may_write, events, self)
 
     def resize(self, cols: int, rows: int, by: Actor) -> None:
         self._check_storage()

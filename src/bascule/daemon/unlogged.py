@@ -90,7 +90,7 @@ class Unlogged:
             log.warning("the keeper holds %s, which is not in the log: it is kept and offered", name)
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(ListUnlogged, self._list)
+        handlers.add(ListUnlogged, self._list, reads=True)
         handlers.add(TakeUpProcess, self._take_up_named, alone=True)
         handlers.add(EndProcess, self._end_named)
 

@@ -7,7 +7,7 @@ import random
 import socket as sockets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct
@@ -45,15 +45,18 @@ class HubAddress(Struct, frozen=True):
     device: str
 
 
-class HostLine(Protocol):
+class Send(Protocol):
+    def __call__(self, frame: AnyFrame, priority: Priority | None = None) -> None: ...
+
+
+class LineEnd(Protocol):
     """The daemon's end of one connection."""
 
-    def receive(self, frame: Any) -> None: ...
-    def closed(self) -> None: ...
+    def receive(self, frame: AnyFrame) -> None: ...
+    async def closed(self) -> None: ...
 
 
-Send = Callable[..., None]  # (frame, priority=None)
-Attach = Callable[[Send, int], HostLine]  # with the number of this connection
+Attach = Callable[[Send, Callable[[str], None]], LineEnd]  # how to send, and how to end the connection
 
 
 class Uplink:
@@ -70,14 +73,12 @@ class Uplink:
         self._address, self._attach = address, attach
         self._clock, self._steady, self._changed = clock, steady, changed
         self._ladder = Ladder()
-        self._attempts = 0
         self._welcomed_at: float | None = None
         self.status = UplinkStatus(state="connecting", url=address.url, since=clock())
 
     async def run(self) -> None:
         while True:
             await self._pause(self._ladder.delay(self._steady(), random.random()))
-            self._attempts += 1
             try:
                 await self._serve(await self._open())
             except InvalidStatus as error:
@@ -118,7 +119,7 @@ class Uplink:
 
     async def _serve(self, connection: ClientConnection) -> None:
         nearby = is_loopback(urlsplit(self._address.url).hostname or "")
-        talk = Talk(connection, self._attach, self._attempts, self._clock, self._steady, nearby=nearby)
+        talk = Talk(connection, self._attach, self._clock, self._steady, nearby=nearby)
         try:
             await talk.run(self._welcomed, self._heard)
         finally:
@@ -177,7 +178,6 @@ class Talk:
         self,
         connection: ClientConnection,
         attach: Attach,
-        attempt: int,
         clock: Callable[[], float],
         steady: Callable[[], float],
         *,
@@ -188,7 +188,7 @@ class Talk:
         self._line = Line("daemon", deflated=not nearby)
         self._liveness = Liveness(steady())
         self._something = asyncio.Event()
-        self._host = attach(self._send, attempt)
+        self._end = attach(self._send, self._close)
 
     async def run(self, welcomed: Callable[[Welcome], None], heard: Callable[[], None]) -> None:
         """Until either side ends it. Raises what ended it."""
@@ -198,10 +198,10 @@ class Talk:
                 group.create_task(self._watch(), name="uplink watch")
                 await self._read(welcomed, heard)
                 raise ConnectionResetError("The hub closed the connection.")
-        except* (OSError, LineError, LineRefusal, ConnectionClosed) as errors:
-            raise _first(errors) from None
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None  # the tasks of one connection end together
         finally:
-            self._host.closed()
+            await self._end.closed()
             with contextlib.suppress(ConnectionClosed, OSError):
                 await self._connection.close()
 
@@ -214,6 +214,10 @@ class Talk:
             self._line.send(Reply(frame.ask, refusal=NotSupported(error.message).refusal()))
         self._something.set()
 
+    def _close(self, why: str) -> None:
+        log.warning("the connection to the hub is ended: %s", why)
+        self._connection.transport.abort()
+
     async def _read(self, welcomed: Callable[[Welcome], None], heard: Callable[[], None]) -> None:
         async for message in self._connection:
             self._liveness.heard(self._steady())
@@ -222,7 +226,7 @@ class Talk:
                 match frame:
                     case Welcome():
                         welcomed(frame)
-                        self._host.receive(frame)
+                        self._end.receive(frame)
                     case LineRefused():
                         raise LineRefusal(frame)
                     case Ping():
@@ -237,7 +241,7 @@ class Talk:
                         )
                         self._send(Reply(frame.ask, refusal=NotSupported(words).refusal()))
                     case _:
-                        self._host.receive(frame)
+                        self._end.receive(frame)
 
     async def _write(self) -> None:
         while True:
@@ -256,11 +260,6 @@ class Talk:
             if look.ping is not None:
                 self._send(Ping(look.ping, self._clock()))
             await asyncio.sleep(max(0.0, look.again - self._steady()))
-
-
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    one = errors.exceptions[0]
-    return _first(one) if isinstance(one, BaseExceptionGroup) else one
 
 
 def _keep_little_unsent(transport: asyncio.BaseTransport) -> None:

@@ -52,7 +52,6 @@ from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.services import LINK_COMMAND, Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal import viewer
-from bascule.hub.terminal.arbiter import Arbiters
 from bascule.hub.wire.headers import SecurityHeaders
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
@@ -66,6 +65,7 @@ from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
+from bascule.store.replication import ReplicaStore
 
 
 def operation_table() -> Table:
@@ -111,6 +111,7 @@ def build_app(
     launches: IdempotentLaunches | None = None,
     offers: PromptOffers | None = None,
     limits: LimitsBook | None = None,
+    replicas: ReplicaStore | None = None,
     uplink: UplinkControl | None = None,
     tunnel_control: TunnelControl | None = None,
     link_command: str = LINK_COMMAND,
@@ -137,12 +138,12 @@ def build_app(
         spawns=spawns,
         limits=limits,
         doors=Doorway(settings),
-        arbiters=Arbiters(settings.terminal, steady),
         sse=sse_encoder(store.epoch),
         page=page,
         steady=steady,
         launches=launches,
         offers=offers or PromptOffers(steady),
+        replicas=replicas,
         uplink=uplink,
         tunnels=tunnel_control,
         link_command=link_command,
@@ -150,7 +151,7 @@ def build_app(
     grants.on_revoked(hub.open_streams.revoked)
     hub.pairings.changed = lambda: hub.push({"type": "pairings:changed"})
     switchboard.watch(lambda: _tell_devices(hub))
-    switchboard.listen(lambda news: _tell_news(hub, news))
+    switchboard.listen(lambda device, news: _tell_news(hub, device, news))
     table = operation_table()
     door = Middleware(Access, hub=hub, table=table, throttle=Throttle(steady))
     app = Starlette(routes=routes_of(hub, table), middleware=[Middleware(SecurityHeaders), door])
@@ -165,7 +166,7 @@ def _tell_devices(hub: Hub) -> None:
         hub.feed.notify(None, encode(message))
 
 
-def _tell_news(hub: Hub, news: AgentStatus | AgentProblem) -> None:
+def _tell_news(hub: Hub, device: str, news: AgentStatus | AgentProblem) -> None:
     """An agent's state, or what went wrong with it, to everybody who looks."""
     if not hub.feed.listeners:
         return
@@ -174,4 +175,5 @@ def _tell_news(hub: Hub, news: AgentStatus | AgentProblem) -> None:
         hub.feed.notify(news.session_id, encode(problem))
         return
     status = {"agent": news.agent, "cliType": news.agent, "status": news.status, "message": news.message}
+    status["device"] = device
     hub.feed.notify(None, encode({"type": "agent:status", **status, "devices": hub.switchboard.devices()}))

@@ -4,24 +4,37 @@ import asyncio
 import contextlib
 import logging
 import socket
+from collections.abc import Coroutine
 
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header
 from bascule.hub.api.operation import Operation
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden
+from bascule.hub.inflow import Inflow
+from bascule.hub.terminal.link_tapes import FROM_TAPE, LinkTapes
 from bascule.hub.wire.ws_protocol import BoundedSocket, binary_frame, text_frame
-from bascule.link.frames import AnyFrame, DaemonConnected, LineRefused, Ping, Pong
+from bascule.link.frames import (
+    AnyFrame,
+    DaemonConnected,
+    LineRefused,
+    SessionDiverged,
+    SessionForgotten,
+    SessionHead,
+    SessionOutput,
+    Welcome,
+)
 from bascule.link.line import Line
-from bascule.link.liveness import ClockOffset, Liveness
 from bascule.link.priorities import Priority
-from bascule.link.wire import SUBPROTOCOL, LineError, UnknownFrame
+from bascule.link.wire import MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
+from bascule.link.words import UnknownAsk
 
 log = logging.getLogger("bascule.hub")
 
 CLIENT_ID = b"x-bascule-client-id"
 AHEAD = 64 * 1024  # bytes that wait in the socket: what is urgent is never far behind them
 BROKE_THE_RULES = 4002
+CLOSED = 4000
 
 
 class DaemonSocket:
@@ -31,30 +44,39 @@ class DaemonSocket:
         self._hub, self._call, self._device = call.hub, call, device
         self._connection: BoundedSocket = call.scope["bascule.connection"]
         self._line = Line("hub", deflated=False)
-        self._liveness = Liveness(call.hub.steady())
-        self._offset = ClockOffset()
         self._more = asyncio.Event()
-        self._device_line = self._hub.switchboard.attach(self._send)
+        self._store = call.hub.replicas
+        self._their_store = ""
+        self._inflow: Inflow | None = None
+        self._work: set[asyncio.Task[None]] = set()
+        self._tapes = call.hub.link_tapes.setdefault(device, LinkTapes())
+        self._send_tape = self._send  # one object, by which the tapes know this connection again
+        self._device_line = call.hub.switchboard.attach(self._send, self._tapes, self._close)
 
     async def run(self) -> None:
         await self._call.receive()
         await self._call.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
-        self._connection.stop_keepalive()  # any byte is a sign of life, and the line asks for one itself
+        self._connection.stop_keepalive()  # any byte is a sign of life, and the switchboard asks for one
         self._keep_little_unsent()
         leave = self._hub.open_streams.enter(self._call.holder, self._end)
-        work = [
-            asyncio.create_task(self._write(), name=f"line to {self._device}"),
-            asyncio.create_task(self._watch(), name=f"watch of {self._device}"),
-        ]
+        self._spawn(self._write(), f"line to {self._device}")
         try:
             await self._listen()
         finally:
             leave()
             self._connection.take = None
-            for task in work:
-                task.cancel()
-            await asyncio.gather(*work, return_exceptions=True)
+            self._tapes.disconnected(self._send_tape)
             self._device_line.closed()
+            for task in self._work:
+                task.cancel()
+            await asyncio.gather(*self._work, return_exceptions=True)
+            if self._inflow is not None:
+                await self._inflow.stop()
+
+    def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
 
     # In
 
@@ -65,7 +87,7 @@ class DaemonSocket:
             self._take((message.get("bytes") or b"") if text is None else text)
 
     def _take(self, message: str | bytes) -> bool:
-        self._liveness.heard(self._hub.steady())
+        self._device_line.alive()
         try:
             for frame in self._line.receive(message):
                 self._hear(frame)
@@ -74,54 +96,74 @@ class DaemonSocket:
             self._connection.end(BROKE_THE_RULES, error.code)
         return True
 
-    def _hear(self, frame: object) -> None:
+    def _hear(self, frame: Received) -> None:
         match frame:
-            case DaemonConnected() if frame.device != self._device:
-                words = "This token belongs to another machine. Pair this one: bascule daemon join"
-                self._refuse(LineRefused("WRONG_DEVICE", words, retry=600))
-            case Ping():
-                self._send(Pong(frame.n, frame.clock, self._hub.clock()))
-            case Pong():
-                self._offset.add(frame.pinged, frame.clock, self._hub.clock())
-            case UnknownFrame():
-                log.info("machine %s sent %s, which this version does not know", self._device, frame.type)
+            case DaemonConnected():
+                self._greet(frame)
+            case SessionOutput() | SessionHead() | SessionDiverged() | SessionForgotten():
+                if self._inflow is not None:
+                    self._inflow.receive(frame)
+            case UnknownFrame() | UnknownAsk():
+                self._device_line.ignore(frame.type)
+            case _ if isinstance(frame, FROM_TAPE):
+                self._tapes.receive(frame)
             case _:
-                self._device_line.receive(frame)  # type: ignore[arg-type]
+                self._device_line.receive(frame)
+
+    def _greet(self, hello: DaemonConnected) -> None:
+        if hello.device != self._device:
+            words = "This token belongs to another machine. Pair this one: bascule daemon join"
+            self._device_line.refuse(LineRefused("WRONG_DEVICE", words, retry=600))
+            return
+        self._their_store = hello.store
+        self._device_line.receive(hello)
+
+    def _welcomed(self) -> None:
+        """Its hello was accepted: from now on its terminals are shown and its logs copied."""
+        self._tapes.connected(self._send_tape)
+        if self._store is None or self._their_store == self._hub.store.link_name:
+            return
+        self._inflow = inflow = Inflow(
+            self._store, self._device, self._say, self._device_line.end, set_aside=self._set_aside
+        )
+        self._device_line.copied = inflow.waits_for
+        self._spawn(inflow.start(), f"resume {self._device}")
+
+    def _set_aside(self, session_id: str, aside: str | None) -> None:
+        """The log was begun again: who reads it has positions that mean nothing any more."""
+        log.warning("the log of session %s on %s was replaced; its copy is kept", session_id, self._device)
+        for listener in list(self._hub.feed.listeners):
+            listener.replaced(session_id)
 
     # Out
 
     def _send(self, frame: AnyFrame, priority: Priority | None = None) -> None:
         self._line.send(frame, priority)
         self._more.set()
+        if isinstance(frame, Welcome):
+            self._welcomed()
+
+    def _say(self, frame: AnyFrame, priority: int) -> None:
+        self._send(frame, Priority(priority))
 
     async def _write(self) -> None:
         while not self._connection.gone:
             await self._more.wait()
             self._more.clear()
             while messages := self._line.take(AHEAD):
-                for message in messages:
-                    frame = (
-                        text_frame(message.encode()) if isinstance(message, str) else binary_frame(message)
-                    )
-                    self._connection.write_frame(frame)
+                self._hand_over(messages)
                 while self._connection.unsent > AHEAD and not self._connection.gone:
                     await self._connection.ready()
-            if self._line.refused is not None:
-                self._connection.end(1008, self._line.refused.code)
 
-    def _refuse(self, refused: LineRefused) -> None:
-        self._send(refused)
+    def _close(self, why: str) -> None:
+        """After what was said last, a refusal perhaps."""
+        self._hand_over(self._line.take(MAX_FRAME))
+        self._connection.end(CLOSED, why[:120])
 
-    async def _watch(self) -> None:
-        while True:
-            look = self._liveness.look(self._hub.steady())
-            if look.state == "dead":
-                log.info("machine %s has not been heard for 30 seconds", self._device)
-                self._connection.abort()
-                return
-            if look.ping is not None:
-                self._send(Ping(look.ping, self._hub.clock()))
-            await asyncio.sleep(max(0.0, look.again - self._hub.steady()))
+    def _hand_over(self, messages: list[bytes | str]) -> None:
+        for message in messages:
+            is_text = isinstance(message, str)
+            self._connection.write_frame(text_frame(message.encode()) if is_text else binary_frame(message))
 
     def _end(self, ending: Ending) -> None:
         self._connection.end(1012 if ending is Ending.SHUTDOWN else 1008, ending.value)

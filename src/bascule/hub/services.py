@@ -15,7 +15,7 @@ from bascule.hub.live.feed import Encoder, Feed
 from bascule.hub.live.presence import SessionPresence
 from bascule.hub.page.web_files import PageFiles
 from bascule.hub.switchboard import Switchboard
-from bascule.hub.terminal.arbiter import Arbiters
+from bascule.hub.terminal.link_tapes import LinkTapes
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.tunnels import TunnelControl
@@ -27,6 +27,7 @@ from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
+from bascule.store.replication import ReplicaStore
 
 LINK_COMMAND = "bascule trust generate --role owner browser"
 
@@ -49,10 +50,12 @@ class Hub:
     spawns: Buckets
     limits: LimitsBook
     doors: Doorway
-    arbiters: Arbiters
     sse: Encoder  # rows as server-sent events, made once for all readers
     page: Callable[[], PageFiles]  # read when somebody first asks for it
     launches: IdempotentLaunches | None = None  # None: switched off
+    replicas: ReplicaStore | None = None  # where copies of other machines' logs go
+    # The terminals of machines behind a link, by device.
+    link_tapes: dict[str, LinkTapes] = field(default_factory=dict[str, LinkTapes])
     uplink: UplinkControl | None = None  # None: no machine of ours that could join another hub
     tunnels: TunnelControl | None = None  # None: this server can't open any
     offers: PromptOffers = field(default_factory=lambda: PromptOffers(time.monotonic))

@@ -2,148 +2,238 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import TypeVar, cast
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from bascule.api.answers import DeviceStatus
+from bascule.hub.device_line import Close, DeviceLine, Send
+from bascule.hub.device_list import DeviceList
+from bascule.hub.orders import Orders
 from bascule.link.frames import (
+    PROTOCOL,
     AgentProblem,
     AgentsChanged,
     AgentStatus,
     AnyFrame,
-    Ask,
     DaemonConnected,
-    DeviceCommand,
-    Ping,
+    DeviceStateChanged,
+    LineRefused,
     Pong,
-    Reply,
+    Welcome,
 )
-from bascule.link.machine import AgentInfo
 from bascule.link.tape import Tapes
-from bascule.model.commands import Actor, Command, answer_type
-from bascule.model.errors import DeviceOffline, InvalidInput, NotSupported, Refused
+from bascule.model.commands import Actor, Command, SessionBegun, answer_type
+from bascule.model.errors import BasculeError, DeviceOffline, InvalidInput, NotSupported
+from bascule.model.faults import report
+from bascule.store.devices import DeviceBook
 
 log = logging.getLogger("bascule.hub")
 
 A = TypeVar("A")
-Send = Callable[[AnyFrame], None]
+News = AgentStatus | AgentProblem
 NO_DEVICE = "No device is connected: start its daemon and try again."
+WINDOW = 4 * 1024 * 1024  # bytes of rows that a device may send beyond what was acknowledged
+PROBE_SECONDS = 2.0  # in which a device answers before another machine may take its name
+LOOK_SECONDS = 2.5
+PING_SECONDS = 10.0  # of silence, after which a connection is asked whether it is still there
+STALE_SECONDS = 15.0
+DEAD_SECONDS = 30.0
+SLOW_RETRY = 600.0  # seconds to wait for what only a person can change
 
-
-class DeviceLine:
-    """One connection of one device. An older connection of the same device is ignored."""
-
-    def __init__(self, board: "Switchboard", send: Send, tapes: Tapes | None) -> None:
-        self.send = send
-        self.tapes = tapes
-        self.waiting: dict[int, asyncio.Future[bytes]] = {}
-        self._board = board
-
-    def receive(self, frame: AnyFrame) -> None:
-        match frame:
-            case DaemonConnected():
-                self._board.connected(self, frame)
-            case AgentsChanged():
-                self._board.agents_changed(self, frame.agents)
-            case AgentStatus() | AgentProblem():
-                self._board.agent_news(self, frame)
-            case Reply():
-                self._answer(frame)
-            case Ping():
-                self.send(Pong(frame.n))
-            case _:
-                log.debug("ignored %s", type(frame).__name__)  # a frame for devices
-
-    def closed(self) -> None:
-        self.fail_waiting()
-        self._board.disconnected(self)
-
-    def fail_waiting(self) -> None:
-        waiting, self.waiting = self.waiting, {}
-        for future in waiting.values():
-            if not future.done():
-                future.set_exception(DeviceOffline("The device went away before it answered."))
-
-    def _answer(self, reply: Reply) -> None:
-        future = self.waiting.pop(reply.ask, None)
-        if future is None or future.done():
-            return  # the caller has given up
-        if reply.refusal is not None:
-            future.set_exception(Refused(reply.refusal))
-        else:
-            future.set_result(bytes(reply.result))
+OTHER = LineRefused("INVALID_MESSAGE", "A connection is of one device for as long as it lasts.", 30.0)
+LATE = LineRefused("SUPERSEDED", "A newer connection of this daemon is in use.", 30.0)
+IN_USE = LineRefused(
+    "IDENTITY_IN_USE",
+    "Another machine is connected with this identity. If the state folder was copied from it, "
+    "give this machine an identity of its own by pairing it again.",
+    SLOW_RETRY,
+)
 
 
 class Switchboard:
-    """Routes commands to devices over their connections."""
+    """Routes commands to devices over their connections.
 
-    def __init__(self, first_wait: float = 0.0) -> None:
+    `this` is the device this hub runs on, empty when it is none; `hub` is the id of this hub. Which devices
+    there are is in the book, and stays so across restarts.
+    """
+
+    def __init__(
+        self,
+        book: DeviceBook,
+        first_wait: float = 0.0,
+        *,
+        this: str = "",
+        hub: str = "",
+        name: str = "",
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.this = this
+        self.clock = clock
+        self.steady = steady
+        self.orders = Orders(self, book)
+        self._hub = hub or this
+        self._name = name
+        self._list = DeviceList(book, clock)
         self._first_wait = first_wait
         self._met = asyncio.Event()
         self._lines: dict[str, DeviceLine] = {}
-        self._devices: dict[str, DeviceStatus] = {}
-        self._count = 0
         self._watchers: list[Callable[[], None]] = []
-        self._listeners: list[Callable[[AgentStatus | AgentProblem], None]] = []
+        self._listeners: list[Callable[[str, News], None]] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._looking: asyncio.Task[None] | None = None
+        self._looked_at = 0.0
 
-    def attach(self, send: Send, tapes: Tapes | None = None) -> DeviceLine:
-        """A device has a line to us, and a way to its terminals; it says who it is with `DaemonConnected`."""
-        return DeviceLine(self, send, tapes)
+    def attach(self, send: Send, tapes: Tapes | None = None, close: Close | None = None) -> DeviceLine:
+        """A device has a line to us, and a way to its terminals; it says who it is with `DaemonConnected`.
+
+        `close` ends a connection that can break; a line in memory has none.
+        """
+        if close is not None and self._looking is None:
+            self._looked_at = self.steady()
+            self._looking = self.spawn(self._keep_looking(), "device lines")
+        return DeviceLine(self, send, tapes, close)
+
+    async def close(self) -> None:
+        """Note when each device was last heard, and stop."""
+        for line in self._lines.values():
+            self._list.note_heard(line.device, now=True)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def spawn(self, work: Coroutine[Any, Any, A], name: str) -> asyncio.Task[A]:
+        """A task that ends with the switchboard."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, BasculeError):
+            report(log, task.get_name(), error)
 
     def tapes(self, device: str) -> Tapes:
         """The terminals of a device. Raises `DeviceOffline`."""
-        tapes = self._line(device).tapes
+        tapes = self.line(device).tapes
         if tapes is None:
             raise NotSupported("The device does not show its terminals.")
         return tapes
 
     def watch(self, changed: Callable[[], None]) -> None:
-        """Call `changed` when a device connects, disconnects, or its agents change."""
+        """Call `changed` when a device connects, disconnects, or something about it changes."""
         self._watchers.append(changed)
 
-    def listen(self, heard: Callable[[AgentStatus | AgentProblem], None]) -> None:
-        """Call `heard` with each change of an agent's state, and each problem."""
+    def listen(self, heard: Callable[[str, News], None]) -> None:
+        """Call `heard` with the device and each change of an agent's state, and each problem."""
         self._listeners.append(heard)
 
+    # Devices
+
     def devices(self) -> list[DeviceStatus]:
-        return list(self._devices.values())
+        """Those that are connected and those that are away."""
+        return self._list.all(self._lines)
+
+    def status(self, device: str) -> DeviceStatus | None:
+        return self._list.one(device, self._lines)
+
+    def is_connected(self, device: str) -> bool:
+        return device in self._lines
 
     def device(self, named: str | None) -> str:
         """The device that a command is for. It must be named once there are several."""
         if named is None:
             return self._only_device()
-        if self._devices and named not in self._devices:
+        known = self.devices()
+        if known and all(named != one.device for one in known):
             raise InvalidInput(f"There is no device {named[:80]!r}. `GET /api/daemon/status` lists them.")
         return named
 
+    def device_of(self, session_device: str) -> str:
+        """The device of a session. Older logs name none: they are of the machine that has them."""
+        return session_device or self.this or self._only_device()
+
     def _only_device(self) -> str:
-        if not self._devices:
+        known = self.devices()
+        if not known:
             raise DeviceOffline(NO_DEVICE)
-        if len(self._devices) > 1:
-            names = ", ".join(f"{status.device} ({status.name})" for status in self._devices.values())
+        if len(known) > 1:
+            names = ", ".join(f"{status.device} ({status.name})" for status in known)
             raise InvalidInput(f"There are several devices; say which one with `device`: {names[:500]}.")
-        return next(iter(self._devices))
+        return known[0].device
+
+    async def rename(self, device: str, name: str, by: Actor) -> DeviceStatus:
+        """Raises `DeviceNotFound`."""
+        await self._list.book.rename(device, name, by)
+        return self._changed(device)
+
+    async def forget(self, device: str, by: Actor) -> None:
+        """Take a device that is away off the list. Raises `DeviceNotFound`."""
+        if device in self._lines:
+            raise InvalidInput("This device is connected: stop its daemon first, or it is back at once.")
+        await self._list.book.forget(device, by)
+        self._tell()
+
+    def _changed(self, device: str) -> DeviceStatus:
+        self._tell()
+        status = self.status(device)
+        assert status is not None
+        return status
+
+    # Commands
 
     async def ask(
         self, device: str, command: Command[A], by: Actor, key: str | None = None, *, seconds: float = 30
     ) -> A:
         """The answer to a command. Raises `Refused`, or `DeviceOffline` when nobody answers."""
-        line = self._line(device)
-        self._count += 1
-        number = self._count
-        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        line.waiting[number] = answer
-        line.send(Ask(number, cast("DeviceCommand", command), by, key))
+        return await self.ask_by(self.line(device), command, by, key, seconds=seconds)
+
+    async def ask_by(
+        self, line: DeviceLine, command: Command[A], by: Actor, key: str | None = None, *, seconds: float
+    ) -> A:
+        number, answer = line.begin(command, by, key, seconds)
+        answered = await self.answered(line, command, number, answer, seconds)
+        if line.copied is not None and isinstance(answered, SessionBegun):
+            await line.copied(answered.session_id, answered.seq)  # an answer may overtake its rows
+        return answered
+
+    async def answered(
+        self,
+        line: DeviceLine,
+        command: Command[A],
+        number: int,
+        answer: "asyncio.Future[bytes]",
+        seconds: float,
+    ) -> A:
+        """The answer to a command that was sent."""
         try:
             async with asyncio.timeout(seconds):
                 return msgspec.json.decode(await answer, type=answer_type(type(command)))
         except TimeoutError:
             raise DeviceOffline(f"The device did not answer within {seconds:g} seconds.") from None
         finally:
-            line.waiting.pop(number, None)
+            line.leave(number)
+
+    def line(self, device: str) -> DeviceLine:
+        """Raises `DeviceOffline`."""
+        line = self._lines.get(device)
+        if line is not None:
+            return line
+        status = self.status(device)
+        if status is None:
+            raise DeviceOffline(NO_DEVICE)
+        heard = f", last heard at {status.last_heard}" if status.last_heard else ""
+        raise DeviceOffline(
+            f"{status.name} is not connected{heard}: start its daemon and try again.",
+            device=device,
+            lastHeard=status.last_heard,
+        )
 
     async def met(self) -> None:
         """Just after a start the first device is about to connect: give it a moment, once."""
@@ -154,56 +244,131 @@ class Switchboard:
             except TimeoutError:
                 self._met.set()  # nobody came; from now on the answer is at once
 
-    def connected(self, line: DeviceLine, hello: DaemonConnected) -> None:
-        known = self._devices.get(hello.device)
-        if known is not None and known.epoch > hello.epoch:
-            return  # a line from before the current one, late to say hello
+    # What lines say
+
+    def hello(self, line: DeviceLine, hello: DaemonConnected) -> None:
+        refused = self._refusal(line, hello)
+        current = self._lines.get(hello.device)
+        if refused is not None:
+            line.refuse(refused)
+        elif current is None or current is line or self._list.is_boot(hello.device, hello.boot):
+            self._accept(line, hello)
+        else:
+            self.spawn(self._probe(current, line, hello), f"probe {hello.device}")
+
+    def _refusal(self, line: DeviceLine, hello: DaemonConnected) -> LineRefused | None:
+        if line.device not in ("", hello.device):
+            return OTHER
+        if not hello.protocol.lowest <= PROTOCOL <= hello.protocol.highest:
+            self._list.note_incompatible(hello)
+            self._tell()
+            older = "This hub" if hello.protocol.lowest > PROTOCOL else hello.name
+            return LineRefused("UPDATE_NEEDED", f"{older} is too old to talk to: update it.", SLOW_RETRY)
+        if self._lines.get(hello.device) is not line and self._list.is_late(hello):
+            return LATE
+        return None
+
+    async def _probe(self, current: DeviceLine, line: DeviceLine, hello: DaemonConnected) -> None:
+        """Another process says it is this device. Who is connected stays, if anybody is there at all."""
+        alive = await current.answers_within(PROBE_SECONDS)
+        now = self._lines.get(hello.device)
+        if line.over:
+            return
+        if now is not current and now is not None:
+            self.hello(line, hello)  # somebody else came first
+        elif alive and now is current:
+            line.refuse(IN_USE)
+        else:
+            self._accept(line, hello)
+
+    def _accept(self, line: DeviceLine, hello: DaemonConnected) -> None:
         older = self._lines.get(hello.device)
-        if older is not None and older is not line:
-            older.fail_waiting()
+        record = self._list.accept(hello)
+        line.device, line.epoch = hello.device, record.epoch
         self._lines[hello.device] = line
+        if older is not None and older is not line:
+            older.end("superseded")
         self._met.set()
-        self._devices[hello.device] = DeviceStatus(
-            hello.device, hello.name, hello.version, True, hello.epoch, hello.agents
+        line.send(
+            Welcome(
+                protocol=PROTOCOL,
+                hub=self._hub,
+                name=self._name,
+                store=self._list.book.link_name,
+                epoch=record.epoch,
+                clock=self.clock(),
+                window=WINDOW,
+                rows=record.rows,
+            )
         )
+        self.orders.deliver(line)  # before anybody else can ask
         self._tell()
 
-    def agents_changed(self, line: DeviceLine, agents: tuple[AgentInfo, ...]) -> None:
-        self._change(line, online=True, agents=agents)
-
-    def agent_news(self, line: DeviceLine, news: AgentStatus | AgentProblem) -> None:
-        device = next((one for one, current in self._lines.items() if current is line), None)
-        if device is None:
-            return  # an older line, or one that has not said who it is
-        if isinstance(news, AgentStatus):
-            old = self._devices[device]
-            agents = tuple(
-                replace(one, status=news.status) if one.name == news.agent else one for one in old.agents
-            )
-            self._devices[device] = replace(old, agents=agents)
-        for heard in self._listeners:
-            heard(news)
-
-    def disconnected(self, line: DeviceLine) -> None:
-        if self._change(line, online=False, agents=None):
-            self._lines = {device: one for device, one in self._lines.items() if one is not line}
-
-    def _change(self, line: DeviceLine, *, online: bool, agents: tuple[AgentInfo, ...] | None) -> bool:
-        for device, current in self._lines.items():
-            if current is line:
-                old = self._devices[device]
-                self._devices[device] = DeviceStatus(
-                    device, old.name, old.version, online, old.epoch, old.agents if agents is None else agents
-                )
+    def heard(self, line: DeviceLine, frame: AnyFrame) -> None:
+        """News on a line that was accepted."""
+        device = line.device
+        match frame:
+            case AgentsChanged():
+                self._list.note_agents(device, frame.agents)
                 self._tell()
-                return True
-        return False
+            case DeviceStateChanged():
+                self._list.note_state(device, frame.state)
+                self._tell()
+            case AgentStatus():
+                agents = tuple(
+                    replace(one, status=frame.status) if one.name == frame.agent else one
+                    for one in self._list.agents(device)
+                )
+                self._list.note_agents(device, agents, store=False)
+                self._news(device, frame)
+            case AgentProblem():
+                self._news(device, frame)
+            case Pong(pinged=pinged) if pinged:
+                self._list.note_skew(device, frame.clock - (pinged + self.clock()) / 2)
+            case _:
+                pass
 
-    def _line(self, device: str) -> DeviceLine:
-        line = self._lines.get(device)
-        if line is None:
-            raise DeviceOffline(NO_DEVICE)
-        return line
+    def _news(self, device: str, news: News) -> None:
+        for heard in self._listeners:
+            heard(device, news)
+
+    def gone(self, line: DeviceLine) -> None:
+        """A line is over. One that had been superseded changes nothing."""
+        if self._lines.get(line.device) is line:
+            del self._lines[line.device]
+            self._list.note_heard(line.device, now=True, ago=self.steady() - line.heard_at)
+            self._tell()
+
+    def back(self, line: DeviceLine) -> None:
+        if self._lines.get(line.device) is line:
+            self._tell()
+
+    # Lines that fall silent
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            self.look()
+
+    def look(self) -> None:
+        """Ping the silent, mark the stale, close the dead."""
+        now = self.steady()
+        slept, self._looked_at = now - self._looked_at - 2 * LOOK_SECONDS, now
+        for line in list(self._lines.values()):
+            if line.in_memory:
+                continue
+            if slept > 0:  # so did we: a suspended machine judges nobody for what it could not hear
+                line.heard_at += slept
+            silent = now - line.heard_at
+            self._list.note_heard(line.device, ago=silent)
+            if silent >= DEAD_SECONDS:
+                log.info("nothing was heard of %s for %d s: closing its connection", line.device, silent)
+                line.end("silent")
+            elif silent >= PING_SECONDS:
+                line.ping()
+                if silent >= STALE_SECONDS and not line.stale:
+                    line.stale = True
+                    self._tell()
 
     def _tell(self) -> None:
         for watcher in self._watchers:

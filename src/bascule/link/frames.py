@@ -1,6 +1,8 @@
 """The messages between hub and daemon: docs/link.md lists them, with the words of the wire."""
 
-from msgspec import Raw, Struct
+from typing import Annotated
+
+from msgspec import Meta, Raw, Struct
 
 from bascule.link.comparisons import ComparisonCommand
 from bascule.link.files import FilesCommand
@@ -9,11 +11,17 @@ from bascule.link.git import GitCommand
 from bascule.link.machine import AgentInfo, AgentState, MachineCommand
 from bascule.link.prompts import PromptFilesCommand
 from bascule.link.rules import RulesCommand
-from bascule.link.tape import ReadTape
+from bascule.link.tape import Arrangement, ReadTape
 from bascule.link.unlogged import UnloggedCommand
 from bascule.model.commands import Actor, AnySessionCommand
 from bascule.model.errors import Refusal
 from bascule.model.events import snake
+from bascule.model.fields import Cells, Name
+
+# A number that fits a database and the header of a binary message; no other is taken from the far side.
+Whole = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+TapeNumber = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+Agents = Annotated[tuple[AgentInfo, ...], Meta(max_length=1000)]
 
 
 class Frame(Struct, frozen=True, tag_field="type", tag=snake, omit_defaults=True):
@@ -26,8 +34,8 @@ PROTOCOL = 1  # the version of the link that this code speaks
 class Versions(Struct, frozen=True):
     """The versions of the link that one side can speak, both ends included."""
 
-    lowest: int = PROTOCOL
-    highest: int = PROTOCOL
+    lowest: Whole = PROTOCOL
+    highest: Whole = PROTOCOL
 
 
 class DeviceState(Struct, frozen=True, omit_defaults=True):
@@ -36,7 +44,7 @@ class DeviceState(Struct, frozen=True, omit_defaults=True):
     paused: bool = False
     storage_problem: str | None = None
     roots: tuple[str, ...] = ()
-    running: int = 0  # sessions whose agent runs
+    running: Whole = 0  # sessions whose agent runs
     starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
 
 
@@ -51,15 +59,14 @@ class DaemonConnected(Frame, frozen=True):
     connections, so that a late hello of the same process is known. `clock` is its time in seconds.
     """
 
-    device: str
-    name: str
-    version: str
-    epoch: int
-    agents: tuple[AgentInfo, ...] = ()
+    device: Name
+    name: Name
+    version: Name
+    agents: Agents = ()
     protocol: Versions = Versions()
     features: tuple[str, ...] = ()
     boot: str = ""
-    attempt: int = 0
+    attempt: Whole = 0
     store: str = ""
     state: DeviceState = DeviceState()
     clock: float = 0.0
@@ -68,29 +75,29 @@ class DaemonConnected(Frame, frozen=True):
 class SessionOutput(Frame, frozen=True):
     """Rows of one log, without a gap, the first of them number `first`. Each is on the daemon's disk."""
 
-    session_id: str
-    first: int
+    session_id: Name
+    first: Whole
     rows: tuple[Raw, ...]
 
 
 class SessionHead(Frame, frozen=True):
     """How far a log reaches. The hub shows it as live only once it has this row."""
 
-    session_id: str
-    seq: int
+    session_id: Name
+    seq: Whole
 
 
 class SessionDiverged(Frame, frozen=True):
     """The hub copied another log than this one, which is sent from its first row, up to `head` by now."""
 
-    session_id: str
-    head: int
+    session_id: Name
+    head: Whole
 
 
 class SessionForgotten(Frame, frozen=True):
     """A found session is no longer there: the copy may go."""
 
-    session_id: str
+    session_id: Name
 
 
 class DeviceStateChanged(Frame, frozen=True, tag="device_state"):
@@ -98,7 +105,7 @@ class DeviceStateChanged(Frame, frozen=True, tag="device_state"):
 
 
 class AgentsChanged(Frame, frozen=True):
-    agents: tuple[AgentInfo, ...]
+    agents: Agents
 
 
 class AgentStatus(Frame, frozen=True):
@@ -112,14 +119,14 @@ class AgentStatus(Frame, frozen=True):
 class AgentProblem(Frame, frozen=True):
     """What went wrong between a session and its agent, for those who look now; the log has it as well."""
 
-    session_id: str
+    session_id: Name
     refusal: Refusal
 
 
 class Reply(Frame, frozen=True):
     """The answer to `Ask`: a result or a refusal."""
 
-    ask: int
+    ask: Whole
     result: Raw = Raw(b"{}")
     refusal: Refusal | None = None
 
@@ -134,14 +141,14 @@ class Welcome(Frame, frozen=True):
     bytes of rows may be sent beyond what was acknowledged; `rows` is how many rows the hub has of this store.
     """
 
-    protocol: int
+    protocol: Whole
     hub: str
     name: str
     store: str
-    epoch: int
+    epoch: Whole
     clock: float
-    window: int
-    rows: int = 0
+    window: Whole
+    rows: Whole = 0
     features: tuple[str, ...] = ()
 
 
@@ -156,15 +163,15 @@ class LineRefused(Frame, frozen=True, tag="refused"):
 class Resume(Frame, frozen=True):
     """How far the hub has each log of this device: the last row's number and its checksum. In pages."""
 
-    heads: dict[str, tuple[int, int]]
+    heads: dict[str, tuple[Whole, Whole]]
     last: bool = True
 
 
 class Ack(Frame, frozen=True):
     """These rows would survive a power cut at the hub. `rows` counts all it has of the device's store."""
 
-    heads: dict[str, int]
-    rows: int
+    heads: dict[str, Whole]
+    rows: Whole
 
 
 class Watching(Frame, frozen=True):
@@ -176,7 +183,7 @@ class Watching(Frame, frozen=True):
 class Fetch(Frame, frozen=True):
     """Somebody opens a found session: send its log, too."""
 
-    session_id: str
+    session_id: Name
 
 
 DeviceCommand = (
@@ -196,17 +203,17 @@ DeviceCommand = (
 class Ask(Frame, frozen=True):
     """A command with its envelope: who asks, and the idempotency key."""
 
-    ask: int
+    ask: Whole
     command: DeviceCommand
     by: Actor
     key: str | None = None
-    deadline_ms: int | None = None  # after which nobody waits for the answer
+    deadline_ms: Whole | None = None  # after which nobody waits for the answer
 
 
 class Cancel(Frame, frozen=True):
     """Whoever asked has left: the answer is not wanted."""
 
-    ask: int
+    ask: Whole
 
 
 # Both ways
@@ -215,14 +222,14 @@ class Cancel(Frame, frozen=True):
 class Ping(Frame, frozen=True):
     """`clock` is the sender's time in seconds."""
 
-    n: int
+    n: Whole
     clock: float = 0.0
 
 
 class Pong(Frame, frozen=True):
     """`pinged` repeats the ping's clock, `clock` is the sender's own: the difference of both can be told."""
 
-    n: int
+    n: Whole
     pinged: float = 0.0
     clock: float = 0.0
 
@@ -233,21 +240,21 @@ class Pong(Frame, frozen=True):
 class OpenTape(Frame, frozen=True):
     """Send a terminal's output from `after`, or else about its last `tail` bytes; at first up to `credit`."""
 
-    tape: int
-    session_id: str
-    run: int
-    credit: int
-    after: int | None = None
-    tail: int = 0
+    tape: TapeNumber
+    session_id: Name
+    run: Whole
+    credit: Whole
+    after: Whole | None = None
+    tail: Whole = 0
 
 
 class TapeOpened(Frame, frozen=True):
     """Output follows from `offset`; a viewer's terminal needs `prelude` before it."""
 
-    tape: int
-    offset: int
-    base: int
-    end: int
+    tape: TapeNumber
+    offset: Whole
+    base: Whole
+    end: Whole
     over: bool = False
     prelude: bytes = b""
 
@@ -255,17 +262,17 @@ class TapeOpened(Frame, frozen=True):
 class TapePiece(Frame, frozen=True):
     """Output from `offset` on. A binary message on the wire."""
 
-    tape: int
-    offset: int
+    tape: TapeNumber
+    offset: Whole
     data: bytes
 
 
 class TapeState(Frame, frozen=True):
     """The tape grew, was trimmed, or has ended, beyond what was sent."""
 
-    tape: int
-    base: int
-    end: int
+    tape: TapeNumber
+    base: Whole
+    end: Whole
     over: bool = False
     refusal: Refusal | None = None  # why it could not be opened
 
@@ -273,58 +280,118 @@ class TapeState(Frame, frozen=True):
 class TapeCredit(Frame, frozen=True):
     """Output up to this offset may be sent."""
 
-    tape: int
-    upto: int
+    tape: TapeNumber
+    upto: Whole
 
 
 class TailTape(Frame, frozen=True):
     """Where does a viewer begin that wants about the last `limit` bytes? `n` numbers the question."""
 
-    tape: int
-    n: int
-    limit: int
+    tape: TapeNumber
+    n: Whole
+    limit: Whole
 
 
 class TapeTailed(Frame, frozen=True):
     """The answer to `TailTape`."""
 
-    tape: int
-    n: int
-    offset: int
+    tape: TapeNumber
+    n: Whole
+    offset: Whole
     prelude: bytes = b""
 
 
-class TapeTyped(Frame, frozen=True):
-    """Keys for the program. `n` counts them, from 1; `reply` marks a terminal's own answer to a question."""
+class AskFirst(Frame, frozen=True):
+    """May a viewer's terminal answer what the program asked before it came? `n` numbers the question."""
 
-    tape: int
-    n: int
+    tape: TapeNumber
+    n: Whole
+
+
+class ToldFirst(Frame, frozen=True):
+    """The answer to `AskFirst`: yes, for one viewer of each run and only just after its start."""
+
+    tape: TapeNumber
+    n: Whole
+    first: bool
+
+
+class TapeTyped(Frame, frozen=True):
+    """Keys for the program. `n` counts them, from 1; `reply` marks a terminal's own answer to a question.
+
+    `seat` is the viewer's who typed; 0 for a reply.
+    """
+
+    tape: TapeNumber
+    n: Whole
     data: bytes
     by: Actor
     reply: bool = False
+    seat: Whole = 0
 
 
 class TapeDelivered(Frame, frozen=True):
     """What became of the keys up to `n`: the program has them, or why not."""
 
-    tape: int
-    n: int
+    tape: TapeNumber
+    n: Whole
     refusal: Refusal | None = None
 
 
-class ResizeTape(Frame, frozen=True):
-    tape: int
-    cols: int
-    rows: int
+class TakeSeat(Frame, frozen=True):
+    """A viewer of this tape takes a seat; `seat` is a number that the hub chooses for it."""
+
+    tape: TapeNumber
+    seat: Whole
     by: Actor
+    may_write: bool
+
+
+class SizeSeat(Frame, frozen=True):
+    tape: TapeNumber
+    seat: Whole
+    cols: Cells
+    rows: Cells
+
+
+class ClaimSeat(Frame, frozen=True):
+    tape: TapeNumber
+    seat: Whole
+
+
+class LeaveSeat(Frame, frozen=True):
+    tape: TapeNumber
+    seat: Whole
+
+
+class SeatArranged(Frame, frozen=True):
+    tape: TapeNumber
+    seat: Whole
+    arrangement: Arrangement
+
+
+class SeatElected(Frame, frozen=True):
+    """This viewer's terminal answers the program's queries from now on."""
+
+    tape: TapeNumber
+    seat: Whole
+
+
+class SomebodyTypes(Frame, frozen=True):
+    """Another viewer than this seat's types."""
+
+    tape: TapeNumber
+    seat: Whole
+    name: str
 
 
 class RedrawTape(Frame, frozen=True):
-    tape: int
+    tape: TapeNumber
+    seat: Whole
 
 
 class CloseTape(Frame, frozen=True):
-    tape: int
+    tape: TapeNumber
 
 
 UpFrame = (
@@ -342,7 +409,11 @@ UpFrame = (
     | TapePiece
     | TapeState
     | TapeTailed
+    | ToldFirst
     | TapeDelivered
+    | SeatArranged
+    | SeatElected
+    | SomebodyTypes
     | Ping
     | Pong
 )
@@ -358,8 +429,12 @@ DownFrame = (
     | OpenTape
     | TapeCredit
     | TailTape
+    | AskFirst
     | TapeTyped
-    | ResizeTape
+    | TakeSeat
+    | SizeSeat
+    | ClaimSeat
+    | LeaveSeat
     | RedrawTape
     | CloseTape
     | Ping

@@ -1,6 +1,6 @@
 """Commands for a machine as a whole: its agents, folders, trust, pause and the panic button."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -101,6 +101,19 @@ class TrustFolder(Command[Directory], frozen=True, kw_only=True):
 # The whole machine
 
 
+class MachineSettings(Answer, frozen=True, omit_defaults=False, kw_only=True):
+    """What a machine runs with, and the file in which a person changes it there."""
+
+    limits: dict[str, int]  # by name: another version has others
+    terminal: dict[str, Any]
+    roots: tuple[str, ...]
+    config_file: str
+
+
+class ReadSettings(Command[MachineSettings], frozen=True, kw_only=True):
+    pass
+
+
 class PauseDevice(Command[Done], frozen=True, kw_only=True):
     """Take no new sessions (True) or take them again."""
 
@@ -122,6 +135,7 @@ MachineCommand = (
     | CheckDirectory
     | ListTrusted
     | TrustFolder
+    | ReadSettings
     | PauseDevice
     | EndAll
 )

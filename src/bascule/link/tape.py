@@ -42,10 +42,55 @@ class ReadTape(SessionCommand[TapeRead], frozen=True, kw_only=True):
     limit: int
 
 
+class Arrangement(Struct, frozen=True):
+    """A terminal's size, and whose window and whose terminal count, as one viewer is told it."""
+
+    cols: int
+    rows: int
+    owner: bool  # this viewer's window decides the size
+    by: str  # whose window does, or ""
+    rule: str  # of choosing it
+    replies: bool  # this viewer's terminal answers the program's queries
+
+
+class SeatEvents(Protocol):
+    """What a viewer is told of the others."""
+
+    def arranged(self, arrangement: Arrangement) -> None: ...
+
+    def elected(self) -> None:
+        """From now on this viewer's terminal answers the program's queries."""
+        ...
+
+    def told_typing(self, name: str) -> None:
+        """Another viewer types."""
+        ...
+
+
+class Seat(Protocol):
+    """One viewer's say in a terminal's size. The device decides: viewers may sit at several hubs."""
+
+    def resize(self, cols: int, rows: int) -> None:
+        """This viewer's window has this size."""
+        ...
+
+    def claim(self) -> None:
+        """This viewer's window and answers count, whatever the policy, until it leaves or another claims."""
+        ...
+
+    def typed(self) -> None: ...
+
+    def redraw(self) -> None:
+        """Have a full-screen program draw its screen again, for a viewer who has just come."""
+        ...
+
+    def leave(self) -> None: ...
+
+
 class Tape(Protocol):
     """One viewer's access to one run of one terminal. Offsets count bytes since the run began.
 
-    `type`, `resize` and `redraw` only queue, in the order of the calls: no task, future or timer for each.
+    `type` only queues, in the order of the calls: no task, future or timer for each.
     """
 
     @property
@@ -76,12 +121,12 @@ class Tape(Protocol):
         """
         ...
 
-    def resize(self, cols: int, rows: int, by: Actor) -> None:
-        """Raises `BasculeError` when the terminal has ended or can't be reached."""
+    async def first_to_answer(self) -> bool:
+        """True once for each run, and only just after its start: the program may still wait for an answer."""
         ...
 
-    def redraw(self) -> None:
-        """Have a full-screen program draw its screen again. Raises as `resize`."""
+    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
+        """Take a seat; `events.arranged` is called soon. One who may not write never decides the size."""
         ...
 
     def close(self) -> None:

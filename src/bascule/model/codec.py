@@ -1,12 +1,19 @@
 """Encodes and decodes events. One encoding serves the database, the link and the browser."""
 
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import sha256
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import fields
 
-from bascule.model.events import AnyEvent
+from bascule.model import event_values
+from bascule.model.events import AnyEvent, Unrecognised
+
+UNKNOWN = "unknown to this version"
+MAX_UNKNOWN = 4096  # bytes of an event of a newer version that are shown
 
 
 class Logged(Struct, frozen=True, gc=False):
@@ -41,6 +48,29 @@ def encode_logged(seq: int, at: str, event: AnyEvent) -> bytes:
 
 def decode_logged(data: bytes) -> Logged:
     return _logged.decode(data)
+
+
+def decode_leniently(data: bytes) -> Logged:
+    """An event that this version does not know comes as `Unrecognised`. Raises `DecodeError` for no row."""
+    try:
+        return _logged.decode(data)
+    except msgspec.ValidationError as error:
+        logged = _logged_raw.decode(data)
+        raw = bytes(logged.event)
+        shown = raw[:MAX_UNKNOWN].decode(errors="replace")
+        return Logged(logged.seq, logged.at, Unrecognised(shown, f"{UNKNOWN}: {error}", len(raw)))
+
+
+@cache
+def vocabulary() -> str:
+    """Names the events that this version knows: another version's name differs when its events do."""
+    structs: list[Any] = [*get_args(AnyEvent), *filter(_is_struct, vars(event_values).values())]
+    described = [f"{one.__name__} {[(each.name, each.type) for each in fields(one)]}" for one in structs]
+    return sha256("\n".join(sorted(described)).encode()).hexdigest()[:16]
+
+
+def _is_struct(one: object) -> bool:
+    return isinstance(one, type) and issubclass(one, Struct)
 
 
 def decode_logged_raw(data: bytes) -> LoggedRaw:

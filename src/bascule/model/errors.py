@@ -186,6 +186,29 @@ class StoreConflict(BasculeError):
     code = "STORE_CONFLICT"
 
 
+class OwnerMismatch(CallerError):
+    """A device sent rows of a log that is not its own."""
+
+    code = "OWNER_MISMATCH"
+
+
+class Diverged(StoreConflict):
+    """A row differs from the one with this number in the copy: both can't be the same log."""
+
+    code = "LOG_DIVERGED"
+
+
+class SessionGone(CallerError):
+    """The session can still be read, but the machine that ran it no longer has it."""
+
+    code = "SESSION_GONE"
+
+    def __init__(self, session_id: str, device_name: str) -> None:
+        super().__init__(
+            f"This session is no longer on {device_name}; it can only be read.", session_id=session_id
+        )
+
+
 class Refused(BasculeError):
     """A refusal that came over a link, raised again on this side with its own code."""
 

@@ -17,6 +17,8 @@ from bascule.model.records import Pending, RequestRecord, SessionRecord, Write
 MAX_FOLDERS = 500
 
 Conversation = tuple[str, str]  # an agent, and its own name of a session
+# Of which machines; None for all. An older log names none: it is of the machine "".
+Devices = Sequence[str] | None
 
 
 class Row(NamedTuple):
@@ -139,6 +141,7 @@ class SessionFilter(Struct, frozen=True, kw_only=True):
     live: bool = False  # those whose agent runs, or is being started again
     folder: str | None = None  # whose work is meant for this folder
     below: bool = False  # or for one below it
+    devices: Devices = None
 
 
 ALL_SESSIONS = SessionFilter()
@@ -234,6 +237,7 @@ class Committed(NamedTuple):
     rows: list[Row]
     requests: Sequence[RequestRecord] = ()  # opened, answered, delivered or withdrawn by these rows
     changed: bool = True  # something of the record besides how far the log has grown, and when
+    taken_in: bool = False  # a copy of another machine's log
 
 
 Listener = Callable[[Committed], None]
@@ -244,6 +248,11 @@ class EventStore(Protocol):
     behind: dict[str, int]  # logs that had got further when they were last open, and how far
     damaged_sessions: dict[str, str]  # those of ours that were found damaged, and what is wrong with each
 
+    @property
+    def link_name(self) -> str:
+        """Names this store on a link: both ends say the same only when they share it."""
+        ...
+
     async def examine(self) -> None:
         """Look at every session of ours, so that `damaged_sessions` has all there are."""
         ...
@@ -251,6 +260,10 @@ class EventStore(Protocol):
     @property
     def storage_problem(self) -> str | None:
         """Why nothing can be stored right now (a full disk, for example), or None."""
+        ...
+
+    def watch_storage(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` when `storage_problem` changes. The returned function stops it."""
         ...
 
     async def writable(self) -> None:
@@ -327,11 +340,13 @@ class EventStore(Protocol):
         """Those whose agent went away, or could not be started again; archived ones are left out."""
         ...
 
-    async def recent_folders(self, limit: int) -> list[str]:
-        """The folders that the newest thousand sessions work for, the latest activity first."""
+    async def recent_folders(self, limit: int, devices: Devices = None) -> list[tuple[str, str]]:
+        """The folders, each with its device, of the newest thousand sessions; the latest activity first."""
         ...
 
-    async def conversations(self, agent: str | None = None) -> dict[Conversation, str]:
+    async def conversations(
+        self, agent: str | None = None, devices: Devices = None
+    ) -> dict[Conversation, str]:
         """The session of each of the agents' own conversations, archived ones included."""
         ...
 

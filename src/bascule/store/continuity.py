@@ -18,11 +18,12 @@ log = logging.getLogger(__name__)
 
 EPOCH = "SELECT value FROM meta WHERE name = 'epoch'"
 KEEP_EPOCH = "INSERT OR REPLACE INTO meta (name, value) VALUES ('epoch', ?)"
-# The row of a session that is over is exact; that of a live one may be behind its log.
+# The row of a session that is over is exact; that of a live one may be behind its log. Copies of other
+# machines' logs have no marks and get no notes: what they lost is sent again, and only their owner adds rows.
 REACHED = f"""
 SELECT session_id, CASE WHEN phase NOT IN ({LIVE_PHASES}) THEN seq
     ELSE max(seq, coalesce((SELECT max(seq) FROM events WHERE session_id = sessions.session_id), 0)) END
-FROM sessions WHERE found = 0
+FROM sessions WHERE found = 0 AND session_id NOT IN (SELECT session_id FROM replicas)
 """
 AUDITED = "SELECT coalesce(max(n), 0) FROM audit"
 

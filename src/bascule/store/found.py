@@ -71,6 +71,13 @@ def forget(transaction: Transaction, session_id: str) -> bool:
     if values is None:
         return False
     check_found(decode_session(values))
+    delete(transaction, session_id)
+    return True
+
+
+def delete(transaction: Transaction, session_id: str) -> None:
+    """Delete a session with all that is folded from it. The log itself refuses where it must be kept."""
+    connection = transaction.connection
     drop_text(connection, session_id)
     number = connection.execute(NUMBER, (session_id,)).fetchone()
     if number is not None and number[1]:
@@ -78,7 +85,6 @@ def forget(transaction: Transaction, session_id: str) -> bool:
     transaction.forget(session_id)
     for table in TABLES:
         connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
-    return True
 
 
 def drop_text(connection: sqlite3.Connection, session_id: str) -> None:

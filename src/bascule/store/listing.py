@@ -14,6 +14,7 @@ from bascule.model.errors import InvalidInput, StoreDamaged
 from bascule.store.base import (
     MAX_FOLDERS,
     Conversation,
+    Devices,
     FolderCount,
     SessionCounts,
     SessionFilter,
@@ -62,9 +63,9 @@ SELECT * FROM (SELECT updated_at, session_id FROM sessions WHERE found = 0 AND a
                ORDER BY updated_at DESC LIMIT 1000)
 """
 _RECENT_FOLDERS = f"""
-SELECT home FROM ({_RECENT.format(archived=0)} UNION ALL {_RECENT.format(archived=1)})
+SELECT home, device FROM ({_RECENT.format(archived=0)} UNION ALL {_RECENT.format(archived=1)})
 CROSS JOIN session_index USING (session_id)
-WHERE home <> '' GROUP BY home ORDER BY max(updated_at) DESC LIMIT ?
+WHERE home <> '' {{condition}} GROUP BY home, device ORDER BY max(updated_at) DESC LIMIT ?
 """
 _CONVERSATIONS = """
 SELECT agent, conversation, session_id FROM session_index WHERE found = 0 AND conversation <> ''
@@ -96,6 +97,11 @@ def _query(where: SessionFilter, values: dict[str, object]) -> str:
             values["home_slash"], values["home_next"] = f"{stem}/", f"{stem}0"  # "0" follows "/"
             inside += _BELOW
         chosen += f"AND session_id IN ({inside})"
+    if where.devices is not None:
+        names = {f"device{n}": device for n, device in enumerate(where.devices)}
+        values.update(names)
+        chosen += " AND (SELECT device FROM session_index WHERE session_id = sessions.session_id)"
+        chosen += f" IN ({', '.join(f':{name}' for name in names)})"
     return _PAGE.format(condition=chosen)
 
 
@@ -119,14 +125,28 @@ def of_conversation(connection: sqlite3.Connection, conversation: Conversation) 
     return current_records(connection, connection.execute(_OF_CONVERSATION, conversation))
 
 
-def recent_folders(connection: sqlite3.Connection, limit: int) -> list[str]:
-    return [row[0] for row in connection.execute(_RECENT_FOLDERS, (limit,))]
+def recent_folders(connection: sqlite3.Connection, limit: int, devices: Devices) -> list[tuple[str, str]]:
+    condition, values = _of_devices(devices)
+    query = _RECENT_FOLDERS.format(condition=condition)
+    return [(row[0], row[1]) for row in connection.execute(query, (*values, limit))]
 
 
-def conversations(connection: sqlite3.Connection, agent: str | None) -> dict[Conversation, str]:
+def conversations(
+    connection: sqlite3.Connection, agent: str | None, devices: Devices
+) -> dict[Conversation, str]:
     """The session of each of the agents' own conversations; of one agent, or of all."""
-    query, values = (_CONVERSATIONS, ()) if agent is None else (_CONVERSATIONS + "AND agent = ?", (agent,))
+    condition, values = _of_devices(devices)
+    query = _CONVERSATIONS + condition
+    if agent is not None:
+        query, values = query + " AND agent = ?", (*values, agent)
     return {(row[0], row[1]): row[2] for row in connection.execute(query, values)}
+
+
+def _of_devices(devices: Devices) -> tuple[str, tuple[str, ...]]:
+    """A condition on `device`, and its values."""
+    if devices is None:
+        return "", ()
+    return f"AND device IN ({', '.join('?' for _ in devices)})", tuple(devices)
 
 
 def _cursor(at: str, session_id: str) -> str:

@@ -25,6 +25,7 @@ from bascule.model.lifecycle import LIVE
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.model.session_fold import CHANGES_PENDING, NO_RECORD_CHANGE, SessionFold
 from bascule.store.base import Batch, Row
+from bascule.store.replication import Replica
 from bascule.store.rows import SessionRow, encode_offsets, seed
 from bascule.store.session_index import Facts, facts_of
 
@@ -114,6 +115,7 @@ class SessionState:
         self.state_changed = False
         self.rows: list[Row] = []
         self.changed_requests: dict[str, RequestRecord] = {}
+        self.replica: Replica | None = None  # it is a copy of another device's log
 
     def add_tail(self, tail: list[Logged], tail_bytes: int) -> None:
         """More of its log that the stored entries do not hold."""
@@ -122,18 +124,25 @@ class SessionState:
 
     def apply(self, batch: Batch, bodies: list[bytes]) -> None:
         """Take one step. Only memory changes: the transaction writes what it finds here."""
-        seq, at = batch.first_seq, batch.at
-        numbers = range(seq, seq + len(bodies))
-        log = list(map(Logged, numbers, repeat(at), batch.events))
+        numbers = range(batch.first_seq, batch.first_seq + len(bodies))
+        self._extend(list(map(Logged, numbers, repeat(batch.at), batch.events)), numbers, bodies)
+        self._move_marks(batch)
+
+    def take_in(self, log: list[Logged], bodies: list[bytes], device: str) -> None:
+        """Rows of a log that another device writes. Whose it is, the rows themselves can't change."""
+        self._extend(log, range(log[0].seq, log[0].seq + len(log)), bodies)
+        if self.row.record.device != device:
+            self.row.record.device, self._row_changed = device, True
+
+    def _extend(self, log: list[Logged], numbers: range, bodies: list[bytes]) -> None:
         self._tail += log
         self.rows += map(Row, numbers, bodies)
         self._tail_bytes += sum(map(len, bodies))
         for logged in log:
             if type(logged.event) not in NO_RECORD_CHANGE:
                 self._advance(logged)
-        if bodies:
-            self.row.record.seq, self.row.record.updated_at = numbers[-1], at
-        self._move_marks(batch)
+        if log:
+            self.row.record.seq, self.row.record.updated_at = log[-1].seq, log[-1].at
 
     def _move_marks(self, batch: Batch) -> None:
         row = self.row
@@ -159,6 +168,9 @@ class SessionState:
         self.pending_changed = self.pending_changed or kind in CHANGES_PENDING
         self.title_changed = self.title_changed or record.title != title
         self._turn_over = self._turn_over or kind in ENDINGS
+
+    def open_requests(self) -> list[RequestRecord]:
+        return [request for request in self._session.requests.values() if request.state == "open"]
 
     def take_offsets(self) -> bytes | None:
         """How far its output has been read, for the last row of a step that read on."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from bascule.model.codec import Logged, decode_logged, encode
+from bascule.model.codec import Logged, decode_leniently, encode
 from bascule.model.entries import AnyEntry, Fold
 from bascule.model.errors import SessionNotFound, StoreDamaged
 from bascule.model.records import Pending, RequestRecord, SessionRecord, Write
@@ -170,7 +170,7 @@ def _fold_rest(connection: sqlite3.Connection, record: SessionRecord) -> bytes |
         return offsets
     fold = SessionFold(record, Pending())
     for row, at in _checked_log(connection, record.session_id, record.seq, NO_LIMIT):
-        fold.apply(decode_logged(row.body))
+        fold.apply(decode_leniently(row.body))
         offsets = at if at is not None else offsets
     return offsets
 
@@ -196,6 +196,17 @@ def events(connection: sqlite3.Connection, session_id: str, after: int, limit: i
     return [row for row, _ in _checked_log(connection, session_id, after, limit)]
 
 
+def events_up_to(connection: sqlite3.Connection, session_id: str, after: int, size: int) -> list[Row]:
+    """Rows after `after`, of about `size` bytes in all: at least one, and no other that would exceed it."""
+    rows: list[Row] = []
+    for row, _ in _checked_log(connection, session_id, after, NO_LIMIT):
+        size -= len(row.body)
+        if rows and size < 0:
+            break
+        rows.append(row)
+    return rows
+
+
 def _checked_log(
     connection: sqlite3.Connection, session_id: str, after: int, limit: int
 ) -> Iterator[tuple[Row, bytes | None]]:
@@ -216,7 +227,7 @@ def tail(
 ) -> tuple[list[Logged], int]:
     """The end of the log that the stored entries do not hold yet, and its size."""
     rows = events(connection, session_id, folded_seq, limit)
-    return [decode_logged(row.body) for row in rows], sum(len(row.body) for row in rows)
+    return [decode_leniently(row.body) for row in rows], sum(len(row.body) for row in rows)
 
 
 def open_entries(connection: sqlite3.Connection, session_id: str) -> list[AnyEntry]:

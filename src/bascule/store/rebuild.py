@@ -11,6 +11,7 @@ FOLDED = ("entries", "edits", "search_owed")
 def rebuild(transaction: Transaction, session_id: str) -> None:
     """Raises `StoreDamaged` when its log can't be read; then nothing is changed."""
     connection = transaction.connection
+    transaction.write_now(session_id)
     row = reader.stored_row(connection, session_id)
     if row is None:
         return

@@ -14,7 +14,7 @@ from bascule.model.errors import CallerError, InvalidInput, LimitReached, StoreD
 from bascule.model.records import RequestRecord, SessionRecord
 from bascule.model.rules import RuleSpec, StandingRule, spec_of
 from bascule.store import reader
-from bascule.store.base import AuditRecord
+from bascule.store.base import AuditRecord, Devices
 from bascule.store.rows import check, checksum, decode_request
 from bascule.store.sqlite import SqliteStore
 from bascule.store.transaction import Transaction
@@ -25,8 +25,9 @@ REMOVE = "DELETE FROM rules WHERE id = ?"
 USED = "UPDATE rules SET used = used + 1, used_at = ? WHERE id = ?"
 PAST = """
 SELECT session_id, seq, body, crc FROM requests WHERE (session_id, request_id) IN
-(SELECT session_id, request_id FROM requests ORDER BY opened_at DESC LIMIT ?) ORDER BY opened_at DESC
+(SELECT session_id, request_id FROM requests {of} ORDER BY opened_at DESC LIMIT ?) ORDER BY opened_at DESC
 """
+OF_DEVICES = "WHERE session_id IN (SELECT session_id FROM session_index WHERE device IN ({}))"
 MAX_RULES = 500
 
 _decoder = msgspec.json.Decoder(StandingRule)
@@ -139,9 +140,9 @@ class RuleBook:
         written = self._store.transact(write, sync=False)
         written.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    async def past(self, limit: int) -> "list[Past]":
-        """The newest permissions that were asked for, whatever became of them."""
-        return await self._store.query(lambda connection: _past(connection, limit))
+    async def past(self, limit: int, devices: Devices = None) -> "list[Past]":
+        """The newest permissions that were asked for, whatever became of them; of some machines or all."""
+        return await self._store.query(lambda connection: _past(connection, limit, devices))
 
     def _known(self, rule_id: str) -> StandingRule:
         rule = self._rules.get(rule_id)
@@ -164,10 +165,11 @@ def _load(connection: sqlite3.Connection) -> "tuple[list[StandingRule], list[Sto
     return sound, damaged
 
 
-def _past(connection: sqlite3.Connection, limit: int) -> list[Past]:
+def _past(connection: sqlite3.Connection, limit: int, devices: Devices) -> list[Past]:
     sessions: dict[str, SessionRecord | None] = {}
     found: list[Past] = []
-    for values in connection.execute(PAST, (limit,)):
+    of = "" if devices is None else OF_DEVICES.format(", ".join("?" for _ in devices))
+    for values in connection.execute(PAST.format(of=of), (*(devices or ()), limit)):
         try:
             request = decode_request(*values)
             if request.session_id not in sessions:

@@ -1,14 +1,16 @@
 """The SQLite store: one thread writes, a few read; the event loop is told of each commit."""
 
 import asyncio
+import secrets
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from bascule.model.codec import vocabulary
 from bascule.model.errors import StorageFailed, StoreDamaged
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.store import audit, edits, found, listing, reader
+from bascule.store import audit, edits, found, listing, reader, replicas, replication, taking_in
 from bascule.store.base import (
     ALL_SESSIONS,
     AuditCheck,
@@ -16,6 +18,7 @@ from bascule.store.base import (
     Batch,
     Committed,
     Conversation,
+    Devices,
     Edited,
     EventStore,
     FoundSession,
@@ -37,18 +40,21 @@ from bascule.store.health import open_sound, quarantined
 from bascule.store.lock import Lock
 from bascule.store.reader import Readers
 from bascule.store.rebuild import rebuild
+from bascule.store.replication import OwnLog, Replica, ReplicaStore, SourceStore, TakenIn
 from bascule.store.search import search
 from bascule.store.search_index import Filler
+from bascule.store.taking_in import Incoming
 from bascule.store.transaction import REPLY_SECONDS, Transaction
 from bascule.store.usage import usage
-from bascule.store.writer import AppendStep, Outcome, Step, WorkStep, Writer
+from bascule.store.writer import AppendStep, Outcome, Step, TakeInStep, WorkStep, Writer
 
+BARRIER = "INSERT OR REPLACE INTO meta (name, value) VALUES ('barrier', randomblob(8))"
 MAX_DAMAGED = 100  # damaged rows that are remembered, for those who ask
 
 T = TypeVar("T")
 
 
-class SqliteStore(EventStore):
+class SqliteStore(EventStore, SourceStore, ReplicaStore):
     """Made by `open`; belongs to one event loop, and all its methods are called there."""
 
     def __init__(
@@ -62,6 +68,7 @@ class SqliteStore(EventStore):
     ) -> None:
         heads = Heads(path)
         self.epoch, self.behind = go_on(connection, heads, clock)
+        self.opening = secrets.token_hex(8)
         self.path = path
         self.clock = clock
         self.quarantined = quarantined(path)
@@ -71,6 +78,7 @@ class SqliteStore(EventStore):
         self._loop = loop
         self._readers = Readers(path, loop)
         self._listeners: dict[object, Listener] = {}
+        self._storage_watchers: dict[object, Callable[[], None]] = {}
         self._problem = problem
         self._writable = asyncio.Event()
         if problem is None:
@@ -97,8 +105,19 @@ class SqliteStore(EventStore):
     # Writing ------------------------------------------------------------------------------------------
 
     @property
+    def link_name(self) -> str:
+        """Names this store on a link. Both ends say the same only when they use this very object: the epoch
+        alone is also that of a cloned disk, whose rows a hub would otherwise never ask for."""
+        return f"{self.epoch}.{self.opening}"
+
+    @property
     def storage_problem(self) -> str | None:
         return self._problem.message if self._problem else None
+
+    def watch_storage(self, changed: Callable[[], None]) -> Callable[[], None]:
+        name = object()
+        self._storage_watchers[name] = changed
+        return lambda: self._storage_watchers.pop(name, None) and None
 
     async def writable(self) -> None:
         await self._writable.wait()
@@ -114,6 +133,67 @@ class SqliteStore(EventStore):
         self._put(WorkStep(promise, sync, work), promise)
         return promise
 
+    def take_in(
+        self, device: str, session_id: str, first: int, rows: list[bytes]
+    ) -> "asyncio.Future[TakenIn]":
+        promise: asyncio.Future[TakenIn] = self._loop.create_future()
+        self._put(TakeInStep(promise, Incoming(device, session_id, first, rows)), promise)
+        return promise
+
+    def barrier(self) -> "asyncio.Future[None]":
+        # A commit that changes nothing would not wait for the disk.
+        return self._execute(BARRIER, (), sync=True)
+
+    def set_aside(self, device: str, session_id: str) -> "asyncio.Future[str | None]":
+        now = self.clock()
+        return self.transact(
+            lambda transaction: taking_in.set_aside(transaction, device, session_id, now), sync=False
+        )
+
+    def forget_copy(self, device: str, session_id: str) -> "asyncio.Future[bool]":
+        return self.transact(
+            lambda transaction: taking_in.forget_copy(transaction, device, session_id), sync=False
+        )
+
+    def found_again(self, device: str) -> "asyncio.Future[None]":
+        return self._execute(replicas.NOT_GONE, (device,))
+
+    async def refold(self) -> list[str]:
+        """Fold those copies again that hold rows another version did not know. Gives their names."""
+        names = await self.query(lambda connection: replicas.not_understood(connection, vocabulary()))
+        for name in names:
+            await self.transact(
+                lambda transaction, name=name: taking_in.refold(transaction, name), sync=False
+            )
+        return names
+
+    async def need_synced_rows(self) -> Callable[[], None]:
+        self._writer.sync_rows += 1
+        needed = True
+
+        def release() -> None:
+            nonlocal needed
+            self._writer.sync_rows -= needed
+            needed = False
+
+        try:
+            await self.barrier()  # what was written before
+        except BaseException:
+            release()
+            raise
+        return release
+
+    def note_acknowledged(self, hub: str, rows: int) -> "asyncio.Future[None]":
+        return self._execute(replicas.NOTE_ACKNOWLEDGED, (hub, rows))
+
+    def _execute(
+        self, statement: str, values: tuple[str | int, ...], *, sync: bool = False
+    ) -> "asyncio.Future[None]":
+        def work(transaction: Transaction) -> None:
+            transaction.connection.execute(statement, values)
+
+        return self.transact(work, sync=sync)
+
     def _put(self, step: Step, promise: "asyncio.Future[T]") -> None:
         if self._closing is None:
             self._writer.put(step)
@@ -127,7 +207,10 @@ class SqliteStore(EventStore):
         self._loop.call_soon_threadsafe(self._deliver, outcome)
 
     def _deliver(self, outcome: Outcome) -> None:
-        self._problem = outcome.problem
+        before, self._problem = self.storage_problem, outcome.problem
+        if self.storage_problem != before:
+            for changed in list(self._storage_watchers.values()):
+                changed()
         if outcome.problem is None:
             self._writable.set()
         else:
@@ -160,6 +243,38 @@ class SqliteStore(EventStore):
         return await self._readers.run(
             lambda connection: reader.events(connection, session_id, max(after, 0), limit), session_id
         )
+
+    async def read_some(self, session_id: str, after: int, size: int) -> list[Row]:
+        return await self._readers.run(
+            lambda connection: reader.events_up_to(connection, session_id, after, size), session_id
+        )
+
+    async def own_logs(self) -> list[OwnLog]:
+        return await self._readers.run(replicas.own_logs)
+
+    async def own_log(self, session_id: str) -> OwnLog | None:
+        return await self._readers.run(lambda connection: replicas.own_log(connection, session_id))
+
+    async def checksums_at(self, positions: dict[str, int]) -> dict[str, int]:
+        return await self._readers.run(lambda connection: replicas.checksums_at(connection, positions))
+
+    async def acknowledged(self, hub: str) -> int:
+        return await self._readers.run(lambda connection: replicas.acknowledged(connection, hub))
+
+    async def heads_of(self, device: str, after: str = "", limit: int = 1000) -> replication.Heads:
+        return await self._readers.run(lambda connection: replicas.heads_of(connection, device, after, limit))
+
+    async def head_of(self, session_id: str) -> tuple[int, int]:
+        return await self._readers.run(lambda connection: replicas.head_of(connection, session_id))
+
+    async def rows_of(self, device: str) -> int:
+        return await self._readers.run(lambda connection: replicas.rows_of(connection, device))
+
+    async def replica(self, session_id: str) -> Replica | None:
+        return await self._readers.run(lambda connection: replicas.replica(connection, session_id))
+
+    async def gone_sessions(self, device: str) -> list[str]:
+        return await self._readers.run(lambda connection: replicas.gone_sessions(connection, device))
 
     async def page(
         self,
@@ -231,11 +346,13 @@ class SqliteStore(EventStore):
             await self._readers.run(lambda connection: listing.of_conversation(connection, conversation))
         )
 
-    async def recent_folders(self, limit: int) -> list[str]:
-        return await self._readers.run(lambda connection: listing.recent_folders(connection, limit))
+    async def recent_folders(self, limit: int, devices: Devices = None) -> list[tuple[str, str]]:
+        return await self._readers.run(lambda connection: listing.recent_folders(connection, limit, devices))
 
-    async def conversations(self, agent: str | None = None) -> dict[Conversation, str]:
-        return await self._readers.run(lambda connection: listing.conversations(connection, agent))
+    async def conversations(
+        self, agent: str | None = None, devices: Devices = None
+    ) -> dict[Conversation, str]:
+        return await self._readers.run(lambda connection: listing.conversations(connection, agent, devices))
 
     async def usage(self, costliest: int) -> Usage:
         sums, damaged = await self._readers.run(lambda connection: usage(connection, costliest))

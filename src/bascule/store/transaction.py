@@ -4,17 +4,19 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from copy import copy
+from typing import NoReturn
 from zlib import crc32
 
 from bascule.model.codec import encode, timestamp
 from bascule.model.entries import TurnEntry
 from bascule.model.errors import StorageFailed, StoreConflict
 from bascule.model.records import Pending, SessionRecord
-from bascule.store import edits, reader, session_index
+from bascule.store import edits, reader, replicas, session_index
 from bascule.store.audit import AuditChain
 from bascule.store.base import AuditRecord, Batch, Committed, StoredReply
 from bascule.store.blocks import block_of, write_rows
 from bascule.store.projection import MAX_DELIVERED, SessionState
+from bascule.store.replication import Replica
 from bascule.store.rows import SessionRow, checksum, encode_session, event_checksum
 
 MAX_SESSIONS = 256  # whose folds stay in memory; the others are read again when they speak
@@ -72,8 +74,10 @@ class Transaction:
         self._unfolded: dict[
             str, SessionState
         ] = {}  # those with a part of the log to be folded in spare time
+        self._replicas = replicas.any_replica(connection)
         self._swept_at = float("-inf")
         self._owed = False
+        self._early: list[Committed] = []  # written before the end of the transaction
         self.unsaved: dict[str, StorageFailed] = {}  # sessions with a step the disk would not take
 
     def begin(self) -> None:
@@ -84,6 +88,7 @@ class Transaction:
         for session_id in list(self._touched):
             self.forget(session_id)
         self._chain.forget()
+        self._early = []
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
@@ -92,14 +97,10 @@ class Transaction:
         for state in self._touched.values():
             self._write(state)
         self.connection.execute("COMMIT")
-        committed: list[Committed] = []
+        committed, self._early = self._early, []
         for session_id, state in self._touched.items():
             self.unsaved.pop(session_id, None)
-            requests = [copy(request) for request in state.changed_requests.values()]
-            changed = state.advanced
-            rows = state.written()
-            if rows:
-                committed.append(Committed(copy(state.row.record), rows, requests, changed))
+            committed += _committed(state)
         self._touched = {}
         if len(self._sessions) > MAX_SESSIONS:
             self._forget_quiet_sessions()
@@ -148,7 +149,7 @@ class Transaction:
             return state
         row = reader.session_row(self.connection, session_id)
         if row is None:
-            return SessionState(SessionRow(SessionRecord(session_id), Pending()), [], [], 0, [])
+            return self.empty(session_id)
         state = SessionState(
             row,
             reader.open_entries(self.connection, session_id),
@@ -156,8 +157,44 @@ class Transaction:
             reader.waiting(self.connection, session_id)
             + reader.delivered(self.connection, session_id, MAX_DELIVERED),
         )
+        state.replica = self._replica(session_id)
         self._fold_long_tail(state)
         return state
+
+    def _replica(self, session_id: str) -> Replica | None:
+        return replicas.replica(self.connection, session_id) if self._replicas else None
+
+    def empty(self, session_id: str) -> SessionState:
+        """A session with nothing in its log."""
+        state = SessionState(SessionRow(SessionRecord(session_id), Pending()), [], [], 0, [])
+        state.replica = self._replica(session_id)
+        return state
+
+    def state_of(self, session_id: str) -> SessionState:
+        """For those who take a step other than `append`; what they change they have to `touch`."""
+        return self._session(session_id)
+
+    def touch(self, state: SessionState) -> None:
+        self._sessions[state.session_id] = self._touched[state.session_id] = state
+        self._replicas = self._replicas or state.replica is not None
+
+    def write_now(self, session_id: str) -> None:
+        """Write what earlier steps of this transaction left in memory, for a step that reads the log."""
+        state = self._touched.get(session_id)
+        if state is not None:
+            self._write(state)
+            self._early += _committed(state)
+
+    def write_part(self, state: SessionState) -> None:
+        """Write what a state holds so far: a long log is not kept in memory until the commit."""
+        self.touch(state)
+        self._write(state)
+        state.written()
+
+    def fold_all(self, state: SessionState) -> None:
+        """Make all of a session's entries at once."""
+        while state.lags:
+            self._write_entries(state)
 
     def _fold_long_tail(self, state: SessionState) -> None:
         """Nearly all of the log may have to be folded, when its entries were thrown away."""
@@ -172,13 +209,14 @@ class Transaction:
         """Make a session's entries again from its log; whoever asks has thrown away the stored ones."""
         self.forget(session_id)
         self._touched[session_id] = self._sessions[session_id] = state = self._session(session_id)
-        while state.lags:
-            self._write_entries(state)
+        self.fold_all(state)
 
     def _check(self, state: SessionState, batch: Batch) -> None:
         head = state.row.record.seq
+        if state.replica is not None:
+            raise StoreConflict(f"Session {batch.session_id} is written by another device.")
         if batch.first_seq != head + 1:
-            self._refuse_gap(batch, head)
+            self.refuse_gap(batch.session_id, batch.first_seq, head)
         if head == 0 and not batch.events:
             raise StoreConflict(f"There is no session {batch.session_id} yet.", session_id=batch.session_id)
         if batch.reply is not None and reader.reply(
@@ -186,16 +224,16 @@ class Transaction:
         ):
             raise StoreConflict("A command with this key has already been answered.", key=batch.reply.key)
 
-    def _refuse_gap(self, batch: Batch, head: int) -> None:
-        earlier = self.unsaved.get(batch.session_id)
-        if earlier is not None and batch.first_seq > head + 1:
+    def refuse_gap(self, session_id: str, first_seq: int, head: int) -> NoReturn:
+        earlier = self.unsaved.get(session_id)
+        if earlier is not None and first_seq > head + 1:
             # It was queued behind a step that could not be stored: the fault is the disk's, not its owner's.
-            raise type(earlier)(earlier.message, session_id=batch.session_id, head=head)
+            raise type(earlier)(earlier.message, session_id=session_id, head=head)
         raise StoreConflict(
-            f"Session {batch.session_id} is at {head}; a step from {batch.first_seq} on does not follow.",
-            session_id=batch.session_id,
+            f"Session {session_id} is at {head}; a step from {first_seq} on does not follow.",
+            session_id=session_id,
             head=head,
-            first_seq=batch.first_seq,
+            first_seq=first_seq,
         )
 
     def _keep_reply(self, kept: StoredReply) -> None:
@@ -298,3 +336,11 @@ class Transaction:
         """Whether entries became owed to the search index since the last call, or are to be folded."""
         owed, self._owed = self._owed or bool(self._unfolded), False
         return owed
+
+
+def _committed(state: SessionState) -> list[Committed]:
+    """What was written of a session, for listeners; nothing when its log has not grown."""
+    requests = [copy(request) for request in state.changed_requests.values()]
+    changed, taken_in = state.advanced, state.replica is not None
+    rows = state.written()
+    return [Committed(copy(state.row.record), rows, requests, changed, taken_in)] if rows else []

@@ -17,7 +17,9 @@ from bascule.model.errors import BasculeError, StorageFailed
 from bascule.store.base import Batch, Committed
 from bascule.store.checkpoint import BACKSTOP_PAGES, Checkpointer
 from bascule.store.heads import AUDIT, Heads
+from bascule.store.replication import TakenIn
 from bascule.store.sqlite_errors import in_our_words, storage_fault
+from bascule.store.taking_in import Incoming, take_in
 from bascule.store.transaction import Transaction
 
 MAX_GROUP_STEPS = 1024
@@ -40,18 +42,51 @@ class Step:
         self.error: Exception | None = None
 
 
-class AppendStep(Step):
-    def __init__(self, promise: "asyncio.Future[Any]", batch: Batch) -> None:
-        super().__init__(promise, batch.sync)
-        self.batch = batch
+class RowsStep(Step):
+    """Adds rows to one session's log."""
+
+    def __init__(self, promise: "asyncio.Future[Any]", sync: bool, session_id: str) -> None:
+        super().__init__(promise, sync)
+        self.session_id = session_id
         self.bodies: list[bytes] = []
         self.size = 0
 
-    def encode(self) -> None:
+    def prepare(self) -> None:
+        """Do what needs no transaction. What it raises fails this step alone."""
+        raise NotImplementedError
+
+    def run(self, transaction: Transaction) -> object:
+        """Raises a `BasculeError` before it has changed anything."""
+        raise NotImplementedError
+
+
+class AppendStep(RowsStep):
+    def __init__(self, promise: "asyncio.Future[Any]", batch: Batch) -> None:
+        super().__init__(promise, batch.sync, batch.session_id)
+        self.batch = batch
+
+    def prepare(self) -> None:
         """The only time an event is encoded: these bytes go to the database, the link and the browser."""
         seq, at = self.batch.first_seq, self.batch.at
         self.bodies = [encode_logged(seq + n, at, event) for n, event in enumerate(self.batch.events)]
         self.size = sum(map(len, self.bodies))
+
+    def run(self, transaction: Transaction) -> None:
+        transaction.append(self.batch, self.bodies)
+
+
+class TakeInStep(RowsStep):
+    def __init__(self, promise: "asyncio.Future[Any]", incoming: Incoming) -> None:
+        super().__init__(promise, False, incoming.session_id)
+        self.incoming = incoming
+
+    def prepare(self) -> None:
+        self.bodies = self.incoming.rows
+        self.size = sum(map(len, self.bodies))
+        self.incoming.check(self.size)
+
+    def run(self, transaction: Transaction) -> TakenIn:
+        return take_in(transaction, self.incoming)
 
 
 class WorkStep(Step):
@@ -95,6 +130,7 @@ class Writer:
         self._problem = problem
         self._probed_at = 0.0
         self._full_sync: bool | None = None
+        self.sync_rows = 0  # how many rely on rows being on the disk before they are told of them
         self._ended: Future[bool] = Future()
         connection.execute(f"PRAGMA wal_autocheckpoint = {BACKSTOP_PAGES:d}")
         self._checkpointer = Checkpointer(path)
@@ -153,8 +189,8 @@ class Writer:
         size = events = 0
         while step is not None:
             group.append(step)
-            if isinstance(step, AppendStep):
-                self._encode(step)
+            if isinstance(step, RowsStep):
+                self._prepare(step)
                 size, events = size + step.size, events + len(step.bodies)
             if len(group) >= MAX_GROUP_STEPS or events >= MAX_GROUP_EVENTS or size >= MAX_GROUP_BYTES:
                 return group, True
@@ -164,9 +200,9 @@ class Writer:
                 return group, True
         return group, False
 
-    def _encode(self, step: AppendStep) -> None:
+    def _prepare(self, step: RowsStep) -> None:
         try:
-            step.encode()
+            step.prepare()
         except Exception as error:  # noqa: BLE001 - its owner is told; the others go on
             step.error = error
 
@@ -198,7 +234,7 @@ class Writer:
             return []
         if len(steps) == 1:
             step = steps[0]
-            session_id = step.batch.session_id if isinstance(step, AppendStep) else None
+            session_id = step.session_id if isinstance(step, RowsStep) else None
             step.error = in_our_words(error, session_id)
             return []
         # One of them is at fault, and it must not take the others with it: each for itself, in order.
@@ -211,12 +247,12 @@ class Writer:
     def _commit(self, steps: list[Step]) -> list[Committed]:
         if not steps:
             return []
-        self._synchronise(any(step.sync for step in steps))
+        self._synchronise(any(step.sync for step in steps) or self._adds_rows_to_sync(steps))
         self._begin()
         for step in steps:
-            if isinstance(step, AppendStep):
+            if isinstance(step, RowsStep):
                 try:
-                    self._transaction.append(step.batch, step.bodies)
+                    step.result = step.run(self._transaction)
                 except BasculeError as error:  # raised before it changed anything
                     step.error = error
             elif isinstance(step, WorkStep):
@@ -227,13 +263,16 @@ class Writer:
 
     def _mark(self, committed: list[Committed]) -> None:
         """Record each log's last number before the commit is reported."""
-        for record, rows, *_ in committed:
-            if not record.found:
+        for record, rows, *_, taken_in in committed:
+            if not record.found and not taken_in:
                 self._heads.moved(record.session_id, rows[-1].seq)
         audited = self._transaction.audited
         if audited is not None and audited != self._audited:
             self._audited = audited
             self._heads.moved(AUDIT, audited)
+
+    def _adds_rows_to_sync(self, steps: list[Step]) -> bool:
+        return self.sync_rows > 0 and any(isinstance(step, AppendStep) and step.bodies for step in steps)
 
     def _begin(self) -> None:
         """SQLite would write on into a file that was deleted; what nobody can find again is not stored."""
@@ -250,8 +289,8 @@ class Writer:
     def _fail(self, steps: list[Step], fault: StorageFailed) -> None:
         for step in steps:
             step.error = step.error or type(fault)(fault.message)
-            if isinstance(step, AppendStep):
-                self._transaction.unsaved[step.batch.session_id] = fault
+            if isinstance(step, RowsStep):
+                self._transaction.unsaved[step.session_id] = fault
 
     def _probe(self) -> None:
         """See whether there is room again, by writing something about as large as a busy moment."""
@@ -268,7 +307,7 @@ class Writer:
 
 def _bytes_in(group: list[Step]) -> int:
     """About what a group adds to the write-ahead log: whole pages, a few now and then for its sessions."""
-    return 3 * PAGE_BYTES + 2 * sum(step.size for step in group if isinstance(step, AppendStep))
+    return 3 * PAGE_BYTES + 2 * sum(step.size for step in group if isinstance(step, RowsStep))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -44,7 +44,7 @@ class GitPanel:
         handlers.add(StageFiles, self._stage, stores=True)
         handlers.add(RevertFile, self._revert, stores=True, once=True)
         handlers.add(CommitFiles, self._commit, stores=True, once=True)
-        handlers.add(PlanPullRequest, self._plan)
+        handlers.add(PlanPullRequest, self._plan, reads=True)
         handlers.add(OpenPullRequest, self._open, stores=True, once=True)
 
     async def _stage(self, envelope: Envelope[StageFiles]) -> Done:

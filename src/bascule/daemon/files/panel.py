@@ -39,11 +39,11 @@ class Panel:
         self._turn = asyncio.Semaphore(AT_ONCE)
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(ListFolders, self._list_folders)
-        handlers.add(ListFiles, self._list_files)
-        handlers.add(FindFiles, self._find_files)
-        handlers.add(ReadFile, self._read_file)
-        handlers.add(ReadChanges, self._read_changes)
+        handlers.add(ListFolders, self._list_folders, reads=True)
+        handlers.add(ListFiles, self._list_files, reads=True)
+        handlers.add(FindFiles, self._find_files, reads=True)
+        handlers.add(ReadFile, self._read_file, reads=True)
+        handlers.add(ReadChanges, self._read_changes, reads=True)
 
     async def _list_folders(self, envelope: Envelope[ListFolders]) -> Folders:
         command = envelope.command

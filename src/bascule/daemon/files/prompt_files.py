@@ -27,7 +27,7 @@ class PromptFolders:
         self._own = (settings.data_dir, settings.config_dir)
 
     def register(self, handlers: Handlers) -> None:
-        handlers.add(ReadPromptFiles, self._read, alone=True)
+        handlers.add(ReadPromptFiles, self._read, alone=True, reads=True)
         handlers.add(WritePromptFiles, self._write, alone=True)
 
     async def _read(self, envelope: Envelope[ReadPromptFiles]) -> PromptFiles:

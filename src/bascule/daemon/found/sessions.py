@@ -97,7 +97,7 @@ class FoundSessions:
     def register(self, handlers: Handlers) -> None:
         handlers.add(ListFound, self._list)
         handlers.add(FollowFound, self._follow_named)
-        handlers.add(AwaitFeedback, self._feedback.news)
+        handlers.add(AwaitFeedback, self._feedback.news, reads=True)
         handlers.add(TakeFeedback, self._feedback.take, stores=True)
 
     async def _list(self, envelope: Envelope[ListFound]) -> FoundList:

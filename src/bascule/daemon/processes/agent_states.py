@@ -6,7 +6,6 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from bascule.daemon.device import Device
 from bascule.daemon.launching import SHARED
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.processes.lost_sessions import LostSessions, how
@@ -38,7 +37,6 @@ class AgentStates:
         sessions: LiveSessions,
         starter: Starter,
         lock: asyncio.Lock,
-        device: Device,
         settings: Settings,
         tell: Callable[[AgentStatus | AgentProblem], None],
         clock: Callable[[], float],
@@ -47,7 +45,6 @@ class AgentStates:
     ) -> None:
         self._store = store
         self._sessions = sessions
-        self._device = device
         self._tell = tell
         self._clock = clock
         self._told: dict[str, AgentStatus] = {}
@@ -153,7 +150,7 @@ class AgentStates:
     async def _orphans(self) -> list[SessionRecord]:
         records = await self._store.orphans()
         readable = [one for one in records if one.session_id not in self._store.damaged_sessions]
-        found = [one for one in readable if one.device == self._device.id and is_orphan(one)]
+        found = [one for one in readable if is_orphan(one)]
         return sorted(found, key=lambda one: one.created_at)
 
     def _group(self, record: SessionRecord) -> str:

@@ -66,9 +66,9 @@ class Comparing:
 
     def register(self, handlers: Handlers) -> None:
         handlers.add(StartComparison, self.start, stores=True, begins=True, alone=True)
-        handlers.add(ListComparisons, self._list)
-        handlers.add(ReadComparison, self._read)
-        handlers.add(ReadContestant, self._changes)
+        handlers.add(ListComparisons, self._list, reads=True)
+        handlers.add(ReadComparison, self._read, reads=True)
+        handlers.add(ReadContestant, self._changes, reads=True)
         handlers.add(KeepContestant, self._keep)
         handlers.add(RemoveTrees, self._remove)
 

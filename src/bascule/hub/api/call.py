@@ -62,13 +62,23 @@ class Call(Generic[B]):
         """The same call, for the device of a session that its body names."""
         return replace(self, session=record)
 
+    @property
+    def target(self) -> str:
+        """The device that carries this call out. It must be named once there are several.
+
+        The command line and the hooks of this machine mean this machine, unless they name another.
+        """
+        board = self.hub.switchboard
+        if self.session is not None:
+            return board.device_of(self.session.device)
+        local = self.grant is not None and self.grant.kind == "ephemeral"
+        return board.device(self.device or (board.this if local else None) or None)
+
     async def ask(self, command: Command[A], *, seconds: float = 30) -> A:
         """Send a command to the session's device, or to the device that this call names."""
         board = self.hub.switchboard
         await board.met()
-        own = self.session.device if self.session is not None else ""
-        device = own or board.device(self.device)
-        return await board.ask(device, command, self.by, self.key, seconds=seconds)
+        return await board.ask(self.target, command, self.by, self.key, seconds=seconds)
 
 
 AnyCall = Call[Any]

@@ -14,7 +14,7 @@ from bascule.api.bodies import CastQuery
 from bascule.hub.api.call import Call
 from bascule.hub.api.operation import Operation
 from bascule.link.tape import ReadTape, TapeRead
-from bascule.model.codec import decode_logged
+from bascule.model.codec import decode_leniently
 from bascule.model.errors import NotSupported
 from bascule.model.events import SessionStarted, TerminalResized
 from bascule.model.records import SessionRecord
@@ -43,7 +43,7 @@ async def _sizes(call: Call[CastQuery], record: SessionRecord) -> tuple[tuple[in
     after = record.started_seq - 1
     while rows := await call.hub.store.read(record.session_id, after, EVENTS_AT_ONCE):
         for row in rows:
-            logged = decode_logged(row.body)
+            logged = decode_leniently(row.body)
             match logged.event:
                 case TerminalResized(cols=columns, rows=lines):
                     found.append((milliseconds(logged.at), columns, lines))

@@ -17,6 +17,7 @@ from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.record import error_answer, launch_answer
 from bascule.launch.request import request_of
 from bascule.link.found import FollowFound
+from bascule.model.errors import NotSupported
 
 HEADERS = {"X-Bridge-Version": API_VERSION}
 
@@ -71,6 +72,9 @@ async def terminal(call: AnyCall) -> LaunchTerminal:
 
 async def open_terminal(call: Call[SessionBody]) -> TerminalOpened:
     """On the server's own desktop."""
+    board = call.hub.switchboard
+    if board.this and board.device_of(call.record.device) != board.this:
+        raise NotSupported("This session is on another machine, where its folder and its conversation are.")
     start = await _start(call)
     launches = _launches(call.hub).launches
     record = await launches.run(start, call.record.cwd, call.by.name)

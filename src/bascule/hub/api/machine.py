@@ -1,27 +1,48 @@
 """The machine: requests that wait, agents, devices, folders, settings, trust, pause and the panic button."""
 
+import asyncio
 import os
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
-from bascule.api.answers import Capabilities, DaemonStatus, DeviceList, Directories, RequestList, SettingsView
-from bascule.api.bodies import DirectoryQuery
+import msgspec
+
+from bascule.api.answers import (
+    Capabilities,
+    DaemonStatus,
+    DeviceList,
+    DeviceOutcome,
+    DeviceStatus,
+    DevicesTold,
+    Directories,
+    EndedEverywhere,
+    RequestList,
+    SettingsView,
+)
+from bascule.api.bodies import DeviceNamed, DeviceRename, DirectoryQuery
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import request_view
+from bascule.hub.orders import Order
+from bascule.hub.switchboard import NO_DEVICE
 from bascule.link.files import ListFolders
 from bascule.link.machine import (
     AgentList,
     CheckDirectory,
     EndAll,
-    Ended,
     ListAgents,
     ListConversations,
     ListTrusted,
     PauseDevice,
+    ReadSettings,
     TrustFolder,
 )
 from bascule.model.commands import Done
-from bascule.model.errors import InvalidInput
+from bascule.model.errors import DeviceOffline, InvalidInput
+from bascule.model.settings import Limits, TerminalSettings
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 async def open_requests(call: AnyCall) -> RequestList:
@@ -38,8 +59,13 @@ async def agents(call: Call[ListAgents]) -> AgentList:
     board = call.hub.switchboard
     await board.met()
     online = [device.device for device in board.devices() if device.online]
-    named = [board.device(call.device)] if call.device or not online else online
-    answers = [await board.ask(device, call.body, call.by) for device in named]
+    if call.device or not online:
+        return await board.ask(board.device(call.device), call.body, call.by)
+    asked = (board.ask(device, call.body, call.by) for device in online)
+    outcomes = await asyncio.gather(*asked, return_exceptions=True)
+    answers = [one for one in outcomes if not isinstance(one, BaseException)]
+    if not answers:
+        raise next(one for one in outcomes if isinstance(one, BaseException))
     found = {agent.name: agent for answer in reversed(answers) for agent in answer.agents}
     first = [agent.name for answer in answers for agent in answer.agents]
     return AgentList(agents=tuple(found[name] for name in dict.fromkeys(first)))
@@ -74,7 +100,16 @@ async def directory(call: Call[DirectoryQuery]) -> Directories:
 
 
 async def settings(call: AnyCall) -> SettingsView:
-    chosen = call.hub.settings
+    """Of the machine that is named, or of the one this hub runs on."""
+    board, chosen = call.hub.switchboard, call.hub.settings
+    if call.device is not None and board.device(call.device) != board.this:
+        there = await call.ask(ReadSettings())
+        return SettingsView(
+            limits=known_fields(Limits, there.limits),
+            terminal=known_fields(TerminalSettings, there.terminal),
+            roots=list(there.roots),
+            config_file=there.config_file,
+        )
     return SettingsView(
         limits=call.hub.limits.now,
         terminal=chosen.terminal,
@@ -83,23 +118,43 @@ async def settings(call: AnyCall) -> SettingsView:
     )
 
 
-async def end_all(call: AnyCall) -> Ended:
-    """The panic button, on every device that can hear it."""
+def known_fields(kind: type[S], given: Mapping[str, Any]) -> S:
+    """Settings of another version: what both know."""
+    known = {name: given[name] for name in kind.__struct_fields__ if name in given}
+    return msgspec.convert(known, kind)
+
+
+async def end_all(call: AnyCall) -> EndedEverywhere:
+    """The panic button, of one machine or of all. Those that are away stop when they are back."""
+    outcomes = await _order(call, EndAll())
+    return EndedEverywhere(ended=sum(one.ended for one in outcomes), devices=outcomes)
+
+
+async def pause(call: AnyCall) -> DevicesTold:
+    return DevicesTold(devices=await _order(call, PauseDevice(paused=True)))
+
+
+async def resume(call: AnyCall) -> DevicesTold:
+    return DevicesTold(devices=await _order(call, PauseDevice(paused=False)))
+
+
+async def _order(call: AnyCall, order: Order) -> list[DeviceOutcome]:
     board = call.hub.switchboard
-    ended = 0
-    for device in board.devices():
-        if device.online:
-            answer = await board.ask(device.device, EndAll(), call.by, seconds=60)
-            ended += answer.ended
-    return Ended(ended=ended)
+    await board.met()
+    every = [one.device for one in board.devices()]
+    if not every:
+        raise DeviceOffline(NO_DEVICE)
+    named = every if call.device is None else [board.device(call.device)]
+    return await board.orders.give(order, call.by, named)
 
 
-async def pause(call: AnyCall) -> Done:
-    return await call.ask(PauseDevice(paused=True))
+async def rename_device(call: Call[DeviceRename]) -> DeviceStatus:
+    return await call.hub.switchboard.rename(call.body.device_id, call.body.name, call.by)
 
 
-async def resume(call: AnyCall) -> Done:
-    return await call.ask(PauseDevice(paused=False))
+async def forget_device(call: Call[DeviceNamed]) -> Done:
+    await call.hub.switchboard.forget(call.body.device_id, call.by)
+    return Done()
 
 
 OPERATIONS = (
@@ -135,6 +190,27 @@ OPERATIONS = (
         summary="List devices",
     ),
     Operation(
+        name="device:rename",
+        method="POST",
+        path="/api/devices/{device_id}",
+        need="owner",
+        body=DeviceRename,
+        answer=DeviceStatus,
+        answer_key="device",
+        run=rename_device,
+        summary="Rename a device; an empty name gives it its own again",
+    ),
+    Operation(
+        name="device:forget",
+        method="DELETE",
+        path="/api/devices/{device_id}",
+        need="owner",
+        body=DeviceNamed,
+        answer=Done,
+        run=forget_device,
+        summary="Remove a device that is away from the list; its sessions stay",
+    ),
+    Operation(
         method="GET",
         path="/api/daemon/status",
         need="viewer",
@@ -160,16 +236,18 @@ OPERATIONS = (
         need="operator",
         answer=SettingsView,
         run=settings,
-        summary="Get the server's limits and folders",
+        for_device=True,
+        summary="Get the limits and folders of this machine, or of another",
     ),
     Operation(
         name="kill-all",
         method="POST",
         path="/api/kill-all",
         need="owner",
-        answer=Ended,
+        answer=EndedEverywhere,
         run=end_all,
-        summary="Stop every agent on every device",
+        for_device=True,
+        summary="Stop every agent on every device, or on one; those that are away stop when they are back",
     ),
     forwarding(
         ListTrusted,
@@ -192,19 +270,19 @@ OPERATIONS = (
         method="POST",
         path="/api/daemon/pause",
         need="owner",
-        answer=Done,
+        answer=DevicesTold,
         run=pause,
         for_device=True,
-        summary="Pause a device: it takes no new sessions",
+        summary="Pause all devices, or one: they take no new sessions",
     ),
     Operation(
         name="daemon:resume",
         method="POST",
         path="/api/daemon/resume",
         need="owner",
-        answer=Done,
+        answer=DevicesTold,
         run=resume,
         for_device=True,
-        summary="Resume a paused device",
+        summary="Resume all devices, or one",
     ),
 )

@@ -2,10 +2,11 @@
 
 import os
 
-from bascule.api.answers import ProjectList, RecentDirectories, SearchAnswer, SearchHitView
+from bascule.api.answers import ProjectList, RecentDirectories, RecentFolder, SearchAnswer, SearchHitView
 from bascule.api.bodies import ProjectAdd, ProjectChange, ProjectNamed, SearchQuery
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
+from bascule.hub.api.session_lookup import devices_of
 from bascule.link.machine import CheckDirectory
 from bascule.model.commands import Done
 from bascule.model.errors import CallerError, Refused
@@ -31,7 +32,7 @@ async def add(call: Call[ProjectAdd]) -> Project:
         if refused.refusal().code != "INVALID_DIRECTORY":
             raise
         raise ProjectPathInvalid(refused.message) from None
-    path, device = checked.path, hub.switchboard.device(call.device)
+    path, device = checked.path, call.target
     name = body.name or os.path.basename(path) or path
     project = await hub.projects.add(device, path, name, call.by.name)
     hub.push({"type": "project:added", "project": project})
@@ -51,8 +52,12 @@ async def remove(call: Call[ProjectNamed]) -> Done:
 
 
 async def recent_directories(call: AnyCall) -> RecentDirectories:
-    """The folders of recent sessions, the latest first."""
-    return RecentDirectories(directories=await call.hub.store.recent_folders(MAX_RECENT))
+    """The folders of recent sessions, the latest first; of the machine that is named, or of all."""
+    board = call.hub.switchboard
+    devices = None if call.device is None else devices_of(call.hub, board.device(call.device))
+    recent = await call.hub.store.recent_folders(MAX_RECENT, devices)
+    folders = [RecentFolder(path=path, device=device or board.this) for path, device in recent]
+    return RecentDirectories(directories=list(dict.fromkeys(path for path, _ in recent)), folders=folders)
 
 
 async def search(call: Call[SearchQuery]) -> SearchAnswer:
@@ -134,6 +139,7 @@ OPERATIONS = (
         need="operator",
         answer=RecentDirectories,
         run=recent_directories,
-        summary="List recent folders",
+        for_device=True,
+        summary="List recent folders of a machine, or of all machines",
     ),
 )

@@ -26,7 +26,7 @@ CHANGED = {"type": "prompts:changed"}
 async def import_files(call: Call[PromptImport]) -> FilesOutcome:
     """A file that is known becomes a new version of its prompt, any other a new prompt. Nothing is lost."""
     read = await call.ask(ReadPromptFiles(folder=call.body.folder), seconds=SECONDS)
-    device = call.hub.switchboard.device(call.device)
+    device = call.target
     known = Known(await _seen(call), device, read.folder)
     outcome = FilesOutcome(folder=read.folder, cut=read.cut)
     for file in read.files:
@@ -99,7 +99,7 @@ async def export_files(call: Call[PromptExport]) -> FilesOutcome:
     read = await call.ask(ReadPromptFiles(folder=call.body.folder), seconds=SECONDS)
     if read.cut:
         raise InvalidInput("There are too many files in this folder already; choose another one.")
-    device = call.hub.switchboard.device(call.device)
+    device = call.target
     known = Known((), device, read.folder)
     outcome = FilesOutcome(folder=read.folder)
     to_write: list[Planned] = []

@@ -37,6 +37,7 @@ from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_commands import take_spawn
+from bascule.hub.api.session_lookup import devices_of
 from bascule.hub.api.views import session_view
 from bascule.hub.services import Hub
 from bascule.model.codec import timestamp
@@ -86,8 +87,9 @@ async def spawn(call: Call[SpawnBody]) -> Spawned:
 async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
     """Start a session; gives also the agent that was chosen."""
     hub = call.hub
+    await hub.switchboard.met()
     folder, call = await folder_of(call, body.project_id, body.cwd)
-    agent = body.agent or default_agent(hub, call.device)
+    agent = body.agent or default_agent(hub, call.target)
     take_spawn(hub, call.holder.id)
     options = msgspec.convert(body, StartOptions, from_attributes=True)
     options = replace(options, model=body.model or None)
@@ -113,19 +115,20 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
 async def folder_of(call: Call[B], project_id: str | None, cwd: str | None) -> tuple[str, Call[B]]:
     """The folder, and the call for the device that has it."""
     if project_id is None:
-        return cwd or default_directory(call.hub), call
+        return cwd or default_directory(call.hub, call.target), call
     if cwd is not None:
         raise InvalidInput("Give either cwd or projectId.")
     project = await call.hub.projects.get(project_id)
     return project.path, dataclasses.replace(call, device=project.device or call.device)
 
 
-def default_agent(hub: Hub, device: str | None) -> str:
+def default_agent(hub: Hub, device: str) -> str:
     """The setting, else the first agent that is installed there. The demo is started by its name only."""
-    if hub.settings.default_agent:
-        return hub.settings.default_agent
-    there = [status for status in hub.switchboard.devices() if status.online]
-    agents = [agent for status in there if device in (None, status.device) for agent in status.agents]
+    status = hub.switchboard.status(device)
+    agents = status.agents if status is not None else ()
+    wanted = hub.settings.default_agent
+    if wanted and (device == hub.switchboard.this or any(one.name == wanted for one in agents)):
+        return wanted
     # One that can only be typed to takes no prompt, so nobody gets it without asking for it.
     usable = [one for one in agents if one.available and not one.demo and one.drivers != ("terminal",)]
     if usable:
@@ -135,7 +138,11 @@ def default_agent(hub: Hub, device: str | None) -> str:
     raise UnknownAgent(f'{missing} `agent: "demo"` starts the demo agent.')
 
 
-def default_directory(hub: Hub) -> str:
+def default_directory(hub: Hub, device: str) -> str:
+    """The first folder that sessions may run in; `~` is another one on each machine."""
+    status = hub.switchboard.status(device)
+    if device != hub.switchboard.this and status is not None and status.roots:
+        return status.roots[0]
     return hub.settings.roots[0] if hub.settings.roots else os.path.expanduser("~")
 
 
@@ -155,13 +162,18 @@ async def list_sessions(call: Call[ListQuery]) -> SessionList:
 
 
 async def _filter(call: Call[ListQuery]) -> SessionFilter:
-    query = call.body
+    query, device = call.body, call.body.device
     if query.project_id is None:
-        return SessionFilter(archived=query.archived, live=query.live, folder=query.folder)
-    if query.folder is not None:
-        raise InvalidInput("Give either folder or projectId.")
-    folder = (await call.hub.projects.get(query.project_id)).path
-    return SessionFilter(archived=query.archived, live=query.live, folder=folder, below=True)
+        devices = None if device is None else devices_of(call.hub, device)
+        return SessionFilter(archived=query.archived, live=query.live, folder=query.folder, devices=devices)
+    if query.folder is not None or device is not None:
+        raise InvalidInput("Give either folder and device, or projectId.")
+    # The same path on another machine is another folder.
+    project = await call.hub.projects.get(query.project_id)
+    devices = devices_of(call.hub, project.device)
+    return SessionFilter(
+        archived=query.archived, live=query.live, folder=project.path, below=True, devices=devices
+    )
 
 
 async def count_sessions(call: Call[CountQuery]) -> SessionCount:

@@ -227,6 +227,10 @@ class BrowserSocket:
         frame = {"type": "resync", "sessionId": session_id, "after": 0, "epoch": self.hub.store.epoch}
         self.send({**frame, "reason": reason, "message": WORDS[reason]})
 
+    def replaced(self, session_id: str) -> None:
+        if session_id in self.watches:
+            self.resync(session_id, "replaced")
+
     def unwatch(self, session_id: str) -> None:
         watch = self.watches.pop(session_id, None)
         if watch is not None:

@@ -50,6 +50,10 @@ class Listener(Protocol):
 
     def notify(self, session_id: str | None, message: bytes) -> None: ...
 
+    def replaced(self, session_id: str) -> None:
+        """The log of a session was begun again: a position in it means nothing any more."""
+        ...
+
 
 class Subscription:
     """One viewer's subscription to one session, and its position."""

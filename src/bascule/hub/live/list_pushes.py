@@ -47,7 +47,7 @@ class ListPushes:
         self._sent.clear()
 
     def committed(self, committed: Committed) -> None:
-        record, rows, requests, changed = committed
+        record, rows, requests, changed, _ = committed
         sent = self._sent.get(record.session_id)
         if sent is None or (changed and not _listed_alike(sent.newest, record)):
             self._push(sent, record, new=bool(rows) and rows[0].seq == 1)

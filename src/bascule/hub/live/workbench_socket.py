@@ -11,7 +11,7 @@ from bascule.hub.live.browser_socket import BrowserSocket, Watch
 from bascule.hub.live.feed import Delivery
 from bascule.hub.live.workbench_words import WorkbenchWords, chat_entry
 from bascule.hub.wire.ws_protocol import text_frame
-from bascule.model.codec import decode_logged, encode
+from bascule.model.codec import decode_leniently, encode
 from bascule.model.entries import AnyEntry
 from bascule.model.errors import Refusal
 from bascule.store.rows import decode_entry
@@ -34,7 +34,7 @@ class WorkbenchWatch(Watch):
     def deliver(self, delivery: Delivery) -> None:
         asked = not self.subscription.live
         for row in delivery.rows:
-            logged = decode_logged(row.body)
+            logged = decode_leniently(row.body)
             for message in self.words.messages(logged.seq, logged.at, logged.event):
                 self._socket.write(text_frame(encode(message)), asked=asked)
         self.after = delivery.last

@@ -2,14 +2,22 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any, get_args
 
 from bascule.link.frames import (
     AnyFrame,
+    AskFirst,
+    ClaimSeat,
     CloseTape,
+    LeaveSeat,
     OpenTape,
     RedrawTape,
-    ResizeTape,
+    SeatArranged,
+    SeatElected,
+    SizeSeat,
+    SomebodyTypes,
     TailTape,
+    TakeSeat,
     TapeCredit,
     TapeDelivered,
     TapeOpened,
@@ -17,8 +25,9 @@ from bascule.link.frames import (
     TapeState,
     TapeTailed,
     TapeTyped,
+    ToldFirst,
 )
-from bascule.link.tape import Delivered, TapeCut, TapeTail
+from bascule.link.tape import Delivered, Seat, SeatEvents, TapeCut, TapeTail
 from bascule.model.commands import Actor
 from bascule.model.errors import BasculeError, DeviceOffline, Refused, SessionOver
 
@@ -28,8 +37,9 @@ CREDIT = 1024 * 1024  # beyond what the fastest viewer has read
 OPEN_SECONDS = 10.0
 
 Send = Callable[[AnyFrame], None]
-FromTape = TapeOpened | TapePiece | TapeState | TapeTailed | TapeDelivered
-FROM_TAPE = (TapeOpened, TapePiece, TapeState, TapeTailed, TapeDelivered)
+ToSeat = SeatArranged | SeatElected | SomebodyTypes
+FromTape = TapeOpened | TapePiece | TapeState | TapeTailed | ToldFirst | TapeDelivered | ToSeat
+FROM_TAPE: tuple[type[FromTape], ...] = get_args(FromTape)
 
 AWAY = "The machine is away; its terminals are shown again when it is back."
 LOST = "The connection to the machine was lost; it is not known whether these keys arrived."
@@ -50,10 +60,12 @@ class LinkTapes:
         for mirror in list(self._mirrors.values()):
             mirror.reopen()
 
-    def disconnected(self) -> None:
-        self._send = None
-        for mirror in self._mirrors.values():
-            mirror.lost()
+    def disconnected(self, send: Send | None = None) -> None:
+        """That connection is lost; one that another has taken the place of changes nothing."""
+        if send is None or send is self._send:
+            self._send = None
+            for mirror in self._mirrors.values():
+                mirror.lost()
 
     def receive(self, frame: FromTape) -> None:
         mirror = self._by_number.get(frame.tape)
@@ -118,8 +130,10 @@ class Mirror:
         self._credit = 0
         self._keys: dict[int, tuple[Delivered, int]] = {}
         self._key_count = 0
-        self._tails: dict[int, asyncio.Future[TapeTail]] = {}
-        self._tail_count = 0
+        self._asked: dict[int, asyncio.Future[Any]] = {}
+        self._ask_count = 0
+        self._seats: dict[int, LinkSeat] = {}
+        self._seat_count = 0
 
     @property
     def known_end(self) -> int:
@@ -148,13 +162,15 @@ class Mirror:
         self.tape = self._tapes.number(self)
         place = after if after is not None else self.end if began else None
         self._tapes.send(OpenTape(self.tape, self.session_id, self.run, CREDIT, place, TAIL))
+        for seat in self._seats.values():
+            seat.take()
 
     def lost(self) -> None:
         keys, self._keys = self._keys, {}
         for delivered, length in keys.values():
             delivered(length, DeviceOffline(LOST))
-        tails, self._tails = self._tails, {}
-        for waiting in tails.values():
+        asked, self._asked = self._asked, {}
+        for waiting in asked.values():
             if not waiting.done():
                 waiting.set_exception(DeviceOffline(AWAY))
 
@@ -167,11 +183,19 @@ class Mirror:
             case TapeState():
                 self._state(frame)
             case TapeTailed():
-                waiting = self._tails.pop(frame.n, None)
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(TapeTail(frame.offset, frame.prelude))
+                self._answered(frame.n, TapeTail(frame.offset, frame.prelude))
+            case ToldFirst():
+                self._answered(frame.n, frame.first)
             case TapeDelivered():
                 self._delivered(frame)
+            case SeatArranged() | SeatElected() | SomebodyTypes():
+                if frame.seat in self._seats:
+                    self._seats[frame.seat].hear(frame)
+
+    def _answered(self, number: int, answer: object) -> None:
+        waiting = self._asked.pop(number, None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer)
 
     def _opened(self, frame: TapeOpened) -> None:
         if frame.offset != self.end or not self._ready.is_set():
@@ -235,10 +259,9 @@ class Mirror:
         """Where a viewer begins. One that wants what has not come yet has the stream begin there."""
         if self.over and self._prelude and limit >= self.end - self.start:
             return TapeTail(self.start, self._prelude)
-        self._tail_count += 1
-        waiting = self._tails[self._tail_count] = asyncio.get_running_loop().create_future()
-        self._tapes.send(TailTape(self.tape, self._tail_count, limit))
-        tail = await waiting
+        number, waiting = self._question()
+        self._tapes.send(TailTape(self.tape, number, limit))
+        tail: TapeTail = await waiting
         if tail.offset > self.end:
             self._tapes.send(CloseTape(self.tape))
             self._begin_at(tail.offset, tail.prelude)
@@ -247,23 +270,42 @@ class Mirror:
             return TapeTail(self.start, self._prelude or tail.prelude)
         return tail
 
-    def type(self, data: bytes, by: Actor, delivered: Delivered, *, reply: bool) -> None:
+    def _question(self) -> tuple[int, "asyncio.Future[Any]"]:
+        self._ask_count += 1
+        waiting = self._asked[self._ask_count] = asyncio.get_running_loop().create_future()
+        return self._ask_count, waiting
+
+    async def first_to_answer(self) -> bool:
+        number, waiting = self._question()
+        self._tapes.send(AskFirst(self.tape, number))
+        return await waiting
+
+    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> "LinkSeat":
+        self._seat_count += 1
+        seat = self._seats[self._seat_count] = LinkSeat(self, self._seat_count, by, may_write, events)
+        seat.take()
+        return seat
+
+    def say(self, frame: AnyFrame) -> None:
+        """Send what may be lost with the connection: it is said again on the next one."""
+        if self._tapes.is_connected:
+            self._tapes.send(frame)
+
+    def stand_up(self, seat: int) -> None:
+        self._seats.pop(seat, None)
+        self.say(LeaveSeat(self.tape, seat))
+
+    def type(self, data: bytes, by: Actor, delivered: Delivered, *, reply: bool, seat: int) -> None:
         self._key_count += 1
         number = self._key_count
         try:
             if self.over:
                 raise SessionOver("This session has ended. Resume it to go on.")
-            self._tapes.send(TapeTyped(self.tape, number, data, by, reply))
+            self._tapes.send(TapeTyped(self.tape, number, data, by, reply, seat))
         except BasculeError as error:
             delivered(len(data), error)
             return
         self._keys[number] = delivered, len(data)
-
-    def resize(self, cols: int, rows: int, by: Actor) -> None:
-        self._tapes.send(ResizeTape(self.tape, cols, rows, by))
-
-    def redraw(self) -> None:
-        self._tapes.send(RedrawTape(self.tape))
 
     def left(self, viewer: "LinkTape") -> None:
         self.viewers.remove(viewer)
@@ -273,12 +315,53 @@ class Mirror:
                 self._tapes.send(CloseTape(self.tape))
 
 
+class LinkSeat:
+    """One viewer's seat, kept across connections."""
+
+    def __init__(self, mirror: Mirror, number: int, by: Actor, may_write: bool, events: SeatEvents) -> None:
+        self.number = number
+        self._mirror, self._by, self._may_write, self._events = mirror, by, may_write, events
+        self._size: tuple[int, int] | None = None
+
+    def take(self) -> None:
+        """On a new connection: with the window that it had."""
+        self._mirror.say(TakeSeat(self._mirror.tape, self.number, self._by, self._may_write))
+        if self._size is not None:
+            self.resize(*self._size)
+
+    def hear(self, frame: ToSeat) -> None:
+        match frame:
+            case SeatArranged():
+                self._events.arranged(frame.arrangement)
+            case SeatElected():
+                self._events.elected()
+            case SomebodyTypes():
+                self._events.told_typing(frame.name)
+
+    def resize(self, cols: int, rows: int) -> None:
+        self._size = cols, rows
+        self._mirror.say(SizeSeat(self._mirror.tape, self.number, cols, rows))
+
+    def claim(self) -> None:
+        self._mirror.say(ClaimSeat(self._mirror.tape, self.number))
+
+    def typed(self) -> None:
+        """Nothing: the keys carry the number of this seat."""
+
+    def redraw(self) -> None:
+        self._mirror.say(RedrawTape(self._mirror.tape, self.number))
+
+    def leave(self) -> None:
+        self._mirror.stand_up(self.number)
+
+
 class LinkTape:
     """One viewer's access to a mirror."""
 
     def __init__(self, mirror: Mirror, grew: Callable[[], None], delivered: Delivered) -> None:
         self._mirror, self._grew, self._delivered = mirror, grew, delivered
         self._open = True
+        self._seat: LinkSeat | None = None
         mirror.viewers.append(self)
 
     @property
@@ -300,13 +383,15 @@ class LinkTape:
         return await self._mirror.tail(limit)
 
     def type(self, data: bytes, by: Actor, *, reply: bool = False) -> None:
-        self._mirror.type(data, by, self._told, reply=reply)
+        seat = 0 if reply or self._seat is None else self._seat.number
+        self._mirror.type(data, by, self._told, reply=reply, seat=seat)
 
-    def resize(self, cols: int, rows: int, by: Actor) -> None:
-        self._mirror.resize(cols, rows, by)
+    async def first_to_answer(self) -> bool:
+        return await self._mirror.first_to_answer()
 
-    def redraw(self) -> None:
-        self._mirror.redraw()
+    def sit(self, by: Actor, may_write: bool, events: SeatEvents) -> Seat:
+        self._seat = self._mirror.sit(by, may_write, events)
+        return self._seat
 
     def grew(self) -> None:
         self._grew()

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from datetime import datetime
+
+import msgspec
 
 from bascule.api.bodies import TerminalQuery
 from bascule.hub.api.call import Call
@@ -13,12 +14,10 @@ from bascule.hub.door.buckets import bad_messages
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden, allows
 from bascule.hub.live.positions import WORDS, offset_of
-from bascule.hub.terminal.arbiter import Arbiter
 from bascule.hub.terminal.control_messages import AckMessage, ClaimMessage, ResizeMessage, decode_control
-from bascule.hub.terminal.size_policy import Size
 from bascule.hub.terminal.unread import Unread
 from bascule.hub.wire.ws_protocol import BoundedSocket, tape_frame, text_frame
-from bascule.link.tape import Tape, TapeCut
+from bascule.link.tape import Arrangement, Seat, Tape, TapeCut
 from bascule.model.codec import encode
 from bascule.model.errors import BasculeError, InvalidInput, NotSupported, Refusal
 from bascule.model.faults import report
@@ -35,7 +34,6 @@ WINDOW = 1024 * 1024  # ahead of what a viewer has acked
 MAX_LAG = 2 * 1024 * 1024  # then it skips ahead
 MAX_KEYS = 1024 * 1024 + 1024  # in one message: a paste of 1 MiB is taken whole or not at all
 MAX_IN_FLIGHT = 256 * 1024  # keys the program has not read yet
-FRESH_SECONDS = 10.0
 DEFAULT_SIZE = (80, 24)
 
 
@@ -57,15 +55,15 @@ class TerminalViewer:
         self._acks = asyncio.Event()
         self._unread = Unread(self._told_unread)
         self._bad = bad_messages(call.hub.steady)
-        self._arrangement: tuple[Size, bool, str, bool] | None = None
+        self._arrangement: Arrangement | None = None
+        self._seat: Seat | None = None
         self.tape: Tape
-        self._arbiter: Arbiter
 
     async def run(self) -> None:
         record = self._record
         board = self.hub.switchboard
         await board.met()
-        self.tape = await board.tapes(record.device or board.device(None)).open(
+        self.tape = await board.tapes(board.device_of(record.device)).open(
             record.session_id, record.started_seq, self._grew, self._delivered
         )
         try:
@@ -86,8 +84,8 @@ class TerminalViewer:
             self._unread.close()
             pump.cancel()
             await asyncio.gather(pump, return_exceptions=True)
-            if self._arrangement is not None:
-                self._arbiter.leave(self)
+            if self._seat is not None:
+                self._seat.leave()
 
     # Output
 
@@ -122,10 +120,9 @@ class TerminalViewer:
             self._place, prelude, at_tail = tail.offset, tail.prelude, True
         record = self._record
         size = (record.cols or DEFAULT_SIZE[0], record.rows or DEFAULT_SIZE[1])
-        # Nothing is awaited between finding the arbiter and entering it: one without viewers is dropped.
-        self._arbiter = self.hub.arbiters.of(record.session_id, record.started_seq, size)
         # A program that has just begun may still wait for an answer to its first query.
-        self._screening = Screening(self._place if self._is_fresh() else tape.end)
+        is_first = self.may_write and await tape.first_to_answer()
+        self._screening = Screening(self._place if is_first else tape.end)
         self._say(
             {
                 "type": "begin",
@@ -142,16 +139,9 @@ class TerminalViewer:
             }
         )
         if not tape.over:
-            self._arbiter.enter(self)
+            self._seat = tape.sit(self.actor, self.may_write, self)
             if at_tail and tape.end:
-                self._arbiter.redraw(self)
-
-    def _is_fresh(self) -> bool:
-        age = self.hub.clock() - datetime.fromisoformat(self._record.started_at).timestamp()
-        first = self.may_write and self.hub.arbiters.first_to_answer(
-            self._record.session_id, self._record.started_seq
-        )
-        return first and age < FRESH_SECONDS
+                self._seat.redraw()
 
     async def _step(self) -> bool:
         """Send one piece, or wait for one. False when the tape is over and all of it is sent."""
@@ -239,7 +229,8 @@ class TerminalViewer:
         self._place = tail.offset
         self._acked = None if self._acked is None else max(self._acked, tail.offset)
         self._screening = Screening(self.tape.end)
-        self._arbiter.redraw(self)
+        if self._seat is not None:
+            self._seat.redraw()
 
     async def _say_ended(self) -> None:
         record = await require_session(self.hub, self._record.session_id)
@@ -248,17 +239,10 @@ class TerminalViewer:
         await self.line.ready()
         self.line.end(1000, "the terminal has ended")
 
-    def arranged(self, size: Size, *, owner: bool, by: str, replies: bool) -> None:
-        if self._arrangement != (size, owner, by, replies):
-            self._arrangement = (size, owner, by, replies)
-            sides = {
-                "cols": size[0],
-                "rows": size[1],
-                "owner": owner,
-                "by": by,
-                "rule": self._arbiter.policy.rule,
-            }
-            self._say({"type": "size", **sides, "replies": replies})
+    def arranged(self, arrangement: Arrangement) -> None:
+        if self._arrangement != arrangement:
+            self._arrangement = arrangement
+            self._say({"type": "size", **msgspec.structs.asdict(arrangement)})
 
     def told_typing(self, name: str) -> None:
         self._say({"type": "typing", "by": name})
@@ -317,26 +301,25 @@ class TerminalViewer:
                 self._acked = min(max(offset, self._acked or 0), self._place)
                 self._acks.set()
             case ResizeMessage(cols=cols, rows=rows):
-                self._check_may_write()
-                self._arbiter.resized(self, cols, rows)
+                self._own_seat().resize(cols, rows)
             case ClaimMessage():
-                self._check_may_write()
-                self._arbiter.claim(self)
+                self._own_seat().claim()
 
     def _typed(self, data: bytes) -> None:
-        self._check_may_write()
+        seat = self._own_seat()
         if len(data) > MAX_KEYS:
             raise InvalidInput("Send at most 1 MiB of keys in one message.")
         spoken = take_apart(data)
         if spoken.replies and self._may_reply():
             self._type(spoken.replies, reply=True)
         if spoken.keys:
-            self._arbiter.typed(self)
+            seat.typed()
             self._type(spoken.keys, reply=False)
 
     def _may_reply(self) -> bool:
         seen = self._place if self._acked is None else self._acked
-        return self._arbiter.responder is self and seen >= self._replies_from
+        replies = self._arrangement is not None and self._arrangement.replies
+        return replies and seen >= self._replies_from
 
     def _type(self, data: bytes, *, reply: bool) -> None:
         self._unread.add(len(data))
@@ -350,12 +333,14 @@ class TerminalViewer:
     def _told_unread(self, waiting: int) -> None:
         self._say({"type": "unread", "bytes": waiting})
 
-    def _check_may_write(self) -> None:
+    def _own_seat(self) -> Seat:
+        """Of a viewer who may type and resize."""
         if not self.may_write:
             words = "You may look at this terminal, but not type or resize: only the owner, operators and "
             raise Forbidden(words + "the session's own token may.")
-        if self._arrangement is None:
+        if self._seat is None or self._arrangement is None:
             raise InvalidInput("Wait for `begin`; nothing is taken before it, nor after the end.")
+        return self._seat
 
 
 async def view_terminal(call: Call[TerminalQuery]) -> None:

@@ -639,11 +639,41 @@ export interface CompareBody {
   title?: string | null;
 }
 
+export interface DevicesTold {
+  devices: DeviceOutcome[];
+}
+
+export interface DeviceNamed {
+  deviceId: string;
+}
+
 export interface Done {
 }
 
 export interface DeviceList {
   devices: DeviceStatus[];
+}
+
+export interface DeviceRename {
+  deviceId: string;
+  name: string;
+}
+
+export interface DeviceStatus {
+  device: string;
+  name: string;
+  version: string;
+  online: boolean;
+  epoch: number;
+  agents: AgentInfo[];
+  state: 'online' | 'stale' | 'away';
+  lastHeard: string | null;
+  paused: boolean;
+  storageProblem: string | null;
+  roots: string[];
+  running: number;
+  skewMs: number;
+  needsUpdate: boolean;
 }
 
 export interface DirectoryQuery {
@@ -660,6 +690,7 @@ export interface Directories {
 
 export interface RecentDirectories {
   directories: string[];
+  folders: RecentFolder[];
 }
 
 export interface ListFound {
@@ -714,8 +745,9 @@ export interface Hello {
   epoch: string;
 }
 
-export interface Ended {
+export interface EndedEverywhere {
   ended: number;
+  devices: DeviceOutcome[];
 }
 
 export interface OfferNamed {
@@ -1173,6 +1205,7 @@ export interface ListQuery {
   live?: boolean;
   projectId?: string | null;
   folder?: string | null;
+  device?: string | null;
   limit?: number;
   cursor?: string | null;
 }
@@ -1585,13 +1618,17 @@ export interface SentImage {
   data: string;
 }
 
-export interface DeviceStatus {
+export interface DeviceOutcome {
   device: string;
   name: string;
-  version: string;
-  online: boolean;
-  epoch: number;
-  agents: AgentInfo[];
+  outcome: 'done' | 'waiting' | 'refused';
+  ended: number;
+  message: string;
+}
+
+export interface RecentFolder {
+  path: string;
+  device: string;
 }
 
 export interface FoundItem {
@@ -1955,9 +1992,11 @@ export interface Operations {
   'compare:remove': { body: RemoveTrees; answer: TreesRemoved };
   'compare:show': { body: ReadComparison; answer: Comparison };
   'compare:start': { body: CompareBody; answer: Comparison };
-  'daemon:pause': { body: Empty; answer: Done };
-  'daemon:resume': { body: Empty; answer: Done };
+  'daemon:pause': { body: Empty; answer: DevicesTold };
+  'daemon:resume': { body: Empty; answer: DevicesTold };
+  'device:forget': { body: DeviceNamed; answer: Done };
   'device:list': { body: Empty; answer: DeviceList };
+  'device:rename': { body: DeviceRename; answer: { device: DeviceStatus } };
   'directories:find': { body: DirectoryQuery; answer: Directories };
   'directories:recent': { body: Empty; answer: RecentDirectories };
   'found:list': { body: ListFound; answer: FoundList };
@@ -1966,7 +2005,7 @@ export interface Operations {
   'grants:rename': { body: GrantRename; answer: Done };
   'grants:revoke': { body: GrantNamed; answer: Done };
   'hello': { body: Empty; answer: Hello };
-  'kill-all': { body: Empty; answer: Ended };
+  'kill-all': { body: Empty; answer: EndedEverywhere };
   'launch:offer': { body: OfferNamed; answer: OfferedPrompt };
   'launch:terminal': { body: Empty; answer: LaunchTerminal };
   'limits:set': { body: LimitsBody; answer: LimitsView };

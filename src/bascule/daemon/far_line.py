@@ -1,0 +1,61 @@
+"""One connection to a hub with a store of its own: commands, terminals, and copies of this machine's logs."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from bascule.daemon.host import Host
+from bascule.daemon.outflow import Outflow
+from bascule.daemon.tape_streams import TAPE_FRAMES, TapeStreams
+from bascule.daemon.uplink import Send
+from bascule.link.frames import Ack, AnyFrame, Fetch, Resume, Watching, Welcome
+from bascule.link.priorities import Priority
+from bascule.link.tape import Tapes
+from bascule.store.replication import SourceStore
+
+log = logging.getLogger(__name__)
+
+
+class FarLine:
+    """`close` ends the connection, and says why."""
+
+    def __init__(
+        self, host: Host, store: SourceStore, tapes: Tapes, send: Send, close: Callable[[str], None]
+    ) -> None:
+        self._streams = TapeStreams(tapes, send)
+        self._outflow = Outflow(store, lambda frame, priority: send(frame, Priority(priority)), close)
+        self._starting: asyncio.Task[None] | None = None
+        self._early: list[Resume | Ack | Watching | Fetch] = []  # that came before the outflow has begun
+        self._host = host.attach(send)
+
+    def receive(self, frame: AnyFrame) -> None:
+        match frame:
+            case Welcome():
+                self._host.receive(frame)
+                self._starting = asyncio.create_task(self._start(frame), name="outflow start")
+            case Resume() | Ack() | Watching() | Fetch():
+                if self._starting is None or not self._starting.done():
+                    self._early.append(frame)
+                else:
+                    self._outflow.receive(frame)
+            case _ if isinstance(frame, TAPE_FRAMES):
+                self._streams.receive(frame)
+            case _:
+                self._host.receive(frame)
+
+    async def _start(self, welcome: Welcome) -> None:
+        lost = await self._outflow.start(welcome)
+        if lost:
+            words = "the hub %s was restored from an older copy: %d rows that it had are sent again"
+            log.warning(words, welcome.name, lost)
+        for frame in self._early:
+            self._outflow.receive(frame)
+        self._early.clear()
+
+    async def closed(self) -> None:
+        self._host.closed()
+        self._streams.close()
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.gather(self._starting, return_exceptions=True)
+        await self._outflow.close()

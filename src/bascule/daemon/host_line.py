@@ -1,0 +1,68 @@
+"""One connection of this machine to one hub: asks come in, answers and news go out."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from bascule.daemon.asks import Asks
+from bascule.link.frames import AnyFrame, Ask, Cancel, LineRefused, Ping, Pong, Welcome
+
+log = logging.getLogger(__name__)
+
+
+class HostLine:
+    """Made by `Host.attach`. `welcome` is the hub's answer to our hello, `refused` its reason against us."""
+
+    def __init__(
+        self,
+        send: Callable[[AnyFrame], None],
+        asks: Asks,
+        welcomed: Callable[["HostLine"], None],
+        left: Callable[["HostLine"], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.welcome: Welcome | None = None
+        self.refused: LineRefused | None = None
+        self.unknown: Counter[str] = Counter()
+        self._send: Callable[[AnyFrame], None] | None = send
+        self._asks = asks
+        self._welcomed = welcomed
+        self._left = left
+        self._clock = clock
+
+    def receive(self, frame: AnyFrame) -> None:
+        match frame:
+            case Ask():
+                self._asks.take(self, frame)
+            case Cancel():
+                self._asks.cancel(self, frame.ask)
+            case Ping():
+                self.send(Pong(frame.n, frame.clock, self._clock()))
+            case Pong():
+                pass  # that something came is all it says
+            case Welcome():
+                self.welcome = frame
+                self._welcomed(self)
+            case LineRefused():
+                self.refused = frame
+                log.warning("the hub does not take this connection: %s", frame.message)
+            case _:
+                self.ignore(type(frame).__name__)
+
+    def send(self, frame: AnyFrame) -> None:
+        if self._send is not None:
+            self._send(frame)
+
+    def ignore(self, kind: str) -> None:
+        """A frame we do not know, of a newer version perhaps. Said once for each kind."""
+        self.unknown[kind] += 1
+        if self.unknown[kind] == 1:
+            log.info("the hub sends %s, which is not known here: ignored", kind[:80])
+
+    def closed(self) -> None:
+        """The connection is lost: nobody waits for an answer by it."""
+        if self._send is not None:
+            self._send = None
+            self._asks.leave(self)
+            self._left(self)

@@ -1,0 +1,178 @@
+"""One connection of one device, as the hub holds it: frames in, frames out, and the questions that wait."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, cast
+
+from bascule.link.frames import (
+    AgentProblem,
+    AgentsChanged,
+    AgentStatus,
+    AnyFrame,
+    Ask,
+    Cancel,
+    DaemonConnected,
+    DeviceCommand,
+    DeviceStateChanged,
+    LineRefused,
+    Ping,
+    Pong,
+    Reply,
+)
+from bascule.link.tape import Tapes
+from bascule.model.commands import Actor, Command
+from bascule.model.errors import DeviceOffline, Refused
+
+log = logging.getLogger("bascule.hub")
+
+Send = Callable[[AnyFrame], None]
+Close = Callable[[str], None]
+Copied = Callable[[str, int], Awaitable[None]]  # wait until the copy of a session's log has this row
+WENT_AWAY = "The device went away before it answered."
+
+
+class Board(Protocol):
+    """What a line needs of the switchboard."""
+
+    clock: Callable[[], float]
+    steady: Callable[[], float]
+
+    def hello(self, line: "DeviceLine", hello: DaemonConnected) -> None: ...
+    def heard(self, line: "DeviceLine", frame: AnyFrame) -> None: ...
+    def gone(self, line: "DeviceLine") -> None: ...
+    def back(self, line: "DeviceLine") -> None: ...
+
+
+class DeviceLine:
+    """`device` is empty until its hello was accepted. Once `over`, nothing it says or does counts.
+
+    A line without `close` is in memory: it can't break, so nobody listens whether it is still there.
+    """
+
+    def __init__(self, board: Board, send: Send, tapes: Tapes | None, close: Close | None) -> None:
+        self.send = send
+        self.tapes = tapes
+        self.copied: Copied | None = None  # where the hub has copies of the device's logs
+        self.device = ""
+        self.epoch = 0
+        self.over = False
+        self.stale = False
+        self.heard_at = board.steady()
+        self.unknown: Counter[str] = Counter()
+        self._board = board
+        self._close = close
+        self._waiting: dict[int, asyncio.Future[bytes]] = {}
+        self._probes: list[asyncio.Future[None]] = []
+        self._asks = 0
+        self._pings = 0
+
+    @property
+    def in_memory(self) -> bool:
+        return self._close is None
+
+    def receive(self, frame: AnyFrame) -> None:
+        if self.over:
+            return  # a socket that revives after another took its place
+        self.alive()
+        match frame:
+            case DaemonConnected():
+                self._board.hello(self, frame)
+            case Ping():
+                self.send(Pong(frame.n, frame.clock, self._board.clock()))
+            case Reply():
+                self._answer(frame)
+            case AgentsChanged() | AgentStatus() | AgentProblem() | DeviceStateChanged() | Pong():
+                if self.device:
+                    self._board.heard(self, frame)
+            case _:
+                self.ignore(type(frame).__name__)
+
+    def alive(self) -> None:
+        """Something came, be it a single byte."""
+        self.heard_at = self._board.steady()
+        probes, self._probes = self._probes, []
+        for probe in probes:
+            if not probe.done():
+                probe.set_result(None)
+        if self.stale:
+            self.stale = False
+            self._board.back(self)
+
+    def ignore(self, kind: str) -> None:
+        """A frame we do not know, of a newer version perhaps. Said once for each kind."""
+        self.unknown[kind] += 1
+        if self.unknown[kind] == 1:
+            log.info("%s sends %s, which is not known here: ignored", self.device or "a device", kind[:80])
+
+    def closed(self) -> None:
+        """The connection is lost."""
+        if not self.over:
+            self._end()
+
+    def end(self, why: str) -> None:
+        """Close it from our side."""
+        if not self.over:
+            self._end()
+            if self._close is not None:
+                self._close(why)
+
+    def refuse(self, refused: LineRefused) -> None:
+        log.info("a connection was refused: %s", refused.message)
+        self.send(refused)
+        self.end(refused.code)
+
+    def _end(self) -> None:
+        self.over = True
+        self.fail_waiting()
+        self._board.gone(self)
+
+    # Questions
+
+    def begin(
+        self, command: Command[Any], by: Actor, key: str | None, seconds: float
+    ) -> "tuple[int, asyncio.Future[bytes]]":
+        """Send a command at once; gives its number and its answer."""
+        self._asks += 1
+        number = self._asks
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        self.send(Ask(number, cast("DeviceCommand", command), by, key, round(seconds * 1000)))
+        return number, answer
+
+    def leave(self, number: int) -> None:
+        """Nobody waits for this answer any more."""
+        answer = self._waiting.pop(number, None)
+        if answer is not None and not answer.done() and not self.over:
+            self.send(Cancel(number))
+
+    def fail_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for future in waiting.values():
+            if not future.done():
+                future.set_exception(DeviceOffline(WENT_AWAY))
+
+    def _answer(self, reply: Reply) -> None:
+        future = self._waiting.get(reply.ask)
+        if future is None or future.done():
+            return  # the caller has given up
+        if reply.refusal is not None:
+            future.set_exception(Refused(reply.refusal))
+        else:
+            future.set_result(bytes(reply.result))
+
+    # Signs of life
+
+    def ping(self) -> None:
+        self._pings += 1
+        self.send(Ping(self._pings, self._board.clock()))
+
+    async def answers_within(self, seconds: float) -> bool:
+        """Whether anything is heard of it so soon after a ping."""
+        if self.over:
+            return False
+        heard: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._probes.append(heard)
+        self.ping()
+        done, _ = await asyncio.wait({heard}, timeout=seconds)
+        return bool(done)

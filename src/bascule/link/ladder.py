@@ -1,0 +1,48 @@
+"""How long a daemon waits before it connects to its hub again."""
+
+FIRST = 1.0  # seconds; doubled with each attempt
+MOST = 30.0
+HELD = 30.0  # seconds that a connection must have held before a loss of it begins from the lowest step
+SLOW = 300.0  # after 401 or 403: a person has to do something
+
+
+class Ladder:
+    """At once, then after up to 1, 2, 4, 8 … 30 seconds. Random, so that many daemons of a hub that was
+    restarted do not come all at a time. Times are of one steady clock that goes on while the machine sleeps.
+    """
+
+    def __init__(self) -> None:
+        self._step = 0
+        self._at_once = False
+        self._not_before = 0.0  # said by the hub
+        self._slow_until = 0.0  # the hub, or something on the way to it, does not know us
+
+    def delay(self, now: float, random: float) -> float:
+        """Seconds until the next attempt; `random` is in [0, 1). Each call is one step up the ladder."""
+        at_once, self._at_once = self._at_once, False
+        ceiling = 0.0 if self._step == 0 else min(MOST, FIRST * 2 ** (self._step - 1))
+        self._step = min(self._step + 1, 32)
+        wanted = 0.0 if at_once else random * ceiling
+        until = max(self._not_before, self._slow_until)
+        if until <= now + wanted:
+            return wanted
+        return until - now + random * min(until - now, MOST) / 2  # later, never sooner
+
+    def lost(self, held: float) -> None:
+        """A connection ended that the hub had welcomed, after `held` seconds."""
+        if held >= HELD:
+            self._step = 0
+        self._not_before = self._slow_until = 0.0
+
+    def refused(self, now: float, retry: float) -> None:
+        """The hub refused the connection and said when to try again."""
+        self._not_before = now + max(retry, 0.0)
+
+    def turned_away(self, now: float) -> None:
+        """401 or 403: from a hub that does not know this daemon, or from a captive portal in between."""
+        self._slow_until = now + SLOW
+
+    def woken(self) -> None:
+        """The machine woke up or its network changed: try at once, unless the hub said when."""
+        self._at_once = True
+        self._slow_until = 0.0

@@ -1,0 +1,105 @@
+"""Whether the far side of a connection is still there, and how far its clock is from ours."""
+
+from collections import deque
+from typing import Literal
+
+from msgspec import Struct
+
+PING_AFTER = 10.0  # seconds of silence
+STALE_AFTER = 15.0
+DEAD_AFTER = 30.0
+SAMPLES = 8  # of the clock's offset
+
+State = Literal["alive", "stale", "dead"]
+
+
+class Look(Struct, frozen=True):
+    """What a look at a line found. `ping` is the number of a ping to send now; look `again` then."""
+
+    state: State
+    ping: int | None
+    again: float
+
+
+class Liveness:
+    """Any byte is a sign of life. All times are of one steady clock; the owner looks when it was told to.
+
+    A look that comes too late by more than the time it was to wait shows that this machine slept or stood
+    still: what the far side sent meanwhile is not read yet. Then, once in each silence, a ping goes out first
+    and has a whole round to be answered.
+    """
+
+    def __init__(self, now: float) -> None:
+        self._heard = now
+        self._since = now  # silence is judged from here on
+        self._looked = now
+        self._due = now + PING_AFTER
+        self._pinged = 0  # times in this silence
+        self._granted = False
+        self._count = 0
+
+    def heard(self, now: float) -> None:
+        self._heard = self._since = now
+        self._pinged = 0
+        self._granted = False
+
+    def silence(self, now: float) -> float:
+        """Seconds, as a person is told them."""
+        return now - self._heard
+
+    def look(self, now: float) -> Look:
+        is_late = now - self._due > self._due - self._looked
+        if is_late and not self._granted and self._is_past(now, PING_AFTER):
+            self._granted = True
+            self._since = now - PING_AFTER
+            self._pinged = 0
+        state = self._state(now)
+        ping = None
+        if state != "dead" and (self._is_past(now, PING_AFTER * (self._pinged + 1)) or self._must_ask()):
+            self._pinged += 1
+            self._count += 1
+            ping = self._count
+        self._looked, self._due = now, self._next_look(now)
+        return Look(state, ping, self._due)
+
+    def _must_ask(self) -> bool:
+        return self._granted and self._pinged == 0
+
+    def _state(self, now: float) -> State:
+        if self._is_past(now, DEAD_AFTER):
+            return "dead"
+        return "stale" if self._is_past(now, STALE_AFTER) else "alive"
+
+    def _is_past(self, now: float, after: float) -> bool:
+        # Added, not subtracted, as in `_next_look`: a look at the very moment must find that it has come.
+        return now >= self._since + after
+
+    def _next_look(self, now: float) -> float:
+        moments = (PING_AFTER, STALE_AFTER, 2 * PING_AFTER, DEAD_AFTER)
+        return next((self._since + after for after in moments if self._since + after > now), now + PING_AFTER)
+
+
+class ClockOffset:
+    """How far the far side's clock is ahead of ours, from pings and pongs by NTP's formula.
+
+    Of the last samples the one with the shortest way counts: the longer it took, the less it says.
+    """
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, float]] = deque(maxlen=SAMPLES)  # delay and offset
+
+    def add(self, pinged: float, their_clock: float, now: float) -> None:
+        """A pong came `now`, by our clock; `pinged` is our clock when its ping was sent."""
+        delay = now - pinged
+        if delay >= 0:  # else our own clock was set back in between
+            # One stamp stands for both of theirs, as a ping is answered at once.
+            self._samples.append((delay, ((their_clock - pinged) + (their_clock - now)) / 2))
+
+    @property
+    def seconds(self) -> float | None:
+        return min(self._samples)[1] if self._samples else None
+
+    @property
+    def delay(self) -> float | None:
+        """The shortest time from a ping to its pong."""
+        return min(self._samples)[0] if self._samples else None

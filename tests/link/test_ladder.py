@@ -1,0 +1,64 @@
+"""Delays before a daemon connects again."""
+
+import pytest
+
+from bascule.link.ladder import SLOW, Ladder
+
+ALMOST = 0.9999999
+
+
+def delays(ladder: Ladder, count: int, random: float = ALMOST, now: float = 1000.0) -> list[float]:
+    return [round(ladder.delay(now, random), 3) for _ in range(count)]
+
+
+def test_the_first_attempt_is_at_once_and_the_others_wait_longer_each_time():
+    assert delays(Ladder(), 8) == [0, 1, 2, 4, 8, 16, 30, 30]
+
+
+@pytest.mark.row("R12")
+def test_each_wait_is_random_from_nothing_to_the_whole():
+    assert delays(Ladder(), 5, random=0.0) == [0] * 5
+    assert delays(Ladder(), 5, random=0.5) == [0, 0.5, 1, 2, 4]
+
+
+def test_a_connection_that_held_begins_from_the_lowest_step():
+    ladder = Ladder()
+    delays(ladder, 5)
+    ladder.lost(held=31)
+    assert delays(ladder, 2) == [0, 1]
+
+
+def test_a_connection_that_did_not_hold_does_not():
+    ladder = Ladder()
+    delays(ladder, 5)
+    ladder.lost(held=0.2)
+    assert delays(ladder, 1) == [16]
+
+
+def test_a_wake_or_another_network_tries_at_once_and_once():
+    ladder = Ladder()
+    delays(ladder, 4)
+    ladder.woken()
+    assert delays(ladder, 2) == [0, 16]
+
+
+def test_the_time_that_a_refusal_names_is_respected_even_when_the_machine_wakes():
+    ladder = Ladder()
+    ladder.refused(1000.0, retry=60)
+    assert ladder.delay(1000.0, 0.0) == 60
+    ladder.woken()
+    assert 50 <= ladder.delay(1010.0, ALMOST) <= 80
+    assert ladder.delay(1060.0, 0.0) == 0
+
+
+def test_who_is_not_known_tries_slowly_but_at_once_on_another_network():
+    ladder = Ladder()
+    ladder.turned_away(1000.0)
+    assert ladder.delay(1000.0, 0.0) == SLOW
+    assert ladder.delay(1000.0, ALMOST) > SLOW
+    ladder.woken()  # perhaps it was a captive portal that answered
+    assert ladder.delay(1000.0, ALMOST) == 0
+
+
+def test_many_refused_attempts_stay_in_bounds():
+    assert max(delays(Ladder(), 2000)) == 30

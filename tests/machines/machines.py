@@ -1,0 +1,88 @@
+"""A hub and machines that have joined it: real processes, each with a state folder of its own."""
+
+import asyncio
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tests.live import LiveServer
+from tests.waiting import PATIENCE
+
+from bascule.state_folder import HubNote, prepare, write_hub_note
+
+
+class Hub(LiveServer):
+    """`bascule hub`: it runs no agents."""
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        super().__init__(folder, command="hub", **options)
+
+    async def devices(self) -> dict[str, dict[str, Any]]:
+        answer = await self.http.get("/api/daemon/status")
+        return {one["device"]: one for one in answer.json()["devices"]}
+
+    async def until_device(self, device: str, **wanted: Any) -> dict[str, Any]:
+        """Wait until the hub says this of a machine."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                status = (await self.devices()).get(device)
+                if status is not None and all(status[name] == value for name, value in wanted.items()):
+                    return status
+                await asyncio.sleep(0.02)
+
+
+class Machine(LiveServer):
+    """`bascule` on another machine. `device` is its identity."""
+
+    def __init__(self, folder: Path, device: str, **options: Any) -> None:
+        super().__init__(folder, **options)
+        self.device = device
+        prepare(self.data)
+        (self.data / "device").write_text(f"{device}\n")
+
+    async def join(self, hub: LiveServer, url: str | None = None) -> None:
+        """With a grant as the pairing would make it. Before its start, or while it runs."""
+        made = await hub.post("/api/grants", name=self.device, role="daemon", device=self.device)
+        assert made.status_code == 200, made.text
+        token = made.json()["token"]
+        if self.process is None or self.process.returncode is not None:
+            write_hub_note(self.data, HubNote(url or hub.url, token))
+        else:
+            await self.post("/api/uplink", url=url or hub.url, token=token)
+
+
+class _Rows(msgspec.Struct):
+    events: list[msgspec.Raw]
+
+
+async def rows_of(server: LiveServer, session: str) -> list[bytes]:
+    """Every row of a log, as its bytes are."""
+    rows: list[bytes] = []
+    while True:
+        answer = await server.http.get(
+            f"/api/sessions/{session}/events", params={"after": len(rows), "limit": 1000}
+        )
+        assert answer.status_code == 200, answer.text
+        page = msgspec.json.decode(answer.content, type=_Rows).events
+        if not page:
+            return rows
+        rows += [bytes(one) for one in page]
+
+
+def digest(rows: list[bytes]) -> str:
+    whole = hashlib.sha256()
+    for row in rows:
+        whole.update(row + b"\n")
+    return whole.hexdigest()
+
+
+async def equal_logs(hub: LiveServer, machine: LiveServer, session: str) -> list[bytes]:
+    """Wait until the hub has all that the machine has; every byte must be the same."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            own, copied = await rows_of(machine, session), await rows_of(hub, session)
+            if len(copied) >= len(own):
+                assert digest(copied[: len(own)]) == digest(own)
+                return copied
+            await asyncio.sleep(0.05)
