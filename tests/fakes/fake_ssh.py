@@ -6,7 +6,6 @@
 
 import contextlib
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -43,15 +42,13 @@ def main() -> int:
 
 def run(folder: Path, command: str) -> int:
     env = {"HOME": str(folder / "home"), "PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-    started: list[subprocess.Popen[bytes]] = []
-
-    def end(*_: object) -> None:
-        for process in started:
-            process.terminate()
-
-    signal.signal(signal.SIGTERM, end)  # first: whoever reads a word of the command may end us at once
-    started.append(subprocess.Popen(["/bin/sh", "-c", command], env=env, cwd=env["HOME"]))
-    return started[0].wait()
+    # Its output goes through us, as through a real ssh: it ends with us, whoever ended us.
+    process = subprocess.Popen(["/bin/sh", "-c", command], env=env, cwd=env["HOME"], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    while data := os.read(process.stdout.fileno(), 65536):
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    return process.wait()
 
 
 def forward(spec: str) -> None:

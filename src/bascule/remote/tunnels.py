@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from bascule.link.tunnels import TunnelState, TunnelStatus
 from bascule.model.errors import InvalidInput
-from bascule.remote.ssh import OPTIONS, destination
+from bascule.remote.ssh import MAX_SAID, OPTIONS, destination
 
 log = logging.getLogger(__name__)
 
@@ -146,26 +146,54 @@ class Tunnel:
             return False
         try:
             return await self._watch(process)
+        except ValueError:  # of the stream's own limit
+            self._say("failed", "The other machine writes a line without end.")
+            return False
         finally:
             await _end(process)
 
     async def _watch(self, process: asyncio.subprocess.Process) -> bool:
         assert process.stdout is not None
-        assert process.stderr is not None
-        opened = False
-        while line := await process.stdout.readline():
-            if not opened and line.strip() == UP.encode():
-                opened = True
-                self._say("open", "")
-                self._decided.set()
-        said = (await process.stderr.read(4096)).decode(errors="replace").strip().splitlines()
-        self._say("failed", said[-1] if said else "The connection was lost.")
+        assert process.stdin is not None
+        words, opened = LastWords(process), False
+        try:
+            async for line in process.stdout:
+                if not opened and line.strip() == UP.encode():
+                    opened = True
+                    self._say("open", "")
+                    self._decided.set()
+            process.stdin.close()  # programs that ssh has started may wait for that, and hold its stderr open
+            self._say("failed", await words.read() or "The connection was lost.")
+        finally:
+            words.stop()
         return opened
 
     def _say(self, state: TunnelState, message: str) -> None:
         if (self.status.state, self.status.message) != (state, message):
             log.info("tunnel to %s: %s %s", self.status.host, state, message)
             self.status = replace(self.status, state=state, message=message)
+
+
+class LastWords:
+    """The last line that a program writes on stderr, which is always read: a full pipe would stop it."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._said = b""
+        self._reading = asyncio.create_task(self._read(process), name="tunnel stderr")
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        while data := await process.stderr.read(4096):
+            self._said = (self._said + data)[-MAX_SAID:]
+
+    def stop(self) -> None:
+        self._reading.cancel()
+
+    async def read(self) -> str:
+        """Wait for its end, but not for long."""
+        await asyncio.wait([self._reading], timeout=STOP_SECONDS)
+        lines = self._said.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
