@@ -223,7 +223,8 @@ test('a one-time link that opens nothing says why', () => {
 
 test('a browser is called by its maker and its system', () => {
   const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 Version/18.4 Safari/604.1';
-  const laptop = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+  const laptop =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
   assert.deepEqual([phone, laptop, 'Firefox', 'curl'].map(browserName), [
     'Safari on iPhone',
     'Chrome on Linux',
