@@ -164,6 +164,8 @@ class LiveServer:
             "BASCULE_CONFIG_DIR": str(self.config),
             # Many servers of tests run side by side: the bridge's well-known port is for none of them.
             "BASCULE_LAUNCH_ENABLED": "false",
+            # Where it is meant, a test has a program of its own for it.
+            "BASCULE_KEEP_AWAKE": "false",
             **self.env,
         }
 

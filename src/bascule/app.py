@@ -38,6 +38,7 @@ from bascule.link.frames import AnyFrame
 from bascule.model.commands import Actor
 from bascule.model.errors import AlreadyRunning, BasculeError
 from bascule.model.settings import Settings
+from bascule.remote.tunnels import Tunnels
 from bascule.state_folder import (
     HubNote,
     ServerNote,
@@ -125,6 +126,8 @@ async def _serve(
         closing.push_async_callback(launches.close)
         limits = LimitsBook(folder, settings.limits)
         offers = PromptOffers(time.monotonic)
+        # A machine would not accept our certificate for its own 127.0.0.1.
+        tunnels = None if settings.tls_cert else Tunnels(folder, listening.getsockname()[1])
         joining = Joining(device.id, HubNotes(folder), time.time, _time_awake_or_asleep)
         app = build_app(
             store=store,
@@ -139,8 +142,13 @@ async def _serve(
             limits=limits,
             replicas=store,
             uplink=joining if agents else None,
+            tunnel_control=tunnels,
             link_command=link_command(settings, sys.argv[0]),
         )
+        if tunnels is not None:
+            closing.push_async_callback(tunnels.stop)
+            tunnels.allow = app.state.hub.doors.tunnelled
+            tunnels.start()
         server = HubServer(app, settings)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
         closing.push_async_callback(_stop_serving, server, serving)

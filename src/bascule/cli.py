@@ -371,6 +371,15 @@ def _add_trust(commands: Commands) -> None:
     revoke.add_argument("grant", metavar="NAME_OR_ID")
 
 
+def _add_pair(commands: Commands) -> None:
+    pair = _add(
+        commands, "pair", "let a phone or another browser in by a one-time link", _lazily("pair", "pair")
+    )
+    pair.add_argument("name", nargs="?", help="name of its user; shown beside what they do")
+    pair.add_argument("--role", choices=["owner", "operator", "viewer"], default="operator")
+    pair.add_argument("--qr", action=argparse.BooleanOptionalAction, help="print it as a QR code, too")
+
+
 def _add_prompts(commands: Commands) -> None:
     actions = _group(commands, "prompts", "read, import and export the prompt library")
     listing = _add(
@@ -474,6 +483,20 @@ def _add_machine(commands: Commands) -> None:
     join.add_argument("--token-stdin", action="store_true", help="read a token from stdin, instead of a code")
     join.add_argument("--no-start", action="store_true", help="do not start the server now")
     _add(actions, "leave", "leave the hub", _lazily("daemon", "leave"), talks=False)
+    install = _add(
+        actions, "install", "set another machine up over ssh, and let it in", _lazily("remote", "install")
+    )
+    install.add_argument("host", metavar="USER@HOST")
+    install.add_argument(
+        "--hub-url", metavar="URL", help="address by which that machine reaches this hub (public_url)"
+    )
+    install.add_argument(
+        "--through-ssh", action="store_true", help="it can't reach this hub: keep a tunnel over ssh"
+    )
+    remove = _add(
+        actions, "remove", "remove what install has put on another machine", _lazily("remote", "remove")
+    )
+    remove.add_argument("host", metavar="USER@HOST")
     pause = _add(actions, "pause", "take no new sessions", _lazily("machine", "pause"))
     pause.set_defaults(paused=True)
     resume = _add(actions, "resume", "take new sessions again", _lazily("machine", "pause"))
@@ -501,6 +524,7 @@ _GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (
     (("sessions",), _add_sessions),
     (("attach", "projects"), _add_terminals),
     (("trust",), _add_trust),
+    (("pair",), _add_pair),
     (("prompts",), _add_prompts),
     (("rules",), _add_rules),
     (("feedback",), _add_feedback),

@@ -41,7 +41,10 @@ class RunningDaemon:
         self.work.mkdir(exist_ok=True)
         self.launcher = launcher
         self.settings = Settings(
-            data_dir=str(folder / "data"), config_dir=str(folder / "config"), limits=limits
+            data_dir=str(folder / "data"),
+            config_dir=str(folder / "config"),
+            limits=limits,
+            keep_awake=False,
         )
         self.pauses = PAUSES  # before each try to have a lost agent back
         self.heard: list[AnyFrame] = []  # what was told unasked

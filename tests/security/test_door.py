@@ -71,6 +71,9 @@ async def test_every_route_refuses_every_wrong_token_and_does_nothing(hub: Runni
 async def test_public_routes_reveal_next_to_nothing(hub: RunningHub) -> None:
     assert sorted(row.path for row in ROWS if row.need == "public") == [
         "/",
+        "/api/links/redeem",
+        "/api/pairings",
+        "/api/pairings/poll",
         "/assets/{folder}/{name}",
         "/assets/{version}/{folder}/{name}",
         "/assets/{version}/{folder}/{part}/{name}",

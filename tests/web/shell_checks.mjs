@@ -7,6 +7,7 @@ import { placeholder, typingWords } from '../../src/bascule/web/shell/composer/f
 import { queueInView } from '../../src/bascule/web/shell/composer/queue.js';
 import { orderAfterMove } from '../../src/bascule/web/shell/composer/queue_row.js';
 import { deadLink, whenWords } from '../../src/bascule/web/shell/connection/dead_link.js';
+import { browserName } from '../../src/bascule/web/shell/connection/pairing.js';
 import { linesOfText } from '../../src/bascule/web/shell/panel/file_tree.js';
 import { filesIn, linesOf, scopeWords } from '../../src/bascule/web/shell/panel/known_changes.js';
 import { draftOf, FIRST_DRAFT, specOf } from '../../src/bascule/web/shell/rules/draft.js';
@@ -212,4 +213,22 @@ test('a dead link says what became of it, and only an owner is offered a command
   for (const one of [words(ended({ share: 0 }), false), words({}, false), words(null, false, false)])
     assert.equal(one.owner, true);
   assert.equal(whenWords('2026-10-03T12:00:00Z', now), 'on October 3');
+});
+
+test('a one-time link that opens nothing says why', () => {
+  const titleOf = (pair) => deadLink({ pair }, { shared: false, key: false, now: 0 }).title;
+  const codes = ['LINK_USED', 'LINK_EXPIRED', 'LINK_NOT_FOUND', 'LIMIT_REACHED', 'OFFLINE'];
+  assert.equal(new Set(codes.map(titleOf)).size, codes.length);
+});
+
+test('a browser is called by its maker and its system', () => {
+  const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 Version/18.4 Safari/604.1';
+  const laptop =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+  assert.deepEqual([phone, laptop, 'Firefox', 'curl'].map(browserName), [
+    'Safari on iPhone',
+    'Chrome on Linux',
+    'Firefox',
+    'browser',
+  ]);
 });

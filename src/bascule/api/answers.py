@@ -9,6 +9,7 @@ from msgspec import Raw, Struct, field
 
 from bascule.link.machine import AgentInfo
 from bascule.link.rules import DryRun
+from bascule.link.tunnels import TunnelStatus
 from bascule.model.events import PromptQueued
 from bascule.model.projects import Project
 from bascule.model.records import RequestRecord, SessionRecord
@@ -367,6 +368,38 @@ class PairingView(View, frozen=True, kw_only=True):
 
 class PairingList(View, frozen=True, kw_only=True):
     pairings: list[PairingView]
+
+
+class ServerAddress(View, frozen=True, kw_only=True):
+    """Where this server may be reached; only a try shows whether it can."""
+
+    kind: Literal["public", "network", "loopback"]
+    url: str
+
+
+class AddressList(View, frozen=True, kw_only=True):
+    addresses: list[ServerAddress]
+
+
+class TunnelList(View, frozen=True, kw_only=True):
+    tunnels: list[TunnelStatus]
+
+
+class LinkMade(View, frozen=True, kw_only=True):
+    """A one-time link, with its secret alone for other addresses: `URL/#pair=SECRET`."""
+
+    link: str
+    secret: str
+    expires_in: float
+    addresses: list[ServerAddress]
+
+
+class LinkRedeemed(View, frozen=True, kw_only=True):
+    """`token` is shown only this once."""
+
+    token: str
+    name: str
+    role: str
 
 
 class GrantList(View, frozen=True, kw_only=True):

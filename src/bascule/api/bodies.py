@@ -138,6 +138,32 @@ class PairingAnswer(Body, kw_only=True, frozen=True):
     allow: bool
 
 
+class LinkBody(Body, kw_only=True, frozen=True):
+    """A one-time link; without a name, the browser that redeems it names itself."""
+
+    name: Annotated[str, Meta(max_length=100)] = ""
+    role: Literal["owner", "operator", "viewer"] = "operator"
+
+
+class RedeemBody(Body, kw_only=True, frozen=True):
+    """`secret` is what stands behind `#pair=`; `name` is what this browser calls itself."""
+
+    secret: Name
+    name: Annotated[str, Meta(max_length=100)] = ""
+
+
+class TunnelNamed(Body, kw_only=True, frozen=True):
+    """`host` is as ssh knows it, such as `ana@host.example`."""
+
+    host: Name
+
+
+class TunnelBody(TunnelNamed, kw_only=True, frozen=True):
+    """`port` of 127.0.0.1 on that machine leads to this server."""
+
+    port: Annotated[int, Meta(ge=1024, le=65535)]
+
+
 class JoinBody(Body, kw_only=True, frozen=True):
     """The hub's address, and the token that it gave this machine."""
 

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from bascule.api.answers import (
+    AddressList,
     AuditPage,
     AuditVerdict,
     CastPage,
@@ -22,11 +23,14 @@ from bascule.api.answers import (
     GrantList,
     GrantMade,
     GrantView,
+    LinkMade,
     Queue,
     RequestList,
     RequestView,
+    ServerAddress,
     SessionList,
     SessionShown,
+    TunnelList,
 )
 from bascule.api.bodies import CreateBody
 from bascule.client.address import Address, Unreachable, local, parse
@@ -37,6 +41,7 @@ from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.found import Followed
 from bascule.link.machine import AgentInfo, AgentList, Directory, TrustedFolders
+from bascule.link.tunnels import TunnelStatus
 from bascule.link.uplink import UplinkStatus
 from bascule.model.codec import Logged
 from bascule.model.commands import PromptPlaced
@@ -316,6 +321,28 @@ class Client:
         seconds = None if days is None else days * 86400
         fields = {"name": name, "role": role, "expiresIn": seconds, "sessionId": session_id}
         return await self._command("grants:create", fields, GrantMade)
+
+    async def create_device_grant(self, name: str, device: str) -> GrantMade:
+        """For a machine's own connection; it holds until it is revoked."""
+        fields = {"name": name, "role": "daemon", "device": device}
+        return await self._command("grants:create", fields, GrantMade)
+
+    async def addresses(self) -> list[ServerAddress]:
+        """Where the server may be reached."""
+        return (await self._read("addresses:list", {}, AddressList)).addresses
+
+    async def tunnels(self) -> list[TunnelStatus]:
+        return (await self._read("tunnels:list", {}, TunnelList)).tunnels
+
+    async def open_tunnel(self, host: str, port: int) -> TunnelStatus:
+        return await self._command("tunnels:open", {"host": host, "port": port}, TunnelStatus)
+
+    async def close_tunnel(self, host: str) -> None:
+        await self._command("tunnels:close", {"host": host})
+
+    async def create_link(self, name: str, role: str) -> LinkMade:
+        """A one-time link for another browser."""
+        return await self._command("links:create", {"name": name, "role": role}, LinkMade)
 
     async def revoke_grant(self, grant_id: str) -> None:
         await self._command("grants:revoke", {"grantId": grant_id})

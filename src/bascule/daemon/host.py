@@ -21,6 +21,7 @@ from bascule.daemon.found.setup import found_sessions
 from bascule.daemon.handlers import Handler, Handlers
 from bascule.daemon.host_line import HostLine
 from bascule.daemon.idempotency import IdempotencyKeys
+from bascule.daemon.keep_awake import KeepAwake, awake_command
 from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.machine import Machine
@@ -96,6 +97,7 @@ class Host:
         taking_up = TakingUp(store, self.sessions, launcher, self._adopter, device, clock)
         self._unlogged = Unlogged(store, self.sessions, taking_up, folder, self._services.terminals.adopt)
         self._labels = Labels(self.sessions.keeper, self.sessions.live.get, self._adopter.started)
+        self._awake = KeepAwake(awake_command() if settings.keep_awake else (), self.sessions.live.get)
         # Sessions that are not running have no supervisor to keep their commands in order; this does.
         self._one_at_a_time = lock = asyncio.Lock()
         self._states = AgentStates(
@@ -144,9 +146,11 @@ class Host:
         self._stop_listening = [
             self._store.listen(self._labels.committed),
             self._store.listen(self._committed),
+            self._store.listen(self._awake.committed),
             self._store.watch_storage(self._look_at_state),
         ]
         self._unlogged.keep(await self._adopter.adopt_all(kept, self._services.terminals.adopt))
+        self._awake.open([one.ledger.record for one in self.sessions.live.values()])
         await self.sessions.watch()
         await self._states.open()
         await self._found.open()
@@ -158,6 +162,7 @@ class Host:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for stop in self._stop_listening:
             stop()
+        await self._awake.close()
         await self._labels.close()
         await self._states.close()
         await self._found.close()

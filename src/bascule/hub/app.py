@@ -15,12 +15,14 @@ from bascule.hub.api import (
     found,
     git,
     launch,
+    links,
     machine,
     pairing,
     prompt_files,
     rules,
     session_commands,
     sessions,
+    tunnels,
     unlogged,
 )
 from bascule.hub.api import grants as grants_api
@@ -35,6 +37,7 @@ from bascule.hub.api.responses import error_object
 from bascule.hub.door.access import Access
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
+from bascule.hub.door.links import Links
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.throttle import Throttle
@@ -53,6 +56,7 @@ from bascule.hub.wire.headers import SecurityHeaders
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.frames import AgentProblem, AgentStatus
+from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
@@ -70,6 +74,8 @@ def operation_table() -> Table:
     operations += [
         *machine.OPERATIONS,
         *pairing.OPERATIONS,
+        *links.OPERATIONS,
+        *tunnels.OPERATIONS,
         *uplink_api.OPERATIONS,
         *limits_api.OPERATIONS,
         *grants_api.OPERATIONS,
@@ -107,6 +113,7 @@ def build_app(
     limits: LimitsBook | None = None,
     replicas: ReplicaStore | None = None,
     uplink: UplinkControl | None = None,
+    tunnel_control: TunnelControl | None = None,
     link_command: str = LINK_COMMAND,
 ) -> Starlette:
     """`clock` tells the time of day; `steady` never jumps and is used for deadlines."""
@@ -127,6 +134,7 @@ def build_app(
         open_streams=OpenStreams(grants, grants.clock),
         tickets=Tickets(grants, steady),
         pairings=Pairings(steady),
+        links=Links(steady),
         spawns=spawns,
         limits=limits,
         doors=Doorway(settings),
@@ -137,6 +145,7 @@ def build_app(
         offers=offers or PromptOffers(steady),
         replicas=replicas,
         uplink=uplink,
+        tunnels=tunnel_control,
         link_command=link_command,
     )
     grants.on_revoked(hub.open_streams.revoked)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bascule.hub.door.buckets import Buckets
 from bascule.hub.door.hosts import Doorway
+from bascule.hub.door.links import Links
 from bascule.hub.door.open_streams import OpenStreams
 from bascule.hub.door.pairings import Pairings
 from bascule.hub.door.tickets import Tickets
@@ -17,6 +18,7 @@ from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal.link_tapes import LinkTapes
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
+from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
@@ -44,6 +46,7 @@ class Hub:
     prompts: PromptBook
     tickets: Tickets
     pairings: Pairings
+    links: Links
     spawns: Buckets
     limits: LimitsBook
     doors: Doorway
@@ -54,6 +57,7 @@ class Hub:
     # The terminals of machines behind a link, by device.
     link_tapes: dict[str, LinkTapes] = field(default_factory=dict[str, LinkTapes])
     uplink: UplinkControl | None = None  # None: no machine of ours that could join another hub
+    tunnels: TunnelControl | None = None  # None: this server can't open any
     offers: PromptOffers = field(default_factory=lambda: PromptOffers(time.monotonic))
     link_command: str = LINK_COMMAND  # what the owner types on this machine for a new link
     steady: Callable[[], float] = field(default=time.monotonic)

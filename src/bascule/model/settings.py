@@ -97,7 +97,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     port: int = 3333
     """Port to listen on; 0 takes any free one."""
     tls_cert: str | None = None
-    """TLS certificate file; needs `tls_key`."""
+    """TLS certificate file; needs `tls_key`. When the files change, new connections get the new one."""
     tls_key: str | None = None
     """TLS private key file; needs `tls_cert`."""
     insecure_bind: bool = False
@@ -123,6 +123,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Path or name of the Claude Code program; empty means the usual places are searched."""
     find_sessions: bool = True
     """List sessions that agents started outside Bascule keep on this machine."""
+    keep_awake: bool = True
+    """Keep this machine from falling asleep while an agent works on a turn; needs `systemd-inhibit` or, on
+    macOS, `caffeinate`."""
     pass_on: dict[str, tuple[str, ...]] = {}
     """Per agent, names of environment variables to pass on besides those its agent file lists."""
     limits: Limits = Limits()

@@ -1,6 +1,7 @@
 """Allowed Host and Origin values: exact strings, computed once at start."""
 
 import re
+from collections.abc import Iterable
 
 from bascule.model.errors import InvalidInput
 from bascule.model.loopback import is_loopback
@@ -24,12 +25,18 @@ class Doorway:
         self._settings = settings
         own = (settings.public_url,) if settings.public_url else ()
         self.origins = frozenset((*settings.allowed_origins, *own))
+        self._tunnelled: tuple[str, ...] = ()
         self.bound(settings.port)
 
     def bound(self, port: int) -> None:
         """The port that is really listened on, when the settings left it open."""
         self.port = port
-        self.hosts = frozenset(_hosts(self._settings, port))
+        self.hosts = frozenset((*_hosts(self._settings, port), *self._tunnelled))
+
+    def tunnelled(self, hosts: Iterable[str]) -> None:
+        """By these, machines reach us through tunnels: a loopback address there, with a port of its own."""
+        self._tunnelled = tuple(hosts)
+        self.bound(self.port)
 
     @property
     def url(self) -> str:

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 
 from bascule.hub.door.hosts import check_bind
 from bascule.hub.services import Hub
+from bascule.hub.wire.certificates import Certificates
 from bascule.hub.wire.connection_limits import ConnectionCounter, WireLimits
 from bascule.hub.wire.http_protocol import BoundedHttp
 from bascule.hub.wire.ws_protocol import BoundedSocket
@@ -49,6 +50,9 @@ class HubServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         for listening in sockets or []:
             self._hub.doors.bound(listening.getsockname()[1])
+        tls, settings = self.config.ssl, self._hub.settings
+        if tls is not None and settings.tls_cert and settings.tls_key:
+            Certificates(settings.tls_cert, settings.tls_key).renew_for(tls)
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -78,9 +78,12 @@ export class Feed {
     return this.connection.connect();
   }
 
-  /** This browser has no key: ask what to do about that. */
-  askWhy() {
-    return this.connection.askWhy(null);
+  /**
+   * This browser has no key: ask what to do about that.
+   * @param {import('./reconnecting_socket.js').Refused | null} [known]
+   */
+  askWhy(known = null) {
+    return this.connection.askWhy(known);
   }
 
   retry() {

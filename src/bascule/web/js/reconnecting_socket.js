@@ -22,7 +22,12 @@ export function backoff(attempt, { first, longest }, random = Math.random()) {
 
 /**
  * What the server says about a key that opens nothing: what became of it, and on its own machine how to get another.
- * @typedef {{ended?: {reason: string, at: string, by: string, share: number}, command?: string}} Refused
+ * `pair` is the code by which it refused a one-time link.
+ * @typedef {{
+ *   ended?: {reason: string, at: string, by: string, share: number},
+ *   command?: string,
+ *   pair?: string,
+ * }} Refused
  */
 
 /**
@@ -99,7 +104,8 @@ export class ReconnectingSocket {
   async askWhy(known) {
     this.refuse(known);
     const why = await this.#ticket().catch(() => null); // no server: then nothing is known
-    if (this.refused && why && typeof why !== 'string') this.refuse(why);
+    if (!this.refused || !why || typeof why === 'string') return;
+    this.refuse(known?.pair ? { ...why, pair: known.pair } : why);
   }
 
   /** The other side fell silent: close, and try again. */

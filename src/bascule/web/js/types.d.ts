@@ -528,6 +528,13 @@ export interface AuditRecord {
   detail?: string;
 }
 
+export interface Empty {
+}
+
+export interface AddressList {
+  addresses: ServerAddress[];
+}
+
 export interface ListConversations {
   agent: string;
 }
@@ -553,9 +560,6 @@ export interface AuditQuery {
 export interface AuditPage {
   records: AuditRow[];
   last: number;
-}
-
-export interface Empty {
 }
 
 export interface AuditVerdict {
@@ -689,6 +693,10 @@ export interface RecentDirectories {
   folders: RecentFolder[];
 }
 
+export interface SessionBody {
+  sessionId: string;
+}
+
 export interface ListFound {
   limit?: number;
   wait?: boolean;
@@ -772,6 +780,18 @@ export interface LimitsView {
   limits: Limits;
   configured: Limits;
   changed: string[];
+}
+
+export interface LinkBody {
+  name?: string;
+  role?: 'owner' | 'operator' | 'viewer';
+}
+
+export interface LinkMade {
+  link: string;
+  secret: string;
+  expiresIn: number;
+  addresses: ServerAddress[];
 }
 
 export interface PairingAnswer {
@@ -1033,10 +1053,6 @@ export interface CastQuery {
 export interface CastPage {
   text: string;
   next: number | null;
-}
-
-export interface SessionBody {
-  sessionId: string;
 }
 
 export interface Changes {
@@ -1424,6 +1440,26 @@ export interface SettingsView {
   configFile: string;
 }
 
+export interface TunnelNamed {
+  host: string;
+}
+
+export interface TunnelList {
+  tunnels: TunnelStatus[];
+}
+
+export interface TunnelBody {
+  host: string;
+  port: number;
+}
+
+export interface TunnelStatus {
+  host: string;
+  port: number;
+  state: 'connecting' | 'open' | 'failed';
+  message: string;
+}
+
 export interface EndProcess {
   name: string;
 }
@@ -1527,6 +1563,11 @@ export interface ModelChoice {
   value: string;
   name?: string;
   description?: string;
+}
+
+export interface ServerAddress {
+  kind: 'public' | 'network' | 'loopback';
+  url: string;
 }
 
 export interface Conversation {
@@ -1940,6 +1981,7 @@ export interface AuditRow {
 }
 
 export interface Operations {
+  'addresses:list': { body: Empty; answer: AddressList };
   'agents:conversations': { body: ListConversations; answer: Conversations };
   'agents:list': { body: ListAgents; answer: AgentList };
   'audit:list': { body: AuditQuery; answer: AuditPage };
@@ -1957,6 +1999,7 @@ export interface Operations {
   'device:rename': { body: DeviceRename; answer: { device: DeviceStatus } };
   'directories:find': { body: DirectoryQuery; answer: Directories };
   'directories:recent': { body: Empty; answer: RecentDirectories };
+  'found:fetch': { body: SessionBody; answer: Done };
   'found:list': { body: ListFound; answer: FoundList };
   'grants:create': { body: GrantBody; answer: GrantMade };
   'grants:list': { body: Empty; answer: GrantList };
@@ -1968,6 +2011,7 @@ export interface Operations {
   'launch:terminal': { body: Empty; answer: LaunchTerminal };
   'limits:set': { body: LimitsBody; answer: LimitsView };
   'limits:show': { body: Empty; answer: LimitsView };
+  'links:create': { body: LinkBody; answer: LinkMade };
   'pairings:answer': { body: PairingAnswer; answer: Done };
   'pairings:list': { body: Empty; answer: PairingList };
   'ping': { body: Empty; answer: Done };
@@ -2039,6 +2083,9 @@ export interface Operations {
   'session:typing': { body: TypingBody; answer: Done };
   'session:unsubscribe': { body: SessionBody; answer: Done };
   'settings:show': { body: Empty; answer: SettingsView };
+  'tunnels:close': { body: TunnelNamed; answer: Done };
+  'tunnels:list': { body: Empty; answer: TunnelList };
+  'tunnels:open': { body: TunnelBody; answer: TunnelStatus };
   'unlogged:end': { body: EndProcess; answer: PutAside };
   'unlogged:list': { body: ListUnlogged; answer: UnloggedList };
   'unlogged:take-up': { body: TakeUpProcess; answer: TakenUp };

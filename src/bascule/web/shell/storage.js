@@ -88,6 +88,12 @@ export function takeSecret() {
   return match ? match[1] : null;
 }
 
+/** The secret of a one-time link, which is no key yet. To be taken before `takeSecret` clears the address. */
+export function takePairing() {
+  const match = /^#pair=([A-Za-z0-9_-]{8,200})$/.exec(location.hash);
+  return match ? match[1] : null;
+}
+
 /** The prompt that the launch window hands over, by its id in the fragment. To be taken before the secret is. */
 export function takeOffer() {
   const match = /^#offer=([A-Za-z0-9_-]{10,60})$/.exec(location.hash);

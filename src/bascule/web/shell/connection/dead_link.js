@@ -21,11 +21,38 @@ export function whenWords(at, now) {
 }
 
 /**
+ * A one-time link that was refused, by the server's code.
+ * @param {string} code
+ */
+function deadPairing(code) {
+  const dead = (/** @type {string} */ title, /** @type {string} */ lead) => ({ title, lead, owner: true });
+  switch (code) {
+    case 'LINK_USED':
+      return dead(
+        'This link was used already',
+        'It lets one browser in, once. If that was not you, tell whoever runs this server.',
+      );
+    case 'LINK_EXPIRED':
+      return dead('This link is over', 'It works for ten minutes, and nobody opened it in time.');
+    case 'LIMIT_REACHED':
+      return dead('Too many links that open nothing', 'Wait a minute, then open the link again.');
+    case 'OFFLINE':
+      return dead('The server does not answer', 'Open the link again when it does.');
+    default:
+      return dead(
+        'This link opens nothing',
+        'Was all of it copied? A link for another browser also ends when the server is started again.',
+      );
+  }
+}
+
+/**
  * @param {Refused | null | undefined} why
  * @param {{shared: boolean, key: boolean, now: number}} at by a link to one session; with any key at all
  * @returns {{title: string, lead: string, owner: boolean}} `owner`: the reader may well be the one who runs it
  */
 export function deadLink(why, { shared, key, now }) {
+  if (why?.pair) return deadPairing(why.pair);
   const ended = why?.ended;
   const name = ended && !NOBODY.includes(ended.by) ? ended.by : '';
   if (ended && (ended.share || shared)) {

@@ -6,10 +6,12 @@ import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { secret } from '../storage.js';
 import { deadLink } from './dead_link.js';
+import { enterByLink } from './pairing.js';
 
 /** @typedef {import('../app.js').App} App */
 
 const ANYWHERE = 'bascule trust generate --role owner browser';
+const PAIR = 'bascule pair';
 
 /**
  * This browser holds no key that opens. A link that no longer works must not lock out one who was in.
@@ -36,7 +38,7 @@ export function mountLocked(root, app, { before, shared }) {
           icon('logo', 56),
           h('h1', { class: 'hero' }, visible(title)),
           h('p', { class: 'lead' }, visible(lead)),
-          owner && wayIn(app, line.why?.command),
+          owner && wayIn(app, line.why?.command, line.why?.pair ? PAIR : ANYWHERE),
           pasteForm((text) => void enter(text)),
           problem && h('p', { class: 'error-message', role: 'alert' }, icon('alert', 14), problem),
         ),
@@ -54,6 +56,13 @@ export function mountLocked(root, app, { before, shared }) {
   });
   /** @param {string} text */
   async function enter(text) {
+    const link = /#pair=([A-Za-z0-9_-]{8,})\s*$/.exec(text)?.[1];
+    if (link) {
+      problem = '';
+      await enterByLink(app, link);
+      draw();
+      return;
+    }
     const key = /(?:#(?:token|k)=)?([A-Za-z0-9_.~-]{8,})\s*$/.exec(text.trim())?.[1];
     problem = key ? '' : 'That is not a Bascule link. It ends with #token= and the key.';
     if (key) {
@@ -71,8 +80,9 @@ export function mountLocked(root, app, { before, shared }) {
  * not be theirs.
  * @param {App} app
  * @param {string | undefined} command
+ * @param {string} anywhere the same on a machine that is not known
  */
-const wayIn = (app, command) =>
+const wayIn = (app, command, anywhere) =>
   command
     ? [
         h('p', { class: 'lead' }, 'If this machine is yours, make a link in a terminal, then open it here:'),
@@ -85,7 +95,7 @@ const wayIn = (app, command) =>
           { class: 'locked__mine' },
           h('summary', null, 'It is my machine'),
           h('p', null, 'Make a link in a terminal on that machine, then open it here:'),
-          commandLine(app, ANYWHERE),
+          commandLine(app, anywhere),
         ),
       ];
 

@@ -1,0 +1,63 @@
+"""One-time links: the owner makes one for another browser, which redeems it for a lasting grant."""
+
+from bascule.api.answers import LinkMade, LinkRedeemed
+from bascule.api.bodies import LinkBody, RedeemBody
+from bascule.hub.api.call import Call
+from bascule.hub.api.operation import Operation
+from bascule.hub.door.links import LIFETIME
+from bascule.hub.door.own_addresses import addresses_of
+from bascule.store.grants import MAX_NAME
+
+UNNAMED = "browser"
+
+
+async def create(call: Call[LinkBody]) -> LinkMade:
+    """The secret stands behind the `#`, which browsers do not send: it is in no server's log."""
+    hub, body = call.hub, call.body
+    secret = hub.links.make(_printable(body.name), body.role, call.by.name)
+    return LinkMade(
+        link=f"{hub.doors.url}/#pair={secret}",
+        secret=secret,
+        expires_in=LIFETIME,
+        addresses=addresses_of(hub.settings, hub.doors),
+    )
+
+
+async def redeem(call: Call[RedeemBody]) -> LinkRedeemed:
+    """One use: whoever comes second is told so, and the owner sees the first among the grants."""
+    hub, body = call.hub, call.body
+    link = hub.links.take(body.secret, call.by.address)
+    name = link.name or _printable(body.name) or UNNAMED
+    try:
+        grant, token = await hub.grants.create(name, link.role, by=link.by)
+    except BaseException:
+        hub.links.give_back(link)
+        raise
+    return LinkRedeemed(token=token, name=grant.name, role=link.role)
+
+
+def _printable(name: str) -> str:
+    return "".join(letter for letter in name if letter.isprintable()).strip()[:MAX_NAME]
+
+
+OPERATIONS = (
+    Operation(
+        name="links:create",
+        method="POST",
+        path="/api/links",
+        need="owner",
+        body=LinkBody,
+        answer=LinkMade,
+        run=create,
+        summary="Create a one-time link for another browser",
+    ),
+    Operation(
+        method="POST",
+        path="/api/links/redeem",
+        need="public",
+        body=RedeemBody,
+        answer=LinkRedeemed,
+        run=redeem,
+        summary="Redeem a one-time link for a lasting grant",
+    ),
+)

@@ -1,0 +1,70 @@
+/** Redeems a one-time link: its secret becomes a key of this browser's own, or words on why it opens nothing. */
+
+import { secret } from '../storage.js';
+
+/** @typedef {import('../app.js').App} App */
+
+const PAUSES = [1000, 2000, 4000, 8000]; // milliseconds between tries while the server does not answer
+const BROWSERS = [
+  ['Edg', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['SamsungBrowser', 'Samsung Internet'],
+  ['Firefox', 'Firefox'],
+  ['FxiOS', 'Firefox'],
+  ['Chrom', 'Chrome'],
+  ['CriOS', 'Chrome'],
+  ['Safari', 'Safari'],
+];
+const SYSTEMS = [
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Android', 'Android'],
+  ['Mac OS', 'Mac'],
+  ['Windows', 'Windows'],
+  ['CrOS', 'Chromebook'],
+  ['Linux', 'Linux'],
+];
+
+/**
+ * "Safari on iPhone": what this browser is called among the others until somebody names it.
+ * @param {string} agent
+ */
+export function browserName(agent) {
+  const [browser, system] = [BROWSERS, SYSTEMS].map((list) => list.find(([mark]) => agent.includes(mark))?.[1]);
+  return browser && system ? `${browser} on ${system}` : (browser ?? system ?? 'browser');
+}
+
+/**
+ * @param {string} link the secret of the link
+ * @returns {Promise<{token: string} | {code: string}>}
+ */
+async function redeem(link) {
+  const body = JSON.stringify({ secret: link, name: browserName(navigator.userAgent) });
+  const headers = { 'content-type': 'application/json' };
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const answer = await fetch('/api/links/redeem', { method: 'POST', headers, body, cache: 'no-store' });
+      const told = await answer.json();
+      return answer.ok ? { token: told.token } : { code: told.error?.code ?? 'LINK_NOT_FOUND' };
+    } catch {
+      if (attempt >= PAUSES.length) return { code: 'OFFLINE' }; // no server, or something else that answers
+      await new Promise((done) => setTimeout(done, PAUSES[attempt]));
+    }
+  }
+}
+
+/**
+ * Enter by a one-time link. One that opens nothing must not lock out a browser that was in.
+ * @param {App} app
+ * @param {string} link
+ */
+export async function enterByLink(app, link) {
+  const got = await redeem(link);
+  if ('token' in got) {
+    secret.set(got.token);
+    await app.feed.connect();
+  } else if (secret.get()) {
+    app.note('That link opens nothing any more. You are in as before.', { tone: 'bad', stay: true });
+    await app.feed.connect();
+  } else await app.feed.askWhy({ pair: got.code });
+}
