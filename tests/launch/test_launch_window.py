@@ -118,6 +118,19 @@ async def test_a_page_that_is_closed_before_it_hands_over_leaves_a_way_to_paste(
 
 
 @pytest.mark.row("L8")
+async def test_a_page_that_is_closed_after_it_handed_over_changes_nothing(desk: Desk) -> None:
+    async with street(desk, trusts=False) as here:
+        page = await here.open(here.near)
+        window = await window_of(here, page)
+        await page.evaluate(HANDS_OVER, "handed over")
+        await expect(window.locator("#prompt")).to_have_text("handed over")
+        await page.close()
+        await window.locator("#launch").click()
+        assert (await desk.note("sha256"))["sha256"] == digest("handed over")
+        assert len(desk.terminals()) == 1
+
+
+@pytest.mark.row("L8")
 async def test_hidden_characters_and_long_prompts_are_shown_for_what_they_are(desk: Desk) -> None:
     hidden = "safe\u202ereversed\x1b[31m" + "x" * 5000 + " the end"
     async with street(desk, trusts=False) as here:
