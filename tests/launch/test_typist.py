@@ -56,6 +56,15 @@ def test_an_agent_that_never_stops_drawing_is_typed_at_all_the_same() -> None:
 
 
 @pytest.mark.row("L6")
+def test_an_agent_that_has_drawn_nothing_yet_has_no_input_to_type_into() -> None:
+    one = typist()
+    one.saw(b"\x1b[?1049h\x1b[?2004h", 0.0)
+    assert one.due(60.0, raw=True) == b""
+    one.saw(b"\x1b[3;4H> ", 61.0)
+    assert one.due(61.0 + QUIET, raw=True) == PASTE
+
+
+@pytest.mark.row("L6")
 def test_it_stops_taking_pastes_and_nothing_is_typed() -> None:
     one = typist()
     one.saw(READY + b"\x1b[?2004l", 0.0)
@@ -162,7 +171,14 @@ def test_whoever_types_behind_the_prompt_sends_it_as_well(keys: bytes) -> None:
 @pytest.mark.row("L6")
 def test_what_a_terminal_says_by_itself_is_nobodys_typing() -> None:
     one = pasted(typist())
-    for said in (b"\x1b[12;40R", b"\x1b[?62;4c", b"\x1b]11;rgb:0/0/0\x1b\\", b"\x1bP>|xterm\x1b\\", b"\x1b[I\x1b[O", b""):
+    for said in (
+        b"\x1b[12;40R",
+        b"\x1b[?62;4c",
+        b"\x1b]11;rgb:0/0/0\x1b\\",
+        b"\x1bP>|xterm\x1b\\",
+        b"\x1b[I\x1b[O",
+        b"",
+    ):
         one.person_typed(said)
     assert one.outcome == ""
     one.saw(SHOWN[2], 3.0)

@@ -66,7 +66,12 @@ class Typist:
 
     def person_typed(self, keys: bytes) -> None:
         """Once the prompt is typed, whoever goes on typing also sends it: our Enter could send anything."""
-        if self._typed_at is not None and not self.outcome and _NO_TEXT.sub(b"", keys) and not self._is_asked():
+        if (
+            self._typed_at is not None
+            and not self.outcome
+            and _NO_TEXT.sub(b"", keys)
+            and not self._is_asked()
+        ):
             self.outcome = "typed"
 
     def due(self, now: float, *, raw: bool) -> bytes:
@@ -87,6 +92,9 @@ class Typist:
 
     def _is_ready(self, now: float) -> bool:
         if self._may_paste_since is None:
+            return False
+        # opencode takes pastes before it has drawn its input, and loses them.
+        if not any(line.strip() for line in self._screen.text()):
             return False
         # Enter would answer this question, which is a person's to answer.
         if self._is_asked():
