@@ -356,10 +356,10 @@ def _add_trust(commands: Commands) -> None:
     generate.add_argument("--days", type=int, default=30)
     generate.add_argument("--qr", action=argparse.BooleanOptionalAction, help="also print it as a QR code")
     _add(actions, "list", "list links and trusted web sites", _lazily("trust", "list_grants"))
-    revoke = _add(
-        actions, "revoke", "revoke a link, or the trust in a web site", _lazily("trust", "revoke")
+    revoke = _add(actions, "revoke", "revoke a link, or the trust in a web site", _lazily("trust", "revoke"))
+    revoke.add_argument(
+        "grant", metavar="NAME_OR_ID", help="a site's name is its address: https://tool.example"
     )
-    revoke.add_argument("grant", metavar="NAME_OR_ID", help="a site's name is its address: https://tool.example")
 
 
 def _add_prompts(commands: Commands) -> None:

@@ -132,7 +132,9 @@ async def test_a_click_while_the_bridge_is_offline_shows_how_to_start_it(desk: D
         await state_is(page, "offline")
         await title_is(page, "Bridge offline - click for instructions")
         await page.locator(BUTTON).click()
-        dialog = page.locator("bascule-launch").get_by_role("dialog", name="The launch bridge does not answer")
+        dialog = page.locator("bascule-launch").get_by_role(
+            "dialog", name="The launch bridge does not answer"
+        )
         await expect(dialog).to_contain_text("bascule bridge")
         await expect(dialog).to_contain_text("Not installed yet?")
         await expect(dialog.get_by_label("The prompt")).to_have_value("hello there")

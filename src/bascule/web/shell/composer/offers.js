@@ -11,14 +11,16 @@ import { visible } from '../../js/visible.js';
  */
 
 const MAX_OFFERS = 30;
+const BLUR_DELAY = 150; // milliseconds: a click on an offer comes after the blur
 
 /**
  * @param {HTMLTextAreaElement} area
  * @param {Source[]} sources
  * @param {() => void} changed
+ * @param {string} [id]
  */
-export function offers(area, sources, changed) {
-  const element = h('div', { class: 'slash', role: 'listbox', id: 'offers', 'aria-label': 'Offers', hidden: true });
+export function offers(area, sources, changed, id = 'offers') {
+  const element = h('div', { class: 'slash', role: 'listbox', id, 'aria-label': 'Offers', hidden: true });
   /** @type {Offer[]} */
   let found = [];
   let from = 0;
@@ -78,6 +80,12 @@ export function offers(area, sources, changed) {
     found = [];
     draw();
   }
+
+  area.addEventListener('blur', () =>
+    setTimeout(() => {
+      if (document.activeElement !== area) close();
+    }, BLUR_DELAY),
+  );
 
   return {
     element,
