@@ -225,7 +225,11 @@ async def test_a_mebibyte_is_handed_to_the_start_screen_and_its_session_has_all_
         here.bridge = bridge
         await (await let_in(here, server)).close()
         page = await here.open(here.near, agent="demo", mode="normal")
-        await page.evaluate("(text) => { document.querySelector('#text').value = text; }", prompt)
+        await page.evaluate(
+            "([text, folder]) => { document.querySelector('#text').value = text;"
+            "document.querySelector('bascule-launch').setAttribute('directory', folder); }",
+            [prompt, str(server.work)],
+        )
         async with page.expect_popup() as opening:
             await page.locator(BUTTON).click()
         window = await opening.value
@@ -279,7 +283,7 @@ async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(d
         await (await let_in(here, server)).close()
         await window.locator("#session").click()
         await expect(window.locator("#task")).to_have_value("hello there", timeout=PATIENCE_MS)
-        await expect(window.locator("#notes")).to_contain_text(here.near.url)
+        await expect(window.locator(".start")).to_contain_text(f"comes from {here.near.url}.")
         assert (await server.sessions()) == []
         async with httpx.AsyncClient(base_url=bridge, timeout=PATIENCE, trust_env=False) as web:
             asked = {"origin": here.near.url, "content-type": "application/json"}

@@ -177,7 +177,8 @@ async def offered(hub: RunningHub, browser: Browser, **fields: Any) -> Tab:
     name = hub.services.offers.add(request_of(fields), "https://tool.example")
     await tab.go("/settings")  # another document, so that the next address is loaded
     await tab.go(f"/#offer={name}")
-    await tab.told("This prompt comes from https://tool.example")
+    from_it = "This prompt comes from https://tool.example. Read it, then press Start."
+    await expect(tab.page.get_by_text(from_it)).to_be_visible()
     return tab
 
 

@@ -1,7 +1,8 @@
 /** The launch window as a page sees it: opens it, hands the prompt over, and hears what became of it. */
 
 /** @typedef {import('./reach.js').LaunchFields} LaunchFields */
-/** @typedef {'launched' | 'session' | 'copied' | 'trusted' | 'closed' | 'silent' | 'not_opened' | 'unseen'} WindowNews */
+/** @typedef {'launched' | 'session' | 'copied' | 'trusted'} NewsOfWindow what it says itself */
+/** @typedef {NewsOfWindow | 'closed' | 'silent' | 'not_opened' | 'unseen'} WindowNews */
 
 const MAX_FRAGMENT = 32_000; // characters of an address
 const LOOK_MS = 400;

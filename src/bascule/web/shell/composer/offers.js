@@ -44,21 +44,7 @@ export function offers(area, sources, changed, id = 'offers') {
     element.hidden = !found.length;
     update(
       element,
-      found.map((one, n) =>
-        h(
-          'button',
-          {
-            type: 'button',
-            role: 'option',
-            tabindex: -1,
-            'aria-selected': String(n === at),
-            class: n === at ? 'is-on' : '',
-            onclick: () => choose(n),
-          },
-          h('b', null, visible(one.label)),
-          h('small', null, visible(one.note)),
-        ),
-      ),
+      found.map((one, n) => offerButton(one, n === at, () => choose(n))),
     );
     element.querySelector('.is-on')?.scrollIntoView({ block: 'nearest' });
   }
@@ -114,6 +100,26 @@ export function offers(area, sources, changed, id = 'offers') {
     },
   };
 }
+
+/**
+ * @param {Offer} offer
+ * @param {boolean} isOn
+ * @param {() => void} onclick
+ */
+const offerButton = ({ label, note }, isOn, onclick) =>
+  h(
+    'button',
+    {
+      type: 'button',
+      role: 'option',
+      tabindex: -1,
+      'aria-selected': String(isOn),
+      class: isOn ? 'is-on' : '',
+      onclick,
+    },
+    h('b', null, visible(label)),
+    h('small', null, visible(note)),
+  );
 
 /**
  * The agent's own commands, while the message begins with a slash.

@@ -49,7 +49,7 @@ export function browsersPart(context) {
     grantTable(context, grants),
     single > 0 &&
       h('p', { class: 'hint' }, `${count(single, 'session')} also ${single === 1 ? 'has its' : 'have their'} own key.`),
-    sitesPart(context, sites),
+    ...sitesPart(context, sites),
   ];
 }
 
@@ -71,7 +71,7 @@ const sitesPart = (context, sites) => [
       { class: 'table-frame' },
       h(
         'table',
-        { class: 'data-table', 'aria-label': 'Trusted web sites' },
+        { class: 'data-table sites', 'aria-label': 'Trusted web sites' },
         h(
           'thead',
           null,

@@ -1,6 +1,5 @@
 /** A prompt from a web page, handed over by the launch window: it is put into the start screen and starts nothing. */
 
-import { visible } from '../../js/visible.js';
 import { keptOffer } from '../storage.js';
 
 /**
@@ -16,11 +15,7 @@ export function mountOffered(app, came) {
     if (state.line.phase !== 'live') return;
     stop();
     app.api.offered(offer).then(
-      (offered) => {
-        app.events.emit('startPrompt', offered);
-        const from = `This prompt comes from ${visible(offered.origin)}.`;
-        if (came) app.note(`${from} Read it, then press Start.`, { stay: true });
-      },
+      (offered) => app.events.emit('startPrompt', offered),
       (error) => {
         if (error.code !== 'OFFLINE') keptOffer.drop();
         app.trouble(error);

@@ -6,7 +6,6 @@ import { severalAgents } from '../compare/start.js';
 import { startModeChip } from '../composer/chips.js';
 import { offers } from '../composer/offers.js';
 import { attachButton, pictureRow, takePictures, textBox } from '../composer/text_box.js';
-import { visible } from '../../js/visible.js';
 import { control, keyCap } from '../parts.js';
 import { noteUse } from '../library/giving.js';
 import { promptOffers } from '../library/prompt_offers.js';
@@ -16,6 +15,7 @@ import { agentChip, choices, deviceChip, folderChip, hasPlan, modelField } from 
 import { driverChip, driverOf } from './driver.js';
 import { startFailed } from './failed.js';
 import { fillSlot, folderField, slot } from './folder.js';
+import { taskHints } from './hints.js';
 import { longPromptRow } from './long_prompt.js';
 import { startSteps, welcome } from './progress.js';
 import { recentSessions } from './recent.js';
@@ -75,6 +75,7 @@ class StartScreen {
     this.command = { device: '', agent: '', driver: '', model: '', mode: 'relay', plan, cwd };
     /** One that does not fit into the text box. @type {import('./long_prompt.js').LongPrompt | null} */
     this.long = null;
+    this.offeredBy = ''; // the web page that the task comes from
     /** Prompts of the library in the task. @type {{promptId: string, version: number}[]} */
     this.used = [];
     /** @type {import('../composer/text_box.js').Picture[]} */
@@ -132,7 +133,7 @@ class StartScreen {
       {
         change: () => {
           keepDraft('start', text.area.value);
-          if (!text.area.value.trim() && !this.long) this.used = [];
+          if (!text.area.value.trim() && !this.long) Object.assign(this, { used: [], offeredBy: '' });
           this.menu.look();
           this.again();
         },
@@ -240,6 +241,7 @@ class StartScreen {
    * @param {import('../../js/types.d.ts').OfferedPrompt} offer
    */
   useOffer(offer) {
+    this.offeredBy = offer.origin;
     if (offer.cwd) sessionStorage.setItem(FOLDER, offer.cwd);
     this.#choose({
       ...(offer.cwd ? { cwd: offer.cwd } : {}),
@@ -260,6 +262,7 @@ class StartScreen {
   #dropLong() {
     this.long = null;
     keptOffer.drop();
+    if (!this.area.value.trim()) this.offeredBy = '';
     this.again();
   }
 
@@ -364,7 +367,7 @@ class StartScreen {
         h('span', { class: 'spacer', 'data-key': 'spacer' }),
         idle ? terminalChips(app, state, chosen.cwd) : [],
       ),
-      ...(idle ? this.#hints(state, chosen) : []),
+      ...(idle ? taskHints(state, chosen, this.command, this.offeredBy) : []),
       idle && unaskedLines(unaskedOf(chosen.agent, driverOf(chosen.agent, this.command.driver) || undefined)),
       typesPath && slot('folder'),
       fresh && agentCard(app, state, { use: (agent) => this.#use(agent) }),
@@ -374,21 +377,6 @@ class StartScreen {
     ]);
     if (typesPath) fillSlot(below, 'folder', this.folder.form);
     if (addFirst) fillSlot(below, 'first', this.firstProject.form);
-  }
-
-  /**
-   * What was asked for and can't be had, so that nobody believes otherwise.
-   * @param {State} state
-   * @param {Choices} chosen
-   */
-  #hints(state, { agent }) {
-    const wanted = this.command.agent;
-    const missing = wanted && state.agents.length > 0 && agent?.name !== wanted;
-    const planless = this.command.plan && agent && !hasPlan(agent);
-    return [
-      missing && h('p', { class: 'hint', 'data-key': 'missing' }, `${visible(wanted)} is not ready here.`),
-      planless && h('p', { class: 'hint', 'data-key': 'planless' }, `${agent.title} has no plan mode: it asks first.`),
-    ];
   }
 
   /**
