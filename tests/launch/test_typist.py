@@ -18,7 +18,12 @@ READY = b"\x1b[?2004h> "
 PROMPT = "-explain\r\nthis 👩"
 PASTE = PASTE_BEGINS + PROMPT.encode() + PASTE_ENDS
 TRUST = TrustPrompt("Do you trust this folder?", "1. Yes", ">")
-SHOWN = (b"> -explain\r\n  this", "│ -ex\r\n│ plain".encode(), b"[Pasted text #1]")
+SHOWN = (
+    b"> -explain\r\n  this",
+    "│ -ex\r\n│ plain".encode(),
+    b"[Pasted text #1]",
+    b"[Saved pasted content to",
+)
 QUESTION = b"\x1b[2J\x1b[HDo you trust this folder?\r\n> 1. Yes\r\n  2. No"
 
 

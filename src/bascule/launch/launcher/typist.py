@@ -17,8 +17,8 @@ SHOWN_CHARACTERS = 12
 _FRAME = re.compile(r"[\s│┃|╭╮╰╯─━]+")
 # What a terminal says by itself, and keys that write nothing: control sequences and strings.
 _NO_TEXT = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_][^\x07\x1b]*(?:\x07|\x1b\\)|O.|.)?", re.DOTALL)
-# Agents show a long text as "[Pasted text #1 +500 lines]".
-_PLACEHOLDER = re.compile(r"\[pasted", re.IGNORECASE)
+# Agents show a long text as "[Pasted text #1 +500 lines]", Copilot as "[Saved pasted content to …]".
+_PLACEHOLDER = re.compile(r"\[(?:saved )?pasted", re.IGNORECASE)
 
 
 class Typist:
