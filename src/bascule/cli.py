@@ -359,16 +359,18 @@ def _add_terminals(commands: Commands) -> None:
 
 
 def _add_trust(commands: Commands) -> None:
-    actions = _group(commands, "trust", "manage links to the server")
+    actions = _group(commands, "trust", "manage links to the server, and web sites that may launch agents")
     generate = _add(actions, "generate", "create a link", _lazily("trust", "generate"))
     generate.add_argument("name", help="name of its user; shown beside what they do")
     generate.add_argument("--role", choices=["owner", "operator", "viewer"], default="operator")
     generate.add_argument("--session", metavar="ID", help="limit the link to this session")
     generate.add_argument("--days", type=int, default=30)
     generate.add_argument("--qr", action=argparse.BooleanOptionalAction, help="also print it as a QR code")
-    _add(actions, "list", "list links", _lazily("trust", "list_grants"))
-    revoke = _add(actions, "revoke", "revoke a link", _lazily("trust", "revoke"))
-    revoke.add_argument("grant", metavar="NAME_OR_ID")
+    _add(actions, "list", "list links and trusted web sites", _lazily("trust", "list_grants"))
+    revoke = _add(actions, "revoke", "revoke a link, or the trust in a web site", _lazily("trust", "revoke"))
+    revoke.add_argument(
+        "grant", metavar="NAME_OR_ID", help="a site's name is its address: https://tool.example"
+    )
 
 
 def _add_pair(commands: Commands) -> None:

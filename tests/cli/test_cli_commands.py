@@ -232,6 +232,24 @@ async def test_trust_is_revoked_by_name_or_id_but_not_by_a_name_two_have(tmp_pat
     assert revoked == ["g1", "g3"]
 
 
+@pytest.mark.row("L8")
+async def test_a_trusted_site_is_listed_apart_and_revoked_by_its_address(tmp_path: Path):
+    site = {**grant("https://tool.example", "s1"), "role": "site", "createdAt": "2026-01-18T14:30:00.000Z"}
+    async with play(tmp_path) as scene:
+        scene.server.handlers["grants:list"] = replies({"grants": [site]})
+        alone = await bascule(tmp_path, "trust", "list")
+        scene.server.handlers["grants:list"] = replies({"grants": [site, grant("phone", "g1")]})
+        both = await bascule(tmp_path, "trust", "list")
+        revoked = await bascule(tmp_path, "trust", "revoke", "https://tool.example")
+    assert alone.out.startswith("Nobody has a link.")
+    lines = both.out.splitlines()
+    assert lines[0].startswith("g1  operator  phone")
+    assert lines[1] == "Web sites that may launch agents without the launch window:"
+    assert lines[2] == "s1  https://tool.example  trusted since 2026-01-18T14:30:00.000Z"
+    assert revoked.out.startswith("https://tool.example is not trusted any more.")
+    assert [one["grantId"] for one in scene.server.asked if one["type"] == "grants:revoke"] == ["s1"]
+
+
 async def test_agents_says_what_is_missing(tmp_path: Path):
     async with play(tmp_path) as scene:
         agents = [

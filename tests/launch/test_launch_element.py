@@ -1,12 +1,16 @@
 """`<bascule-launch>` in a real Chromium: on pages of this machine, of the internet and without https."""
 
+import asyncio
 import contextlib
 import json
+import signal
 
 import pytest
 from playwright.async_api import Page, Route, expect
 from tests.launch.desk import Desk, digest
 from tests.launch.sites import street
+from tests.launch.test_launch_commands import bridge
+from tests.waiting import PATIENCE, PATIENCE_MS
 from tests.web.axe import serious_on
 from tests.web.chrome import needs_chromium
 
@@ -118,7 +122,105 @@ async def test_an_error_is_told_in_the_tables_words_and_a_mebibyte_arrives_whole
         assert (await desk.note("sha256", 2))["sha256"] == digest(LARGE)
 
 
-@pytest.mark.row("L8", "L13", "LV-7", "LV-18")
+@pytest.mark.row("L8", "L13", "LV-7")
+async def test_a_click_while_the_bridge_is_offline_shows_how_to_start_it(desk: Desk) -> None:
+    with contextlib.closing(bind_bridge(0)) as closed:
+        port = closed.getsockname()[1]
+    async with street(desk) as here:
+        here.bridge = f"http://127.0.0.1:{port}"
+        page = await here.open(here.near)
+        await state_is(page, "offline")
+        await title_is(page, "Bridge offline - click for instructions")
+        await page.locator(BUTTON).click()
+        dialog = page.locator("bascule-launch").get_by_role(
+            "dialog", name="The launch bridge does not answer"
+        )
+        await expect(dialog).to_contain_text("bascule bridge")
+        await expect(dialog).to_contain_text("Not installed yet?")
+        await expect(dialog.get_by_label("The prompt")).to_have_value("hello there")
+        assert await serious_on(page) == []
+        await dialog.get_by_role("button", name="Close").click()
+        await expect(dialog).to_have_count(0)
+        await expect(page.locator(BUTTON)).to_be_enabled()
+        assert desk.terminals() == []
+
+
+@pytest.mark.row("L8", "L13", "LV-18")
+async def test_a_bridge_that_is_killed_in_the_middle_of_a_launch_is_told(desk: Desk) -> None:
+    desk.terminal("hangs")  # it opens no window, so that the answer is still to come
+    async with street(desk) as here, bridge(desk, CLAUDE_BRIDGE_ORIGINS=here.near.url) as (client, process):
+        here.bridge = str(client.base_url).rstrip("/")
+        page = await here.open(here.near)
+        await title_is(page, "Launch in Claude CLI")
+        await page.locator(BUTTON).click()
+        async with asyncio.timeout(PATIENCE):
+            while not desk.terminals():  # noqa: ASYNC110 - a file
+                await asyncio.sleep(0.02)
+        await state_is(page, "launching")
+        process.send_signal(signal.SIGKILL)
+        await toast_is(page, "Bridge offline")
+        await state_is(page, "offline")
+        dialog = page.locator("bascule-launch dialog")
+        await expect(dialog.get_by_label("The prompt")).to_have_value("hello there")
+        assert await page.evaluate("window.states") == ["ready", "launching", "offline"]
+
+
+@pytest.mark.row("L8")
+async def test_a_window_that_the_browser_refuses_is_not_blamed_on_the_bridge(desk: Desk) -> None:
+    """A frame that may open no windows: `open` answers as it does behind a pop-up blocker."""
+    async with street(desk, trusts=False) as here:
+        here.near.pages["/outer"] = (
+            '<!doctype html><html lang="en"><title>A page around it</title>'
+            '<iframe title="A tool" sandbox="allow-scripts allow-same-origin" src="/"></iframe></html>'
+        )
+        page = await here.open(here.near)
+        await page.goto(f"{here.near.url}/outer")
+        inner = page.frame_locator("iframe")
+        button = inner.locator(BUTTON)
+        await expect(button).to_have_attribute("title", "Launch in Claude CLI (a window asks you first)")
+        await button.click()
+        dialog = inner.locator("bascule-launch dialog")
+        await expect(dialog).to_contain_text("The launch window was not opened")
+        await expect(dialog).not_to_contain_text("does not answer")
+        await inner.locator("bascule-launch[data-state=error]").wait_for(state="attached")
+        await expect(dialog.get_by_label("The prompt")).to_have_value("hello there")
+        assert desk.terminals() == []
+
+
+@pytest.mark.row("L8")
+async def test_a_window_in_which_nobody_answers_is_told_as_offline(desk: Desk) -> None:
+    with contextlib.closing(bind_bridge(0)) as closed:
+        port = closed.getsockname()[1]
+    async with street(desk) as here:
+        await here.context.clock.install()
+        here.bridge = f"http://127.0.0.1:{port}"
+        page = await here.open(here.plain)
+        async with page.expect_popup():
+            await page.locator(BUTTON).click()
+        await state_is(page, "launching")
+        await page.clock.fast_forward(10_000)
+        await state_is(page, "offline")
+        await expect(page.locator("bascule-launch dialog")).to_contain_text("does not answer")
+
+
+@pytest.mark.row("L8")
+async def test_a_page_that_may_not_reach_the_bridge_says_so_and_uses_the_window(desk: Desk) -> None:
+    async with street(desk, trusts=False) as here:
+        await here.context.grant_permissions(["clipboard-read"])  # and so none else
+        page = await here.open(here.secure)
+        await state_is(page, "offline")
+        await title_is(page, "Blocked by your browser - click to use the launch window")
+        async with page.expect_popup() as opening:
+            await page.locator(BUTTON).click()
+        window = await opening.value
+        window.set_default_timeout(PATIENCE_MS)
+        await expect(window.locator("#from")).to_have_text(here.secure.url)
+        await window.locator("#launch").click()
+        await toast_is(page, "Opened in xterm")
+        assert (await desk.note("sha256"))["sha256"] == digest("hello there")
+
+
+@pytest.mark.row("L8", "L13", "LV-7")
 async def test_without_a_bridge_the_button_helps_and_the_prompt_can_be_copied(desk: Desk) -> None:
     async with street(desk) as here:
         await here.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -20,6 +20,7 @@ from bascule.hub.launch.bridge_server import bind_bridge
 from bascule.hub.launch.trusted_sites import TrustedSites
 from bascule.hub.launch.window_routes import Workbench
 from bascule.launch.offers import PromptOffers
+from bascule.model.events import PromptSent
 from bascule.store.grants import GrantBook
 from bascule.store.sqlite import SqliteStore
 
@@ -118,6 +119,19 @@ async def test_a_page_that_is_closed_before_it_hands_over_leaves_a_way_to_paste(
 
 
 @pytest.mark.row("L8")
+async def test_a_page_that_is_closed_after_it_handed_over_changes_nothing(desk: Desk) -> None:
+    async with street(desk, trusts=False) as here:
+        page = await here.open(here.near)
+        window = await window_of(here, page)
+        await page.evaluate(HANDS_OVER, "handed over")
+        await expect(window.locator("#prompt")).to_have_text("handed over")
+        await page.close()
+        await window.locator("#launch").click()
+        assert (await desk.note("sha256"))["sha256"] == digest("handed over")
+        assert len(desk.terminals()) == 1
+
+
+@pytest.mark.row("L8")
 async def test_hidden_characters_and_long_prompts_are_shown_for_what_they_are(desk: Desk) -> None:
     hidden = "safe\u202ereversed\x1b[31m" + "x" * 5000 + " the end"
     async with street(desk, trusts=False) as here:
@@ -183,15 +197,75 @@ async def test_a_site_is_trusted_by_a_click_and_by_its_exact_origin_until_it_is_
             )
 
 
-@pytest.mark.row("L8")
-async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(desk: Desk) -> None:
+def server_with_bridge(desk: Desk) -> tuple[LiveServer, str]:
+    """A server, yet to be started, and the address of the bridge beside it."""
     with contextlib.closing(bind_bridge(0)) as one, contextlib.closing(bind_bridge(0)) as two:
         ports = [one.getsockname()[1], two.getsockname()[1]]
     env = {**desk.environ, "BASCULE_LAUNCH_ENABLED": "true", "BASCULE_LAUNCH_PORT": str(ports[1])}
     (desk.folder / "s").mkdir()
     server = LiveServer(desk.folder / "s", env=env)
     server.url = f"http://127.0.0.1:{ports[0]}"
-    bridge = f"http://127.0.0.1:{ports[1]}"
+    return server, f"http://127.0.0.1:{ports[1]}"
+
+
+async def let_in(here: Street, server: LiveServer) -> Page:
+    """Bascule's own page, whose key is in this browser from then on."""
+    page = await here.context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    await page.goto(f"{server.url}/#token={server.token}")
+    await page.locator("#task").wait_for()
+    return page
+
+
+@pytest.mark.row("L8")
+async def test_a_mebibyte_is_handed_to_the_start_screen_and_its_session_has_all_of_it(desk: Desk) -> None:
+    prompt = ('naïve "quoted" 漢字 🎉\n' * 60_000)[: 1024 * 1024 - 3] + "\n\n\n"
+    server, bridge = server_with_bridge(desk)
+    async with server, street(desk, trusts=False) as here:
+        here.bridge = bridge
+        await (await let_in(here, server)).close()
+        page = await here.open(here.near, agent="demo", mode="normal")
+        await page.evaluate(
+            "([text, folder]) => { document.querySelector('#text').value = text;"
+            "document.querySelector('bascule-launch').setAttribute('directory', folder); }",
+            [prompt, str(server.work)],
+        )
+        async with page.expect_popup() as opening:
+            await page.locator(BUTTON).click()
+        window = await opening.value
+        window.set_default_timeout(PATIENCE_MS)
+        await window.locator("#session").click()
+        row = window.get_by_role("list", name="Goes with the task")
+        await expect(row).to_contain_text(f"{len(prompt):,} characters")
+        assert await server.sessions() == []
+        await window.locator(".start__go").click()
+        await window.wait_for_url("**/sessions/*")
+        (session,) = await server.sessions()
+        assert session["agent"] == "demo"
+        sent = (await server.wait_for(session["id"], PromptSent)).event
+        assert isinstance(sent, PromptSent)
+        assert sent.text == prompt
+
+
+@pytest.mark.row("L10")
+async def test_the_library_launches_a_prompt_in_a_terminal(desk: Desk) -> None:
+    server, bridge = server_with_bridge(desk)
+    async with server, street(desk, trusts=False) as here:
+        here.bridge = bridge
+        content = {"title": "Explain", "delta": {"ops": [{"insert": "Explain it to me\n"}]}}
+        made = (await server.http.post("/api/prompts", json={"content": content})).json()
+        page = await let_in(here, server)
+        await page.goto(f"{server.url}/library/{made['id']}")
+        await page.locator(".library-use").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("button", name="Launch in terminal").click()
+        await expect(dialog.get_by_role("status")).to_contain_text("xterm", timeout=PATIENCE_MS)
+        assert (await desk.note("sha256"))["sha256"] == digest("Explain it to me")
+
+
+@pytest.mark.row("L8")
+async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(desk: Desk) -> None:
+    server, bridge = server_with_bridge(desk)
     async with server, street(desk, trusts=False) as here:
         here.bridge = bridge
         page = await here.open(here.near)
@@ -206,13 +280,10 @@ async def test_beside_a_server_the_window_hands_the_prompt_to_the_start_screen(d
         audit = (await server.http.get("/api/audit")).text
         assert f"site, kept: {here.near.url}" in audit
         # The workbench's own key is in this browser before the prompt comes.
-        keyed = await here.context.new_page()
-        await keyed.goto(f"{server.url}/#token={server.token}")
-        await keyed.locator("#task").wait_for()
-        await keyed.close()
+        await (await let_in(here, server)).close()
         await window.locator("#session").click()
         await expect(window.locator("#task")).to_have_value("hello there", timeout=PATIENCE_MS)
-        await expect(window.locator("#notes")).to_contain_text(here.near.url)
+        await expect(window.locator(".start")).to_contain_text(f"comes from {here.near.url}.")
         assert (await server.sessions()) == []
         async with httpx.AsyncClient(base_url=bridge, timeout=PATIENCE, trust_env=False) as web:
             asked = {"origin": here.near.url, "content-type": "application/json"}

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from bascule.agents.spec import Trust
 from bascule.launch.agent_start import AgentStart
@@ -54,6 +55,16 @@ def test_a_prompt_that_must_be_typed_and_can_not_be_is_refused(mode: Any, typed:
     with pytest.raises(LaunchError, match=r"control character U\+001B") as refused:
         prompt_words(START, LaunchRequest(prompt="look\x1baround", mode=mode), typed=typed)
     assert refused.value.error == "invalid_prompt"
+
+
+@pytest.mark.row("L6")
+def test_a_prompt_larger_than_the_agent_takes_typed_is_refused_with_its_size():
+    start = structs.replace(START, title="Qwen Code", largest_paste=10)
+    assert prompt_words(start, LaunchRequest(prompt="naïve text of some length"), typed=False) == WORDS
+    assert prompt_words(start, LaunchRequest(prompt="- 漢字 k"), typed=False) == ()
+    with pytest.raises(LaunchError, match=r"Qwen Code loses a prompt of 11 bytes .* up to 10 ") as refused:
+        prompt_words(start, LaunchRequest(prompt="- 漢字 ok"), typed=False)
+    assert refused.value.error == "prompt_too_large"
 
 
 @pytest.mark.parametrize(

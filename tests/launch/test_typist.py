@@ -10,7 +10,6 @@ from bascule.launch.launcher.typist import (
     PATIENCE_SECONDS,
     QUIET_SECONDS,
     RESTLESS_SECONDS,
-    SHOWN_SECONDS,
     Typist,
 )
 
@@ -19,7 +18,12 @@ READY = b"\x1b[?2004h> "
 PROMPT = "-explain\r\nthis 👩"
 PASTE = PASTE_BEGINS + PROMPT.encode() + PASTE_ENDS
 TRUST = TrustPrompt("Do you trust this folder?", "1. Yes", ">")
-SHOWN = (b"> -explain\r\n  this", "│ -ex\r\n│ plain".encode(), b"[Pasted text #1]")
+SHOWN = (
+    b"> -explain\r\n  this",
+    "│ -ex\r\n│ plain".encode(),
+    b"[Pasted text #1]",
+    b"[Saved pasted content to",
+)
 QUESTION = b"\x1b[2J\x1b[HDo you trust this folder?\r\n> 1. Yes\r\n  2. No"
 
 
@@ -54,6 +58,15 @@ def test_an_agent_that_never_stops_drawing_is_typed_at_all_the_same() -> None:
     assert one.due(RESTLESS_SECONDS - 0.05, raw=True) == b""
     one.saw(b".", RESTLESS_SECONDS)
     assert one.due(RESTLESS_SECONDS, raw=True) == PASTE
+
+
+@pytest.mark.row("L6")
+def test_an_agent_that_has_drawn_nothing_yet_has_no_input_to_type_into() -> None:
+    one = typist()
+    one.saw(b"\x1b[?1049h\x1b[?2004h", 0.0)
+    assert one.due(60.0, raw=True) == b""
+    one.saw(b"\x1b[3;4H> ", 61.0)
+    assert one.due(61.0 + QUIET, raw=True) == PASTE
 
 
 @pytest.mark.row("L6")
@@ -135,10 +148,54 @@ def test_enter_is_pressed_once_the_text_stands_in_the_input(shown: bytes) -> Non
 def test_enter_is_not_pressed_when_something_swallowed_the_text() -> None:
     one = pasted(typist())
     one.saw(b"\x1b[2J\x1b[HSign in?\r\n> Yes", 2.1)
-    assert one.due(2.0 + SHOWN_SECONDS, raw=True) == b""
+    assert one.due(2.0 + PATIENCE_SECONDS, raw=True) == b""
     assert one.outcome == ""
-    assert one.due(2.1 + SHOWN_SECONDS, raw=True) == b""
+    assert one.due(2.1 + PATIENCE_SECONDS, raw=True) == b""
     assert one.outcome == "typed"
+
+
+@pytest.mark.row("L6")
+def test_an_agent_that_takes_minutes_to_show_a_large_paste_gets_its_enter() -> None:
+    one = pasted(typist())
+    assert one.due(200.0, raw=True) == b""
+    one.saw(b"[Pasted Text: 4878 lines]", 201.0)
+    assert one.due(201.0 + QUIET, raw=True) == ENTER
+    assert one.outcome == "sent"
+
+
+@pytest.mark.row("L6")
+@pytest.mark.parametrize("keys", [b"y", b"\r", b"\x1b[1;1R no"])
+def test_whoever_types_behind_the_prompt_sends_it_as_well(keys: bytes) -> None:
+    one = pasted(typist())
+    one.person_typed(keys)
+    assert one.outcome == "typed"
+    one.saw(SHOWN[2], 3.0)
+    assert one.due(3.0 + QUIET, raw=True) == b""
+
+
+@pytest.mark.row("L6")
+def test_what_a_terminal_says_by_itself_is_nobodys_typing() -> None:
+    one = pasted(typist())
+    for said in (
+        b"\x1b[12;40R",
+        b"\x1b[?62;4c",
+        b"\x1b]11;rgb:0/0/0\x1b\\",
+        b"\x1bP>|xterm\x1b\\",
+        b"\x1b[I\x1b[O",
+        b"",
+    ):
+        one.person_typed(said)
+    assert one.outcome == ""
+    one.saw(SHOWN[2], 3.0)
+    assert one.due(3.0 + QUIET, raw=True) == ENTER
+
+
+@pytest.mark.row("L6")
+def test_an_answer_to_the_trust_question_is_no_typing_behind_the_prompt() -> None:
+    one = pasted(typist(trust=TRUST))
+    one.saw(QUESTION, 2.1)
+    one.person_typed(b"1")
+    assert one.outcome == ""
 
 
 @pytest.mark.row("L6")

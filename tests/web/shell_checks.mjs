@@ -16,7 +16,7 @@ import { pieces } from '../../src/bascule/web/shell/search/palette_rows.js';
 import { movedTabs } from '../../src/bascule/web/shell/session/tabs.js';
 import { exitWords, failureWords } from '../../src/bascule/web/shell/start/failed.js';
 import { START_SECONDS, goingAfter } from '../../src/bascule/web/shell/start/starting.js';
-import { isTooLong, taskProblem } from '../../src/bascule/web/shell/start/task.js';
+import { isTooLong, taskProblem, wholeTask } from '../../src/bascule/web/shell/start/task.js';
 import { FIRST, filledRecord } from '../../src/bascule/web/shell/state.js';
 
 const session = (more = {}) => filledRecord({ session_id: 's1', agent: 'demo', cwd: '/code/api', ...more });
@@ -83,6 +83,17 @@ test('a task is neither too short nor too long', () => {
       [true, true],
     ],
   );
+});
+
+test('a long prompt goes with the task as it came, up to the size of any message', () => {
+  const long = `${'x'.repeat(1_048_576 - 7)}\n\n`;
+  assert.equal(wholeTask('', long), long);
+  assert.equal(wholeTask(' Go ', 'a\n'), 'Go\n\na\n');
+  assert.equal(wholeTask('', ''), '');
+  assert.equal(taskProblem('', long), '');
+  assert.equal(taskProblem('Go', long.slice(1)), '');
+  assert.match(taskProblem('Gone', long), /1,048,57\d of 1,048,576 characters, with the long prompt/);
+  assert.match(taskProblem('x'.repeat(10_001), long), /of 10,000 characters/);
 });
 
 test('the composer says when a message will be sent, and who else types', () => {

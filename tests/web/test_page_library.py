@@ -175,6 +175,99 @@ async def test_what_is_typed_survives_a_reload_and_of_two_browsers_both_are_kept
     assert ana.errors == ben.errors == []
 
 
+@pytest.mark.row("L10")
+async def test_of_two_versions_mine_is_kept_as_a_copy_and_theirs_stays_the_prompt(
+    hub: RunningHub, browser: Browser
+) -> None:
+    made = await add(hub, "Plan the week", "First")
+    path = f"/library/{made['id']}"
+    ana = await open_tab(browser, hub.url, hub.tokens["owner"], path=path)
+    await expect(editor(ana.page).locator(".ql-editor")).to_have_text("First")
+    await write(ana.page, "Ana's ")
+    await expect(ana.page.locator(".library-saved")).to_have_text("Not saved")
+    async with hub.client(hub.tokens["operator"]) as client:
+        content = {"title": "Plan the week", "delta": {"ops": [{"insert": "Ben's\n"}]}}
+        answer = await client.post(f"/api/prompts/{made['id']}", json={"content": content, "base": 1})
+        assert answer.status_code == 200, answer.text
+    card = ana.page.locator(".conflict")
+    await card.get_by_role("button", name="Keep mine as a copy").click()
+    await expect(ana.page.get_by_label("Title")).to_have_value("Plan the week (copy)")
+    await expect(ana.page.locator(".library-saved")).to_have_text("Version 1")
+    await expect(card).to_have_count(0)
+    both = await library(hub)
+    assert set(both) == {"Plan the week", "Plan the week (copy)"}
+    copy = both["Plan the week (copy)"]["id"]
+    assert (await markdown(hub, made["id"]))[0] == {"insert": "Ben's\n"}
+    assert "Ana's" in (await markdown(hub, copy))[0]["insert"]
+    await ana.turn_to(path)  # and no draft of Ana's is left behind
+    await expect(editor(ana.page).locator(".ql-editor")).to_have_text("Ben's")
+    await expect(ana.page.locator(".library-saved")).to_have_text("Version 2")
+    assert ana.errors == []
+
+
+@pytest.mark.row("L10")
+async def test_a_prompt_is_kept_private_and_shared_again_by_its_menu(
+    hub: RunningHub, browser: Browser, part: Part
+) -> None:
+    made = await add(hub, "Salary talk", "What do I say?")
+    ana = await open_tab(browser, hub.url, hub.tokens["owner"], path=f"/library/{made['id']}")
+    ben = await open_tab(browser, hub.url, hub.tokens["operator"], path="/library")
+    theirs = ben.page.locator(".library-row", has_text="Salary talk")
+    more = ana.page.locator(".library-pane").get_by_role("button", name="More")
+    await expect(theirs).to_have_count(1)
+    with part("private: it is gone for everybody else at once"):
+        await more.click()
+        item = ana.page.get_by_role("menuitem", name="Keep it private")
+        await expect(item).to_contain_text("only this browser sees it")
+        await item.click()
+        await expect(ana.page.locator(".library-row", has_text="Salary talk")).to_contain_text("private")
+        await expect(theirs).to_have_count(0)
+        async with hub.client(hub.tokens["operator"]) as client:
+            assert (await client.get(f"/api/prompts/{made['id']}")).status_code == 404
+        assert await serious(ana) == []
+    with part("and shared again"):
+        await more.click()
+        await ana.page.get_by_role("menuitem", name="Share it").click()
+        await expect(theirs).to_have_count(1)
+        await expect(theirs).not_to_contain_text("private")
+    assert ana.errors == ben.errors == []
+
+
+@pytest.mark.row("L10", "R24")
+async def test_on_a_phone_a_template_is_found_filled_in_and_started(
+    tmp_path: Path, browser: Browser, part: Part
+) -> None:
+    async with lantern(tmp_path, empty=True) as hub:
+        await add(hub, "Review a file", "Look at {{file}} {{times}} times.", tags=["review"])
+        tab = await open_tab(browser, hub.url, hub.tokens["owner"], size=PHONE)
+        page = tab.page
+        await page.locator("#bnav").get_by_role("button", name="Library").click()
+        row = page.locator(".library-row", has_text="Review a file")
+        with part("the list"):
+            await expect(row).to_be_visible()
+            assert await serious(tab) == []
+            await shot(tab, "phone-flow-list")
+        await row.locator(".library-row__open").tap()
+        await expect(editor(page).locator(".ql-editor")).to_contain_text("Look at")
+        await page.locator(".library-use").tap()
+        dialog = page.get_by_role("dialog")
+        start = dialog.get_by_role("button", name="Start session here")
+        with part("its fields"):
+            await expect(start).to_be_disabled()
+            await dialog.get_by_label("file").fill("a.py")
+            await dialog.get_by_label("times").fill("two")
+            await expect(dialog.locator("pre")).to_have_text("Look at a.py two times.")
+            await expect(start).to_be_enabled()
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert await serious(tab) == []
+            await shot(tab, "phone-flow-use")
+        await start.tap()
+        await page.wait_for_url(re.compile("/sessions/"))
+        (started,) = commands(hub, StartSession)
+        assert started.prompt == "Look at a.py two times."
+        assert tab.errors == []
+
+
 async def test_a_prompt_is_inserted_by_a_slash_or_the_palette_and_a_message_becomes_a_prompt(
     hub: RunningHub, browser: Browser, part: Part
 ) -> None:

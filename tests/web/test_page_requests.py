@@ -317,6 +317,17 @@ async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_th
         assert await serious(tab) == []
         await row.get_by_role("button", name="Revoke").click()
         await expect(row).to_have_count(0)
+        # Web sites that may launch, apart from the browsers.
+        await expect(tab.page.get_by_text("None. A site that you trust")).to_be_visible()
+        await hub.grants.create("https://tool.example", "site", by="launch window")
+        await nav.get_by_role("button", name="Usage").click()
+        await nav.get_by_role("button", name="Trusted browsers").click()
+        sites = tab.page.get_by_role("table", name="Trusted web sites")
+        await expect(sites.locator("tbody tr")).to_contain_text(["https://tool.example"])
+        assert await serious(tab) == []
+        await sites.get_by_role("button", name="Revoke https://tool.example").click()
+        await expect(sites).to_have_count(0)
+        assert "site" not in [one.role for one in hub.grants.list()]
         # What it cost, in total and by session, and it counts on.
         await nav.get_by_role("button", name="Usage").click()
         total = tab.page.locator("[data-key='In total'] b")
@@ -339,6 +350,6 @@ async def test_settings_show_keys_with_a_code_limits_usage_that_counts_on_and_th
         await expect(tab.page.locator(".chain")).to_contain_text("the chain holds")
         every = await tab.page.locator(".audit tbody tr").count()
         await tab.page.get_by_label("What").select_option(label="Revoked")
-        await expect(tab.page.locator(".audit tbody tr")).to_have_count(1)
-        assert every > 1
+        await expect(tab.page.locator(".audit tbody tr")).to_have_count(2)  # the tablet and the site
+        assert every > 2
         assert tab.errors == []

@@ -2,12 +2,16 @@
 
 import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.web.chrome import needs_chromium, open_tab
+from tests.hub.running_hub import RunningHub, until
+from tests.web.axe import serious
+from tests.web.chrome import Tab, needs_chromium, open_tab
 from tests.web.lantern import LanternDevice, lantern, tell
 
+from bascule.launch.request import request_of
 from bascule.link.frames import AgentsChanged
 from bascule.link.machine import AgentInfo
 from bascule.model.commands import EndSession, StartSession
@@ -161,4 +165,119 @@ async def test_a_start_that_fails_says_what_happened_and_what_next(tmp_path: Pat
         await alert.get_by_role("button", name="Try again").click()
         await tab.says("On it.")
         await expect(page.locator(".session-bar__name h1")).to_have_text("Answer this at once")
+        assert tab.errors == []
+
+
+async def offered(hub: RunningHub, browser: Browser, **fields: Any) -> Tab:
+    """A browser that is let in already, at the address to which the launch window sends it."""
+    tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
+    await expect(tab.page.locator("#side")).to_contain_text("lantern")
+    name = hub.services.offers.add(request_of(fields), "https://tool.example")
+    await tab.go("/settings")  # another document, so that the next address is loaded
+    await tab.go(f"/#offer={name}")
+    from_it = "This prompt comes from https://tool.example. Read it, then press Start."
+    await expect(tab.page.get_by_text(from_it)).to_be_visible()
+    return tab
+
+
+def started(hub: RunningHub) -> list[StartSession]:
+    return [one for one in hub.device.commands if isinstance(one, StartSession)]
+
+
+@pytest.mark.row("L8")
+async def test_a_long_prompt_of_a_web_page_is_started_whole_and_survives_a_reload(
+    tmp_path: Path, browser: Browser
+) -> None:
+    long = ("naïve 漢字 🎉 at once\n" * 60_000)[: 1024 * 1024 - 200] + "\n\n"
+    async with lantern(tmp_path) as hub:
+        tab = await offered(hub, browser, prompt=long, mode="plan")
+        page = tab.page
+        row = page.get_by_role("list", name="Goes with the task")
+        await expect(row).to_contain_text(f"{len(long):,} characters")
+        await expect(row).to_contain_text("https://tool.example")
+        await expect(page.locator(".screen-start .k-mode")).to_contain_text("Plan")
+        await page.reload()
+        await expect(row).to_contain_text(f"{len(long):,} characters")
+        await expect(page.locator(".screen-start .k-mode")).to_contain_text("Plan")
+        await page.get_by_label("Task", exact=True).fill("Mind the gaps.")
+        await row.get_by_role("button", name="Read it").click()
+        await expect(page.get_by_role("dialog").locator("pre")).to_contain_text("naïve 漢字 🎉 at once")
+        await page.get_by_role("dialog").get_by_role("button", name="Close").click()
+        assert await serious(tab) == []
+        await page.locator(".start__go").click()
+        await until(lambda: bool(started(hub)))
+        (one,) = started(hub)
+        assert one.prompt == f"Mind the gaps.\n\n{long}"
+        assert (one.options.mode, one.options.permission_mode) == ("plan", "relay")
+        assert tab.errors == []
+
+
+@pytest.mark.row("L8")
+@pytest.mark.parametrize(
+    ("mode", "own"), [(None, "plan"), ("plan", "plan"), ("normal", None), ("prefill", None)]
+)
+async def test_the_mode_that_a_web_page_chose_is_the_one_it_starts_in(
+    tmp_path: Path, browser: Browser, mode: str | None, own: str | None
+) -> None:
+    async with lantern(tmp_path) as hub:
+        tab = await offered(hub, browser, prompt="Look around at once", mode=mode)
+        page = tab.page
+        await expect(page.get_by_label("Task")).to_have_value("Look around at once")
+        assert started(hub) == []
+        await expect(page.locator(".screen-start .k-mode")).to_contain_text("Plan" if own else "Ask first")
+        await page.locator(".start__go").click()
+        await until(lambda: bool(started(hub)))
+        assert [(one.options.mode, one.options.permission_mode) for one in started(hub)] == [(own, "relay")]
+
+
+@pytest.mark.row("L8")
+async def test_an_agent_without_a_plan_mode_is_told_and_the_mode_can_be_changed(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as hub:
+        tab = await offered(hub, browser, prompt="Look around at once", mode="plan", agent="codex")
+        page = tab.page
+        await expect(page.get_by_text("Codex has no plan mode: it asks first.")).to_be_visible()
+        await page.locator(".screen-start .k-agent").click()
+        await page.get_by_role("menuitemradio", name="Claude Code").click()
+        mode = page.locator(".screen-start .k-mode")
+        await expect(mode).to_contain_text("Plan")
+        await mode.click()
+        await page.get_by_role("menuitemradio", name="Deny").click()
+        await expect(mode).not_to_contain_text("Plan")
+        assert await serious(tab) == []
+
+
+@pytest.mark.row("L10")
+async def test_a_slash_in_the_start_screen_inserts_a_prompt_of_the_library(
+    tmp_path: Path, browser: Browser
+) -> None:
+    async with lantern(tmp_path) as hub:
+        async with hub.client(hub.tokens["Mira"]) as client:
+            made: dict[str, str] = {}
+            for title, text in (("Greet somebody", "Hello {{who}}, at once!"), ("Say thanks", "Thank you.")):
+                content = {"title": title, "delta": {"ops": [{"insert": f"{text}\n"}]}}
+                made[title] = (await client.post("/api/prompts", json={"content": content})).json()["id"]
+        tab = await open_tab(browser, hub.url, hub.tokens["Mira"])
+        page, task = tab.page, tab.page.get_by_label("Task")
+        await task.press_sequentially("/thanks")
+        await expect(page.locator("#start-offers [role=option]")).to_have_text(
+            ["Say thanksprompt of the library"]
+        )
+        await task.press("Enter")
+        await expect(task).to_have_value("Thank you.")
+        await task.fill("")
+        await task.press_sequentially("/greet some")
+        await page.get_by_role("option", name="Greet somebody").click()
+        await page.get_by_role("dialog").get_by_label("who").fill("Ben")
+        await page.get_by_role("dialog").get_by_role("button", name="Insert").click()
+        await expect(task).to_have_value("Hello Ben, at once!")
+        assert await serious(tab) == []
+        await task.press("Enter")
+        await until(lambda: bool(started(hub)))
+        assert [one.prompt for one in started(hub)] == ["Hello Ben, at once!"]
+        await tab.turn_to(f"/library/{made['Greet somebody']}")
+        await page.get_by_text("Used once").click()
+        async with hub.client(hub.tokens["Mira"]) as client:  # this one was taken out again
+            assert (await client.get(f"/api/prompts/{made['Say thanks']}/uses")).json()["uses"] == []
         assert tab.errors == []

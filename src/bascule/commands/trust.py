@@ -1,8 +1,9 @@
-"""`bascule trust …`: creates, lists and revokes links to the server."""
+"""`bascule trust …`: creates, lists and revokes links to the server, and the trust in web sites."""
 
 import argparse
 import sys
 
+from bascule.api.answers import GrantView
 from bascule.commands import exits
 from bascule.commands.console import Console
 from bascule.commands.request_prompt import command_line, flat
@@ -32,14 +33,27 @@ async def list_grants(args: argparse.Namespace) -> int:
     async with await connected(args) as client:
         grants = await client.grants()
     terminal = Console()
-    if not grants:
+    links, sites = _links(grants), _sites(grants)
+    if not links:
         terminal.line("Nobody has a link. Make one with: bascule trust generate NAME")
-    for grant in grants:
+    for grant in links:
         where = f"  session {flat(grant.session_id)}" if grant.session_id else ""
         until = f"until {grant.expires_at}" if grant.expires_at else "for ever"
         used = f"  last used {grant.last_used_at}" if grant.last_used_at else ""
         terminal.line(f"{flat(grant.id)}  {grant.role:<8}  {flat(grant.name)}  {until}{where}{used}")
+    if sites:
+        terminal.line("Web sites that may launch agents without the launch window:")
+    for grant in sites:
+        terminal.line(f"{flat(grant.id)}  {flat(grant.name)}  trusted since {flat(grant.created_at)}")
     return exits.OK
+
+
+def _sites(grants: list[GrantView]) -> list[GrantView]:
+    return [one for one in grants if one.role == "site"]
+
+
+def _links(grants: list[GrantView]) -> list[GrantView]:
+    return [one for one in grants if one.role != "site"]
 
 
 async def revoke(args: argparse.Namespace) -> int:
@@ -50,10 +64,17 @@ async def revoke(args: argparse.Namespace) -> int:
             one for one in grants if one.name == args.grant
         ]
         if len(found) != 1:
-            problem = "No link has" if not found else f"{len(found)} links have"
+            problem = "No link or site has" if not found else f"{len(found)} of them have"
             advice = "bascule trust list shows them" if not found else "name one by its id"
             print(f"{problem} the name or id {flat(args.grant)}; {advice}.", file=sys.stderr)
             return exits.REFUSED
         await client.revoke_grant(found[0].id)
-    print(f"{flat(found[0].name)} can't enter any more.")
+    print(_revoked(found[0]))
     return exits.OK
+
+
+def _revoked(grant: GrantView) -> str:
+    if grant.role != "site":
+        return f"{flat(grant.name)} can't enter any more."
+    again = "Its pages get the launch window again, unless launch.origins lists it."
+    return f"{flat(grant.name)} is not trusted any more. {again}"

@@ -25,6 +25,7 @@ class AgentStart(Struct, frozen=True, kw_only=True):
     mode: str | None = None  # the agent's own mode that was chosen
     argv: tuple[str, ...] = ()
     prompt_words: tuple[str, ...] = ()
+    largest_paste: int = 0  # bytes of a prompt that it takes typed; 0 for any
     environment: dict[str, str] = {}  # that must be so
     defaults: dict[str, str] = {}  # where the terminal's own environment says nothing
     trust: Trust | None = None
@@ -76,6 +77,7 @@ class AgentStarts:
             title=spec.title,
             mode=launch.mode or spec.asking_of(driver),
             prompt_words=driver.prompt,
+            largest_paste=driver.largest_paste,
             environment=forced,
             defaults=rest,
             trust=spec.trust,

@@ -38,6 +38,13 @@ def prompt_words(start: AgentStart, request: LaunchRequest | None, *, typed: boo
             "which can't be typed as text."
         )
         raise LaunchError("invalid_prompt", message)
+    size = len(request.prompt.encode())
+    if start.largest_paste and size > start.largest_paste:
+        message = (
+            f"{start.title} loses a prompt of {size:,} bytes that is typed into its terminal; up to "
+            f"{start.largest_paste:,} arrive. Put it into a file and name that, or start a session instead."
+        )
+        raise LaunchError("prompt_too_large", message, length=size, limit=start.largest_paste)
     return ()
 
 

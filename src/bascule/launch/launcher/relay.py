@@ -63,6 +63,7 @@ class _Relay:
     def _keys(self) -> None:
         keys = _read(sys.stdin.fileno())
         self._to_agent += keys or b""
+        self._typist.person_typed(keys or b"")
         if not keys:  # the terminal is gone; the agent learns it from its pty
             self._inputs.remove(sys.stdin.fileno())
 

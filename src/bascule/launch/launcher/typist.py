@@ -10,15 +10,15 @@ BRACKETED_PASTE = 2004
 PASTE_BEGINS, PASTE_ENDS, ENTER = b"\x1b[200~", b"\x1b[201~", b"\r"
 QUIET_SECONDS = 0.3  # without output: the agent has drawn what it wanted to
 RESTLESS_SECONDS = 5.0  # it never stops drawing; its input is there all the same
-SHOWN_SECONDS = 15.0  # for the text to appear in the input, before Enter is left to a person
-RESTART_SECONDS = 120.0  # the same behind a trust question, after which an agent may start itself again
-PATIENCE_SECONDS = 600.0  # a person may have to sign in or to answer a question first
+PATIENCE_SECONDS = 600.0  # a person may have to sign in first; a slow agent takes a large paste for minutes
 LOOK_SECONDS = 0.1
 SHOWN_CHARACTERS = 12
 
 _FRAME = re.compile(r"[\s│┃|╭╮╰╯─━]+")
-# Agents show a long text as "[Pasted text #1 +500 lines]".
-_PLACEHOLDER = re.compile(r"\[pasted", re.IGNORECASE)
+# What a terminal says by itself, and keys that write nothing: control sequences and strings.
+_NO_TEXT = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_][^\x07\x1b]*(?:\x07|\x1b\\)|O.|.)?", re.DOTALL)
+# Agents show a long text as "[Pasted text #1 +500 lines]", Copilot as "[Saved pasted content to …]".
+_PLACEHOLDER = re.compile(r"\[(?:saved )?pasted", re.IGNORECASE)
 
 
 class Typist:
@@ -64,6 +64,16 @@ class Typist:
             elif not self._send and not self._asked:
                 self.outcome = "typed"
 
+    def person_typed(self, keys: bytes) -> None:
+        """Once the prompt is typed, whoever goes on typing also sends it: our Enter could send anything."""
+        if (
+            self._typed_at is not None
+            and not self.outcome
+            and _NO_TEXT.sub(b"", keys)
+            and not self._is_asked()
+        ):
+            self.outcome = "typed"
+
     def due(self, now: float, *, raw: bool) -> bytes:
         """What to type now. `raw`: the agent reads keys, not lines, so that no byte is changed on the way."""
         if self.outcome or self._typing:
@@ -82,6 +92,9 @@ class Typist:
 
     def _is_ready(self, now: float) -> bool:
         if self._may_paste_since is None:
+            return False
+        # opencode takes pastes before it has drawn its input, and loses them.
+        if not any(line.strip() for line in self._screen.text()):
             return False
         # Enter would answer this question, which is a person's to answer.
         if self._is_asked():
@@ -104,7 +117,7 @@ class Typist:
         if self._is_shown():
             self.outcome = "sent" if self._send else "typed"
             return ENTER if self._send else b""
-        if now - typed_at > (RESTART_SECONDS if self._asked else SHOWN_SECONDS):
+        if now - typed_at > PATIENCE_SECONDS:
             self.outcome = "typed"
         return b""
 

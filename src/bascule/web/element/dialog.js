@@ -1,21 +1,16 @@
-/** The dialog that opens when nobody answers: how to start the bridge, the launch window, and the prompt to copy. */
+/** The dialogs that help when a launch is not possible: what is wrong, what to do, and the prompt to copy. */
 
 import { made } from './look.js';
 
 /** @typedef {{ again: () => void, window: () => void, copy: () => void }} DialogActions */
 
 /**
+ * Nobody answers at the bridge's address.
  * @param {string} prompt
  * @param {DialogActions} does
  */
 export function offlineDialog(prompt, does) {
-  const text = made('textarea', { readonly: '', 'aria-label': 'The prompt' });
-  text.value = prompt;
-  text.addEventListener('focus', () => text.select());
-  const dialog = made(
-    'dialog',
-    { 'aria-labelledby': 'offline-title' },
-    made('h2', { id: 'offline-title' }, 'The launch bridge does not answer'),
+  const said = [
     made(
       'p',
       {},
@@ -26,19 +21,50 @@ export function offlineDialog(prompt, does) {
       ' (the bridge alone).',
     ),
     made('p', {}, 'Not installed yet? Bascule’s README has the one command. Until then, copy the prompt:'),
-    text,
-  );
-  /** @type {[string, () => void][]} */
-  const actions = [
-    ['Try again', does.again],
-    ['Open the launch window', does.window],
-    ['Copy the prompt', does.copy],
-    ['Close', () => {}],
   ];
-  const buttons = actions.map(([words, run]) => {
+  return helpDialog('The launch bridge does not answer', said, prompt, does, ['again', 'window', 'copy']);
+}
+
+/**
+ * The browser keeps the page from opening windows.
+ * @param {string} prompt
+ * @param {DialogActions} does
+ */
+export function noWindowDialog(prompt, does) {
+  const said = made(
+    'p',
+    {},
+    'Your browser kept this site from opening the launch window, in which you would have been asked. Allow pop-up ' +
+      'windows for this site, or open it from here. You can also copy the prompt:',
+  );
+  return helpDialog('The launch window was not opened', [said], prompt, does, ['window', 'copy']);
+}
+
+const ACTIONS = /** @type {Record<keyof DialogActions, string>} */ ({
+  again: 'Try again',
+  window: 'Open the launch window',
+  copy: 'Copy the prompt',
+});
+
+/**
+ * @param {string} title
+ * @param {Node[]} said
+ * @param {string} prompt
+ * @param {DialogActions} does
+ * @param {(keyof DialogActions)[]} offered
+ */
+function helpDialog(title, said, prompt, does, offered) {
+  const text = made('textarea', { readonly: '', 'aria-label': 'The prompt' });
+  text.value = prompt;
+  text.addEventListener('focus', () => text.select());
+  const heading = made('h2', { id: 'help-title' }, title);
+  const dialog = made('dialog', { 'aria-labelledby': 'help-title' }, heading, ...said, text);
+  /** @type {[string, () => void, boolean][]} */
+  const actions = offered.map((name) => [ACTIONS[name], does[name], name !== 'copy']);
+  const buttons = [...actions, /** @type {const} */ (['Close', () => {}, true])].map(([words, run, closes]) => {
     const button = made('button', { type: 'button' }, words);
     button.addEventListener('click', () => {
-      if (run !== does.copy) dialog.close();
+      if (closes) dialog.close();
       run();
     });
     return button;

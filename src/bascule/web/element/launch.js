@@ -1,6 +1,6 @@
 /** `<bascule-launch>`: a button for any web page that opens a terminal with an agent and the page's prompt. */
 
-import { copyText, offlineDialog } from './dialog.js';
+import { copyText, noWindowDialog, offlineDialog } from './dialog.js';
 import { iconOf, made, stylesOfElement } from './look.js';
 import { promptFrom } from './prompt.js';
 import { Unreachable, accessOf, launchBy, loopbackPermission, probe } from './reach.js';
@@ -10,11 +10,13 @@ import {
   BRIDGE,
   BROKEN_OFF,
   DISMISSED,
+  NO_WINDOW,
   OFFLINE,
   REFUSED,
   SUCCESS_MS,
   TOASTS,
   TOAST_MS,
+  WINDOW_UNSEEN,
   mismatchOf,
   readyTitle,
 } from './words.js';
@@ -164,8 +166,12 @@ export class BasculeLaunch extends HTMLElement {
     const byFragment = this.getAttribute('handover') === 'fragment' || globalThis.crossOriginIsolated === true;
     this.#stopListening = openLaunchWindow(this.bridge, fields, byFragment, (news, detail) => {
       if (news === 'launched') this.#succeed(`Opened in ${detail}`, detail);
-      else if (news === 'silent' || news === 'not_opened') this.#offline(fields);
-      else if (news === 'closed' && this.#state === 'launching') {
+      else if (news === 'silent') this.#offline(fields);
+      else if (news === 'not_opened') this.#noWindow(fields);
+      else if (news === 'unseen') {
+        this.#show('ready');
+        this.#say(WINDOW_UNSEEN, '');
+      } else if (news === 'closed' && this.#state === 'launching') {
         this.#show('ready');
         void this.refresh(); // the site may be trusted now
       }
@@ -176,7 +182,24 @@ export class BasculeLaunch extends HTMLElement {
   #offline(fields) {
     this.#show('offline', '');
     this.#say(OFFLINE.replace(' - click for instructions', ''), 'error');
-    const dialog = offlineDialog(fields.prompt, {
+    this.#help(offlineDialog, fields);
+  }
+
+  /**
+   * A pop-up blocker, or a frame that may open none: the bridge may be well.
+   * @param {import('./reach.js').LaunchFields} fields
+   */
+  #noWindow(fields) {
+    this.#fail('not_opened', NO_WINDOW);
+    this.#help(noWindowDialog, fields);
+  }
+
+  /**
+   * @param {typeof offlineDialog} dialogOf
+   * @param {import('./reach.js').LaunchFields} fields
+   */
+  #help(dialogOf, fields) {
+    const dialog = dialogOf(fields.prompt, {
       again: () => void this.launch(),
       window: () => this.#byWindow(fields),
       copy: () =>

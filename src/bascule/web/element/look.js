@@ -37,7 +37,9 @@ dialog { max-width: min(560px, calc(100vw - 32px)); border: 1px solid light-dark
 dialog::backdrop { background: rgb(0 0 0 / 45%); }
 dialog h2 { margin: 0 0 8px; font-size: 18px; }
 dialog code { padding: 1px 5px; border-radius: 4px; background: light-dark(#eceef6, #343955); }
-dialog textarea { box-sizing: border-box; width: 100%; height: 96px; font: 13px/1.5 ui-monospace, monospace; }
+dialog textarea { box-sizing: border-box; width: 100%; height: 96px; padding: 8px 10px;
+  font: 13px/1.5 ui-monospace, monospace; color: inherit; background: light-dark(#f6f7fb, #1c1e2c);
+  border: 1px solid light-dark(#7d8399, #8a90aa); border-radius: 6px; }
 .buttons { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 12px; }
 .buttons button { min-height: 32px; padding: 4px 12px; border: 1px solid light-dark(#7d8399, #8a90aa);
   border-radius: 6px; color: inherit; background: transparent; }

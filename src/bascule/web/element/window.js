@@ -1,7 +1,8 @@
 /** The launch window as a page sees it: opens it, hands the prompt over, and hears what became of it. */
 
 /** @typedef {import('./reach.js').LaunchFields} LaunchFields */
-/** @typedef {'launched' | 'session' | 'copied' | 'trusted' | 'closed' | 'silent' | 'not_opened'} WindowNews */
+/** @typedef {'launched' | 'session' | 'copied' | 'trusted'} NewsOfWindow what it says itself */
+/** @typedef {NewsOfWindow | 'closed' | 'silent' | 'not_opened' | 'unseen'} WindowNews */
 
 const MAX_FRAGMENT = 32_000; // characters of an address
 const LOOK_MS = 400;
@@ -19,7 +20,7 @@ export function openLaunchWindow(bridge, fields, byFragment, tell) {
   const popup = open(`${bridge}/window${fragment}`, '_blank', 'popup,width=720,height=640');
   if (!popup) {
     // With a policy that cuts windows off there is nothing to hold, though it may be open.
-    tell(byFragment ? 'closed' : 'not_opened', '');
+    tell(byFragment ? 'unseen' : 'not_opened', '');
     return () => {};
   }
   const origin = new URL(bridge).origin;

@@ -100,6 +100,16 @@ export function takeOffer() {
   return match ? match[1] : null;
 }
 
+const OFFER = 'bascule.offer';
+
+/** An offered prompt that is too long for a draft: after a reload it is asked for again, by its id. */
+export const keptOffer = {
+  get: () => sessionStorage.getItem(OFFER),
+  /** @param {string} id */
+  set: (id) => sessionStorage.setItem(OFFER, id),
+  drop: () => sessionStorage.removeItem(OFFER),
+};
+
 /** Everything this browser keeps of ours, the key too. */
 export function forgetAll() {
   for (const store of [localStorage, sessionStorage]) {

@@ -79,11 +79,19 @@ const ourMode = (mode) => ({
 });
 
 /**
- * For a session that is yet to start.
- * @param {PermissionMode} mode
- * @param {(mode: PermissionMode) => void} choose
+ * For a session that is yet to start: planning, where its agent has that, or how Bascule answers.
+ * @param {{mode: PermissionMode, plan: boolean}} now
+ * @param {boolean} plans whether the agent has a plan mode
+ * @param {(some: {mode?: PermissionMode, plan: boolean}) => void} choose
  */
-export const permissionChip = (mode, choose) => modeButton(ourMode(mode), ourModes(mode, choose));
+export function startModeChip(now, plans, choose) {
+  const on = plans && now.plan;
+  const [label, note] = OWN_MODES.plan;
+  return modeButton(on ? { label, note, strong: false } : ourMode(now.mode), [
+    ...(plans ? [{ label, note, on, run: () => choose({ plan: true }) }] : []),
+    ...ourModes(on ? null : now.mode, (mode) => choose({ mode, plan: false })),
+  ]);
+}
 
 /**
  * Which of its own modes an agent is in, where that changes what it asks for.

@@ -22,7 +22,6 @@ import { attachButton, pictureRow, takePictures, tellsTyping, textBox } from './
 /** @typedef {(text: string, origin: Origin | null) => void} Insert */
 
 const TWICE = 600; // milliseconds between two presses of Escape
-const BLUR_DELAY = 150; // milliseconds: a click on an offer comes after the blur
 
 /**
  * @param {HTMLElement} root
@@ -92,10 +91,6 @@ class Composer {
     this.box = h('div', { class: 'composer' }, this.menu.element, this.remarks, this.shots, this.area, this.row);
     this.closed = h('div', { class: 'closed', hidden: true });
     this.under = h('p', { class: 'under' });
-    this.area.onblur = () =>
-      setTimeout(() => {
-        if (document.activeElement !== this.area) this.menu.close();
-      }, BLUR_DELAY);
   }
 
   #offers() {

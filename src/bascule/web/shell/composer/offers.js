@@ -11,14 +11,16 @@ import { visible } from '../../js/visible.js';
  */
 
 const MAX_OFFERS = 30;
+const BLUR_DELAY = 150; // milliseconds: a click on an offer comes after the blur
 
 /**
  * @param {HTMLTextAreaElement} area
  * @param {Source[]} sources
  * @param {() => void} changed
+ * @param {string} [id]
  */
-export function offers(area, sources, changed) {
-  const element = h('div', { class: 'slash', role: 'listbox', id: 'offers', 'aria-label': 'Offers', hidden: true });
+export function offers(area, sources, changed, id = 'offers') {
+  const element = h('div', { class: 'slash', role: 'listbox', id, 'aria-label': 'Offers', hidden: true });
   /** @type {Offer[]} */
   let found = [];
   let from = 0;
@@ -42,21 +44,7 @@ export function offers(area, sources, changed) {
     element.hidden = !found.length;
     update(
       element,
-      found.map((one, n) =>
-        h(
-          'button',
-          {
-            type: 'button',
-            role: 'option',
-            tabindex: -1,
-            'aria-selected': String(n === at),
-            class: n === at ? 'is-on' : '',
-            onclick: () => choose(n),
-          },
-          h('b', null, visible(one.label)),
-          h('small', null, visible(one.note)),
-        ),
-      ),
+      found.map((one, n) => offerButton(one, n === at, () => choose(n))),
     );
     element.querySelector('.is-on')?.scrollIntoView({ block: 'nearest' });
   }
@@ -78,6 +66,12 @@ export function offers(area, sources, changed) {
     found = [];
     draw();
   }
+
+  area.addEventListener('blur', () =>
+    setTimeout(() => {
+      if (document.activeElement !== area) close();
+    }, BLUR_DELAY),
+  );
 
   return {
     element,
@@ -106,6 +100,26 @@ export function offers(area, sources, changed) {
     },
   };
 }
+
+/**
+ * @param {Offer} offer
+ * @param {boolean} isOn
+ * @param {() => void} onclick
+ */
+const offerButton = ({ label, note }, isOn, onclick) =>
+  h(
+    'button',
+    {
+      type: 'button',
+      role: 'option',
+      tabindex: -1,
+      'aria-selected': String(isOn),
+      class: isOn ? 'is-on' : '',
+      onclick,
+    },
+    h('b', null, visible(label)),
+    h('small', null, visible(note)),
+  );
 
 /**
  * The agent's own commands, while the message begins with a slash.

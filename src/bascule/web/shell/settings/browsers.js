@@ -29,29 +29,83 @@ const NAMES = table({
   viewer: 'Viewer',
   session: 'One session',
   daemon: 'Device',
-  site: 'Launches by its page',
 });
 
 /** @param {Context} context */
 export function browsersPart(context) {
   const { loaded } = context;
-  const grants = (loaded.grants ?? []).filter(
-    (/** @type {import('../../js/types.d.ts').GrantView} */ one) => one.role !== 'session',
-  );
-  const single = (loaded.grants ?? []).length - grants.length;
+  /** @type {import('../../js/types.d.ts').GrantView[]} */
+  const all = loaded.grants ?? [];
+  const sites = all.filter((one) => one.role === 'site');
+  const grants = all.filter((one) => one.role !== 'session' && one.role !== 'site');
+  const single = all.length - grants.length - sites.length;
   return [
     partHead(
       'Trusted browsers',
-      'Each browser holds its own key. Revoke one and its open pages close within two seconds. ' +
-        'Web sites that may launch agents by the launch bridge are listed here too.',
+      'Each browser holds its own key. Revoke one and its open pages close within two seconds.',
     ),
     problem(loaded.problem),
     addCard(context),
     grantTable(context, grants),
     single > 0 &&
       h('p', { class: 'hint' }, `${count(single, 'session')} also ${single === 1 ? 'has its' : 'have their'} own key.`),
+    ...sitesPart(context, sites),
   ];
 }
+
+/**
+ * @param {Context} context
+ * @param {import('../../js/types.d.ts').GrantView[]} sites
+ */
+const sitesPart = (context, sites) => [
+  partHead(
+    'Trusted web sites',
+    sites.length
+      ? 'Their pages may open a terminal with an agent here, without the launch window. Revoke one, and the window ' +
+          'asks you again.'
+      : 'None. A site that you trust in the launch window is listed here.',
+  ),
+  sites.length > 0 &&
+    h(
+      'div',
+      { class: 'table-frame' },
+      h(
+        'table',
+        { class: 'data-table sites', 'aria-label': 'Trusted web sites' },
+        h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            ['Site', 'Trusted', ''].map((one) => h('th', null, one || h('span', { class: 'spoken' }, 'Action'))),
+          ),
+        ),
+        h(
+          'tbody',
+          null,
+          sites.map((one) => siteRow(context, one)),
+        ),
+      ),
+    ),
+];
+
+/**
+ * @param {Context} context
+ * @param {import('../../js/types.d.ts').GrantView} one
+ */
+const siteRow = (context, one) =>
+  h(
+    'tr',
+    { 'data-key': one.id },
+    h(
+      'td',
+      null,
+      h('span', { class: 'data-table__name' }, icon('link'), h('span', null, h('b', null, visible(one.name)))),
+    ),
+    h('td', null, one.createdAt ? `${waited(Date.now() - Date.parse(one.createdAt))} ago` : ''),
+    h('td', null, revokeButton(context, one)),
+  );
 
 /** @param {Context} context */
 function addCard(context) {
@@ -213,14 +267,14 @@ function grantRow(context, one) {
       h(
         'span',
         { class: 'data-table__name' },
-        icon(one.sessionId || one.role === 'site' ? 'link' : 'device'),
+        icon(one.sessionId ? 'link' : 'device'),
         h('span', null, h('b', null, visible(one.name)), h('small', null, here ? 'this browser' : reach)),
       ),
     ),
     h('td', null, h('span', { class: 'role' }, NAMES[one.role] ?? one.role)),
-    h('td', null, here ? 'now' : one.role === 'site' ? '' : usedWords(one, now)),
+    h('td', null, here ? 'now' : usedWords(one, now)),
     h('td', null, one.expiresAt ? endsWords(one.expiresAt, now).replace('ends ', '') : 'never'),
-    h('td', null, here ? 'In use' : revokeButton(context, one.id)),
+    h('td', null, here ? 'In use' : revokeButton(context, one)),
   );
 }
 
@@ -232,13 +286,14 @@ const usedWords = (one, now) => (one.lastUsedAt ? `${waited(now - Date.parse(one
 
 /**
  * @param {Context} context
- * @param {string} grantId
+ * @param {import('../../js/types.d.ts').GrantView} one
  */
-function revokeButton({ app, loaded, again }, grantId) {
+function revokeButton({ app, loaded, again }, one) {
   const revoke = () =>
-    void app.api.revokeGrant(grantId).then(async () => {
+    void app.api.revokeGrant(one.id).then(async () => {
       loaded.grants = await app.api.grants();
       again();
     }, app.trouble);
-  return h('button', { type: 'button', class: 'button quiet is-dangerous', onclick: revoke }, 'Revoke');
+  const spoken = h('span', { class: 'spoken' }, ` ${visible(one.name)}`);
+  return h('button', { type: 'button', class: 'button quiet is-dangerous', onclick: revoke }, 'Revoke', spoken);
 }

@@ -17,11 +17,15 @@ import { trustChoices } from './trust.js';
  * @property {string} driver
  * @property {string} model
  * @property {PermissionMode} mode
+ * @property {boolean} plan whether it begins in the agent's plan mode, where there is one
  * @property {string} cwd
  */
 /** @typedef {ReturnType<typeof choices>} Choices */
 
 const caret = () => h('span', { class: 'chip__caret' }, icon('down', 12));
+
+/** @param {import('../state.js').AgentInfo | undefined} agent */
+export const hasPlan = (agent) => Boolean(agent?.modes?.includes('plan'));
 
 /**
  * What the command comes to, with what nobody chose filled in.

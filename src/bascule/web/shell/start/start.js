@@ -3,36 +3,44 @@
 import { h, update } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
 import { severalAgents } from '../compare/start.js';
-import { permissionChip } from '../composer/chips.js';
+import { startModeChip } from '../composer/chips.js';
+import { offers } from '../composer/offers.js';
 import { attachButton, pictureRow, takePictures, textBox } from '../composer/text_box.js';
 import { control, keyCap } from '../parts.js';
-import { draftOf, keepDraft } from '../storage.js';
+import { noteUse } from '../library/giving.js';
+import { promptOffers } from '../library/prompt_offers.js';
+import { draftOf, keepDraft, keptOffer } from '../storage.js';
 import { agentCard } from './agents.js';
-import { agentChip, choices, deviceChip, folderChip, modelField } from './chips.js';
+import { agentChip, choices, deviceChip, folderChip, hasPlan, modelField } from './chips.js';
 import { driverChip, driverOf } from './driver.js';
 import { startFailed } from './failed.js';
 import { fillSlot, folderField, slot } from './folder.js';
+import { taskHints } from './hints.js';
+import { longPromptRow } from './long_prompt.js';
 import { startSteps, welcome } from './progress.js';
 import { recentSessions } from './recent.js';
 import { Starting } from './starting.js';
-import { isTooLong, taskProblem } from './task.js';
+import { isTooLong, taskProblem, wholeTask } from './task.js';
 import { terminalChips } from './terminal.js';
 import { unaskedLines, unaskedOf } from './unasked.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('./chips.js').Choices} Choices */
+/** @typedef {ReturnType<typeof import('../library/prompts.js').knownPrompts>} Prompts */
 
 const FOLDER = 'bascule.cwd'; // where the chosen folder is kept
+const PLAN = 'bascule.plan'; // and whether the next task begins with a plan
 const ONLY_PICTURES = 'See the picture.';
 const FIRST_TASK = 'Show me around';
 
 /**
  * @param {HTMLElement} root
  * @param {App} app
+ * @param {Prompts} prompts of the library
  */
-export function mountStart(root, app) {
-  const screen = new StartScreen(app);
+export function mountStart(root, app, prompts) {
+  const screen = new StartScreen(app, prompts);
   root.append(h('div', { class: 'center' }, h('div', { class: 'start' }, screen.head, screen.box, screen.below)));
   /** @param {State} state */
   const draw = (state) => {
@@ -54,22 +62,43 @@ export function mountStart(root, app) {
 }
 
 class StartScreen {
-  /** @param {App} app */
-  constructor(app) {
+  /**
+   * @param {App} app
+   * @param {Prompts} prompts
+   */
+  constructor(app, prompts) {
     this.app = app;
     this.again = () => {};
     const cwd = sessionStorage.getItem(FOLDER) ?? '';
+    const plan = sessionStorage.getItem(PLAN) !== null;
     /** @type {import('./chips.js').Wanted} */
-    this.command = { device: '', agent: '', driver: '', model: '', mode: 'relay', cwd };
+    this.command = { device: '', agent: '', driver: '', model: '', mode: 'relay', plan, cwd };
+    /** One that does not fit into the text box. @type {import('./long_prompt.js').LongPrompt | null} */
+    this.long = null;
+    this.offeredBy = ''; // the web page that the task comes from
+    /** Prompts of the library in the task. @type {{promptId: string, version: number}[]} */
+    this.used = [];
     /** @type {import('../composer/text_box.js').Picture[]} */
     this.pictures = [];
     this.typesPath = false;
-    this.area = this.#taskBox();
+    this.text = this.#taskBox();
+    this.area = this.text.area;
+    this.menu = this.#offers(prompts);
     this.head = h('div', { class: 'start__head' });
+    this.longRow = h('div');
     this.shots = h('div');
     this.limit = h('p', { id: 'task-limit', class: 'error-message', hidden: true });
     this.row = h('fieldset', { class: 'composer__row', 'aria-label': 'How it starts' });
-    this.box = h('div', { class: 'composer is-big' }, this.shots, this.area, this.limit, this.row);
+    this.box = h(
+      'div',
+      { class: 'composer is-big' },
+      this.menu.element,
+      this.longRow,
+      this.shots,
+      this.area,
+      this.limit,
+      this.row,
+    );
     this.below = h('div', { class: 'start__block' });
     this.attach = attachButton(
       takePictures(
@@ -84,32 +113,75 @@ class StartScreen {
     this.several = severalAgents(app, () => this.again());
     this.starting = new Starting(app, this.command, this.several, {
       task: () => ({ prompt: this.#task(), images: this.pictures }),
+      problem: () => this.#problem(choices(app.store.get(), this.command)),
       changed: () => this.again(),
+      made: (ids) => this.used.forEach((one) => noteUse(app, one, 'session', ids)),
       begun: () => this.#empty(),
     });
   }
 
   #taskBox() {
-    const { area } = textBox(
+    const text = textBox(
       {
         id: 'task',
         class: 'composer__text tall',
         rows: 3,
         'aria-label': 'Task',
         'aria-describedby': 'task-limit',
-        placeholder: 'Describe the task. Paste an image if it helps',
+        placeholder: 'Describe the task. / prompt of the library, or paste an image',
       },
       {
         change: () => {
-          keepDraft('start', area.value);
+          keepDraft('start', text.area.value);
+          if (!text.area.value.trim() && !this.long) Object.assign(this, { used: [], offeredBy: '' });
+          this.menu.look();
           this.again();
         },
         sends: (event) => !event.shiftKey || control(event),
         send: () => void this.starting.start(),
+        firstKey: (event) => this.menu.key(event),
       },
     );
-    area.value = draftOf('start');
-    return area;
+    text.area.value = draftOf('start');
+    return text;
+  }
+
+  /**
+   * Prompts of the library after a slash; an agent that has not started tells no commands yet.
+   * @param {Prompts} prompts
+   */
+  #offers(prompts) {
+    const library = promptOffers(
+      () => null,
+      () => prompts.ensure(),
+      (id) => this.app.events.emit('usePrompt', { id, insert: (text, origin) => this.#insert(text, origin) }),
+    );
+    return offers(this.area, [library], this.text.changed, 'start-offers');
+  }
+
+  /**
+   * @param {string} text
+   * @param {import('../library/giving.js').Origin} origin
+   */
+  #insert(text, origin) {
+    if (origin) this.used.push(origin);
+    this.#put('the prompt library', text);
+  }
+
+  /**
+   * What is written here already stays, above it. What the box can't hold goes with the task as it is.
+   * @param {string} from
+   * @param {string} text
+   * @returns {boolean} whether it is in the box, and so in the draft
+   */
+  #put(from, text) {
+    const together = wholeTask(this.area.value, text);
+    const fits = !isTooLong(together);
+    if (fits) this.text.set(together);
+    else this.long = { from, text: this.long ? `${this.long.text}\n\n${text}` : text };
+    this.text.changed();
+    this.area.focus();
+    return fits;
   }
 
   #folderField() {
@@ -139,7 +211,14 @@ class StartScreen {
   }
 
   #task() {
-    return this.area.value.trim() || (this.pictures.length ? ONLY_PICTURES : '');
+    return wholeTask(this.area.value, this.long?.text ?? '') || (this.pictures.length ? ONLY_PICTURES : '');
+  }
+
+  /** @param {Choices} chosen */
+  #problem(chosen) {
+    if (this.command.plan && hasPlan(chosen.agent) && this.several.chosen(chosen.usable, chosen.agent).length)
+      return 'Several agents can’t begin with a plan: choose one agent, or another mode.';
+    return taskProblem(this.long ? this.area.value : this.#task(), this.long?.text);
   }
 
   begin() {
@@ -157,16 +236,34 @@ class StartScreen {
   }
 
   /**
-   * What is written here already stays, above it.
+   * Whatever was chosen here before, a web page's prompt begins as its window said: with a plan unless the page asked
+   * for another mode, and asking before it acts.
    * @param {import('../../js/types.d.ts').OfferedPrompt} offer
    */
   useOffer(offer) {
-    const before = this.area.value.trim();
-    this.area.value = before ? `${before}\n\n${offer.prompt}` : offer.prompt;
-    keepDraft('start', this.area.value);
+    this.offeredBy = offer.origin;
     if (offer.cwd) sessionStorage.setItem(FOLDER, offer.cwd);
-    this.#choose({ ...(offer.cwd ? { cwd: offer.cwd } : {}), ...(offer.agent ? { agent: offer.agent } : {}) });
-    this.area.focus();
+    this.#choose({
+      ...(offer.cwd ? { cwd: offer.cwd } : {}),
+      ...(offer.agent ? { agent: offer.agent, driver: '', model: '' } : {}),
+      mode: 'relay',
+    });
+    this.#setPlan(offer.mode === null || offer.mode === 'plan');
+    if (this.#put(offer.origin, offer.prompt)) keptOffer.drop();
+  }
+
+  /** @param {boolean} plan */
+  #setPlan(plan) {
+    if (plan) sessionStorage.setItem(PLAN, '');
+    else sessionStorage.removeItem(PLAN);
+    this.#choose({ plan });
+  }
+
+  #dropLong() {
+    this.long = null;
+    keptOffer.drop();
+    if (!this.area.value.trim()) this.offeredBy = '';
+    this.again();
   }
 
   /** @param {string} path */
@@ -196,9 +293,13 @@ class StartScreen {
 
   /** The task is in somebody's hands. */
   #empty() {
-    this.area.value = '';
+    this.text.set('');
     keepDraft('start', '');
+    this.menu.close();
     this.pictures = [];
+    this.used = [];
+    this.#setPlan(false);
+    this.#dropLong();
   }
 
   #giveUp() {
@@ -221,19 +322,23 @@ class StartScreen {
    */
   #drawBox(state, chosen) {
     const { area, row, limit, starting } = this;
-    const problem = taskProblem(this.#task());
+    const problem = this.#problem(chosen);
     this.box.classList.toggle('is-disabled', starting.isBusy);
     area.disabled = row.disabled = starting.isBusy;
     limit.hidden = !problem || !isTooLong(area.value);
     limit.textContent = limit.hidden ? '' : problem;
     const drop = (/** @type {number} */ n) => this.#setPictures(this.pictures.filter((_, at) => at !== n));
     update(this.shots, [pictureRow(this.pictures, drop)]);
+    update(this.longRow, [longPromptRow(this.long, () => this.#dropLong())]);
     update(row, [
       h('span', { 'data-island': '', 'data-key': 'clip' }),
       agentChip(state, chosen, (agent) => this.#choose({ agent, driver: '', model: '' })),
       driverChip(chosen.agent, this.command.driver, (driver) => this.#choose({ driver })),
       modelField(chosen, this.command.model, (model) => this.#choose({ model })),
-      permissionChip(this.command.mode, (mode) => this.#choose({ mode })),
+      startModeChip(this.command, hasPlan(chosen.agent), ({ plan, ...mode }) => {
+        this.#choose(mode);
+        this.#setPlan(plan);
+      }),
       h('span', { class: 'spacer' }),
       this.several.chip(chosen.usable, chosen.agent),
       startButton(starting, problem, Boolean(chosen.agent)),
@@ -262,6 +367,7 @@ class StartScreen {
         h('span', { class: 'spacer', 'data-key': 'spacer' }),
         idle ? terminalChips(app, state, chosen.cwd) : [],
       ),
+      ...(idle ? taskHints(state, chosen, this.command, this.offeredBy) : []),
       idle && unaskedLines(unaskedOf(chosen.agent, driverOf(chosen.agent, this.command.driver) || undefined)),
       typesPath && slot('folder'),
       fresh && agentCard(app, state, { use: (agent) => this.#use(agent) }),

@@ -1,10 +1,9 @@
 /** The start that is under way: asks for the session, waits for its first word, and gives it up. */
 
 import { newKey } from '../../js/api.js';
-import { choices } from './chips.js';
+import { choices, hasPlan } from './chips.js';
 import { driverOf } from './driver.js';
 import { endFirst } from '../making_room.js';
-import { taskProblem } from './task.js';
 
 // As long as a start may take before a person is asked what to do; the server gives the process the same time.
 export const START_SECONDS = 30;
@@ -36,7 +35,8 @@ export class Starting {
    * @param {App} app
    * @param {import('./chips.js').Wanted} command
    * @param {ReturnType<typeof import('../compare/start.js').severalAgents>} several
-   * @param {{task: () => Task, changed: () => void, begun: () => void}} on
+   * @param {{task: () => Task, problem: () => string, changed: () => void, made: (ids: string[]) => void,
+   *   begun: () => void}} on `made`: its sessions are there; `begun`: the agent said its first word
    */
   constructor(app, command, several, on) {
     this.app = app;
@@ -55,13 +55,14 @@ export class Starting {
     const { app, command, several, on } = this;
     const { agent, cwd, device, usable } = choices(app.store.get(), command);
     const task = on.task();
-    if (taskProblem(task.prompt) || !agent || this.isBusy) return;
+    if (on.problem() || !agent || this.isBusy) return;
     const mine = this.#set({ id: '', began: Date.now(), error: null });
     const also = several.chosen(usable, agent);
     const options = { ...task, cwd: cwd || null, permissionMode: command.mode };
     try {
       if (also.length) {
-        await several.start(agent, also, { ...options, model: command.model, device: device?.device });
+        const made = await several.start(agent, also, { ...options, model: command.model, device: device?.device });
+        on.made(made.contestants.map((one) => one.sessionId));
         this.#begun();
       } else await this.#startOne(mine, { ...options, agent: agent.name }, device);
     } catch (error) {
@@ -76,17 +77,20 @@ export class Starting {
    */
   async #startOne(mine, options, device) {
     const { app, command } = this;
-    const driver = driverOf(choices(app.store.get(), command).agent, command.driver);
+    const { agent } = choices(app.store.get(), command);
+    const driver = driverOf(agent, command.driver);
     const made = await app.api.create({
       ...options,
       ...(this.several.alone() ? { worktree: true } : {}),
       ...(command.model ? { model: command.model } : {}),
+      ...(command.plan && hasPlan(agent) ? { mode: 'plan' } : {}),
       ...(driver ? { driver } : {}),
       ...(device ? { device: device.device } : {}),
       key: newKey(),
     });
     if (this.going !== mine) return void app.api.end(made.sessionId).catch(app.trouble); // cancelled meanwhile
     this.going.id = made.sessionId;
+    this.on.made([made.sessionId]);
     app.live.ensure(made.sessionId);
     this.on.changed();
   }
