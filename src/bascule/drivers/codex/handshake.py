@@ -88,6 +88,8 @@ class CodexHandshake:
         params: dict[str, object] = {"threadId": state.launch.resume, **settings}
         if not state.launch.history:
             params["excludeTurns"] = True
+        if state.launch.fork_at is not None:
+            params["lastTurnId"] = state.launch.fork_at
         return WRITER.request(number, "thread/fork" if state.launch.fork else "thread/resume", params)
 
     def _opened(self, answer: JsonObject) -> None:
