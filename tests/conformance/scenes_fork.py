@@ -9,7 +9,7 @@ from bascule.model.events import SessionEnded
 
 
 async def forked_at(talk: Talk, _agent: Candidate | None = None) -> None:
-    """The second message is edited: the model is told the first and the edited one. The first session stays."""
+    """The second message is edited: the model is told the first one and the edited one, and no other."""
     await talk.open("::text Remember the word heron.")
     kept = await talk.turn_ends()
     holds(kept.fork_at, f"the end of the turn has no id: {kept}")

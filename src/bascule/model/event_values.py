@@ -37,7 +37,7 @@ class StartOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class CopiedFrom(Struct, frozen=True, forbid_unknown_fields=True):
-    """The session whose conversation another one began as a copy of, and the first entry that is not in it."""
+    """The session whose conversation another one began as a copy of, and the first number not in the copy."""
 
     session: Name
     seq: Seq

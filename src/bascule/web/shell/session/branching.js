@@ -12,7 +12,8 @@ import { editsAfter } from './editing.js';
 export function mayBranch(state, id) {
   const session = state.sessions[id];
   const agent = state.agents.find((one) => one.name === session?.agent);
-  return Boolean(session?.agent_session_id && agent?.forks && mayStart(state));
+  const first = agent?.drivers?.[0] ?? session?.driver; // `forks` is said of this way
+  return Boolean(session?.agent_session_id && agent?.forks && first === session.driver && mayStart(state));
 }
 
 /**
