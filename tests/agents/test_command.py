@@ -92,6 +92,18 @@ def test_what_an_agent_can_not_do_is_said() -> None:
         build_argv(CLAUDE, FOUND, Launch(driver="plain"))
     with pytest.raises(NotSupported):
         build_argv(CLAUDE, FOUND, Launch(fork=True))
+    with pytest.raises(NotSupported, match="earlier message"):
+        build_argv(CLAUDE, FOUND, Launch(resume="abc-123", fork_at="m-7"))
+    with pytest.raises(NotSupported, match="earlier message"):
+        build_argv(CLAUDE, FOUND, Launch(driver="terminal", resume="abc-123", fork=True, fork_at="m-7"))
+
+
+@pytest.mark.row("C6")
+def test_a_fork_at_an_earlier_message_names_it_in_one_word() -> None:
+    argv = build_argv(CLAUDE, FOUND, Launch(resume="abc-123", fork=True, fork_at="m-7"))
+    assert argv[-3:] == ["--resume=abc-123", "--fork-session", "--resume-session-at=m-7"]
+    with pytest.raises(InvalidInput):
+        build_argv(CLAUDE, FOUND, Launch(resume="abc-123", fork=True, fork_at="--print"))
 
 
 @pytest.mark.row("S34")

@@ -30,6 +30,7 @@ from tests.conformance.outcome import Outcome
 from tests.conformance.playing import folder_of, played, say
 from tests.conformance.scenario import SCENARIOS
 from tests.conformance.scenes_asking import ASKING
+from tests.conformance.scenes_fork import FORK
 from tests.conformance.scenes_found import FOUND_OF_CLAUDE
 from tests.conformance.scenes_living import FORBIDDEN, LIVING
 from tests.conformance.scenes_lost import LOST
@@ -47,6 +48,7 @@ SCENES: dict[str, Scene] = {
     **LOST,
     **SCREEN,
     **FOUND_OF_CLAUDE,
+    **FORK,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.conformance.candidates import OTHER_KEY, Candidate
+from tests.conformance.scenes_fork import FORK
 from tests.conformance.scenes_found import alone
 from tests.conformance.talk import Talk, holds
 
@@ -127,6 +128,7 @@ CODEX = {
     "plan and question": planned,
     "allowed for the session": for_session,
     "fork": forked,
+    **FORK,
     "list": listed,
     "key passed on": other_key,
 }

@@ -16,9 +16,11 @@ from bascule.model.events import (
     PermissionAnswered,
     PermissionRequested,
     PermissionWithdrawn,
+    PromptSent,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
+    SessionReady,
     ToolChanged,
     TurnEnded,
     Unrecognised,
@@ -187,6 +189,27 @@ def test_a_fork_begins_where_the_other_thread_stands() -> None:
     driver.receive(line(id=0, result={}))
     *_, opening = sent_by(*driver.data_to_send())
     assert (opening["method"], opening["params"]["threadId"]) == ("thread/fork", "old")
+    assert "lastTurnId" not in opening["params"]
+
+
+@pytest.mark.row("C6")
+def test_a_fork_at_an_earlier_turn_names_the_last_one_that_is_copied() -> None:
+    driver = CodexDriver(DriverLaunch("/home/dev/project", "r", resume="old", fork=True, fork_at="tu-1"))
+    driver.start()
+    driver.receive(line(id=0, result={}))
+    *_, opening = sent_by(*driver.data_to_send())
+    assert (opening["method"], opening["params"]["lastTurnId"]) == ("thread/fork", "tu-1")
+    turns = [{"id": "tu-1"}, {"id": "tu-2"}]
+    (refused,) = driver.receive(line(id=opening["id"], result={"thread": {"id": "new", "turns": turns}}))
+    assert isinstance(refused, Note)
+    assert "whole conversation" in refused.text
+    (retried,) = sent_by(driver.prompt(PromptSent("p", "again", "ana")))
+    thread = {"id": "new", "turns": turns[:1]}
+    (ready,) = driver.receive(line(id=retried["id"], result={"thread": thread}))
+    assert isinstance(ready, SessionReady)
+    (ended,) = busy().receive(told("turn/completed", turn={"id": "tu-2", "status": "completed"}))
+    assert isinstance(ended, TurnEnded)
+    assert ended.fork_at == "tu-2"
 
 
 def test_a_model_that_decided_in_a_persons_place_is_told() -> None:

@@ -374,3 +374,26 @@ def test_a_line_that_never_ends_is_skipped_across_a_restart(monkeypatch: pytest.
     assert driver.consumed == 2000
     events = driver.receive(b"xx\n" + lines(start("m"), delta("a")))
     assert [type(event) for event in events] == [EntryOpened, TextAppended]
+
+
+@pytest.mark.row("C6")
+def test_the_end_of_a_turn_names_the_last_message_of_the_conversation_itself() -> None:
+    driver = StreamJsonDriver()
+    result = {"type": "result", "subtype": "success"}
+    tool_result = {"type": "tool_result", "tool_use_id": "t", "content": "done"}
+    called = {"type": "tool_use", "id": "t", "name": "Task", "input": {}}
+
+    def ends(*messages: Any) -> list[str | None]:
+        said = driver.receive(lines(*messages, result))
+        return [one.fork_at for one in said if isinstance(one, TurnEnded)]
+
+    init = {"type": "system", "subtype": "init", "session_id": "one"}
+    assert ends(init) == [None]
+    beside = {**assistant("m2", text("beside"), parent="t"), "uuid": "u2"}
+    answer = {"type": "user", "message": {"content": [tool_result]}, "uuid": "u3"}
+    assert ends({**assistant("m1", called), "uuid": "u1"}, beside) == ["u1"]
+    assert ends(answer, {**answer, "parent_tool_use_id": "t", "uuid": "u4"}) == ["u3"]
+    # Ids that are none, and another conversation, in which the old ones mean nothing.
+    assert ends({**assistant("m3", text("a")), "uuid": 7}, {**answer, "uuid": "u" * 300}) == ["u3"]
+    assert ends(init) == ["u3"]
+    assert ends({**init, "session_id": "two"}) == [None]

@@ -13,6 +13,7 @@ from bascule.model.events import (
     AnyEvent,
     Bell,
     CommandsChanged,
+    CopiedFrom,
     Diff,
     EntryClosed,
     EntryOpened,
@@ -33,11 +34,14 @@ from bascule.model.events import (
     QuestionWithdrawn,
     RuleAdded,
     SessionEnded,
+    SessionReady,
+    SessionStarted,
     StderrWritten,
     TextAppended,
     TextSaid,
     ToolChanged,
     ToolStarted,
+    TurnEnded,
     Unrecognised,
 )
 from bascule.model.lifecycle import Phase
@@ -55,7 +59,6 @@ UNCHANGING: list[AnyEvent] = [
     CommandsChanged(()),
     ModelsChanged(()),
     StderrWritten("warning"),
-    Note("retry", "Trying again"),
     Unrecognised("{", "not JSON"),
     Bell(),
 ]
@@ -135,6 +138,26 @@ def test_an_event_that_is_skipped_changes_nothing_but_number_and_time(event: Any
 
 def test_every_event_that_may_be_skipped_is_tried_above() -> None:
     assert {type(event) for event in UNCHANGING} == NO_RECORD_CHANGE
+
+
+@pytest.mark.row("C6")
+def test_a_fork_can_only_go_back_to_what_the_agent_still_knows() -> None:
+    source = CopiedFrom("earlier", 7)
+    session = Session(SessionStarted("a", "stream_json", "/", "ana", copied_from=source))
+    record = session.fold.record
+    assert (record.forks_after, record.copied_from) == (0, source)
+    session.log(SessionReady("one"))
+    session.log(TurnEnded("end_turn", fork_at="t1"))
+    session.log(Note("retry", "Trying again"))
+    session.log(SessionReady("one", model="opus"))
+    assert record.forks_after == 2, "the same conversation was named again"
+    session.log(Note("compacted", "The conversation was summarised."))
+    assert record.forks_after == 6
+    session.log(SessionReady("two"))
+    assert record.forks_after == 7
+    session.log(SessionStarted("a", "stream_json", "/", "ana", resumed_from="two"))
+    session.log(SessionReady("two"))
+    assert (record.forks_after, record.copied_from) == (7, source), "it was resumed"
 
 
 def test_a_request_is_opened_answered_delivered_and_confirmed() -> None:

@@ -222,6 +222,29 @@ async def test_a_conversation_is_resumed_and_forked_under_the_agents_own_id(serv
 
 
 @pytest.mark.row("C6")
+async def test_a_conversation_is_forked_at_an_earlier_turn(server: LiveServer):
+    session = await server.create("count 3 1")
+    first = await server.wait_for(session, TurnEnded)
+    assert isinstance(first.event, TurnEnded)
+    await server.send(session, "count 2 1")
+    second = await server.wait_for(session, TurnEnded, after=first.seq)
+    assert isinstance(second.event, TurnEnded)
+    assert first.event.fork_at
+    assert first.event.fork_at != second.event.fork_at
+    own = (await server.http.get(f"/api/sessions/{session}")).json()["agent_session_id"]
+    copied = {"session": session, "seq": first.seq + 1}
+    how = {"resume": own, "fork": True, "forkAt": first.event.fork_at, "copiedFrom": copied}
+    fork = await server.create("count 4 1", **how)
+    await server.wait_for(fork, TurnEnded)
+    view = (await server.http.get(f"/api/sessions/{fork}")).json()
+    assert view["copied_from"] == copied
+    assert view["agent_session_id"] not in (own, None)
+    refused = await server.post("/api/sessions", agent="demo", resume=own, forkAt=first.event.fork_at)
+    assert refused.status_code == 400, refused.text
+    assert "earlier message" in refused.text
+
+
+@pytest.mark.row("C6")
 @pytest.mark.parametrize(
     ("answer", "mode"),
     [({"decision": "allow"}, "default"), ({"decision": "allow", "option": "accept_edits"}, "acceptEdits")],

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { ansiPieces } from '../../src/bascule/web/js/ansi.js';
 import { counts, editsIn, patchLines, textLines } from '../../src/bascule/web/js/diff.js';
+import { pointBefore } from '../../src/bascule/web/js/forks.js';
 import { runsOf } from '../../src/bascule/web/js/qr.js';
 import { sidesOf } from '../../src/bascule/web/js/sides.js';
 import { turnsOf } from '../../src/bascule/web/js/turns.js';
@@ -41,6 +42,23 @@ import {
   withoutControls,
 } from '../../src/bascule/web/terminal/pasted.js';
 import { pressed, withControl } from '../../src/bascule/web/terminal/pressing.js';
+
+test('a copy of a conversation ends with the turn before a message, where its agent can go back to it', () => {
+  const started = (more = {}) => ({ kind: 'event', first_seq: 1, event: { type: 'session_started', ...more } });
+  const prompt = (first_seq) => ({ kind: 'prompt', first_seq });
+  const turn = (first_seq, fork_at) => ({ kind: 'turn', first_seq, ended: { fork_at } });
+  const note = { kind: 'event', first_seq: 5, event: { type: 'note' } };
+  const entries = [started(), prompt(2), turn(4, 'a'), note, prompt(6)];
+  assert.deepEqual(pointBefore(entries, 4, 0), { of: null, at: 'a' });
+  assert.equal(pointBefore(entries, 4, 5), null, 'it was summarised since');
+  assert.deepEqual(pointBefore(entries, 1, 5), { of: null, at: null }, 'nothing is before the first');
+  assert.equal(pointBefore([prompt(2), turn(4, null), prompt(6)], 2, 0), null, 'the agent gave no id');
+  assert.equal(pointBefore([turn(4, 'a'), prompt(6), prompt(9)], 2, 0), null, 'a turn that never ended');
+  assert.equal(pointBefore(entries.slice(3), 1, 0), undefined, 'what is before it is not here');
+  const copy = { resumed_from: 'one', forked_at: 'b' };
+  assert.deepEqual(pointBefore([started(copy), prompt(2)], 1, 0), { of: 'one', at: 'b' });
+  assert.equal(pointBefore([started({ resumed_from: 'one' }), prompt(2)], 1, 0), null);
+});
 
 test('a patch keeps the numbers of each side', () => {
   const lines = patchLines('@@ -88,3 +88,3 @@ def f()\n same\n-old\n+new\n\\ No newline at end of file\n');

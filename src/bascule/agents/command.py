@@ -32,6 +32,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     mode: str | None = None
     resume: str | None = None
     fork: bool = False
+    fork_at: str | None = None
     skip_permissions: bool = False
 
 
@@ -48,9 +49,13 @@ def build_argv(spec: AgentSpec, found: FoundProgram, launch: Launch) -> list[str
     argv += _group(spec, "mode", driver.mode, mode_name(spec, launch.mode or asking, driver), needed=needed)
     argv += _group(spec, "resume", driver.resume, launch.resume, needed=needed)
     if launch.fork:
-        if not (driver.fork or driver.forks_by_protocol) or launch.resume is None:
+        if not driver.forks or launch.resume is None:
             raise NotSupported(f"{spec.title} can't fork without an earlier conversation.", agent=spec.name)
         argv += driver.fork
+    if launch.fork_at is not None:
+        if not driver.forks_at or not launch.fork:
+            raise NotSupported(f"{spec.title} can't fork at an earlier message here.", agent=spec.name)
+        argv += _group(spec, "fork_at", driver.fork_at, launch.fork_at, needed=False)
     if launch.skip_permissions:
         if not driver.skip_permissions:
             raise NotSupported(f"{spec.title} has no way to skip its permissions here.", agent=spec.name)

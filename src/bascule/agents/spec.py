@@ -153,6 +153,7 @@ class DriverSpec(_Part, frozen=True):
     mode: tuple[Word, ...] = ()
     resume: tuple[Word, ...] = ()
     fork: tuple[Word, ...] = ()
+    fork_at: tuple[Word, ...] = ()  # with `fork`: the copy ends at this point of the conversation
     unknown: str = ""  # what it says when it does not know the conversation that it is to resume
     skip_permissions: tuple[Word, ...] = ()  # only when a person chose it for this session
     prompt: tuple[Word, ...] = ()  # of a terminal: gives it a first prompt, to be answered at once
@@ -175,6 +176,15 @@ class DriverSpec(_Part, frozen=True):
     def resumes(self) -> bool:
         """Whether an earlier conversation can be taken up in this way without a person at its screen."""
         return self.name != "terminal" and (bool(self.resume) or self.tells_by_protocol)
+
+    @property
+    def forks(self) -> bool:
+        return bool(self.fork) or self.forks_by_protocol
+
+    @property
+    def forks_at(self) -> bool:
+        """Whether a copy of a conversation can end at an earlier turn."""
+        return bool(self.fork_at) or self.forks_by_protocol
 
     @property
     def forks_by_protocol(self) -> bool:
@@ -252,7 +262,7 @@ def mistakes(spec: AgentSpec) -> list[tuple[str, str]]:
         found += _search_mistakes("drivers.search", driver.search)
         if driver.asking is not None and driver.asking not in driver.modes:
             found.append(("drivers.asking", f"{driver.asking!r} is not one of the driver's modes"))
-        for key in ("model", "mode", "resume", "prompt"):
+        for key in ("model", "mode", "resume", "fork_at", "prompt"):
             group: tuple[str, ...] = getattr(driver, key)
             if group and not any("{value}" in word for word in group):
                 found.append((f"drivers.{key}", "no word of it holds {value}"))

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from bascule.link.rules import TryRequest
 from bascule.model.commands import SentImage
 from bascule.model.comparisons import MAX_CONTESTANTS
-from bascule.model.events import PermissionMode
+from bascule.model.events import CopiedFrom, PermissionMode
 from bascule.model.fields import Cells, DriverName, Epoch, Name, Seq, Short, Text, Title
 from bascule.model.rules import RuleSpec
 
@@ -34,6 +34,8 @@ class CreateBody(Body, kw_only=True, frozen=True):
     mode: Name | None = None
     resume: Name | None = None
     fork: bool = False
+    fork_at: Name | None = None  # with `fork`: the copy ends with the turn whose end has this `fork_at`
+    copied_from: CopiedFrom | None = None  # shown to people, with a link
     title: Title | None = None
     driver: DriverName | None = None  # one of the agent's ways to be talked to; its first unless said
     cols: Cells | None = None

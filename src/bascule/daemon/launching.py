@@ -235,6 +235,7 @@ class Launcher:
             mode=None if spec.mode else mode_name(agent, started.mode or agent.asking_of(spec), spec),
             resume=None if spec.resume else started.resumed_from,
             fork=started.forked and not spec.fork,
+            fork_at=None if spec.fork_at else started.forked_at,
             history=history,
             quirks=spec.quirks,
             services=spec.services,
@@ -269,6 +270,7 @@ class Launcher:
             mode=started.mode,
             resume=started.resumed_from,
             fork=started.forked,
+            fork_at=started.forked_at,
             skip_permissions=started.skip_permissions,
         )
         found = locate(spec, self._environ, way)
@@ -328,7 +330,8 @@ class Launcher:
             modes=tuple(spec.modes_of(first)),
             drivers=tuple(ways) or tuple(one.name for one in spec.drivers),
             skips_permissions=any(one.skip_permissions for one in spec.drivers),
-            forks=bool(first.fork),
+            forks=first.forks,
+            forks_at=tuple(name for name in ways if spec.driver(name).forks_at),
             login=spec.login.how if spec.login else "",
             unasked=_unasked(spec),
         )

@@ -189,7 +189,7 @@ class Starter:
         """On a process of its own."""
         ledger, started = start.ledger, start.started
         record = ledger.record
-        driver = self._launcher.driver(started, history=record.seq == 0)
+        driver = self._launcher.driver(started, history=record.seq == 0 and started.copied_from is None)
         fresh = fresh_point(record, ledger.pending)
         writes = start.first_writes(driver)
         # The bytes are committed with the facts: whatever stops us now, the next start spawns and delivers.
@@ -287,6 +287,8 @@ def _wanted(command: StartSession, by: str, device: str) -> SessionStarted:
         device=device,
         resumed_from=command.resume,
         forked=command.fork,
+        forked_at=command.fork_at,
+        copied_from=command.copied_from,
         worktree_of=command.worktree_of,
         **asdict(command.options),
     )

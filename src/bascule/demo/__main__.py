@@ -187,6 +187,7 @@ def main() -> int:
     parser.add_argument("--permission-mode", default="default")
     parser.add_argument("--resume", default=None)
     parser.add_argument("--fork-session", action="store_true")
+    parser.add_argument("--resume-session-at", default=None)  # nothing to leave out: it remembers nothing
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     session_id = options.resume if options.resume and not options.fork_session else str(uuid.uuid4())

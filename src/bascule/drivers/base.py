@@ -33,6 +33,7 @@ class DriverLaunch(Struct, frozen=True, omit_defaults=True):
     mode: str | None = None  # as the agent calls it
     resume: str | None = None  # the agent's own id of an earlier conversation
     fork: bool = False  # continue a copy of it, and leave the earlier one as it is
+    fork_at: str | None = None  # the copy ends here, at the end of an earlier turn
     history: bool = False  # log what the agent replays of it
     quirks: tuple[str, ...] = ()  # see `agents/spec.py`
     cues: tuple["Cue", ...] = ()  # of a plain-text agent

@@ -33,6 +33,7 @@ class AgentInfo(Struct, frozen=True, omit_defaults=True):
     # By the way it is talked to: what it runs without asking, a sentence each.
     unasked: dict[str, tuple[str, ...]] = {}
     forks: bool = False  # a conversation can be taken further in a second session
+    forks_at: tuple[str, ...] = ()  # the ways in which that can begin at an earlier turn's end
 
 
 # Agents

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_orig
 
 from msgspec import Meta, Struct
 
-from bascule.model.events import Decision, Image, PermissionMode, StartOptions, snake
+from bascule.model.events import CopiedFrom, Decision, Image, PermissionMode, StartOptions, snake
 from bascule.model.fields import DriverName, Name, Sha256, Short, Text, Title
 
 A = TypeVar("A")
@@ -116,6 +116,8 @@ class StartSession(SessionCommand[SessionBegun], frozen=True, kw_only=True):
     client_message_id: Name | None = None
     resume: Name | None = None  # the agent's own conversation id
     fork: bool = False
+    fork_at: Name | None = None  # the copy ends with this turn of the conversation
+    copied_from: CopiedFrom | None = None  # for people: where the conversation is that was copied
     title: Title | None = None
     driver: DriverName | None = None  # how to talk to it; the agent's first way unless said
     worktree: bool = False  # in a git work tree of its own, beside the repository that `cwd` is in

@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Raw, Struct
 
+from bascule.model.fields import Name, Seq
+
 EMPTY_OBJECT = Raw(b"{}")
 
 EndReason = Literal[
@@ -32,6 +34,13 @@ class StartOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
     cols: int | None = None  # of a terminal
     rows: int | None = None
     skip_permissions: bool = False  # a person chose that this agent asks nothing in its terminal
+
+
+class CopiedFrom(Struct, frozen=True, forbid_unknown_fields=True):
+    """The session whose conversation another one began as a copy of, and the first number not in the copy."""
+
+    session: Name
+    seq: Seq
 
 
 class Image(Struct, frozen=True):

@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 
 from bascule.model.event_values import (
     EMPTY_OBJECT,
+    CopiedFrom,
     Decision,
     Diff,
     EndReason,
@@ -59,6 +60,8 @@ class SessionStarted(StartOptions, Event, frozen=True, tag_field="type", tag=sna
     device: str = ""  # the machine it runs on, by its lasting id
     resumed_from: str | None = None  # the agent's own id of an earlier conversation
     forked: bool = False
+    forked_at: str | None = None  # the copy ends here (a `TurnEnded.fork_at`); None: at its end
+    copied_from: CopiedFrom | None = None  # where a person can read what was copied
     demo: bool = False
     process: str = ""  # the keeper's name of the process it shares with others; empty: one of its own
     worktree_of: str | None = None  # the folder whose work tree `cwd` is
@@ -180,6 +183,7 @@ class TurnEnded(Event, frozen=True):
     cost_usd: float | None = None  # of the whole session so far, as the agent counts it
     duration_ms: int | None = None
     message: str | None = None  # what went wrong, in the agent's words
+    fork_at: str | None = None  # the agent's own id of this point, if a copy of the conversation can end here
 
 
 class Interrupted(Event, frozen=True):

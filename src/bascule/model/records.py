@@ -7,7 +7,14 @@ from typing import Literal
 
 from msgspec import Raw, Struct, structs
 
-from bascule.model.events import PermissionAnswered, PermissionMode, PromptQueued, QuestionAnswered, RuleAdded
+from bascule.model.events import (
+    CopiedFrom,
+    PermissionAnswered,
+    PermissionMode,
+    PromptQueued,
+    QuestionAnswered,
+    RuleAdded,
+)
 from bascule.model.lifecycle import Phase
 
 
@@ -66,6 +73,8 @@ class SessionRecord(Struct, omit_defaults=True):
     worktree_of: str | None = None  # the folder this session's work is meant for, when it has a work tree
     added: int = 0  # lines its own edits added and removed, all in all
     removed: int = 0
+    forks_after: int = 0  # of the turns after this number the agent can copy its conversation up to one
+    copied_from: CopiedFrom | None = None  # the session whose conversation this one began as a copy of
     pull_request: str | None = None  # the newest one a command of its own ended by naming
     # Begun outside Bascule and read from the agent's own files, until it is continued here.
     found: bool = False

@@ -75,7 +75,6 @@ NoRecordChange = (
     | CommandsChanged
     | ModelsChanged
     | StderrWritten
-    | Note
     | Unrecognised
     | Bell
 )
@@ -200,6 +199,8 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
         case AgentSpawned():
             record.spawned = True
         case SessionReady():
+            if event.agent_session_id and event.agent_session_id != record.agent_session_id:
+                record.forks_after = record.seq
             record.agent_session_id = event.agent_session_id or record.agent_session_id
             record.model = event.model or record.model
             record.agent_version = event.version or record.agent_version
@@ -210,6 +211,9 @@ def _advance_record(record: SessionRecord, at: str, event: AnyEvent) -> None:
         case PromptSent():
             record.title = record.title or title_from(event.text)
             record.turns += 1
+        case Note():
+            if event.code == "compacted":  # its agent has only the summary of what was before
+                record.forks_after = record.seq
         case TurnEnded():
             record.cost_usd = event.cost_usd if event.cost_usd is not None else record.cost_usd
         case PermissionRequested() | QuestionAsked():
@@ -257,6 +261,7 @@ def _start_record(record: SessionRecord, at: str, event: SessionStarted) -> None
     record.skip_permissions, record.found = event.skip_permissions, event.found
     record.process = event.process
     record.worktree_of = event.worktree_of
+    record.copied_from = event.copied_from or record.copied_from
     record.created_at = record.created_at or at
     record.created_by = record.created_by or event.by
     record.end_reason = record.end_message = record.code = record.signal = None

@@ -12,7 +12,7 @@ from bascule.drivers.codex.requests import CodexRequests
 from bascule.drivers.codex.state import MAX_WARNINGS, Asked, DriverState
 from bascule.drivers.event_buffer import EventBuffer
 from bascule.drivers.jsonrpc import message as rpc
-from bascule.drivers.lenient import JsonObject, loosely, mapping, objects, text, true, whole, words
+from bascule.drivers.lenient import MAX_ID, JsonObject, loosely, mapping, objects, text, true, whole, words
 from bascule.model.events import (
     ModelChanged,
     Note,
@@ -218,7 +218,8 @@ class Decoder:
             state.model, state.trying = state.trying, ""
             self._out.put(ModelChanged(state.model))
         usage = Usage(*state.usage) if any(state.usage) else None
-        self._out.put(TurnEnded(reason, usage, None, whole(turn, "durationMs"), message))
+        took, turn_id = whole(turn, "durationMs"), words(turn, "id", MAX_ID) or None
+        self._out.put(TurnEnded(reason, usage, None, took, message, turn_id))
         state.usage = (0, 0, 0, 0)
         self._handshake.turn_over()
 

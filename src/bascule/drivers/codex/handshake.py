@@ -86,7 +86,9 @@ class CodexHandshake:
         if state.launch.resume is None:
             return WRITER.request(number, "thread/start", {"cwd": state.launch.cwd, **settings})
         params: dict[str, object] = {"threadId": state.launch.resume, **settings}
-        if not state.launch.history:
+        if state.launch.fork_at is not None:
+            params["lastTurnId"] = state.launch.fork_at
+        elif not state.launch.history:
             params["excludeTurns"] = True
         return WRITER.request(number, "thread/fork" if state.launch.fork else "thread/resume", params)
 
@@ -96,6 +98,11 @@ class CodexHandshake:
         if thread_id is None or len(thread_id) > MAX_ID:
             self.refused("open", "It opened a thread without naming it.")
             return
+        turns = objects(thread, "turns")
+        # A version that does not know `lastTurnId` ignores it, and copies what a person wants left out.
+        if state.launch.fork_at not in (None, text(turns[-1], "id") if turns else ""):
+            self.refused("open", "It copied the whole conversation, not the part before this message.")
+            return
         state.thread_id = thread_id
         state.model = (text(answer, "model") or text(thread, "model") or "")[:MAX_ID] or None
         state.version = (text(thread, "cliVersion") or state.version or "")[:80] or None
@@ -103,7 +110,7 @@ class CodexHandshake:
             message = "The earlier conversation is not shown here; the agent remembers it."
             self._out.put(Note("history_skipped", message))
         elif state.launch.resume is not None and state.launch.history:
-            tell(self._out, state.launch.run, objects(thread, "turns"))
+            tell(self._out, state.launch.run, turns)
         self._out.put(SessionReady(thread_id, state.model, state.version, state.mode))
         state.stage = "ready"
         self._send("models", WRITER.request(state.new_id("models"), "model/list", {}))

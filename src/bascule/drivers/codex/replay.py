@@ -7,7 +7,7 @@ from bascule.drivers.base import DriverLaunch
 from bascule.drivers.codex.items import Items
 from bascule.drivers.codex.state import DriverState
 from bascule.drivers.event_buffer import EventBuffer
-from bascule.drivers.lenient import JsonObject, clip, objects, text
+from bascule.drivers.lenient import MAX_ID, JsonObject, clip, objects, text, words
 from bascule.model.events import PromptSent, StopReason, TurnEnded
 
 MAX_PROMPT = 64 * 1024
@@ -26,4 +26,5 @@ def tell(out: EventBuffer, run: str, turns: list[JsonObject]) -> None:
             elif isinstance(item.get("id"), str) and isinstance(item.get("type"), str):
                 items.complete(Raw(encode(item)))
         items.end_all("The turn ended before this tool reported back.")
-        out.put(TurnEnded(_STOPS.get(text(turn, "status") or "", "other")))
+        reason = _STOPS.get(text(turn, "status") or "", "other")
+        out.put(TurnEnded(reason, fork_at=words(turn, "id", MAX_ID) or None))

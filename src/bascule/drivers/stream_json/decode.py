@@ -99,9 +99,11 @@ class Decoder:
         if not line.isascii():
             line.decode()  # raises on broken UTF-8, which raw fields would pass on unchecked
         if isinstance(said, Assistant):
+            self._state.passed(said.uuid, said.parent_tool_use_id)
             self._messages.complete(said, line)
             return None
         if isinstance(said, User):
+            self._state.passed(said.uuid, said.parent_tool_use_id)
             return turns.hear_user(self._state, self._out, said, self._requests.settled_by_tool)
         return self._requests.request(said)
 
@@ -111,8 +113,7 @@ class Decoder:
         line.decode()
         match kind:
             case "assistant":
-                self._messages.complete(damaged_assistant(line), line)
-                return None
+                return self._understand(damaged_assistant(line), line)
             case "user":
                 heard = damaged_user(_object.decode(line))
                 return "a user message without content" if heard is None else self._understand(heard, line)
@@ -173,6 +174,8 @@ class Decoder:
 
     def _init(self, said: JsonObject) -> None:
         self._state.info.tried = self._state.info.trying
+        if text(said, "session_id") != self._state.info.agent_session_id:
+            self._state.last = ""
         self._ready(
             agent_session_id=text(said, "session_id"),
             model=self._known_model(text(said, "model")),

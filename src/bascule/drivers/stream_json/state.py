@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bascule.drivers.bounded import forget_oldest
+from bascule.drivers.lenient import MAX_ID
 
 BlockKind = Literal["assistant", "thinking", "tool", "other"]
 
@@ -81,6 +82,7 @@ class DriverState(Struct, omit_defaults=True):
     spoken: bool = False  # a message of the agent was understood
     interrupted: bool = False  # the agent reported an interrupt in this turn
     failure: str = ""  # an API error the agent reported in this turn; its result will say it again
+    last: str = ""  # the newest message of the conversation, by its id there
     info: ReportedInfo = msgspec.field(default_factory=ReportedInfo, name="facts")
     messages: list[Message] = []
     streams: dict[str, str] = {}  # the message being streamed, by the tool call of the sub-agent ("" is none)
@@ -91,6 +93,11 @@ class DriverState(Struct, omit_defaults=True):
         self.requests[request_id] = request
         forget_oldest(self.requests, MAX_OPEN, lambda request: request.open)
         forget_oldest(self.requests, MAX_SETTLED, lambda request: not request.open)
+
+    def passed(self, uuid: object, parent: object) -> None:
+        """A message went by; those of a sub-agent (`parent`) are no part of the conversation itself."""
+        if isinstance(uuid, str) and len(uuid) <= MAX_ID and parent is None:
+            self.last = uuid
 
     def foreign_id(self, request_id: str) -> str:
         """The agent's own id of a request."""

@@ -69,6 +69,7 @@ def end_turn(state: DriverState, out: EventBuffer, result: JsonObject) -> None:
             number(result, "total_cost_usd"),
             whole(result, "duration_ms"),
             message,
+            state.last or None,
         )
     )
     state.interrupted = False

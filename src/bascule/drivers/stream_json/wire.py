@@ -92,6 +92,7 @@ class Assistant(Struct, tag_field="type", tag="assistant", gc=False):
     message: AssistantBody
     parent_tool_use_id: Id | None = None
     is_api_error_message: bool | None = None
+    uuid: object = None  # its id in the conversation, at which a copy can end
 
 
 class _RawBody(Struct, gc=False):
@@ -104,6 +105,7 @@ class _RawAssistant(Struct, gc=False):
     message: _RawBody
     parent_tool_use_id: Id | None = None
     is_api_error_message: bool | None = None
+    uuid: object = None
 
 
 # The user's side --------------------------------------------------------------------------------------
@@ -128,6 +130,8 @@ class User(Struct, tag_field="type", tag="user", gc=False):
     tool_use_result: object = None  # the structured result beside the one the model reads
     tool_result_meta: object = None  # how each call was decided
     synthetic: object = msgspec.field(default=None, name="isSynthetic")
+    parent_tool_use_id: object = None
+    uuid: object = None
 
 
 class ControlRequest(Struct, tag_field="type", tag="control_request", gc=False):
@@ -154,7 +158,7 @@ def damaged_assistant(line: bytes) -> Assistant:
     usage = loosely(said.message.usage)
     tokens = ContextTokens(*(whole(usage, name) for name in ContextTokens.__struct_fields__))
     body = AssistantBody(said.message.id, blocks, tokens)
-    return Assistant(body, said.parent_tool_use_id, said.is_api_error_message)
+    return Assistant(body, said.parent_tool_use_id, said.is_api_error_message, said.uuid)
 
 
 def _read(raw: Raw) -> ContentBlock:
@@ -182,4 +186,5 @@ def damaged_user(said: JsonObject) -> User | None:
             for block in objects(body, "content")
         ]
     outcome, metas = said.get("tool_use_result"), said.get("tool_result_meta")
-    return User(UserBody(content), outcome, metas, said.get("isSynthetic"))
+    parent, uuid = said.get("parent_tool_use_id"), said.get("uuid")
+    return User(UserBody(content), outcome, metas, said.get("isSynthetic"), parent, uuid)

@@ -103,6 +103,8 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
         client_message_id=body.client_message_id,
         resume=body.resume,
         fork=body.fork,
+        fork_at=body.fork_at,
+        copied_from=body.copied_from,
         title=body.title,
         driver=body.driver,
         worktree=body.worktree,

@@ -16,6 +16,7 @@
  * @property {{id: string, insert: import('../shell/composer/composer.js').Insert | null}} usePrompt a prompt to be used
  * @property {{promptId: string, version: number, sessionId: string}} promptSent of the library, in a message
  * @property {{id: string, images: import('./types.d.ts').SentImage[]}} givenBack a refused message is a draft again
+ * @property {{id: string, images: import('./types.d.ts').SentImage[]}} edit an earlier message is in the composer
  * @property {string} insertPrompt a prompt to be put into the message
  * @property {null} write the focus goes to where a person writes next
  */

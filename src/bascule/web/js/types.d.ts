@@ -9,6 +9,8 @@ export interface SessionStarted {
   device?: string;
   resumed_from?: string | null;
   forked?: boolean;
+  forked_at?: string | null;
+  copied_from?: CopiedFrom | null;
   demo?: boolean;
   process?: string;
   worktree_of?: string | null;
@@ -133,6 +135,7 @@ export interface TurnEnded {
   cost_usd?: number | null;
   duration_ms?: number | null;
   message?: string | null;
+  fork_at?: string | null;
 }
 
 export interface Interrupted {
@@ -475,6 +478,8 @@ export interface SessionRecord {
   worktree_of: string | null;
   added: number;
   removed: number;
+  forks_after: number;
+  copied_from: CopiedFrom | null;
   pull_request: string | null;
   found: boolean;
 }
@@ -513,6 +518,7 @@ export interface AgentInfo {
   status?: 'idle' | 'starting' | 'connected' | 'disconnected' | 'reconnecting';
   unasked?: Record<string, string[]>;
   forks?: boolean;
+  forks_at?: string[];
 }
 
 export interface AuditRecord {
@@ -1097,6 +1103,8 @@ export interface CreateBody {
   mode?: string | null;
   resume?: string | null;
   fork?: boolean;
+  forkAt?: string | null;
+  copiedFrom?: CopiedFrom | null;
   title?: string | null;
   driver?: 'stream_json' | 'acp' | 'codex' | 'plain' | 'terminal' | null;
   cols?: number | null;
@@ -1396,6 +1404,8 @@ export interface SessionView {
   worktree_of: string | null;
   added: number;
   removed: number;
+  forks_after: number;
+  copied_from: CopiedFrom | null;
   pull_request: string | null;
   found: boolean;
   model: string | null;
@@ -1507,6 +1517,11 @@ export interface UsageSums {
   costUsd: number | null;
   agents: AgentSums[];
   costliest: SessionView[];
+}
+
+export interface CopiedFrom {
+  session: string;
+  seq: number;
 }
 
 export interface Image {

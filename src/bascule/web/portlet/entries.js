@@ -18,8 +18,9 @@ const FOLD_LETTERS = 1200;
 /**
  * @param {import('../js/types.d.ts').PromptEntry} entry
  * @param {(text: string) => void} keep in the prompt library
+ * @param {((seq: number) => void) | null} edit and send in a new session; null: it can't be
  */
-export function promptBox(entry, keep) {
+export function promptBox(entry, keep, edit) {
   const text = tame(entry.text);
   const long = text.length > FOLD_LETTERS || text.split('\n', FOLD_LINES + 1).length > FOLD_LINES;
   const said = h('div', { class: `said ${long ? 'is-folded' : ''}`.trim(), dir: 'auto' }, text);
@@ -39,6 +40,13 @@ export function promptBox(entry, keep) {
         icon('book', 12),
         'Save as prompt',
       ),
+      edit &&
+        h(
+          'button',
+          { type: 'button', class: 'user-message__edit', onclick: () => edit(entry.first_seq) },
+          icon('edit', 12),
+          'Edit and resend',
+        ),
     ),
   );
 }

@@ -1,7 +1,8 @@
 /**
  * The frame an agent's words live in. It has no secret and no network; it is told everything over one port and can
  * ask for a few harmless things: other entries of its own conversation, a search in it, a link to be opened, text to
- * be copied, the changes to be shown, a second session to be offered, a key of the shell's own to be heard.
+ * be copied, the changes to be shown, a second session to be offered, a message to
+ * be edited, a key of the shell's own to be heard.
  */
 
 import { h } from '../js/dom.js';
@@ -53,6 +54,8 @@ const view = new View(column, {
   link: (href) => tell({ type: 'link', href, ...clicked }),
   changes: (seq) => tell({ type: 'changes', seq }),
   branch: () => tell({ type: 'branch' }),
+  edit: (seq) => tell({ type: 'edit', seq }),
+  source: () => tell({ type: 'source' }),
   keep: (text) => tell({ type: 'keep', text }),
   draw: (wanted) => drawer.draw(wanted),
 });
@@ -159,6 +162,8 @@ const takes = {
   },
   may: (message) => {
     view.mayContinue = message.branch === true;
+    view.editsAfter = message.editsAfter;
+    view.source = message.source;
     document.body.classList.toggle('may-keep', message.keep === true);
     schedule();
   },

@@ -75,6 +75,22 @@ export function eventLine(entry, view) {
  * @param {View} view
  */
 function begun(entry, event, view) {
+  if (event.copied_from)
+    return h(
+      'div',
+      { class: 'gap-line' },
+      h(
+        'span',
+        null,
+        event.resumed_from ? 'The messages before this are in ' : 'Begun again from ',
+        h(
+          'button',
+          { type: 'button', class: 'link', onclick: () => view.ask.source() },
+          view.source ? `“${tame(view.source)}”` : 'another session',
+        ),
+        ', which stays as it is',
+      ),
+    );
   if (event.resumed_from)
     return h(
       'div',

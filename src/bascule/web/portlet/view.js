@@ -1,6 +1,7 @@
 /** Keeps the transcript's elements in step with the folded entries; draws only what changed. */
 
 import { h } from '../js/dom.js';
+import { pointBefore } from '../js/forks.js';
 import { blocksOf, entriesOf, keysOf } from './blocks.js';
 import { Thought, planCard, promptBox, requestLine } from './entries.js';
 import { eventLine } from './notes.js';
@@ -19,6 +20,8 @@ import { rawEntries } from './raw.js';
  *   link: (href: string) => void,
  *   changes: (seq: number) => void,
  *   branch: () => void,
+ *   edit: (seq: number) => void,
+ *   source: () => void,
  *   keep: (text: string) => void,
  *   file?: (path: string, line: number) => void,
  *   draw?: import('./markdown.js').Ask['draw'],
@@ -36,6 +39,8 @@ export class View {
     this.ask = ask;
     this.cwd = '';
     this.mayContinue = false; // whether this agent's conversation can be taken further in a second session
+    this.editsAfter = /** @type {number | null} */ (null); // messages after this number can be edited
+    this.source = ''; // the title of the session whose conversation this one began as a copy of
     this.following = true; // whether the reader is at the end
     /** @type {Set<string>} tool calls that wait for a person */
     this.waiting = new Set();
@@ -163,7 +168,15 @@ export class View {
       first.kind === 'turn' &&
       [next === undefined && this.state.after === null && this.mayContinue, this.state.before === null].join();
     const waited = all.reduce((sum, entry) => sum + (entry.kind === 'tool' ? this.#waited(entry) : 0), 0);
-    return [...all, waits, waited, block.last, until, foot];
+    const edits = first.kind === 'prompt' && this.#mayEdit(first);
+    const source = first.kind === 'event' && this.source;
+    return [...all, waits, waited, block.last, until, foot, edits, source];
+  }
+
+  /** @param {import('../js/types.d.ts').PromptEntry} entry */
+  #mayEdit(entry) {
+    const { entries } = this.state;
+    return this.editsAfter !== null && Boolean(pointBefore(entries, entries.indexOf(entry), this.editsAfter));
   }
 
   /** @param {Block} block */
@@ -192,7 +205,7 @@ export class View {
     const [entry] = block.entries;
     switch (entry.kind) {
       case 'prompt':
-        return promptBox(entry, this.ask.keep);
+        return promptBox(entry, this.ask.keep, this.#mayEdit(entry) ? this.ask.edit : null);
       case 'text':
         return this.#text(entry, next?.entries[0].at ?? null);
       case 'tool':

@@ -14,7 +14,8 @@ import { createOutbox } from './outbox.js';
 import { createSessionList } from './session_list.js';
 import { takePushes } from './pushes.js';
 import { keepInPlace, restored, secret } from './storage.js';
-import { mayBranch, offerBranch, tellWhenKnown } from './session/branching.js';
+import { mayBranch, offerBranch, showSource, tellCopies } from './session/branching.js';
+import { editMessage } from './session/editing.js';
 import { FIRST, isGuest, mayStart } from './state.js';
 import { ownNames } from './sessions.js';
 import { closeTab } from './session/tabs.js';
@@ -41,6 +42,8 @@ export function createApp(framePlace) {
       more: (id, place, number) => void live.more(id, place, number),
       search: (id, text) => void live.search(id, text),
       branch: (id) => offerBranch(app, id),
+      edit: (id, seq) => void editMessage(app, id, seq).catch(notices.trouble),
+      source: (id) => showSource(app, id),
       link: (href, at) => openLink(notices.copy, href, at),
       copy: (text) => notices.copy(text),
       keep: (text) => events.emit('keepPrompt', text),
@@ -84,8 +87,7 @@ export function createApp(framePlace) {
   const offer = (command) => void commands.push(command);
 
   store.subscribe(keepInPlace);
-  tellWhenKnown(store, frames);
-  const { lookAgain } = connecting;
+  tellCopies(store, frames);
   const app = {
     store,
     events,
@@ -98,7 +100,7 @@ export function createApp(framePlace) {
     goTo,
     offer,
     commands,
-    lookAgain,
+    lookAgain: connecting.lookAgain,
     ...notices,
     openLink: (/** @type {string} */ href, /** @type {import('./links.js').Point} */ at) =>
       openLink(notices.copy, href, at),

@@ -111,6 +111,7 @@ export const FIRST = {
   requestPick: /** @type {Record<string, string>} */ (table()),
   later: /** @type {Record<string, boolean>} */ (table()),
   held: /** @type {Held[]} */ ([]),
+  edits: /** @type {Record<string, import('./session/editing.js').Edit>} earlier messages being edited */ (table()),
   notes: /** @type {{id: number, text: string, tone?: string, action?: {label: string, run: () => void}}[]} */ ([]),
   confirm: /** @type {Confirmation | null} */ (null),
   side: true,
@@ -175,6 +176,8 @@ export const filledRecord = (record) => ({
   started_seq: 0,
   added: 0,
   removed: 0,
+  forks_after: 0,
+  copied_from: null,
   pull_request: null,
   ...record,
 });

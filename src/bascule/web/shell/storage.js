@@ -50,6 +50,7 @@ export function restored() {
     theme: ['dark', 'light'].includes(kept.theme) ? kept.theme : 'auto',
     seen: table(kept.seen && typeof kept.seen === 'object' ? kept.seen : {}),
     held: Array.isArray(kept.held) ? kept.held : [],
+    edits: table(kept.edits && typeof kept.edits === 'object' ? kept.edits : {}),
   };
 }
 
@@ -58,7 +59,7 @@ export function restored() {
  * @param {State} before
  */
 export function keepInPlace(now, before) {
-  const parts = /** @type {const} */ (['tabs', 'side', 'collapsed', 'pins', 'panel', 'theme', 'seen', 'held']);
+  const parts = /** @type {const} */ (['tabs', 'side', 'collapsed', 'pins', 'panel', 'theme', 'seen', 'held', 'edits']);
   if (parts.every((part) => now[part] === before[part])) return;
   localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(parts.map((part) => [part, now[part]]))));
 }

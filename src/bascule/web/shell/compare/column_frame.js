@@ -23,6 +23,8 @@ export function columnFrame(app, place, opened) {
         ),
       search: (id, text) => frames.hits(id, text, null),
       branch: () => undefined,
+      edit: () => undefined,
+      source: () => undefined,
       keep: (text) => app.events.emit('keepPrompt', text),
       link: (href, at) => app.openLink(href, at),
       copy: (text) => app.copy(text),

@@ -3,6 +3,7 @@
 import { newKey } from '../../js/api.js';
 import { h, update } from '../../js/dom.js';
 import { control } from '../parts.js';
+import { editBar, editDraft, endEdit, resend } from '../session/editing.js';
 import { isOver, isReconnecting } from '../sessions.js';
 import { mayAct, openRequests, shownSession } from '../state.js';
 import { draftOf, keepDraft } from '../storage.js';
@@ -34,6 +35,7 @@ export function mountComposer(root, app, queue, prompts) {
   root.append(composer.closed, composer.box, composer.under);
   app.events.on('mention', (path) => composer.mention(path));
   app.events.on('givenBack', ({ id, images }) => composer.takeBack(id, images));
+  app.events.on('edit', ({ id, images }) => composer.edit(id, images));
   app.events.on('write', () => composer.write());
   app.events.on('insertPrompt', (id) => composer.insertPrompt(id));
   app.store.subscribe((state) => composer.draw(state));
@@ -53,7 +55,9 @@ class Composer {
     /** Prompts of the library in the messages not sent yet, by session. @type {Map<string, Origin[]>} */
     this.used = new Map();
     this.id = ''; // of the session in view
-    /** Those not sent yet, by session. @type {Map<string, import('./text_box.js').Picture[]>} */
+    this.draft = ''; // the name of what is written: the session's id, or that of its message that is edited
+    this.resending = false;
+    /** Those not sent yet, by draft. @type {Map<string, import('./text_box.js').Picture[]>} */
     this.pictures = new Map();
     this.escapedAt = 0;
     this.text = textBox(
@@ -85,10 +89,12 @@ class Composer {
   }
 
   #build() {
+    this.editing = h('div');
     this.remarks = h('div');
     this.shots = h('div');
     this.row = h('div', { class: 'composer__row' });
-    this.box = h('div', { class: 'composer' }, this.menu.element, this.remarks, this.shots, this.area, this.row);
+    const parts = [this.menu.element, this.editing, this.remarks, this.shots, this.area, this.row];
+    this.box = h('div', { class: 'composer' }, ...parts);
     this.closed = h('div', { class: 'closed', hidden: true });
     this.under = h('p', { class: 'under' });
   }
@@ -116,17 +122,17 @@ class Composer {
   }
 
   #pictures() {
-    return this.pictures.get(this.id) ?? [];
+    return this.pictures.get(this.draft) ?? [];
   }
 
   /** @param {import('./text_box.js').Picture[]} pictures */
   #setPictures(pictures) {
-    this.pictures.set(this.id, pictures);
+    this.pictures.set(this.draft, pictures);
     this.draw(this.app.store.get());
   }
 
   #changed() {
-    keepDraft(this.id, this.area.value);
+    keepDraft(this.draft, this.area.value);
     if (!this.area.value.trim()) this.used.delete(this.id);
     this.menu.look();
     this.types(Boolean(this.area.value.trim()));
@@ -186,6 +192,7 @@ class Composer {
   send() {
     const { app, id } = this;
     const state = app.store.get();
+    if (state.edits[id]) return void this.#resend(state.edits[id]);
     const comments = state.comments[id] ?? [];
     const text = withComments(this.area.value.trim(), comments);
     const images = this.#pictures();
@@ -200,13 +207,49 @@ class Composer {
   }
 
   /**
+   * An earlier message is the draft now; what was written before waits for its end.
+   * @param {string} id
+   * @param {import('./text_box.js').Picture[]} images
+   */
+  edit(id, images) {
+    this.pictures.set(editDraft(id), images);
+    this.draft = ''; // read again, though it may be in view already
+    this.app.store.flush();
+    this.draw(this.app.store.get());
+    if (id === this.id) this.area.focus();
+  }
+
+  /**
+   * What was written stays here until a new session has it.
+   * @param {import('../session/editing.js').Edit} edit
+   */
+  async #resend(edit) {
+    const { app, id } = this;
+    const [text, images] = [this.area.value.trim(), this.#pictures()];
+    if ((!text && !images.length) || this.resending) return;
+    this.resending = true;
+    this.draw(app.store.get());
+    const made = await resend(app, id, edit, text || 'See the picture.', images, () => this.send());
+    this.resending = false;
+    if (made) this.#endEdit(id);
+    this.draw(app.store.get());
+    if (made) app.go({ name: 'session', id: made });
+  }
+
+  /** @param {string} id */
+  #endEdit(id) {
+    this.pictures.delete(editDraft(id));
+    endEdit(this.app, id);
+  }
+
+  /**
    * A message was refused; its text is in the draft again.
    * @param {string} id
    * @param {import('./text_box.js').Picture[]} images
    */
   takeBack(id, images) {
     if (images.length) this.pictures.set(id, [...images, ...(this.pictures.get(id) ?? [])]);
-    if (id !== this.id) return;
+    if (id !== this.draft) return;
     this.text.set(draftOf(id));
     this.draw(this.app.store.get());
   }
@@ -221,10 +264,14 @@ class Composer {
     this.menu.close();
   }
 
-  /** @param {string} id */
-  #show(id) {
+  /**
+   * @param {string} id
+   * @param {string} draft
+   */
+  #show(id, draft) {
     this.id = id;
-    this.area.value = draftOf(id);
+    this.draft = draft;
+    this.area.value = draftOf(draft);
     this.menu.close();
     this.past.forget();
     setTimeout(this.text.grow);
@@ -233,14 +280,16 @@ class Composer {
   /** @param {State} state */
   draw(state) {
     const id = shownSession(state) ?? '';
-    if (id !== this.id) this.#show(id);
+    const edits = Boolean(state.edits[id]);
+    const draft = edits ? editDraft(id) : id;
+    if (id !== this.id || draft !== this.draft) this.#show(id, draft);
     const session = state.sessions[id];
     const here = session && state.route.name !== 'inbox';
-    const writes = here && !isOver(session) && mayAct(state, id);
+    const writes = here && (edits || !isOver(session)) && mayAct(state, id);
     const requests = openRequests(state, id);
     // A question takes the composer's place.
-    this.box.hidden = !writes || requests[0]?.kind === 'question';
-    this.closed.hidden = !here || (writes && !isReconnecting(session));
+    this.box.hidden = !writes || (requests[0]?.kind === 'question' && !edits);
+    this.closed.hidden = !here || (writes && (edits || !isReconnecting(session)));
     this.under.hidden = this.box.hidden || requests.length > 0;
     if (!session) return;
     if (!this.closed.hidden) update(this.closed, closedView(this.app, state, session));
@@ -254,11 +303,15 @@ class Composer {
    */
   #drawBox(state, session) {
     const { app, id, area } = this;
-    const off = (session.phase === 'starting' && !isReconnecting(session)) || session.phase === 'ending';
+    const edits = Boolean(state.edits[id]);
+    const off = edits
+      ? this.resending
+      : (session.phase === 'starting' && !isReconnecting(session)) || session.phase === 'ending';
     this.box.classList.toggle('is-disabled', off);
     area.disabled = off;
     area.placeholder = placeholder(state, session);
-    const comments = state.comments[id] ?? [];
+    update(this.editing, [edits && editBar(() => this.#endEdit(id))]);
+    const comments = edits ? [] : (state.comments[id] ?? []);
     const dropComment = (/** @type {number} */ n) =>
       setComments(
         app,
@@ -275,10 +328,12 @@ class Composer {
   #drawRow(state) {
     const session = state.sessions[this.id];
     if (!session) return;
-    const empty = !this.area.value.trim() && !this.#pictures().length && !state.comments[this.id]?.length;
+    const edits = Boolean(state.edits[this.id]);
+    const remarks = !edits && state.comments[this.id]?.length;
+    const empty = !this.area.value.trim() && !this.#pictures().length && !remarks;
     update(
       this.row,
-      buttonRow(this.app, state, session, empty, () => this.send()),
+      buttonRow(this.app, state, session, { empty, edits }, () => this.send()),
     );
     const slot = this.row.querySelector('[data-key=clip]');
     if (slot && !slot.contains(this.attach[0])) slot.append(...this.attach);

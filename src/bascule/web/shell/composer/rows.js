@@ -19,10 +19,10 @@ import { usageRing } from './usage.js';
  * @param {App} app
  * @param {State} state
  * @param {SessionRecord} session
- * @param {boolean} empty
+ * @param {{empty: boolean, edits: boolean}} written whether it is nothing; whether it is an earlier message
  * @param {() => void} send
  */
-export const buttonRow = (app, state, session, empty, send) => [
+export const buttonRow = (app, state, session, { empty, edits }, send) => [
   h('span', { 'data-island': '', 'data-key': 'clip' }),
   h(
     'span',
@@ -41,7 +41,13 @@ export const buttonRow = (app, state, session, empty, send) => [
       type: 'button',
       class: 'send',
       'data-key': 'send',
-      title: empty ? 'Write something first' : isWorking(session) ? 'Queue it: it is sent when the turn ends' : 'Send',
+      title: empty
+        ? 'Write something first'
+        : edits
+          ? 'Send in a new session'
+          : isWorking(session)
+            ? 'Queue it: it is sent when the turn ends'
+            : 'Send',
       'aria-label': 'Send',
       disabled: empty,
       onclick: send,

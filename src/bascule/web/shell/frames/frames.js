@@ -26,6 +26,8 @@ export class Frames {
    *   more: (id: string, place: Record<string, number>, number: number) => void,
    *   search: (id: string, text: string) => void,
    *   branch: (id: string) => void,
+   *   edit: (id: string, seq: number) => void,
+   *   source: (id: string) => void,
    *   keep: (text: string) => void,
    *   link: (href: string, at: import('../links.js').Point) => void,
    *   copy: (text: string) => void,
@@ -107,6 +109,13 @@ export class Frames {
         break;
       case 'branch':
         if (pressed() && this.mayBranch(id)) this.answers.branch(id);
+        break;
+      case 'edit':
+        if (pressed() && Number.isSafeInteger(message.seq) && this.editsAfter(id) !== null)
+          this.answers.edit(id, message.seq);
+        break;
+      case 'source':
+        if (pressed()) this.answers.source(id);
         break;
       case 'file':
         if (typeof message.path === 'string' && message.path.length <= MAX_PATH && pressed())
@@ -205,6 +214,18 @@ export class Frames {
   /** Whether this browser may read a session's files. */
   mayFiles = () => true;
 
+  /**
+   * After which number a session's messages can be edited; null: they can't.
+   * @type {(id: string) => number | null}
+   */
+  editsAfter = () => null;
+
+  /**
+   * The title of the session whose conversation this one began as a copy of, where it is known.
+   * @type {(id: string) => string}
+   */
+  sourceTitle = () => '';
+
   /** @param {string} id */
   forget(id) {
     this.frames.get(id)?.frame.remove();
@@ -252,7 +273,8 @@ export class Frames {
    * @param {string} id
    */
   tellMay(id) {
-    this.tell(id, { type: 'may', branch: this.mayBranch(id), keep: this.mayKeep() });
+    const [editsAfter, source] = [this.editsAfter(id), this.sourceTitle(id)];
+    this.tell(id, { type: 'may', branch: this.mayBranch(id), keep: this.mayKeep(), editsAfter, source });
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Going on from a finished turn in a second session, where the agent can; the first one stays as it is. */
 
 import { mayStart } from '../state.js';
+import { editsAfter } from './editing.js';
 
 /** @typedef {import('../state.js').State} State */
 
@@ -11,7 +12,8 @@ import { mayStart } from '../state.js';
 export function mayBranch(state, id) {
   const session = state.sessions[id];
   const agent = state.agents.find((one) => one.name === session?.agent);
-  return Boolean(session?.agent_session_id && agent?.forks && mayStart(state));
+  const first = agent?.drivers?.[0] ?? session?.driver; // `forks` is said of this way
+  return Boolean(session?.agent_session_id && agent?.forks && first === session.driver && mayStart(state));
 }
 
 /**
@@ -30,25 +32,52 @@ export function offerBranch(app, id) {
  * @param {string} id
  */
 async function branch(app, id) {
-  const { agent, cwd, model, title, agent_session_id: resume } = app.store.get().sessions[id];
+  const { agent, device, cwd, model, title, seq, agent_session_id: resume } = app.store.get().sessions[id];
   const made = await app.api.create({
     agent,
+    device: device || undefined,
     cwd,
     model: model ?? undefined,
     title: title ? `${title}, continued`.slice(0, 200) : undefined,
     resume,
     fork: true,
+    copiedFrom: { session: id, seq },
   });
   app.go({ name: 'session', id: made.sessionId ?? made.id });
 }
 
 /**
- * Agents and records come when they come; a frame is told when its answer changes.
+ * Of the session whose conversation this one began as a copy of, if this page has it.
+ * @param {State} state
+ * @param {string} id
+ */
+const sourceTitle = (state, id) => state.sessions[state.sessions[id]?.copied_from?.session ?? '']?.title ?? '';
+
+/**
+ * Go to where the copy ends.
+ * @param {import('../app.js').App} app
+ * @param {string} id
+ */
+export function showSource(app, id) {
+  const from = app.store.get().sessions[id]?.copied_from;
+  if (from) app.goTo(from.session, from.seq);
+}
+
+/**
+ * @param {State} state
+ * @param {string} id
+ */
+const known = (state, id) => [mayBranch(state, id), editsAfter(state, id), sourceTitle(state, id)].join();
+
+/**
+ * Agents and records come when they come; a frame is told when what it may offer changes.
  * @param {import('../../js/store.js').Store<State>} store
  * @param {import('../frames/frames.js').Frames} frames
  */
-export function tellWhenKnown(store, frames) {
+export function tellCopies(store, frames) {
+  frames.editsAfter = (id) => editsAfter(store.get(), id);
+  frames.sourceTitle = (id) => sourceTitle(store.get(), id);
   store.subscribe((state, before) => {
-    for (const id of frames.frames.keys()) if (mayBranch(state, id) !== mayBranch(before, id)) frames.tellMay(id);
+    for (const id of frames.frames.keys()) if (known(state, id) !== known(before, id)) frames.tellMay(id);
   });
 }
