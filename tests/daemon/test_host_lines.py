@@ -48,7 +48,7 @@ async def test_each_hub_is_answered_on_its_own_line_and_all_hear_the_news(short_
         assert all(isinstance(hello, DaemonConnected) for hello in hellos)
         assert hellos[0].boot == hellos[1].boot != ""  # type: ignore[union-attr]
         assert hellos[0].attempt < hellos[1].attempt  # type: ignore[union-attr]
-        assert hellos[0].store == made.store.store_id  # type: ignore[union-attr]
+        assert hellos[0].store == made.store.link_name  # type: ignore[union-attr]
         first.receive(WELCOME)
         await one.until(AgentsChanged)
         assert two.of(AgentsChanged) == []

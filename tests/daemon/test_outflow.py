@@ -346,7 +346,7 @@ async def test_a_store_that_can_not_be_read_at_all_closes_the_line(
 # With a hub ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("R3", "R40")
+@pytest.mark.row("R2", "REL-40")
 @pytest.mark.parametrize("seed", range(4))
 async def test_however_often_it_is_cut_both_have_the_same_bytes_in_the_end(
     seed: int, open_store: Opener, home: SqliteStore

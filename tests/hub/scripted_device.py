@@ -149,8 +149,8 @@ ANSWERS: dict[type, Callable[[Any], object]] = {
     ReadSettings: lambda _: MachineSettings(
         limits={"sessions": 5, "of_a_newer_version": 1},
         terminal={},
-        roots=("/home/attic",),
-        config_file="/home/attic/config.toml",
+        roots=("/srv/attic",),
+        config_file="/srv/attic/config.toml",
     ),
     ListUnlogged: lambda _: UnloggedList(()),
     TakeUpProcess: lambda _: TakenUp(()),

@@ -100,13 +100,13 @@ async def test_the_agent_and_the_folder_that_nobody_named_are_those_of_the_machi
     hub: RunningHub, attic: ScriptedDevice
 ) -> None:
     attic.line.receive(AgentsChanged((AgentInfo("codex", "Codex", True),)))
-    attic.line.receive(DeviceStateChanged(DeviceState(roots=("/home/attic",))))
+    attic.line.receive(DeviceStateChanged(DeviceState(roots=("/srv/attic",))))
     async with hub.socket() as socket:
         await ask(socket, "session:create", device="device-2")
         await ask(socket, "session:create", device="device-1", cwd="/code")
     (there,) = [one for one in attic.commands if isinstance(one, StartSession)]
     (here,) = [one for one in hub.device.commands if isinstance(one, StartSession)]
-    assert (there.agent, there.cwd) == ("codex", "/home/attic")
+    assert (there.agent, there.cwd) == ("codex", "/srv/attic")
     assert (here.agent, here.cwd) == ("scripted", "/code")
 
 
@@ -116,7 +116,7 @@ async def test_limits_of_another_machine_are_asked_of_it_and_not_changed_from_he
     limits = await get(hub, "/api/limits", device="device-2")
     assert limits["limits"]["sessions"] == 5
     settings = await get(hub, "/api/settings", device="device-2")
-    assert settings["roots"] == ["/home/attic"]
+    assert settings["roots"] == ["/srv/attic"]
     assert kinds(attic) == [ReadSettings, ReadSettings]
     assert (await get(hub, "/api/limits"))["limits"]["sessions"] != 5
     async with hub.client(hub.tokens["owner"]) as http:

@@ -123,7 +123,10 @@ async def test_projects_are_added_once_kept_in_order_and_removed_without_their_s
 async def test_recent_directories_and_completions_are_listed(hub: RunningHub) -> None:
     await hub.session("s1")
     async with hub.client(hub.tokens["operator"]) as client:
-        assert (await client.get("/api/directories/recent")).json() == {"directories": ["/tmp"]}
+        assert (await client.get("/api/directories/recent")).json() == {
+            "directories": ["/tmp"],
+            "folders": [{"path": "/tmp", "device": "device-1"}],
+        }
         found = (await client.get("/api/directories", params={"prefix": "/tm"})).json()
         assert found == {"directories": ["/tmx"]}
         assert (await client.get("/api/directories", params={"path": "/tmp"})).json() == {"path": "/tmp"}

@@ -7,7 +7,7 @@ from bascule.link.line import Line
 from bascule.link.wire import Received
 from bascule.model.commands import Actor
 
-HELLO = DaemonConnected("d1", "laptop", "1.0", 1)
+HELLO = DaemonConnected("d1", "laptop", "1.0")
 WELCOME = Welcome(1, "h1", "hub", "s1", 1, 0.0, 1 << 22)
 ANA = Actor("ana", "g1")
 

@@ -218,7 +218,7 @@ class World:
         self.source.forget()
         self.source.attempt += 1
         self.source.pipe = pipe
-        pipe.lines["daemon"].send(DaemonConnected("d", "laptop", "1", 1, attempt=self.source.attempt))
+        pipe.lines["daemon"].send(DaemonConnected("d", "laptop", "1", attempt=self.source.attempt))
 
     def cut(self, pipe: Pipe) -> None:
         """Some of what is under way arrives, the rest is lost, perhaps in the midst of a frame."""

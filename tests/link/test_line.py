@@ -11,10 +11,10 @@ from bascule.link.frames import (
     LineRefused,
     Ping,
     Reply,
-    ResizeTape,
     Resume,
     SessionForgotten,
     SessionOutput,
+    SizeSeat,
     TapeOpened,
     TapePiece,
     TapeState,
@@ -272,9 +272,9 @@ def test_keys_wait_behind_a_paste_into_the_same_terminal():
     daemon, hub = greeted()
     paste, key = TapeTyped(1, 1, b"p" * 50_000, ANA), TapeTyped(1, 2, b"k", ANA)
     other = TapeTyped(2, 1, b"o", ANA)
-    for frame in (paste, key, ResizeTape(1, 80, 24, ANA), other):
+    for frame in (paste, key, SizeSeat(1, 1, 80, 24), other):
         hub.send(frame)
-    assert carried(hub, daemon) == [other, paste, key, ResizeTape(1, 80, 24, ANA)]
+    assert carried(hub, daemon) == [other, paste, key, SizeSeat(1, 1, 80, 24)]
 
 
 def test_pages_of_resume_keep_their_order_whatever_their_size():

@@ -67,7 +67,8 @@ async def test_a_grant_that_runs_out_closes_its_socket(hub: RunningHub) -> None:
 @pytest.mark.parametrize("role", ["viewer", "session", "daemon", "site"])
 async def test_a_role_reaches_what_its_row_says_and_no_more(hub: RunningHub, role: str) -> None:
     await hub.session("s1")
-    token = await hub.trust("it", role, session_id="s1" if role == "session" else None)
+    only = {"session": {"session_id": "s1"}, "daemon": {"device": "d1"}}.get(role, {})
+    token = await hub.trust("it", role, **only)
     async with hub.client(token) as client:
         for row in operation_table().routes:
             if row.method == "WS" or row.path.endswith("/stream"):

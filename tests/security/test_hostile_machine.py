@@ -16,7 +16,7 @@ from bascule.link.wire import HEADER, Kind
 from bascule.model.codec import encode_logged
 from bascule.model.events import SessionStarted
 
-pytestmark = [pytest.mark.anyio, pytest.mark.row("S39")]
+pytestmark = [pytest.mark.anyio, pytest.mark.row("S39", "R1")]
 
 STARTED = SessionStarted(agent="demo", driver="stream_json", cwd="/tmp", by="ana", device="d-evil")
 

@@ -263,8 +263,14 @@ REFUSALS: dict[str, BasculeError] = {
 class LanternDevice(ScriptedDevice):
     """Knows several agents and folders; a start gets as far as its task says."""
 
-    def __init__(self, store: SqliteStore, switchboard: Switchboard) -> None:
-        super().__init__(store, switchboard)
+    def __init__(
+        self,
+        store: SqliteStore,
+        switchboard: Switchboard,
+        device: str = "device-1",
+        name: str = "laptop",
+    ) -> None:
+        super().__init__(store, switchboard, device, name)
         self.line.tapes = lantern_machine.ShownTapes()
 
     async def _carry_out(self, command: Any, by: str) -> object:

@@ -22,6 +22,10 @@ class SessionBody(Body, kw_only=True, frozen=True):
     session_id: Name
 
 
+class FoundNamed(Body, kw_only=True, frozen=True):
+    session_id: Name
+
+
 class CreateBody(Body, kw_only=True, frozen=True):
     model: Annotated[str, Meta(max_length=200)] | None = None  # empty is as good as none
     agent: Name | None = None

@@ -1,6 +1,6 @@
 """Sessions begun outside Bascule: list them, follow one, and hand messages to an agent in its terminal."""
 
-from bascule.api.bodies import SessionBody
+from bascule.api.bodies import FoundNamed
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
@@ -8,7 +8,7 @@ from bascule.link.found import AwaitFeedback, FollowFound, ListFound, TakeFeedba
 from bascule.model.commands import Done
 
 
-async def fetch(call: Call[SessionBody]) -> Done:
+async def fetch(call: Call[FoundNamed]) -> Done:
     """A found session of another machine is copied only when somebody wants to see it."""
     board = call.hub.switchboard
     await board.met()
@@ -24,7 +24,7 @@ OPERATIONS = (
         method="POST",
         path="/api/found-sessions/{session_id}/fetch",
         need="viewer",
-        body=SessionBody,
+        body=FoundNamed,
         answer=Done,
         run=fetch,
         for_device=True,

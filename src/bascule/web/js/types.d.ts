@@ -699,7 +699,7 @@ export interface RecentDirectories {
   folders: RecentFolder[];
 }
 
-export interface SessionBody {
+export interface FoundNamed {
   sessionId: string;
 }
 
@@ -1059,6 +1059,10 @@ export interface CastQuery {
 export interface CastPage {
   text: string;
   next: number | null;
+}
+
+export interface SessionBody {
+  sessionId: string;
 }
 
 export interface Changes {
@@ -2014,7 +2018,7 @@ export interface Operations {
   'device:rename': { body: DeviceRename; answer: { device: DeviceStatus } };
   'directories:find': { body: DirectoryQuery; answer: Directories };
   'directories:recent': { body: Empty; answer: RecentDirectories };
-  'found:fetch': { body: SessionBody; answer: Done };
+  'found:fetch': { body: FoundNamed; answer: Done };
   'found:list': { body: ListFound; answer: FoundList };
   'grants:create': { body: GrantBody; answer: GrantMade };
   'grants:list': { body: Empty; answer: GrantList };
