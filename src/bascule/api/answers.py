@@ -395,7 +395,7 @@ class LinkMade(View, frozen=True, kw_only=True):
 
 
 class LinkRedeemed(View, frozen=True, kw_only=True):
-    """`token` is shown only this once."""
+    """The token is shown once, here."""
 
     token: str
     name: str
