@@ -16,7 +16,7 @@ from bascule.link.wire import HEADER, Kind
 from bascule.model.codec import encode_logged
 from bascule.model.events import SessionStarted
 
-pytestmark = [pytest.mark.anyio, pytest.mark.row("S39", "R1")]
+pytestmark = [pytest.mark.anyio, pytest.mark.row("S39")]
 
 STARTED = SessionStarted(agent="demo", driver="stream_json", cwd="/tmp", by="ana", device="d-evil")
 
@@ -62,6 +62,7 @@ async def still_serves(hub: RunningHub) -> None:
         assert (await owner.get("/api/sessions")).status_code == 200
 
 
+@pytest.mark.row("R1")
 async def test_a_grant_is_for_its_own_machine_alone(hub: RunningHub) -> None:
     with pytest.raises(InvalidStatus) as refused:
         async with line(hub, **{"X-Bascule-Client-ID": "d-other"}):

@@ -179,7 +179,7 @@ async def _folded(store: SqliteStore, name: str, log: list[AnyEvent]) -> dict[st
 # Another version ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("R34")
+@pytest.mark.row("REL-34")
 async def test_an_event_of_a_newer_version_is_kept_and_folded_once_it_is_known(
     open_store: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
