@@ -86,6 +86,7 @@ from bascule.store.base import Batch
 from bascule.store.sqlite import SqliteStore
 
 AGENTS = (AgentInfo("scripted", "Scripted", True, "1.0"),)
+HELLO = DaemonConnected("device-1", "laptop", "1.0", 1, AGENTS)
 
 COMPARISON = Comparison(
     id="c1",
@@ -146,7 +147,7 @@ ANSWERS: dict[type, Callable[[Any], object]] = {
 class ScriptedDevice:
     """A device for the hub to talk to: no processes, no files. It keeps every command it was sent."""
 
-    def __init__(self, store: SqliteStore, switchboard: Switchboard) -> None:
+    def __init__(self, store: SqliteStore, switchboard: Switchboard, hello: DaemonConnected = HELLO) -> None:
         self.commands: list[Any] = []
         self.asks: list[Ask] = []  # the same, with who asked
         self.mute = False  # takes commands and never answers
@@ -154,7 +155,7 @@ class ScriptedDevice:
         self._store = store
         self._tasks: set[asyncio.Task[None]] = set()
         self.line = switchboard.attach(self._receive)
-        self.line.receive(DaemonConnected("device-1", "laptop", "1.0", 1, AGENTS))
+        self.line.receive(hello)
 
     def _receive(self, frame: AnyFrame) -> None:
         assert isinstance(frame, Ask)

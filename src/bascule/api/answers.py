@@ -139,6 +139,7 @@ class Hello(View, frozen=True, kw_only=True):
     waits: Waits
     boot: str  # names this run of the server
     epoch: str
+    device: str = ""  # the machine this server runs on; empty when it has no sessions of its own
 
 
 class EntriesPage(View, frozen=True, kw_only=True):
@@ -180,8 +181,18 @@ class ProjectList(View, frozen=True, kw_only=True):
     projects: list[Project]
 
 
+class RecentFolder(View, frozen=True, kw_only=True):
+    """A path means a folder only together with its machine."""
+
+    path: str
+    device: str
+
+
 class RecentDirectories(View, frozen=True, kw_only=True):
+    """The latest first. `directories` are the paths alone, each once."""
+
     directories: list[str]
+    folders: list[RecentFolder] = []
 
 
 class Directories(View, frozen=True, omit_defaults=True, kw_only=True):
@@ -247,15 +258,52 @@ class RequestList(View, frozen=True, kw_only=True):
     requests: list[RequestView]
 
 
+# stale: connected, but nothing was heard of it for a while; away: not connected.
+Presence = Literal["online", "stale", "away"]
+
+
 class DeviceStatus(Struct, frozen=True, rename="camel"):
-    """One machine as the hub sees it."""
+    """One machine as the hub sees it, or as it was when it was last heard."""
 
     device: str
     name: str
     version: str
-    online: bool
+    online: bool  # it is connected: `state` is not "away"
     epoch: int
     agents: tuple[AgentInfo, ...] = ()
+    state: Presence = "away"
+    last_heard: str | None = None
+    paused: bool = False
+    storage_problem: str | None = None  # why it can store nothing just now
+    roots: tuple[str, ...] = ()  # the folders below which its sessions may run, the usual one first
+    running: int = 0  # sessions whose agent runs
+    skew_ms: int = 0  # how far its clock is ahead of the hub's
+    needs_update: bool = False  # its version and the hub's have no protocol in common
+    starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
+
+
+class DeviceOutcome(View, frozen=True, kw_only=True):
+    """What became of a command for one of several machines.
+
+    `waiting`: it is away, or did not answer in time, and gets the command first when it is back.
+    """
+
+    device: str
+    name: str
+    outcome: Literal["done", "waiting", "refused"]
+    ended: int = 0  # agents that were stopped
+    message: str = ""  # for a person
+
+
+class DevicesTold(View, frozen=True, kw_only=True):
+    devices: list[DeviceOutcome] = []
+
+
+class EndedEverywhere(View, frozen=True, kw_only=True):
+    """`ended` counts the agents that were stopped on all machines."""
+
+    ended: int
+    devices: list[DeviceOutcome] = []
 
 
 class Capabilities(Struct, frozen=True):

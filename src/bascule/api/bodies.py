@@ -176,6 +176,14 @@ class ProjectChange(ProjectNamed, kw_only=True, frozen=True):
     collapsed: bool | None = None
 
 
+class DeviceNamed(Body, kw_only=True, frozen=True):
+    device_id: Name
+
+
+class DeviceRename(DeviceNamed, kw_only=True, frozen=True):
+    name: Annotated[str, Meta(max_length=100)]
+
+
 class EntrantBody(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True):
     agent: Name
     model: Name | None = None
@@ -251,6 +259,7 @@ class ListQuery(Body, kw_only=True, frozen=True):
     live: bool = False  # only those whose agent runs, or is being started again
     project_id: Name | None = None  # only those in this project's folder, below it or in its work trees
     folder: Short | None = None  # only those in exactly this folder, or in its work trees
+    device: Name | None = None  # only those of this machine
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
     cursor: Annotated[str, Meta(max_length=1000)] | None = None
 

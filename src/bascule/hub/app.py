@@ -11,6 +11,7 @@ from bascule.hub import daemon_socket
 from bascule.hub.api import (
     cast,
     comparisons,
+    devices,
     files,
     found,
     git,
@@ -69,6 +70,7 @@ def operation_table() -> Table:
     operations: list[Operation] = [*pages.OPERATIONS, *sessions.OPERATIONS, *session_commands.OPERATIONS]
     operations += [
         *machine.OPERATIONS,
+        *devices.OPERATIONS,
         *pairing.OPERATIONS,
         *uplink_api.OPERATIONS,
         *limits_api.OPERATIONS,

@@ -80,7 +80,8 @@ class DeviceLine:
 class Switchboard:
     """Routes commands to devices over their connections."""
 
-    def __init__(self, first_wait: float = 0.0) -> None:
+    def __init__(self, first_wait: float = 0.0, *, this: str = "") -> None:
+        self.this = this  # the device this hub runs on
         self._first_wait = first_wait
         self._met = asyncio.Event()
         self._lines: dict[str, DeviceLine] = {}
@@ -110,6 +111,30 @@ class Switchboard:
 
     def devices(self) -> list[DeviceStatus]:
         return list(self._devices.values())
+
+    def is_connected(self, device: str) -> bool:
+        return device in self._lines
+
+    async def rename(self, device: str, name: str, by: Actor) -> DeviceStatus:
+        """An empty name gives it the one it connects with again, at its next connection."""
+        known = self._known(device)
+        self._devices[device] = renamed = replace(known, name=name.strip() or known.name)
+        self._tell()
+        return renamed
+
+    async def forget(self, device: str, by: Actor) -> None:
+        """Take a device that is away off the list."""
+        self._known(device)
+        if device in self._lines:
+            raise InvalidInput("This device is connected: stop its daemon first, or it is back at once.")
+        del self._devices[device]
+        self._tell()
+
+    def _known(self, device: str) -> DeviceStatus:
+        known = self._devices.get(device)
+        if known is None:
+            raise InvalidInput("There is no such device.")
+        return known
 
     def device(self, named: str | None) -> str:
         """The device that a command is for. It must be named once there are several."""
@@ -163,8 +188,20 @@ class Switchboard:
             older.fail_waiting()
         self._lines[hello.device] = line
         self._met.set()
+        said = hello.state
         self._devices[hello.device] = DeviceStatus(
-            hello.device, hello.name, hello.version, True, hello.epoch, hello.agents
+            hello.device,
+            hello.name,
+            hello.version,
+            True,
+            hello.epoch,
+            hello.agents,
+            state="online",
+            paused=said.paused,
+            storage_problem=said.storage_problem,
+            roots=said.roots,
+            running=said.running,
+            starts_by_itself=said.starts_by_itself,
         )
         self._tell()
 
@@ -192,8 +229,11 @@ class Switchboard:
         for device, current in self._lines.items():
             if current is line:
                 old = self._devices[device]
-                self._devices[device] = DeviceStatus(
-                    device, old.name, old.version, online, old.epoch, old.agents if agents is None else agents
+                self._devices[device] = replace(
+                    old,
+                    online=online,
+                    state="online" if online else "away",
+                    agents=old.agents if agents is None else agents,
                 )
                 self._tell()
                 return True

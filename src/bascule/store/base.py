@@ -139,6 +139,7 @@ class SessionFilter(Struct, frozen=True, kw_only=True):
     live: bool = False  # those whose agent runs, or is being started again
     folder: str | None = None  # whose work is meant for this folder
     below: bool = False  # or for one below it
+    devices: tuple[str, ...] | None = None  # that run on one of these; None: on any
 
 
 ALL_SESSIONS = SessionFilter()

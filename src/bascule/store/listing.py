@@ -96,6 +96,11 @@ def _query(where: SessionFilter, values: dict[str, object]) -> str:
             values["home_slash"], values["home_next"] = f"{stem}/", f"{stem}0"  # "0" follows "/"
             inside += _BELOW
         chosen += f"AND session_id IN ({inside})"
+    if where.devices is not None:
+        names = {f"device{n}": device for n, device in enumerate(where.devices)}
+        values.update(names)
+        chosen += " AND (SELECT device FROM session_index WHERE session_id = sessions.session_id)"
+        chosen += f" IN ({', '.join(f':{name}' for name in names)})"
     return _PAGE.format(condition=chosen)
 
 

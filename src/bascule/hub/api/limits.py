@@ -7,14 +7,19 @@ from bascule.api.bodies import LimitsBody
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.services import Hub
+from bascule.model.errors import NotSupported
 from bascule.store.base import AuditRecord
 
 
 async def show(call: AnyCall) -> LimitsView:
+    if not _is_here(call):
+        raise NotSupported("The limits of another machine are shown on that machine.")
     return _view(call.hub)
 
 
 async def change(call: Call[LimitsBody]) -> LimitsView:
+    if not _is_here(call):
+        raise NotSupported("A machine's limits are changed on that machine: another one must not widen them.")
     book, changes = call.hub.limits, call.body.limits
     before = asdict(book.now)
     book.change(changes)
@@ -25,6 +30,11 @@ async def change(call: Call[LimitsBody]) -> LimitsView:
         await call.hub.store.audit([AuditRecord.of(call.by, "mode", detail=detail)])
         call.hub.push({"type": "limits:changed", **asdict(_view(call.hub))})
     return _view(call.hub)
+
+
+def _is_here(call: AnyCall) -> bool:
+    board = call.hub.switchboard
+    return call.device is None or board.device(call.device) == board.this
 
 
 def _view(hub: Hub) -> LimitsView:
@@ -40,6 +50,7 @@ OPERATIONS = (
         need="operator",
         answer=LimitsView,
         run=show,
+        for_device=True,
         summary="Get the limits in force, those of the settings, and which ones were changed",
     ),
     Operation(
@@ -50,6 +61,7 @@ OPERATIONS = (
         body=LimitsBody,
         answer=LimitsView,
         run=change,
+        for_device=True,
         summary="Change limits at once and for good: 0 for none, null for the setting's value",
     ),
 )

@@ -1,8 +1,20 @@
 """The machine: requests that wait, agents, devices, folders, settings, trust, pause and the panic button."""
 
+import asyncio
 import os
 
-from bascule.api.answers import Capabilities, DaemonStatus, DeviceList, Directories, RequestList, SettingsView
+from bascule.api.answers import (
+    Capabilities,
+    DaemonStatus,
+    DeviceList,
+    DeviceOutcome,
+    DevicesTold,
+    DeviceStatus,
+    Directories,
+    EndedEverywhere,
+    RequestList,
+    SettingsView,
+)
 from bascule.api.bodies import DirectoryQuery
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.forwarding import forwarding
@@ -20,8 +32,7 @@ from bascule.link.machine import (
     PauseDevice,
     TrustFolder,
 )
-from bascule.model.commands import Done
-from bascule.model.errors import InvalidInput
+from bascule.model.errors import BasculeError, InvalidInput, NotSupported
 
 
 async def open_requests(call: AnyCall) -> RequestList:
@@ -74,7 +85,9 @@ async def directory(call: Call[DirectoryQuery]) -> Directories:
 
 
 async def settings(call: AnyCall) -> SettingsView:
-    chosen = call.hub.settings
+    board, chosen = call.hub.switchboard, call.hub.settings
+    if call.device is not None and board.device(call.device) != board.this:
+        raise NotSupported("The settings of another machine are shown on that machine.")
     return SettingsView(
         limits=call.hub.limits.now,
         terminal=chosen.terminal,
@@ -83,23 +96,38 @@ async def settings(call: AnyCall) -> SettingsView:
     )
 
 
-async def end_all(call: AnyCall) -> Ended:
-    """The panic button, on every device that can hear it."""
+async def end_all(call: AnyCall) -> EndedEverywhere:
+    """The panic button, on the device that is named, or on every one that can hear it."""
+    outcomes = await _order(call, EndAll())
+    return EndedEverywhere(ended=sum(one.ended for one in outcomes), devices=outcomes)
+
+
+async def pause(call: AnyCall) -> DevicesTold:
+    return DevicesTold(devices=await _order(call, PauseDevice(paused=True)))
+
+
+async def resume(call: AnyCall) -> DevicesTold:
+    return DevicesTold(devices=await _order(call, PauseDevice(paused=False)))
+
+
+async def _order(call: AnyCall, order: EndAll | PauseDevice) -> list[DeviceOutcome]:
+    """To all of them at the same time: one that does not answer delays nobody."""
     board = call.hub.switchboard
-    ended = 0
-    for device in board.devices():
-        if device.online:
-            answer = await board.ask(device.device, EndAll(), call.by, seconds=60)
-            ended += answer.ended
-    return Ended(ended=ended)
+    await board.met()
+    only = None if call.device is None else board.device(call.device)
+    named = [one for one in board.devices() if only in (None, one.device)]
+    return list(await asyncio.gather(*(_outcome(call, one, order) for one in named)))
 
 
-async def pause(call: AnyCall) -> Done:
-    return await call.ask(PauseDevice(paused=True))
-
-
-async def resume(call: AnyCall) -> Done:
-    return await call.ask(PauseDevice(paused=False))
+async def _outcome(call: AnyCall, device: DeviceStatus, order: EndAll | PauseDevice) -> DeviceOutcome:
+    known = {"device": device.device, "name": device.name}
+    if not device.online:
+        return DeviceOutcome(**known, outcome="refused", message=f"{device.name} is away.")
+    try:
+        answer = await call.hub.switchboard.ask(device.device, order, call.by, seconds=60)
+    except BasculeError as error:
+        return DeviceOutcome(**known, outcome="refused", message=error.message)
+    return DeviceOutcome(**known, outcome="done", ended=answer.ended if isinstance(answer, Ended) else 0)
 
 
 OPERATIONS = (
@@ -160,6 +188,7 @@ OPERATIONS = (
         need="operator",
         answer=SettingsView,
         run=settings,
+        for_device=True,
         summary="Get the server's limits and folders",
     ),
     Operation(
@@ -167,8 +196,9 @@ OPERATIONS = (
         method="POST",
         path="/api/kill-all",
         need="owner",
-        answer=Ended,
+        answer=EndedEverywhere,
         run=end_all,
+        for_device=True,
         summary="Stop every agent on every device",
     ),
     forwarding(
@@ -192,19 +222,19 @@ OPERATIONS = (
         method="POST",
         path="/api/daemon/pause",
         need="owner",
-        answer=Done,
+        answer=DevicesTold,
         run=pause,
         for_device=True,
-        summary="Pause a device: it takes no new sessions",
+        summary="Pause all devices, or one: they take no new sessions",
     ),
     Operation(
         name="daemon:resume",
         method="POST",
         path="/api/daemon/resume",
         need="owner",
-        answer=Done,
+        answer=DevicesTold,
         run=resume,
         for_device=True,
-        summary="Resume a paused device",
+        summary="Resume all devices, or one",
     ),
 )

@@ -134,6 +134,7 @@ OPERATIONS = (
         need="operator",
         answer=RecentDirectories,
         run=recent_directories,
-        summary="List recent folders",
+        for_device=True,
+        summary="List recent folders of all machines",
     ),
 )

@@ -37,6 +37,7 @@ from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.intake import LARGE
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.session_commands import take_spawn
+from bascule.hub.api.session_lookup import devices_of
 from bascule.hub.api.views import session_view
 from bascule.hub.services import Hub
 from bascule.model.codec import timestamp
@@ -155,13 +156,18 @@ async def list_sessions(call: Call[ListQuery]) -> SessionList:
 
 
 async def _filter(call: Call[ListQuery]) -> SessionFilter:
-    query = call.body
+    query, device = call.body, call.body.device
     if query.project_id is None:
-        return SessionFilter(archived=query.archived, live=query.live, folder=query.folder)
-    if query.folder is not None:
-        raise InvalidInput("Give either folder or projectId.")
-    folder = (await call.hub.projects.get(query.project_id)).path
-    return SessionFilter(archived=query.archived, live=query.live, folder=folder, below=True)
+        devices = None if device is None else devices_of(call.hub, device)
+        return SessionFilter(archived=query.archived, live=query.live, folder=query.folder, devices=devices)
+    if query.folder is not None or device is not None:
+        raise InvalidInput("Give either folder and device, or projectId.")
+    # The same path on another machine is another folder.
+    project = await call.hub.projects.get(query.project_id)
+    devices = devices_of(call.hub, project.device)
+    return SessionFilter(
+        archived=query.archived, live=query.live, folder=project.path, below=True, devices=devices
+    )
 
 
 async def count_sessions(call: Call[CountQuery]) -> SessionCount:
