@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Raw
 from tests.hub.running_hub import RunningHub, running_hub
-from tests.hub.scripted_device import ScriptedDevice, append
+from tests.hub.scripted_device import HELLO, ScriptedDevice, append
 from tests.web import lantern_files, lantern_machine
 
 from bascule.hub.page.web_files import PageFiles, page_files
@@ -263,8 +263,8 @@ REFUSALS: dict[str, BasculeError] = {
 class LanternDevice(ScriptedDevice):
     """Knows several agents and folders; a start gets as far as its task says."""
 
-    def __init__(self, store: SqliteStore, switchboard: Switchboard) -> None:
-        super().__init__(store, switchboard)
+    def __init__(self, store: SqliteStore, switchboard: Switchboard, hello: DaemonConnected = HELLO) -> None:
+        super().__init__(store, switchboard, hello)
         self.line.tapes = lantern_machine.ShownTapes()
 
     async def _carry_out(self, command: Any, by: str) -> object:

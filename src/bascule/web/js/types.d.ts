@@ -635,11 +635,42 @@ export interface CompareBody {
   title?: string | null;
 }
 
+export interface DevicesTold {
+  devices: DeviceOutcome[];
+}
+
+export interface DeviceNamed {
+  deviceId: string;
+}
+
 export interface Done {
 }
 
 export interface DeviceList {
   devices: DeviceStatus[];
+}
+
+export interface DeviceRename {
+  deviceId: string;
+  name: string;
+}
+
+export interface DeviceStatus {
+  device: string;
+  name: string;
+  version: string;
+  online: boolean;
+  epoch: number;
+  agents: AgentInfo[];
+  state: 'online' | 'stale' | 'away';
+  lastHeard: string | null;
+  paused: boolean;
+  storageProblem: string | null;
+  roots: string[];
+  running: number;
+  skewMs: number;
+  needsUpdate: boolean;
+  startsByItself: boolean | null;
 }
 
 export interface DirectoryQuery {
@@ -656,6 +687,7 @@ export interface Directories {
 
 export interface RecentDirectories {
   directories: string[];
+  folders: RecentFolder[];
 }
 
 export interface ListFound {
@@ -673,6 +705,7 @@ export interface GrantBody {
   name: string;
   role: 'owner' | 'operator' | 'viewer' | 'session' | 'daemon';
   sessionId?: string | null;
+  device?: string | null;
   expiresIn?: number | null;
 }
 
@@ -707,10 +740,12 @@ export interface Hello {
   waits: Waits;
   boot: string;
   epoch: string;
+  device: string;
 }
 
-export interface Ended {
+export interface EndedEverywhere {
   ended: number;
+  devices: DeviceOutcome[];
 }
 
 export interface OfferNamed {
@@ -739,6 +774,16 @@ export interface LimitsView {
   limits: Limits;
   configured: Limits;
   changed: string[];
+}
+
+export interface PairingAnswer {
+  pairingId: string;
+  code: string;
+  allow: boolean;
+}
+
+export interface PairingList {
+  pairings: PairingView[];
 }
 
 export interface ProjectAdd {
@@ -1146,6 +1191,7 @@ export interface ListQuery {
   live?: boolean;
   projectId?: string | null;
   folder?: string | null;
+  device?: string | null;
   limit?: number;
   cursor?: string | null;
 }
@@ -1403,6 +1449,24 @@ export interface TakenUp {
   sessionIds: string[];
 }
 
+export interface JoinBody {
+  url: string;
+  token: string;
+}
+
+export interface UplinkStatus {
+  state: 'none' | 'connecting' | 'connected' | 'refused' | 'unreachable';
+  url: string;
+  hub: string;
+  since: number | null;
+  heardAt: number | null;
+  message: string;
+}
+
+export interface UplinkQuery {
+  wait?: number;
+}
+
 export interface UsageSums {
   sessions: number;
   turns: number;
@@ -1515,13 +1579,17 @@ export interface SentImage {
   data: string;
 }
 
-export interface DeviceStatus {
+export interface DeviceOutcome {
   device: string;
   name: string;
-  version: string;
-  online: boolean;
-  epoch: number;
-  agents: AgentInfo[];
+  outcome: 'done' | 'waiting' | 'refused';
+  ended: number;
+  message: string;
+}
+
+export interface RecentFolder {
+  path: string;
+  device: string;
 }
 
 export interface FoundItem {
@@ -1553,6 +1621,7 @@ export interface GrantView {
   name: string;
   role: string;
   sessionId: string | null;
+  device: string | null;
   kind: string;
   createdAt: string;
   expiresAt: string | null;
@@ -1577,6 +1646,19 @@ export interface Limits {
   prompt_chars?: number;
   start_seconds?: number;
   quiet_seconds?: number;
+}
+
+export interface PairingView {
+  id: string;
+  code: string;
+  device: string;
+  name: string;
+  user: string;
+  version: string;
+  address: string;
+  agents: string[];
+  expiresIn: number;
+  known: boolean;
 }
 
 export interface TemplateField {
@@ -1870,9 +1952,11 @@ export interface Operations {
   'compare:remove': { body: RemoveTrees; answer: TreesRemoved };
   'compare:show': { body: ReadComparison; answer: Comparison };
   'compare:start': { body: CompareBody; answer: Comparison };
-  'daemon:pause': { body: Empty; answer: Done };
-  'daemon:resume': { body: Empty; answer: Done };
+  'daemon:pause': { body: Empty; answer: DevicesTold };
+  'daemon:resume': { body: Empty; answer: DevicesTold };
+  'device:forget': { body: DeviceNamed; answer: Done };
   'device:list': { body: Empty; answer: DeviceList };
+  'device:rename': { body: DeviceRename; answer: { device: DeviceStatus } };
   'directories:find': { body: DirectoryQuery; answer: Directories };
   'directories:recent': { body: Empty; answer: RecentDirectories };
   'found:list': { body: ListFound; answer: FoundList };
@@ -1881,11 +1965,13 @@ export interface Operations {
   'grants:rename': { body: GrantRename; answer: Done };
   'grants:revoke': { body: GrantNamed; answer: Done };
   'hello': { body: Empty; answer: Hello };
-  'kill-all': { body: Empty; answer: Ended };
+  'kill-all': { body: Empty; answer: EndedEverywhere };
   'launch:offer': { body: OfferNamed; answer: OfferedPrompt };
   'launch:terminal': { body: Empty; answer: LaunchTerminal };
   'limits:set': { body: LimitsBody; answer: LimitsView };
   'limits:show': { body: Empty; answer: LimitsView };
+  'pairings:answer': { body: PairingAnswer; answer: Done };
+  'pairings:list': { body: Empty; answer: PairingList };
   'ping': { body: Empty; answer: Done };
   'project:add': { body: ProjectAdd; answer: { project: Project } };
   'project:change': { body: ProjectChange; answer: { project: Project } };
@@ -1958,6 +2044,9 @@ export interface Operations {
   'unlogged:end': { body: EndProcess; answer: PutAside };
   'unlogged:list': { body: ListUnlogged; answer: UnloggedList };
   'unlogged:take-up': { body: TakeUpProcess; answer: TakenUp };
+  'uplink:join': { body: JoinBody; answer: UplinkStatus };
+  'uplink:leave': { body: Empty; answer: UplinkStatus };
+  'uplink:show': { body: UplinkQuery; answer: UplinkStatus };
   'usage:show': { body: Empty; answer: UsageSums };
 }
 

@@ -110,8 +110,8 @@ function inboxList(state, { open, stopped, finished }, choose, onkeydown) {
     'div',
     { class: 'inbox-list', id: 'inbox-list', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown },
     section('Needs your answer', badge(open.length), rows(open.map((ask) => requestRow(state, ask)))),
-    section('Stopped', number(stopped.length), rows(stopped.map(stoppedRow))),
-    section('Finished since you looked', number(finished.length), rows(finished.map(finishedRow))),
+    section('Stopped', number(stopped.length), rows(stopped.map((one) => stoppedRow(state, one)))),
+    section('Finished since you looked', number(finished.length), rows(finished.map((one) => finishedRow(state, one)))),
   );
 }
 

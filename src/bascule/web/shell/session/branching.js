@@ -1,5 +1,6 @@
 /** Going on from a finished turn in a second session, where the agent can; the first one stays as it is. */
 
+import { agentOf } from '../machines.js';
 import { mayStart } from '../state.js';
 
 /** @typedef {import('../state.js').State} State */
@@ -10,7 +11,7 @@ import { mayStart } from '../state.js';
  */
 export function mayBranch(state, id) {
   const session = state.sessions[id];
-  const agent = state.agents.find((one) => one.name === session?.agent);
+  const agent = session && agentOf(state, session);
   return Boolean(session?.agent_session_id && agent?.forks && mayStart(state));
 }
 

@@ -2,6 +2,7 @@
 
 import { h, update } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
+import { icon } from '../../js/icons.js';
 import { severalAgents } from '../compare/start.js';
 import { permissionChip } from '../composer/chips.js';
 import { attachButton, pictureRow, takePictures, textBox } from '../composer/text_box.js';
@@ -24,6 +25,7 @@ import { unaskedLines, unaskedOf } from './unasked.js';
 /** @typedef {import('./chips.js').Choices} Choices */
 
 const FOLDER = 'bascule.cwd'; // where the chosen folder is kept
+const MACHINE = 'bascule.device'; // and the machine that has it
 const ONLY_PICTURES = 'See the picture.';
 const FIRST_TASK = 'Show me around';
 
@@ -42,7 +44,7 @@ export function mountStart(root, app) {
     if (!root.hidden) screen.draw(state);
   };
   screen.again = () => draw(app.store.get());
-  app.events.on('startFolder', (path) => screen.useFolder(path));
+  app.events.on('startFolder', ({ path, device }) => screen.useFolder(path, device));
   app.events.on('startPrompt', (offer) => screen.useOffer(offer));
   app.store.subscribe((now, before) => {
     draw(now);
@@ -60,7 +62,14 @@ class StartScreen {
     this.again = () => {};
     const cwd = sessionStorage.getItem(FOLDER) ?? '';
     /** @type {import('./chips.js').Wanted} */
-    this.command = { device: '', agent: '', driver: '', model: '', mode: 'relay', cwd };
+    this.command = {
+      device: sessionStorage.getItem(MACHINE) ?? '',
+      agent: '',
+      driver: '',
+      model: '',
+      mode: 'relay',
+      cwd,
+    };
     /** @type {import('../composer/text_box.js').Picture[]} */
     this.pictures = [];
     this.typesPath = false;
@@ -150,9 +159,12 @@ class StartScreen {
     return choices(this.app.store.get(), this.command).device?.device;
   }
 
-  /** @param {string} path */
-  useFolder(path) {
-    this.#setFolder(path);
+  /**
+   * @param {string} path
+   * @param {string} [device] the one that is chosen, unless said
+   */
+  useFolder(path, device) {
+    this.#setFolder(path, device);
     this.area.focus();
   }
 
@@ -164,16 +176,33 @@ class StartScreen {
     const before = this.area.value.trim();
     this.area.value = before ? `${before}\n\n${offer.prompt}` : offer.prompt;
     keepDraft('start', this.area.value);
-    if (offer.cwd) sessionStorage.setItem(FOLDER, offer.cwd);
-    this.#choose({ ...(offer.cwd ? { cwd: offer.cwd } : {}), ...(offer.agent ? { agent: offer.agent } : {}) });
+    if (offer.cwd) this.#setFolder(offer.cwd);
+    if (offer.agent) this.#choose({ agent: offer.agent });
+    this.again();
     this.area.focus();
   }
 
-  /** @param {string} path */
-  #setFolder(path) {
+  /**
+   * A path means a folder only together with its machine.
+   * @param {string} path
+   * @param {string} [device]
+   */
+  #setFolder(path, device = this.#device() ?? '') {
     this.typesPath = false;
     sessionStorage.setItem(FOLDER, path);
-    this.#choose({ cwd: path });
+    sessionStorage.setItem(MACHINE, device);
+    this.#choose({ cwd: path, device });
+  }
+
+  /**
+   * Its agents and folders are others.
+   * @param {string} device
+   */
+  #setDevice(device) {
+    sessionStorage.removeItem(FOLDER);
+    sessionStorage.setItem(MACHINE, device);
+    this.typesPath = false;
+    this.#choose({ device, cwd: '', driver: '', model: '' });
   }
 
   #typePath() {
@@ -236,7 +265,7 @@ class StartScreen {
       permissionChip(this.command.mode, (mode) => this.#choose({ mode })),
       h('span', { class: 'spacer' }),
       this.several.chip(chosen.usable, chosen.agent),
-      startButton(starting, problem, Boolean(chosen.agent)),
+      startButton(starting, problem || chosen.problem, Boolean(chosen.agent)),
     ]);
     const place = row.querySelector('[data-key=clip]');
     if (place && !place.contains(this.attach[0])) place.append(...this.attach);
@@ -256,15 +285,22 @@ class StartScreen {
       h(
         'div',
         { class: 'chip-row' },
-        deviceChip(state, chosen, (device) => this.#choose({ device })),
+        deviceChip(state, chosen, (device) => this.#setDevice(device)),
         folderChip(app, state, chosen, does),
         chosen.agent && chosen.cwd && this.several.treeChip(folderName(chosen.cwd)),
         h('span', { class: 'spacer', 'data-key': 'spacer' }),
-        idle ? terminalChips(app, state, chosen.cwd) : [],
+        idle ? terminalChips(app, state, chosen) : [],
       ),
+      chosen.problem &&
+        h(
+          'p',
+          { class: 'error-message', role: 'status', 'data-key': 'machine' },
+          icon('alert', 14),
+          `${chosen.device?.name}: ${chosen.problem}. Choose another machine, or wait.`,
+        ),
       idle && unaskedLines(unaskedOf(chosen.agent, driverOf(chosen.agent, this.command.driver) || undefined)),
       typesPath && slot('folder'),
-      fresh && agentCard(app, state, { use: (agent) => this.#use(agent) }),
+      fresh && agentCard(app, state, chosen.device, { use: (agent) => this.#use(agent) }),
       addFirst && h('p', { class: 'caption first', 'data-key': 'cap' }, 'Add your first project'),
       addFirst && slot('first'),
       idle && !fresh && recentSessions(app, state),
@@ -312,7 +348,7 @@ class StartScreen {
 
 /**
  * @param {Starting} starting
- * @param {string} problem of the task
+ * @param {string} problem of the task, or of the machine
  * @param {boolean} ready whether there is an agent
  */
 const startButton = (starting, problem, ready) =>
