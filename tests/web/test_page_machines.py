@@ -1,4 +1,4 @@
-"""Several machines on one page: each named, none mixed up, and what is said when one is away or asks to join."""
+"""Several machines on one page: each is named, none is mixed up; one goes away, one asks to join."""
 
 import datetime
 import re
@@ -54,7 +54,9 @@ async def test_one_machine_that_is_well_is_named_once_and_nowhere_else(
         page = tab.page
         await expect(indicator(page)).to_have_text("towerthis machine")
         await expect(page.locator(".session-row").first).to_be_visible()
-        await expect(page.locator(".session-row__machine, .session-group__machine, .is-remote")).to_have_count(0)
+        await expect(
+            page.locator(".session-row__machine, .session-group__machine, .is-remote")
+        ).to_have_count(0)
         await expect(page.locator("button.k-device")).to_have_count(0)
         assert tab.errors == []
 
@@ -67,7 +69,9 @@ async def test_every_session_says_its_machine_and_the_same_path_on_two_machines_
     async with two_machines(tmp_path) as machines:
         tab = await open_page(browser, machines, "/sessions", size)
         page = tab.page
-        groups = page.locator("section.session-group").filter(has=page.locator(".session-group__name", has_text="lantern"))
+        groups = page.locator("section.session-group").filter(
+            has=page.locator(".session-group__name", has_text="lantern")
+        )
         await expect(groups).to_have_count(2)
         await expect(groups.nth(0)).to_have_attribute("aria-label", "lantern on tower")
         await expect(groups.nth(1)).to_have_attribute("aria-label", "lantern on laptop")
@@ -206,7 +210,9 @@ async def test_a_machine_that_goes_away_is_said_in_its_sessions_only_and_everyth
         await expect(page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
         await page.locator("#message").press("Enter")
         await expect(page.locator("#message")).to_have_value("And the lexer?")
-        await expect(page.locator(".under")).to_contain_text("nothing can be sent there now. Your text is kept.")
+        await expect(page.locator(".under")).to_contain_text(
+            "nothing can be sent there now. Your text is kept."
+        )
         await is_sound(tab, size)
         await page.get_by_role("button", name="More", exact=True).click()
         await page.get_by_role("menuitem", name="End session").click()
@@ -216,6 +222,9 @@ async def test_a_machine_that_goes_away_is_said_in_its_sessions_only_and_everyth
         await tab.turn_to("/sessions/uploads")
         await expect(page.locator(".session-bar__name p")).to_contain_text("tower")
         await expect(banner).to_have_count(0)
+        for path in ("/inbox", "/search"):
+            await tab.turn_to(path)
+            await expect(page.locator(".missing-note:visible")).to_contain_text("laptop is away")
         await tab.turn_to("/sessions/parser")
         await page.clock.set_system_time(datetime.datetime.now() + datetime.timedelta(seconds=130))
         await expect(card.locator("h2")).to_have_text("laptop has been away for 2 minutes")
@@ -286,7 +295,13 @@ async def test_a_machine_that_asks_to_join_is_announced_everywhere_and_let_in_by
         await expect(banner).to_contain_text(f"attic asks to join. Its code is {pairing.code}.")
         await banner.get_by_role("button", name="Look").click()
         card = page.locator(".pairing")
-        for words in (pairing.code, "mira", "10.0.0.7", "claude-code, codex", "Its terminal must show this code"):
+        for words in (
+            pairing.code,
+            "mira",
+            "10.0.0.7",
+            "claude-code, codex",
+            "Its terminal must show this code",
+        ):
             await expect(card).to_contain_text(words)
         await expect(banner).to_have_count(0)
         await expect(page.locator(".add-machine")).to_contain_text("bascule daemon join")

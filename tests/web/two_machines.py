@@ -1,4 +1,4 @@
-"""The lifelike hub with a second machine: the same folder on both, other agents, and a state that a test sets."""
+"""The lifelike hub with a second machine: the same folder on both, other agents, a state that a test sets."""
 
 import contextlib
 from collections.abc import AsyncIterator, Callable

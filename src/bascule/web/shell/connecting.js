@@ -129,7 +129,8 @@ export async function loadAgents(store, api, device, refresh = false) {
 export async function loadPairings(store, api) {
   if (store.get().me?.role !== 'owner') return;
   const pairings = await api.pairings().catch(() => null); // the line is down: asked again with the next connect
-  if (pairings) store.set({ pairings });
+  const now = Date.now();
+  if (pairings) store.set({ pairings: pairings.map((one) => ({ ...one, ends: now + one.expiresIn * 1000 })) });
 }
 
 /**

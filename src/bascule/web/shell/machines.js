@@ -163,6 +163,12 @@ export function onlyOn(state, device) {
 }
 
 /**
+ * Machines that ask to join, while an answer still counts.
+ * @param {State} state
+ */
+export const waitingPairings = (state) => state.pairings.filter((one) => one.ends > Date.now());
+
+/**
  * When a machine was last heard, as far as this page knows.
  * @param {State} state
  * @param {Device} device
@@ -259,6 +265,18 @@ const clockWords = (ms) =>
   `Its clock is ${waited(Math.abs(ms))} ${ms > 0 ? 'ahead of' : 'behind'} the server’s, so times from it are off.`;
 
 /**
+ * Whose latest words are not here yet; empty when all machines are heard.
+ * @param {State} state
+ */
+export function missingWords(state) {
+  if (!several(state) || state.line.phase !== 'live') return '';
+  const names = state.devices.filter((one) => !one.online).map((one) => one.name);
+  if (!names.length) return '';
+  const are = names.length === 1 ? 'is' : 'are';
+  return `${names.join(', ')} ${are} away: what happens there meanwhile is not listed yet.`;
+}
+
+/**
  * Why nothing can be started on a machine just now; empty when it can.
  * @param {State} state
  * @param {Device} device
@@ -268,7 +286,7 @@ export function startProblem(state, device, now) {
   const { kind, word } = conditionOf(state, device, now);
   switch (kind) {
     case 'away':
-      return `${word}. Nothing can be started there until it is back`;
+      return 'away. Nothing can be started there until it is back';
     case 'update':
       return `${word} before it can start anything`;
     case 'disk':

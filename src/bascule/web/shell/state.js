@@ -57,6 +57,7 @@ import { table } from '../js/tables.js';
  * @typedef {import('../js/types.d.ts').OpenTerminal} OpenTerminal
  * @typedef {import('../js/types.d.ts').FoundItem} FoundItem
  * @typedef {import('../js/types.d.ts').UnloggedProcess & {device?: string}} Unlogged
+ * @typedef {import('../js/types.d.ts').PairingView & {ends: number}} Pairing
  * @typedef {typeof FIRST} State
  */
 
@@ -100,7 +101,7 @@ export const FIRST = {
   projects: /** @type {Project[]} in the order they were added */ ([]),
   prompts: /** @type {import('../js/types.d.ts').PromptView[] | null} null until somebody needs them */ (null),
   agentsOf: /** @type {Record<string, AgentInfo[]>} by machine */ (table()),
-  pairings: /** @type {import('../js/types.d.ts').PairingView[]} machines that ask to join */ ([]),
+  pairings: /** @type {Pairing[]} machines that ask to join */ ([]),
   desktop: /** @type {import('../js/types.d.ts').Operations['launch:terminal']['answer'] | null} */ (null),
   beside: /** @type {string | null} */ (null), // the terminal shown next to a chat
   requests: /** @type {Record<string, OpenRequest>} */ (table()),

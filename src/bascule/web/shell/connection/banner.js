@@ -4,7 +4,7 @@ import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { clockTime, count, ordinal, waited } from '../../js/format.js';
-import { several } from '../machines.js';
+import { several, waitingPairings } from '../machines.js';
 import { awayOf, longWait } from './away.js';
 import { titleOf } from '../sessions.js';
 import { mayAct, shownSession } from '../state.js';
@@ -42,7 +42,7 @@ export function mountBanner(root, app) {
       state.unlogged.length,
       state.side,
       endsSoon(state),
-      state.pairings.map((one) => one.id),
+      waitingPairings(state).map((one) => one.id),
       state.route.part,
     ]);
     if (mark === last) return;
@@ -158,11 +158,17 @@ const TITLES = {
   update: (name) => `${name} needs an update. `,
 };
 
-/** @type {Record<Exclude<Away['kind'], 'line'>, (away: Away) => string>} */
+/**
+ * The seconds are for the eye: read aloud each time, they would drown everything else.
+ * @param {number} ms
+ */
+const heardWords = (ms) => h('span', { 'aria-hidden': 'true' }, `Last heard ${waited(ms)} ago`);
+
+/** @type {Record<Exclude<Away['kind'], 'line'>, (away: Away) => any[]>} */
 const DEVICE_WORDS = {
-  device: ({ ms }) => `Last heard ${waited(ms)} ago; what it wrote so far is here. It comes back by itself.`,
-  stale: ({ ms }) => `Last heard ${waited(ms)} ago. What you send may have to wait.`,
-  update: () => 'Its Bascule is too old for this server. What it wrote so far is here.',
+  device: ({ ms }) => [heardWords(ms), '; what it wrote so far is here. It comes back by itself.'],
+  stale: ({ ms }) => [heardWords(ms), '. What you send may have to wait.'],
+  update: () => ['Its Bascule is too old for this server. What it wrote so far is here.'],
 };
 
 /**
@@ -171,7 +177,7 @@ const DEVICE_WORDS = {
  * @param {State} state
  */
 function pairingBanner(app, state) {
-  const [first, ...others] = state.pairings;
+  const [first, ...others] = waitingPairings(state);
   const there = state.route.name === 'settings' && state.route.part === 'devices';
   if (!first || there || state.line.phase !== 'live') return null;
   const who = others.length
@@ -196,7 +202,7 @@ function awayBanner(app, away) {
   const text = away.long
     ? [`Its agents most likely still run. Look there with `, h('code', null, 'bascule doctor'), '.']
     : away.kind !== 'line'
-      ? [DEVICE_WORDS[away.kind](away)]
+      ? DEVICE_WORDS[away.kind](away)
       : [
           `Trying again, ${ordinal(away.attempt)} time${away.wait ? `, in ${away.wait} s` : ' now'}. ` +
             'Agents there keep working and nothing is lost.',

@@ -1,5 +1,6 @@
 /** Everything that waits for a person, over all sessions: requests, what stopped, what finished since they looked. */
 
+import { missingNote } from '../connection/missing_note.js';
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { agentLetter } from '../parts.js';
@@ -28,6 +29,7 @@ export function mountInbox(root, app) {
     const onkeydown = (/** @type {KeyboardEvent} */ event) => arrow(event, keys);
     update(root, [
       inboxHead(items.open.length > 0),
+      missingNote(state),
       keys.length ? inboxList(state, items, choose, onkeydown) : nothingHere(),
     ]);
   }

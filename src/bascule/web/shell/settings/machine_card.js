@@ -133,8 +133,8 @@ function runningList(app, state, device) {
 function limitWords({ sessions = 0, session_seconds: longest = 0, idle_seconds: idle = 0 }) {
   const words = [
     sessions > 0 ? `${count(sessions, 'agent')} at once` : 'any number of agents at once',
-    longest > 0 && `a session ends after ${waited(longest * 1000)}`,
-    idle > 0 && `after ${waited(idle * 1000)} without a message`,
+    longest > 0 && `a session lasts ${waited(longest * 1000)} at most`,
+    idle > 0 && `${waited(idle * 1000)} without a message`,
   ];
   return words.filter(Boolean).join(', ');
 }

@@ -4,16 +4,17 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { loadPairings } from '../connecting.js';
+import { waitingPairings } from '../machines.js';
 
 /** @typedef {import('./parts.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {import('../../js/types.d.ts').PairingView} Pairing */
+/** @typedef {import('../state.js').Pairing} Pairing */
 
 /**
  * @param {Context} context
  * @param {State} state
  */
-export const pairingCards = (context, state) => state.pairings.map((one) => pairingCard(context, one));
+export const pairingCards = (context, state) => waitingPairings(state).map((one) => pairingCard(context, one));
 
 /**
  * @param {Context} context
@@ -32,7 +33,7 @@ function pairingCard(context, one) {
       icon('device', 18),
       h('h3', null, `${name} asks to join`),
       h('span', { class: 'spacer' }),
-      h('small', null, endsWords(one.expiresIn)),
+      h('small', null, endsWords((one.ends - Date.now()) / 1000)),
     ),
     h(
       'div',
