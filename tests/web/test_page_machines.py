@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 from tests.hub.running_hub import until
 from tests.web.axe import serious
 from tests.web.chrome import DESKTOP, PHONE, Tab, needs_chromium, open_tab
@@ -41,7 +41,7 @@ async def is_sound(tab: Tab, size: Any) -> None:
     assert tab.errors == []
 
 
-def indicator(page: Page) -> Any:
+def indicator(page: Page) -> Locator:
     return page.locator(".device-row")
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from functools import partial
+from typing import Any
 
 from bascule.api.answers import (
     Capabilities,
@@ -32,6 +34,7 @@ from bascule.link.machine import (
     PauseDevice,
     TrustFolder,
 )
+from bascule.model.commands import Command
 from bascule.model.errors import BasculeError, InvalidInput, NotSupported
 
 
@@ -110,7 +113,7 @@ async def resume(call: AnyCall) -> DevicesTold:
     return DevicesTold(devices=await _order(call, PauseDevice(paused=False)))
 
 
-async def _order(call: AnyCall, order: EndAll | PauseDevice) -> list[DeviceOutcome]:
+async def _order(call: AnyCall, order: Command[Any]) -> list[DeviceOutcome]:
     """To all of them at the same time: one that does not answer delays nobody."""
     board = call.hub.switchboard
     await board.met()
@@ -119,15 +122,15 @@ async def _order(call: AnyCall, order: EndAll | PauseDevice) -> list[DeviceOutco
     return list(await asyncio.gather(*(_outcome(call, one, order) for one in named)))
 
 
-async def _outcome(call: AnyCall, device: DeviceStatus, order: EndAll | PauseDevice) -> DeviceOutcome:
-    known = {"device": device.device, "name": device.name}
+async def _outcome(call: AnyCall, device: DeviceStatus, order: Command[Any]) -> DeviceOutcome:
+    made = partial(DeviceOutcome, device=device.device, name=device.name)
     if not device.online:
-        return DeviceOutcome(**known, outcome="refused", message=f"{device.name} is away.")
+        return made(outcome="refused", message=f"{device.name} is away.")
     try:
         answer = await call.hub.switchboard.ask(device.device, order, call.by, seconds=60)
     except BasculeError as error:
-        return DeviceOutcome(**known, outcome="refused", message=error.message)
-    return DeviceOutcome(**known, outcome="done", ended=answer.ended if isinstance(answer, Ended) else 0)
+        return made(outcome="refused", message=error.message)
+    return made(outcome="done", ended=answer.ended if isinstance(answer, Ended) else 0)
 
 
 OPERATIONS = (
