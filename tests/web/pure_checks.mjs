@@ -202,7 +202,7 @@ test('A4: projects keep their order, hold what runs below them, and never what l
 });
 
 test('R13: a card says whether it is live, where it was begun, and its pull request', () => {
-  const words = (record) => marksOf(filledRecord(record)).map((one) => one.word);
+  const words = (record) => marksOf(FIRST, filledRecord(record)).map((one) => one.word);
   assert.deepEqual(words({ phase: 'running', created_by: 'Mira', pull_request: 'https://github.com/a/b/pull/218' }), [
     'Live',
     'Remote',

@@ -230,7 +230,7 @@ test('the inbox lists requests, then what stopped, then what finished since some
   };
   assert.deepEqual(keysOf(inboxItems(state)), ['s1/r', 'failed', 'done']);
   assert.deepEqual(
-    ['failed', 'ended'].map((phase) => stoppedRow(session({ phase, turns: 1 })).first),
+    ['failed', 'ended'].map((phase) => stoppedRow(FIRST, session({ phase, turns: 1 })).first),
     ['Did not come back', 'Stopped by itself'],
   );
   const complained = console.error;

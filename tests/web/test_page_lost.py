@@ -106,7 +106,7 @@ async def test_a_device_that_goes_away_and_a_server_that_was_updated_are_said(
         await tab.says("Running the sync tests")
         await expect(banner).to_have_count(0)
         hub.device.line.closed()
-        await expect(banner).to_contain_text("Lost tower. It comes back by itself.")
+        await expect(banner).to_contain_text("tower is away.")
         await expect(page.locator(".device-row")).to_contain_text("away")
         await page.clock.set_system_time(datetime.datetime.now() + datetime.timedelta(minutes=3))
         await expect(page.locator(".away.card h2")).to_have_text("tower has been away for 3 minutes")

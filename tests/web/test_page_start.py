@@ -27,7 +27,7 @@ async def test_every_field_and_every_step_of_a_start(tmp_path: Path, browser: Br
         attic.line.receive(AgentsChanged((AgentInfo("codex", "Codex", True),)))
         tab = await open_tab(browser, hub.url, hub.tokens["Mira"], path="/inbox")
         page = tab.page
-        await expect(page.get_by_role("button", name="lantern 4")).to_be_visible()
+        await expect(page.get_by_role("button", name="lantern tower 4")).to_be_visible()
         await page.get_by_role("button", name="New session N").click()
         task, go = page.get_by_label("Task"), page.locator(".start__go")
         # The limits of a task

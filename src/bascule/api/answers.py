@@ -140,6 +140,7 @@ class Hello(View, frozen=True, kw_only=True):
     waits: Waits
     boot: str  # names this run of the server
     epoch: str
+    device: str = ""  # the machine this server runs on; empty when it has no sessions of its own
 
 
 class EntriesPage(View, frozen=True, kw_only=True):
@@ -279,6 +280,7 @@ class DeviceStatus(Struct, frozen=True, rename="camel"):
     running: int = 0  # sessions whose agent runs
     skew_ms: int = 0  # how far its clock is ahead of the hub's
     needs_update: bool = False  # its version and the hub's have no protocol in common
+    starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
 
 
 class DeviceOutcome(View, frozen=True, kw_only=True):

@@ -62,6 +62,7 @@ class DeviceList:
             running=state.running,
             skew_ms=record.skew_ms,
             needs_update=record.device in self._incompatible,
+            starts_by_itself=state.starts_by_itself,
         )
 
     def _last_heard(self, record: DeviceRecord, line: DeviceLine | None) -> str | None:

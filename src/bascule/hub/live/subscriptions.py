@@ -26,6 +26,7 @@ async def hello(call: AnyCall) -> Hello:
         waits=Waits(permission=limits.permission_seconds, question=limits.question_seconds),
         boot=call.hub.boot,
         epoch=call.hub.store.epoch,
+        device=call.hub.switchboard.this,
     )
 
 

@@ -7,6 +7,7 @@
 export const newKey = () => crypto.randomUUID();
 
 /** @typedef {import('./types.js').Operations} Operations */
+/** @typedef {{device?: string}} Where which machine, once there are several */
 
 /** @param {import('./feed.js').Feed} feed */
 export function createApi(feed) {
@@ -20,22 +21,13 @@ export function createApi(feed) {
     (sessionId, ...fields) =>
       feed.call(type, /** @type {Operations[Name]['body']} */ ({ ...fields[0], sessionId }));
   return {
-    found: (limit = 1000) => feed.call('found:list', { limit }),
+    ...machinesApi(feed),
     /** @param {Operations['session:list']['body']} [where] */
     sessions: (where = {}) => feed.call('session:list', where),
     counts: () => feed.call('session:count', {}),
     usage: () => feed.call('usage:show', {}),
     damaged: () => feed.call('session:list', { limit: 1 }).then((answer) => answer.damaged ?? []),
-    unlogged: () => feed.call('unlogged:list', {}).then((answer) => answer.processes),
-    /** @param {string} name */
-    takeUp: (name) => feed.call('unlogged:take-up', { name }),
-    /** @param {string} name */
-    endProcess: (name) => feed.call('unlogged:end', { name }),
     requests: () => feed.call('requests:list', {}).then((answer) => answer.requests),
-    devices: () => feed.call('device:list', {}).then((answer) => answer.devices),
-    // An agent that has only its own screen can't be talked to: it is offered among the terminals.
-    agents: (refresh = false) => feed.call('agents:list', { refresh }).then((answer) => answer.agents.filter(talks)),
-    screens: () => feed.call('agents:list', { refresh: false }).then((answer) => answer.agents.filter(hasScreen)),
     desktop: () => feed.call('launch:terminal', {}),
     /** @param {Operations['session:create']['body'] & {key?: string, device?: string}} command */
     create: (command) => feed.call('session:create', command),
@@ -91,8 +83,10 @@ export function createApi(feed) {
      */
     audit: (after, limit) => feed.call('audit:list', { after, limit }),
     verifyAudit: () => feed.call('audit:verify', {}),
-    settings: () => feed.call('settings:show', {}),
-    limits: () => feed.call('limits:show', {}),
+    /** @param {Where} [where] */
+    settings: (where = {}) => feed.call('settings:show', where),
+    /** @param {Where} [where] */
+    limits: (where = {}) => feed.call('limits:show', where),
     /** @param {Record<string, number | null>} limits 0 for none, null for the settings file's */
     setLimits: (limits) => feed.call('limits:set', { limits }),
     /**
@@ -100,7 +94,8 @@ export function createApi(feed) {
      * @returns {Promise<string[]>} rows of dots
      */
     qr: (text) => feed.call('qr', { text }).then((answer) => answer.rows),
-    stopEverything: () => feed.call('kill-all', {}),
+    /** @param {Where} [where] on one machine, or on all */
+    stopEverything: (where = {}) => feed.call('kill-all', where),
     /**
      * @param {string} q
      * @param {number} limit
@@ -129,9 +124,61 @@ export function createApi(feed) {
     /**
      * @param {string} path
      * @param {boolean} trusted
+     * @param {Where} where
      */
-    trust: (path, trusted) => feed.call('projects:trust', { path, trusted }),
-    recentFolders: () => feed.call('directories:recent', {}).then((answer) => answer.directories),
+    trust: (path, trusted, where) => feed.call('projects:trust', { path, trusted, ...where }),
+  };
+}
+
+/**
+ * What a machine is asked for; it must be named once there are several.
+ * @param {import('./feed.js').Feed} feed
+ */
+function machinesApi(feed) {
+  return {
+    devices: () => feed.call('device:list', {}).then((answer) => answer.devices),
+    /**
+     * @param {string} device
+     * @param {boolean} refresh
+     */
+    agents: (device, refresh) => feed.call('agents:list', { refresh, device }).then((answer) => answer.agents),
+    /**
+     * @param {string} deviceId
+     * @param {string} name
+     */
+    renameDevice: (deviceId, name) => feed.call('device:rename', { deviceId, name }),
+    /** @param {string} deviceId */
+    forgetDevice: (deviceId) => feed.call('device:forget', { deviceId }),
+    /**
+     * @param {string} device
+     * @param {boolean} paused
+     */
+    pauseDevice: (device, paused) => feed.call(paused ? 'daemon:pause' : 'daemon:resume', { device }),
+    pairings: () => feed.call('pairings:list', {}).then((answer) => answer.pairings),
+    /**
+     * @param {import('./types.js').PairingView} pairing
+     * @param {boolean} allow
+     */
+    answerPairing: ({ id, code }, allow) => feed.call('pairings:answer', { pairingId: id, code, allow }),
+    /**
+     * @param {number} limit
+     * @param {Where} where
+     */
+    found: (limit, where) => feed.call('found:list', { limit, ...where }),
+    /** @param {Where} where */
+    unlogged: (where) => feed.call('unlogged:list', where).then((answer) => answer.processes),
+    /**
+     * @param {string} name
+     * @param {Where} where
+     */
+    takeUp: (name, where) => feed.call('unlogged:take-up', { name, ...where }),
+    /**
+     * @param {string} name
+     * @param {Where} where
+     */
+    endProcess: (name, where) => feed.call('unlogged:end', { name, ...where }),
+    /** @param {Where} where of the latest sessions */
+    recentFolders: (where) => feed.call('directories:recent', where),
   };
 }
 
@@ -153,7 +200,8 @@ function projectsApi(feed) {
     renameProject: (projectId, name) => feed.call('project:change', { projectId, name }),
     /** @param {string} projectId */
     removeProject: (projectId) => feed.call('project:remove', { projectId }),
-    trusted: () => feed.call('projects:trusted', {}).then((answer) => answer.folders),
+    /** @param {Where} where */
+    trusted: (where) => feed.call('projects:trusted', where).then((answer) => answer.folders),
     /**
      * @param {string} path
      * @param {string | undefined} device
@@ -192,12 +240,4 @@ async function got(feed, path, posted) {
   if (answer.ok) return answer;
   const body = await answer.json().catch(() => ({})); // a broken answer has no words of its own
   throw Object.assign(new Error(body.error?.message ?? 'It did not work.'), { code: body.error?.code });
-}
-
-/** @param {{drivers?: string[]}} agent */
-const hasScreen = (agent) => Boolean(agent.drivers?.includes('terminal'));
-
-/** @param {{drivers?: string[]}} agent */
-function talks(agent) {
-  return !agent.drivers?.length || agent.drivers.some((one) => one !== 'terminal');
 }

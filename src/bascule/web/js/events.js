@@ -6,7 +6,7 @@
 /**
  * @typedef {object} PageEvents
  * @property {string} mention a path to be named in the message
- * @property {string} startFolder the folder in which the next session starts
+ * @property {import('../shell/sessions.js').Place} startFolder the folder in which the next session starts
  * @property {import('./types.d.ts').OfferedPrompt} startPrompt a web page's prompt for the next session
  * @property {{count: number, at: number, looking?: boolean}} findResult of the search in the transcript in view
  * @property {string} shortcut a letter pressed with Ctrl in a frame

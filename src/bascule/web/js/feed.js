@@ -145,7 +145,7 @@ export class Feed {
    * Ask for an operation by its message type. `key` makes it safe to send twice; `device` names a machine.
    * @template {keyof import('./types.js').Operations} Name
    * @param {Name} type
-   * @param {import('./types.js').Operations[Name]['body'] & {key?: string, device?: string}} fields
+   * @param {import('./types.js').Operations[Name]['body'] & {key?: string, device?: string | null}} fields
    * @returns {Promise<import('./types.js').Operations[Name]['answer']>}
    */
   call(type, fields) {

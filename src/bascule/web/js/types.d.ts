@@ -680,6 +680,7 @@ export interface DeviceStatus {
   running: number;
   skewMs: number;
   needsUpdate: boolean;
+  startsByItself: boolean | null;
 }
 
 export interface DirectoryQuery {
@@ -753,6 +754,7 @@ export interface Hello {
   waits: Waits;
   boot: string;
   epoch: string;
+  device: string;
 }
 
 export interface EndedEverywhere {

@@ -7,7 +7,7 @@ import { createStore } from '../js/store.js';
 import { leave } from './settings/logout.js';
 import { openLink } from './links.js';
 import { Live } from './live.js';
-import { createConnecting } from './connecting.js';
+import { createConnecting, loadPairings } from './connecting.js';
 import { createNavigation } from './navigation.js';
 import { createNotices } from './notices.js';
 import { createOutbox } from './outbox.js';
@@ -80,6 +80,7 @@ export function createApp(framePlace) {
     list,
     closeTab: (id) => closeTab(app, id),
   });
+  events.on('pairings:changed', () => void loadPairings(store, api));
 
   /** What parts of the page offer in the palette. @type {Command[]} */
   const commands = [];

@@ -1,5 +1,6 @@
 /** What the page does when it is connected, connected again, or not let in any more. */
 
+import { put } from '../js/tables.js';
 import { setDevices } from './pushes.js';
 import { ownNames } from './sessions.js';
 import { FIRST } from './state.js';
@@ -100,10 +101,36 @@ async function loadAll({ store, api, live, list }) {
   live.requests.set(requests);
   await live.recognise();
   store.set((state) => ({ tabs: state.tabs.filter((id) => state.sessions[id]) }));
-  void api
-    .agents()
-    .then((agents) => store.set({ agents }))
-    .catch(() => undefined); // the device is away: its agents are unknown
+  for (const { device, online } of store.get().devices) if (online) void loadAgents(store, api, device);
+  void loadPairings(store, api);
+}
+
+/**
+ * @param {Store} store
+ * @param {import('../js/api.js').Api} api
+ * @param {string} device
+ * @param {boolean} [refresh] whether the machine looks for them again
+ */
+export async function loadAgents(store, api, device, refresh = false) {
+  try {
+    const agents = await api.agents(device, refresh);
+    store.set((state) => ({ agentsOf: put(state.agentsOf, device, agents) }));
+  } catch (error) {
+    if (refresh) throw error;
+    // The machine went away meanwhile: what is known of its agents stays.
+  }
+}
+
+/**
+ * Machines that ask to join; only an owner is told.
+ * @param {Store} store
+ * @param {import('../js/api.js').Api} api
+ */
+export async function loadPairings(store, api) {
+  if (store.get().me?.role !== 'owner') return;
+  const pairings = await api.pairings().catch(() => null); // the line is down: asked again with the next connect
+  const now = Date.now();
+  if (pairings) store.set({ pairings: pairings.map((one) => ({ ...one, ends: now + one.expiresIn * 1000 })) });
 }
 
 /**

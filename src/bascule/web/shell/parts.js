@@ -3,6 +3,7 @@
 import { h } from '../js/dom.js';
 import { icon } from '../js/icons.js';
 import { agentMark } from '../js/format.js';
+import { machineMark } from './sessions.js';
 
 /**
  * A dot is never alone: `word` is its label, or empty when the word stands beside it.
@@ -26,6 +27,16 @@ export function agentLetter(name, large = false) {
     { class: `agent-mark agent-mark-${tint}${large ? ' is-large' : ''}`, 'aria-hidden': 'true' },
     letter,
   );
+}
+
+/**
+ * On a session of another machine than the one this page comes from.
+ * @param {import('./state.js').State} state
+ * @param {import('./state.js').SessionRecord} session
+ */
+export function remoteMark(state, session) {
+  const { word, title } = machineMark(state, session);
+  return h('span', { class: 'mark-label is-remote', title, 'data-key': 'remote' }, word);
 }
 
 const isMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
@@ -110,6 +121,7 @@ function float(anchor, card, closed) {
  * @property {string} [note]
  * @property {boolean} [on]
  * @property {boolean} [danger]
+ * @property {boolean} [off] it can’t be chosen now; `note` says why
  * @property {string} [icon]
  * @property {() => void} run
  */
@@ -134,8 +146,10 @@ export function menu(anchor, choices, extra) {
           type: 'button',
           role: choice.on === undefined ? 'menuitem' : 'menuitemradio',
           'aria-checked': choice.on === undefined ? null : String(choice.on),
+          'aria-disabled': choice.off ? 'true' : null,
           class: `${choice.on ? 'is-on' : ''} ${choice.danger ? 'is-dangerous' : ''}`.trim(),
           onclick: () => {
+            if (choice.off) return;
             close();
             choice.run();
           },

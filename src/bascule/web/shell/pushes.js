@@ -1,6 +1,7 @@
 /** What the server pushes, by type, and what each push changes in the store. */
 
 import { put, tableOf } from '../js/tables.js';
+import { agentsOf, deviceById, hereId } from './machines.js';
 import { groupOf } from './sessions.js';
 import { filledRecord } from './state.js';
 
@@ -37,7 +38,7 @@ export function takePushes(context) {
     'requests:changed': ({ request }) => live.requests.take(request),
     'agent:status': (message) => {
       setDevices(store, message.devices);
-      if (message.agent) setAgentStatus(store, message.agent, message.status);
+      if (message.agent) setAgentStatus(store, message.device, message.agent, message.status);
     },
     'project:added': ({ project }) =>
       store.set((state) => ({ projects: [...state.projects.filter((one) => one.id !== project.id), project] })),
@@ -67,24 +68,44 @@ function setSession({ store, closeTab, list }, session) {
  * @param {import('./state.js').Device[]} devices
  */
 export function setDevices(store, devices) {
-  store.set(({ away }) => ({
+  store.set((state) => ({
     devices,
+    agentsOf: agentsAfter(state, devices),
     away: tableOf(
       devices
         .filter((one) => !one.online)
-        .map((one) => /** @type {const} */ ([one.device, away[one.device] ?? Date.now()])),
+        .map((one) => /** @type {const} */ ([one.device, state.away[one.device] ?? Date.now()])),
     ),
   }));
 }
 
 /**
+ * A machine that says something else of its agents than before is believed.
+ * @param {import('./state.js').State} state
+ * @param {import('./state.js').Device[]} devices
+ */
+function agentsAfter(state, devices) {
+  let known = state.agentsOf;
+  for (const { device, agents } of devices) {
+    const last = deviceById(state, device)?.agents ?? [];
+    if (agents?.length && JSON.stringify(agents) !== JSON.stringify(last)) known = put(known, device, agents);
+  }
+  return known;
+}
+
+/**
  * Whether the processes that an agent's sessions share are there.
  * @param {Store} store
+ * @param {string | undefined} device an older server names none
  * @param {string} name
  * @param {import('../js/types.d.ts').AgentInfo['status']} status
  */
-const setAgentStatus = (store, name, status) =>
-  store.set(({ agents }) => ({ agents: agents.map((one) => (one.name === name ? { ...one, status } : one)) }));
+function setAgentStatus(store, device, name, status) {
+  const state = store.get();
+  const id = device || hereId(state);
+  const agents = agentsOf(state, id).map((one) => (one.name === name ? { ...one, status } : one));
+  if (id) store.set({ agentsOf: put(state.agentsOf, id, agents) });
+}
 
 /**
  * Its tabs close; its sessions stay where they are.

@@ -1,13 +1,14 @@
 /** The list of sessions as this page holds it: a first page, those that run, more on demand; and the true counts. */
 
 import { put, table, tableOf } from '../js/tables.js';
+import { onDevice, placeKey } from './machines.js';
 import { groupOf, homeOf } from './sessions.js';
 import { filledRecord } from './state.js';
 
 /** @typedef {import('../js/store.js').Store<import('./state.js').State>} Store */
 /** @typedef {import('../js/api.js').Api} Api */
 /** @typedef {import('./state.js').State} State */
-/** @typedef {{path: string, project: import('./state.js').Project | null, key: string}} Place */
+/** @typedef {import('./sessions.js').Group} Group */
 
 const COUNT_PAUSE = 250;
 const MAX_PAGES = 5; // of an outer project whose newest sessions all belong to one inside it
@@ -54,10 +55,12 @@ export function createSessionList(store, api) {
 
   /**
    * The next sessions of one group, after those that the first page had.
-   * @param {Place} group
+   * @param {Group} group
    */
   async function loadMore(group) {
-    const where = group.project ? { projectId: group.project.id } : { folder: group.path };
+    const where = group.project
+      ? { projectId: group.project.id }
+      : { folder: group.path, ...onDevice(store.get(), group.device) };
     const before = heldIn(store.get(), group);
     for (let n = 0; n < MAX_PAGES; n++) {
       const { moreOf, more } = store.get();
@@ -82,25 +85,32 @@ const byId = (sessions) => tableOf(sessions.map((one) => [one.session_id, filled
 
 /**
  * @param {State} state
- * @param {Place} group
+ * @param {Group} group
  */
 const heldIn = (state, group) =>
-  Object.values(state.sessions).filter(
-    (one) => !one.archived && !one.found && (groupOf(state, one)?.path ?? homeOf(one)) === group.key,
-  ).length;
+  Object.values(state.sessions).filter((one) => !one.archived && !one.found && keyOf(state, one) === group.key).length;
+
+/**
+ * The key of the group that a session stands in.
+ * @param {State} state
+ * @param {import('./state.js').SessionRecord} session
+ */
+const keyOf = (state, session) => placeKey(state, session.device, groupOf(state, session)?.path ?? homeOf(session));
 
 /**
  * How many sessions each group has, by its key, those included that this page does not hold. Null: it holds them all.
  * @param {State} state
- * @returns {Map<string, number> | null}
+ * @returns {Map<string, {path: string, device: string, sessions: number}> | null}
  */
 export function countedGroups(state) {
   if (!state.counts) return null;
-  /** @type {Map<string, number>} */
+  /** @type {Map<string, {path: string, device: string, sessions: number}>} */
   const counted = new Map();
   for (const { path, device, sessions } of state.counts.folders) {
-    const key = groupOf(state, filledRecord({ cwd: path, device }))?.path ?? path;
-    counted.set(key, (counted.get(key) ?? 0) + sessions);
+    const session = filledRecord({ cwd: path, device });
+    const key = keyOf(state, session);
+    const before = counted.get(key)?.sessions ?? 0;
+    counted.set(key, { path: groupOf(state, session)?.path ?? path, device, sessions: before + sessions });
   }
   return counted;
 }

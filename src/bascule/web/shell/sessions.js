@@ -2,11 +2,22 @@
 
 import { folderName } from '../js/format.js';
 import { visible } from '../js/visible.js';
+import { allAgents, deviceIdOf, deviceName, deviceOf, isRemote, placeKey, several } from './machines.js';
 import { openRequests } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').SessionRecord} SessionRecord */
 /** @typedef {import('./state.js').Project} Project */
+/** @typedef {{path: string, device?: string}} Place a folder, on its machine */
+/**
+ * @typedef {object} Group a group of the sidebar
+ * @property {string} key
+ * @property {string} path
+ * @property {string} device
+ * @property {string} name
+ * @property {Project | null} project
+ * @property {SessionRecord[]} sessions
+ */
 
 // The name under which the command line of the machine itself acts.
 const COMMAND_LINE = 'this machine';
@@ -40,6 +51,13 @@ export const reconnectWords = (session) =>
   session.attempts ? `Reconnecting… try ${session.attempt} of ${session.attempts}` : 'Reconnecting…';
 
 /**
+ * Its machine is away: what it does there is not known.
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
+const isOutOfReach = (state, session) => deviceOf(state, session)?.online === false;
+
+/**
  * @param {State} state
  * @param {SessionRecord} session
  * @returns {{dot: string, word: string}}
@@ -51,6 +69,7 @@ export function statusOf(state, session) {
       ? { dot: 'blocked', word: 'Asks you' }
       : { dot: 'blocked', word: 'Needs you' };
   }
+  if (!isOver(session) && isOutOfReach(state, session)) return { dot: 'ending', word: 'Away' };
   if (isReconnecting(session)) return { dot: 'starting', word: reconnectWords(session) };
   switch (session.phase) {
     case 'starting':
@@ -96,7 +115,7 @@ export function replacedTwins(state) {
   const replaced = new Set();
   for (const one of Object.values(state.sessions)) {
     if (!one.agent_session_id || one.found) continue;
-    const key = `${one.agent} ${one.agent_session_id}`;
+    const key = `${deviceIdOf(state, one)} ${one.agent} ${one.agent_session_id}`;
     const other = newest.get(key);
     if (!other || (other.driver === 'terminal') === (one.driver === 'terminal')) {
       newest.set(key, other && other.updated_at > one.updated_at ? other : one);
@@ -123,7 +142,7 @@ const within = (path, folder) => path === folder || path.startsWith(folder.endsW
  */
 export function groupOf(state, session) {
   return state.projects
-    .filter((one) => within(homeOf(session), one.path) && (!session.device || session.device === one.device))
+    .filter((one) => within(homeOf(session), one.path) && deviceIdOf(state, session) === deviceIdOf(state, one))
     .reduce(
       (/** @type {Project | null} */ best, one) => (best && best.path.length >= one.path.length ? best : one),
       null,
@@ -133,27 +152,30 @@ export function groupOf(state, session) {
 /**
  * The sidebar's groups: projects in the order they were added, then other folders that sessions ran in.
  * @param {State} state
- * @param {Iterable<string>} [folders] to list though this page holds no session of theirs
- * @returns {{key: string, path: string, name: string, project: Project | null, sessions: SessionRecord[]}[]}
+ * @param {Iterable<Place>} [folders] to list though this page holds no session of theirs
+ * @returns {Group[]}
  */
 export function groupsOf(state, folders = []) {
   const kept = state.projects.map((project) => ({
-    key: project.path,
-    path: project.path,
+    ...folderGroup(state, { path: project.path, device: project.device }),
     name: project.name,
     project,
-    sessions: /** @type {SessionRecord[]} */ ([]),
   }));
-  /** @type {Map<string, any>} */
+  /** @type {Map<string, Group>} */
   const others = new Map();
+  const other = (/** @type {Place} */ place) => {
+    const made = folderGroup(state, place);
+    const group = others.get(made.key) ?? made;
+    others.set(made.key, group);
+    return group;
+  };
   for (const session of sessionsInOrder(state)) {
     const project = groupOf(state, session);
-    let group = kept.find((one) => one.project === project) ?? others.get(homeOf(session));
-    if (!group) others.set(homeOf(session), (group = folderGroup(homeOf(session))));
+    const group = kept.find((one) => one.project === project) ?? other({ ...session, path: homeOf(session) });
     group.sessions.push(session);
   }
-  for (const path of folders)
-    if (!kept.some((one) => one.key === path) && !others.has(path)) others.set(path, folderGroup(path));
+  for (const place of folders)
+    if (!kept.some((one) => one.key === placeKey(state, place.device, place.path))) other(place);
   return [...kept, ...others.values()];
 }
 
@@ -187,24 +209,31 @@ export const pinnedSessions = (state) =>
     return session && isPinned(state, session) ? [session] : [];
   });
 
-/** @param {string} path */
-const folderGroup = (path) => ({
-  key: path,
+/**
+ * @param {State} state
+ * @param {Place} place
+ * @returns {Group}
+ */
+const folderGroup = (state, { path, device }) => ({
+  key: placeKey(state, device, path),
   path,
+  device: deviceIdOf(state, { device }),
   name: folderName(path),
   project: null,
-  sessions: /** @type {SessionRecord[]} */ ([]),
+  sessions: [],
 });
 
 /**
- * The marks of a session where it stands as a card: is it live, was it begun in a browser or at the machine, has it a
- * pull request?
+ * The marks of a session where it stands as a card: is it live, is it on another machine, was it begun in a browser or
+ * at the machine, has it a pull request?
+ * @param {State} state
  * @param {SessionRecord} session
  * @returns {{word: string, title: string}[]}
  */
-export function marksOf(session) {
+export function marksOf(state, session) {
   const marks = [];
   if (!['ended', 'failed'].includes(session.phase)) marks.push({ word: 'Live', title: 'Its agent is running' });
+  if (several(state)) marks.push(machineMark(state, session));
   if (session.created_by)
     marks.push(
       session.created_by === COMMAND_LINE
@@ -214,6 +243,15 @@ export function marksOf(session) {
   if (session.pull_request) marks.push({ word: `PR ${pullNumber(session.pull_request)}`, title: session.pull_request });
   return marks;
 }
+
+/**
+ * @param {State} state
+ * @param {SessionRecord} session
+ */
+export const machineMark = (state, session) =>
+  isRemote(state, session)
+    ? { word: 'Remote', title: `Runs on ${deviceName(state, session)}, not on the machine this page comes from` }
+    : { word: deviceName(state, session), title: `Runs on ${deviceName(state, session)}` };
 
 /**
  * "#218"
@@ -228,22 +266,13 @@ export const pullNumber = (url) => `#${url.split('/').pop()}`;
  */
 export function agentTitle(state, name) {
   const title =
-    state.agents.find((one) => one.name === name)?.title ??
+    allAgents(state).find((one) => one.name === name)?.title ??
     (name
       .split('-')
       .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
       .join(' ') ||
       'Agent');
   return title.replace(/ \(.*\)$/, '');
-}
-
-/**
- * @param {State} state
- * @param {SessionRecord} session
- */
-export function deviceName(state, session) {
-  const device = state.devices.find((one) => one.device === session.device) ?? state.devices[0];
-  return device?.name || session.device || 'this machine';
 }
 
 /** @param {SessionRecord} session */
@@ -274,9 +303,3 @@ export function modelName(state, session) {
   const known = state.live[session.session_id]?.models.find((one) => one.value === session.model);
   return known?.name || session.model || '';
 }
-
-/**
- * The machine a folder is looked for on when nobody chose one.
- * @param {State} state
- */
-export const firstDevice = (state) => (state.devices.find((one) => one.online) ?? state.devices[0])?.device;

@@ -56,7 +56,8 @@ import { table } from '../js/tables.js';
  * }} Held
  * @typedef {import('../js/types.d.ts').OpenTerminal} OpenTerminal
  * @typedef {import('../js/types.d.ts').FoundItem} FoundItem
- * @typedef {import('../js/types.d.ts').UnloggedProcess} Unlogged
+ * @typedef {import('../js/types.d.ts').UnloggedProcess & {device?: string}} Unlogged
+ * @typedef {import('../js/types.d.ts').PairingView & {ends: number}} Pairing
  * @typedef {typeof FIRST} State
  */
 
@@ -92,15 +93,15 @@ export const FIRST = {
   archived: /** @type {SessionRecord[] | null} */ (null),
   moreArchived: /** @type {string | null} */ (null),
   archivedCount: 0,
-  found: /** @type {FoundList | null} */ (null),
+  found: /** @type {Record<string, FoundList>} by machine */ (table()),
   foundAll: false,
   foundOpen: /** @type {Record<string, {terminal: OpenTerminal | null, command: string}>} */ (table()),
   devices: /** @type {Device[]} */ ([]),
   away: /** @type {Record<string, number>} since when each device is */ (table()),
   projects: /** @type {Project[]} in the order they were added */ ([]),
   prompts: /** @type {import('../js/types.d.ts').PromptView[] | null} null until somebody needs them */ (null),
-  agents: /** @type {AgentInfo[]} */ ([]),
-  screens: /** @type {AgentInfo[]} */ ([]), // those that can run in a terminal
+  agentsOf: /** @type {Record<string, AgentInfo[]>} by machine */ (table()),
+  pairings: /** @type {Pairing[]} machines that ask to join */ ([]),
   desktop: /** @type {import('../js/types.d.ts').Operations['launch:terminal']['answer'] | null} */ (null),
   beside: /** @type {string | null} */ (null), // the terminal shown next to a chat
   requests: /** @type {Record<string, OpenRequest>} */ (table()),

@@ -1,5 +1,6 @@
 /** The comparison in view and what a person does with it: read it, keep one agent's work, remove the work trees. */
 
+import { onDevice, several } from '../machines.js';
 import { count, duration } from '../../js/format.js';
 import { put, table } from '../../js/tables.js';
 import { visible } from '../../js/visible.js';
@@ -82,6 +83,8 @@ export class ComparisonView {
     this.problem = '';
     /** What each session changed, by its id. @type {Record<string, any>} */
     this.changes = table();
+    /** Which machine has each. @type {Map<string, string>} */
+    this.devices = new Map();
     /** How often each was looked at. @type {Record<string, number>} */
     this.looks = table();
     /** Which sessions show their diff instead of the transcript. @type {Record<string, boolean>} */
@@ -102,7 +105,7 @@ export class ComparisonView {
       if (id) await this.#loadOne(id);
       else {
         this.shown = null;
-        this.all = (await this.app.feed.call('compare:list', {})).comparisons;
+        this.all = await this.#list();
       }
       this.problem = '';
     } catch (error) {
@@ -112,9 +115,35 @@ export class ComparisonView {
     this.changed();
   }
 
+  /** Of every machine that is there. */
+  async #list() {
+    const state = this.app.store.get();
+    const devices = several(state) ? state.devices.filter((one) => one.online).map((one) => one.device) : [''];
+    const lists = devices.map(async (device) => {
+      const { comparisons } = await this.app.feed.call('compare:list', onDevice(state, device));
+      for (const one of comparisons) this.devices.set(one.id, device);
+      return comparisons;
+    });
+    if (lists.length === 1) return lists[0];
+    const answers = await Promise.allSettled(lists); // one that went away meanwhile hides nobody else's
+    const all = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    return all.sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0));
+  }
+
+  /**
+   * The machine that has a comparison; its sessions say so, too.
+   * @param {string} id
+   */
+  async #where(id) {
+    const state = this.app.store.get();
+    if (!several(state)) return {};
+    if (!this.devices.has(id)) await this.#list();
+    return onDevice(state, this.devices.get(id));
+  }
+
   /** @param {string} id */
   async #loadOne(id) {
-    const fresh = await this.app.feed.call('compare:show', { comparisonId: id });
+    const fresh = await this.app.feed.call('compare:show', { comparisonId: id, ...(await this.#where(id)) });
     if (this.app.store.get().route.id !== id) return;
     if (this.shown?.id !== id) {
       this.changes = table();
@@ -135,7 +164,8 @@ export class ComparisonView {
     const { id } = this.shown;
     const mine = (this.looks[sessionId] = (this.looks[sessionId] ?? 0) + 1);
     // No answer: asked again after the next turn. A later look may have answered first.
-    const found = await this.app.feed.call('compare:changes', { comparisonId: id, sessionId }).catch(() => null);
+    const command = { comparisonId: id, sessionId, ...(await this.#where(id)) };
+    const found = await this.app.feed.call('compare:changes', command).catch(() => null);
     if (!found || this.shown?.id !== id || this.looks[sessionId] !== mine) return;
     this.changes = put(this.changes, sessionId, found);
     this.changed();
@@ -156,7 +186,7 @@ export class ComparisonView {
   async removeTrees(one, sessionIds) {
     this.ask({ ...this.asking, busy: true });
     try {
-      const fields = { comparisonId: one.id, sessionIds, confirm: true };
+      const fields = { comparisonId: one.id, sessionIds, confirm: true, ...(await this.#where(one.id)) };
       const answer = await this.app.feed.call('compare:remove', fields);
       this.shown = answer.comparison;
       this.#noteRemoved(answer.trees);
@@ -180,7 +210,8 @@ export class ComparisonView {
   async keep(one, sessionId) {
     this.ask({ keep: sessionId, busy: true });
     try {
-      const answer = await this.app.feed.call('compare:keep', { comparisonId: one.id, sessionId });
+      const command = { comparisonId: one.id, sessionId, ...(await this.#where(one.id)) };
+      const answer = await this.app.feed.call('compare:keep', command);
       this.asking = null;
       this.app.note(visible(answer.words));
       await this.load(one.id);

@@ -4,7 +4,8 @@ import { h } from '../../js/dom.js';
 import { clockTime, count, folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
-import { agentTitle, deviceName } from '../sessions.js';
+import { deviceName } from '../machines.js';
+import { agentTitle } from '../sessions.js';
 import { mayStart } from '../state.js';
 
 /** @typedef {import('../state.js').State} State */
@@ -34,7 +35,7 @@ export const titleBar = (state, one) => [
  */
 function deviceOf(state, one) {
   const session = state.sessions[one.contestants[0]?.sessionId];
-  return session ? deviceName(state, session) : (state.devices[0]?.name ?? 'this machine');
+  return session ? deviceName(state, session) : deviceName(state, {});
 }
 
 /**

@@ -3,6 +3,7 @@
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { MODE_WORDS } from '../../js/format.js';
+import { agentOf } from '../machines.js';
 import { menu } from '../parts.js';
 import { agentTitle } from '../sessions.js';
 import { table } from '../../js/tables.js';
@@ -107,7 +108,7 @@ export const ownMode = (session) => (session.mode && !NO_MODES.has(session.mode)
  */
 export function modeChip(app, state, session) {
   const id = session.session_id;
-  const agent = state.agents.find((one) => one.name === session.agent);
+  const agent = agentOf(state, session);
   const known = agent?.modes ?? [];
   const own = ownMode(session);
   const plain = known.find((one) => NO_MODES.has(one));
@@ -149,7 +150,7 @@ export function modelChip(app, state, session) {
   const known = state.live[session.session_id]?.models ?? [];
   const offered = known.length
     ? known
-    : (state.agents.find((one) => one.name === session.agent)?.models ?? []).map((value) => ({
+    : (agentOf(state, session)?.models ?? []).map((value) => ({
         value,
         name: value,
         description: '',

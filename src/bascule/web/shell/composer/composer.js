@@ -2,6 +2,7 @@
 
 import { newKey } from '../../js/api.js';
 import { h, update } from '../../js/dom.js';
+import { unreachable } from '../machines.js';
 import { control } from '../parts.js';
 import { editBar, editDraft, endEdit, resend } from '../session/editing.js';
 import { isOver, isReconnecting } from '../sessions.js';
@@ -197,6 +198,8 @@ class Composer {
     const text = withComments(this.area.value.trim(), comments);
     const images = this.#pictures();
     if ((!text && !images.length) || this.box.classList.contains('is-disabled')) return;
+    const closed = state.sessions[id] && unreachable(state, state.sessions[id]);
+    if (closed) return app.note(`${closed} Your text is kept.`);
     const prompts = this.used.get(id) ?? [];
     const held = { sessionId: id, text: text || 'See the picture.', images, key: newKey(), prompts };
     app.store.set((now) => ({ held: [...now.held, held] }));

@@ -1,6 +1,7 @@
 /** What the composer says in words, from the state alone. Pure. */
 
 import { foundPlaceholder } from '../sidebar/found_session.js';
+import { deviceName, unreachable } from '../machines.js';
 import { agentTitle, isReconnecting, ownNames } from '../sessions.js';
 
 /** @typedef {import('../state.js').State} State */
@@ -15,6 +16,7 @@ export const isWorking = (session) => session.phase === 'running' || session.pha
  */
 export function placeholder(state, session) {
   const agent = agentTitle(state, session.agent);
+  if (unreachable(state, session)) return `${deviceName(state, session)} is away. Write now, send later`;
   if (session.found) return foundPlaceholder(state, session);
   if (isReconnecting(session)) return `Message ${agent}. It is sent when the agent is back.`;
   if (session.phase === 'starting') return `${agent} is starting`;

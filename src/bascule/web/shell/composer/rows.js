@@ -4,7 +4,8 @@ import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { agentLetter } from '../parts.js';
 import { confirmInterrupt } from '../session/confirm.js';
-import { agentTitle, deviceName } from '../sessions.js';
+import { deviceName, unreachable } from '../machines.js';
+import { agentTitle } from '../sessions.js';
 import { modeChip, modelChip } from './chips.js';
 import { isWorking, typingWords } from './format.js';
 import { usageRing } from './usage.js';
@@ -41,20 +42,26 @@ export const buttonRow = (app, state, session, { empty, edits }, send) => [
       type: 'button',
       class: 'send',
       'data-key': 'send',
-      title: empty
-        ? 'Write something first'
-        : edits
-          ? 'Send in a new session'
-          : isWorking(session)
-            ? 'Queue it: it is sent when the turn ends'
-            : 'Send',
+      title: edits && !empty ? 'Send in a new session' : sendTitle(state, session, empty),
       'aria-label': 'Send',
-      disabled: empty,
+      disabled: empty || Boolean(unreachable(state, session)),
       onclick: send,
     },
     icon('send'),
   ),
 ];
+
+/**
+ * @param {State} state
+ * @param {SessionRecord} session
+ * @param {boolean} empty
+ */
+function sendTitle(state, session, empty) {
+  const closed = unreachable(state, session);
+  if (closed) return closed;
+  if (empty) return 'Write something first';
+  return isWorking(session) ? 'Queue it: it is sent when the turn ends' : 'Send';
+}
 
 /**
  * @param {App} app
@@ -76,6 +83,8 @@ function stopButton(app, session) {
  */
 export function placeRow(state, session) {
   const typing = typingWords(state, session.session_id);
+  const closed = unreachable(state, session);
+  if (closed) return [h('span', { class: 'hold', role: 'status' }, icon('off', 14), `${closed} Your text is kept.`)];
   return [
     h('span', null, icon('device', 14), deviceName(state, session)),
     h('span', { title: session.cwd }, icon('folder', 14), session.cwd),

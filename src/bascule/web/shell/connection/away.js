@@ -4,14 +4,14 @@ import { copyButton } from '../../js/copy_button.js';
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { clockTime, count } from '../../js/format.js';
-import { deviceName } from '../sessions.js';
+import { deviceOf, heardAt, several } from '../machines.js';
 import { shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
 /**
  * @typedef {{
- *   kind: 'line' | 'device',
+ *   kind: 'line' | 'device' | 'stale' | 'update',
  *   name: string,
  *   since: number,
  *   ms: number,
@@ -42,20 +42,45 @@ export function awayOf(state) {
     const wait = Math.max(0, Math.ceil(((line.retryAt ?? now) - now) / 1000));
     return {
       kind: 'line',
-      name: session ? deviceName(state, session) : (state.devices[0]?.name ?? 'the server'),
+      name: several(state) ? 'the server' : (state.devices[0]?.name ?? 'the server'),
       ...spent(line.lostAt ?? now),
       attempt: line.attempt,
       wait,
       heardAt: line.heardAt,
     };
   }
-  const device = session
-    ? (state.devices.find((one) => one.device === session.device) ?? state.devices[0])
-    : state.devices.find((one) => !one.online);
-  if (line.phase !== 'live' || !device || device.online) return null;
-  const since = state.away[device.device] ?? now;
-  return { kind: 'device', name: device.name, ...spent(since), attempt: 0, wait: 0, heardAt: since };
+  const device = session ? deviceOf(state, session) : nobodyHere(state);
+  if (line.phase !== 'live' || !device) return null;
+  const kind = awayKind(device);
+  if (!kind) return null;
+  const heard = heardAt(state, device);
+  const time = spent(heard);
+  return {
+    kind,
+    name: device.name,
+    ...time,
+    long: time.long && kind === 'device',
+    attempt: 0,
+    wait: 0,
+    heardAt: heard,
+  };
 }
+
+/**
+ * @param {import('../state.js').Device} device
+ * @returns {'device' | 'stale' | 'update' | null}
+ */
+function awayKind(device) {
+  if (device.needsUpdate) return 'update';
+  if (!device.online) return 'device';
+  return device.state === 'stale' ? 'stale' : null;
+}
+
+/**
+ * Outside a session one machine that is away is told by the list of machines, unless there is no other.
+ * @param {State} state
+ */
+const nobodyHere = (state) => (state.devices.every((one) => !one.online) ? state.devices[0] : undefined);
 
 /**
  * "2 minutes", "3 hours"
@@ -66,9 +91,17 @@ export function longWait(ms) {
   return minutes < 120 ? count(minutes, 'minute') : count(Math.floor(minutes / 60), 'hour');
 }
 
-/** @param {State} state */
-function commandsFor(state) {
+/**
+ * @param {State} state
+ * @param {Away} away
+ */
+function commandsFor(state, away) {
   const id = shownSession(state);
+  if (away.kind === 'device')
+    return [
+      ['bascule daemon status', 'Does it run there, and does it reach this server?'],
+      ['bascule daemon start', 'Start it. Agents are not stopped.'],
+    ];
   return [
     ['bascule doctor', 'What is wrong, and how to mend it'],
     ['bascule', 'Start it again. Agents are not stopped.'],
@@ -92,7 +125,7 @@ export function mountAway(root, app) {
    * @param {Away} away
    */
   function card(state, away) {
-    const commands = commandsFor(state);
+    const commands = commandsFor(state, away);
     return h(
       'section',
       { class: 'card away', role: 'alert', 'data-key': 'away', 'aria-label': `${away.name} is away` },
@@ -112,8 +145,11 @@ export function mountAway(root, app) {
       h(
         'p',
         null,
-        `Its agents most likely still run; you will see everything they did. If ${away.name} is on, ` +
-          'run one of these there:',
+        away.kind === 'device'
+          ? `What it wrote so far is here. Its agents most likely still run; you will see everything they did. ` +
+              `If ${away.name} is on, run these there:`
+          : `Its agents most likely still run; you will see everything they did. If ${away.name} is on, ` +
+              'run one of these there:',
       ),
       h(
         'ul',

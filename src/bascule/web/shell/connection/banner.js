@@ -3,7 +3,8 @@
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
-import { clockTime, count, ordinal } from '../../js/format.js';
+import { clockTime, count, ordinal, waited } from '../../js/format.js';
+import { several, waitingPairings } from '../machines.js';
 import { awayOf, longWait } from './away.js';
 import { titleOf } from '../sessions.js';
 import { mayAct, shownSession } from '../state.js';
@@ -21,7 +22,7 @@ export function mountBanner(root, app) {
   /** @param {State} state */
   function draw(state) {
     const away = awayOf(state);
-    update(root, [bannerOf(app, state, away)]);
+    update(root, [bannerOf(app, state, away), pairingBanner(app, state)]);
     app.frames.tellAll({
       type: 'lost',
       text: away ? `Last word from ${away.name} ${clockTime(new Date(away.heardAt).toISOString())}` : '',
@@ -41,6 +42,8 @@ export function mountBanner(root, app) {
       state.unlogged.length,
       state.side,
       endsSoon(state),
+      waitingPairings(state).map((one) => one.id),
+      state.route.part,
     ]);
     if (mark === last) return;
     last = mark;
@@ -147,6 +150,50 @@ function backBanner(state, { events, restarted }) {
   );
 }
 
+/** @type {Record<Away['kind'], (name: string) => string>} */
+const TITLES = {
+  line: (name) => `Lost ${name}. `,
+  device: (name) => `${name} is away. `,
+  stale: (name) => `${name} is quiet. `,
+  update: (name) => `${name} needs an update. `,
+};
+
+/**
+ * The seconds are for the eye: read aloud each time, they would drown everything else.
+ * @param {number} ms
+ */
+const heardWords = (ms) => h('span', { 'aria-hidden': 'true' }, `Last heard ${waited(ms)} ago`);
+
+/** @type {Record<Exclude<Away['kind'], 'line'>, (away: Away) => any[]>} */
+const DEVICE_WORDS = {
+  device: ({ ms }) => [heardWords(ms), '; what it wrote so far is here. It comes back by itself.'],
+  stale: ({ ms }) => [heardWords(ms), '. What you send may have to wait.'],
+  update: () => ['Its Bascule is too old for this server. What it wrote so far is here.'],
+};
+
+/**
+ * A machine asks to join: said wherever the owner is, until it is answered.
+ * @param {App} app
+ * @param {State} state
+ */
+function pairingBanner(app, state) {
+  const [first, ...others] = waitingPairings(state);
+  const there = state.route.name === 'settings' && state.route.part === 'devices';
+  if (!first || there || state.line.phase !== 'live') return null;
+  const who = others.length
+    ? `${count(others.length + 1, 'machine')} ask to join. `
+    : `${visible(first.name)} asks to join. `;
+  return banner(
+    'info',
+    'device',
+    who,
+    others.length
+      ? 'Compare their codes, then allow or deny.'
+      : ['Its code is ', h('b', { class: 'mono' }, first.code), '.'],
+    button('Look', () => app.go({ name: 'settings', part: 'devices' })),
+  );
+}
+
 /**
  * @param {App} app
  * @param {Away} away
@@ -154,8 +201,8 @@ function backBanner(state, { events, restarted }) {
 function awayBanner(app, away) {
   const text = away.long
     ? [`Its agents most likely still run. Look there with `, h('code', null, 'bascule doctor'), '.']
-    : away.kind === 'device'
-      ? ['It comes back by itself. Agents there keep working and nothing is lost.']
+    : away.kind !== 'line'
+      ? DEVICE_WORDS[away.kind](away)
       : [
           `Trying again, ${ordinal(away.attempt)} time${away.wait ? `, in ${away.wait} s` : ' now'}. ` +
             'Agents there keep working and nothing is lost.',
@@ -163,9 +210,9 @@ function awayBanner(app, away) {
   return banner(
     'warn',
     'off',
-    away.long ? `${away.name} has been away for ${longWait(away.ms)}. ` : `Lost ${away.name}. `,
+    away.long ? `${away.name} has been away for ${longWait(away.ms)}. ` : TITLES[away.kind](away.name),
     text,
-    button('Try now', () => app.lookAgain()),
+    button(away.kind === 'line' ? 'Try now' : 'Look again', () => app.lookAgain()),
     away.long ? 'alert' : null,
   );
 }
@@ -192,4 +239,4 @@ const banner = (kind, mark, what, more, action, role = null) =>
 const phone = () => matchMedia('(max-width: 720px)').matches;
 
 /** @param {State} state */
-const serverName = (state) => state.devices[0]?.name ?? 'Bascule';
+const serverName = (state) => (several(state) ? 'The server' : (state.devices[0]?.name ?? 'Bascule'));

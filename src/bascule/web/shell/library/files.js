@@ -4,7 +4,7 @@ import { h } from '../../js/dom.js';
 import { count } from '../../js/format.js';
 import { visible } from '../../js/visible.js';
 import { folderField, fillSlot, slot } from '../start/folder.js';
-import { firstDevice } from '../sessions.js';
+import { usualDevice } from '../machines.js';
 import { openDialog } from './dialog.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -36,7 +36,7 @@ export function openFiles(app, what, projectId) {
   const words = WORDS[what];
   /** @type {Outcome | null} */
   let outcome = null;
-  const device = () => firstDevice(app.store.get());
+  const device = () => usualDevice(app.store.get())?.device;
   const field = folderField(app, {
     label: 'Folder',
     button: words.button,

@@ -3,7 +3,7 @@
 import { newKey } from '../../js/api.js';
 import { errorOf } from '../../js/json.js';
 import { put } from '../../js/tables.js';
-import { deviceName } from '../sessions.js';
+import { deviceName } from '../machines.js';
 import { requestKey } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */

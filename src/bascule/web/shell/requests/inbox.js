@@ -1,5 +1,6 @@
 /** Everything that waits for a person, over all sessions: requests, what stopped, what finished since they looked. */
 
+import { missingNote } from '../connection/missing_note.js';
 import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { agentLetter } from '../parts.js';
@@ -28,6 +29,7 @@ export function mountInbox(root, app) {
     const onkeydown = (/** @type {KeyboardEvent} */ event) => arrow(event, keys);
     update(root, [
       inboxHead(items.open.length > 0),
+      missingNote(state),
       keys.length ? inboxList(state, items, choose, onkeydown) : nothingHere(),
     ]);
   }
@@ -110,8 +112,8 @@ function inboxList(state, { open, stopped, finished }, choose, onkeydown) {
     'div',
     { class: 'inbox-list', id: 'inbox-list', role: 'listbox', 'aria-label': 'Inbox', tabindex: 0, onkeydown },
     section('Needs your answer', badge(open.length), rows(open.map((ask) => requestRow(state, ask)))),
-    section('Stopped', number(stopped.length), rows(stopped.map(stoppedRow))),
-    section('Finished since you looked', number(finished.length), rows(finished.map(finishedRow))),
+    section('Stopped', number(stopped.length), rows(stopped.map((one) => stoppedRow(state, one)))),
+    section('Finished since you looked', number(finished.length), rows(finished.map((one) => finishedRow(state, one)))),
   );
 }
 

@@ -4,6 +4,7 @@ import { fieldsOf } from '../../js/json.js';
 import { h } from '../../js/dom.js';
 import { folderName, nearPath, waited } from '../../js/format.js';
 import { visible } from '../../js/visible.js';
+import { machineTag } from '../machines.js';
 import { isOver, sessionsInOrder, titleOf } from '../sessions.js';
 import { openRequests, requestKey } from '../state.js';
 import { requestWords } from './rule_scope.js';
@@ -47,36 +48,46 @@ export function requestRow(state, ask) {
     first,
     at: ask.opened_at,
     second,
-    third: session ? `${folderName(session.cwd)} · ${titleOf(session)}` : '',
+    third: session ? placeWords(state, session, titleOf(session)) : '',
   };
 }
 
 /**
+ * @param {State} state
+ * @param {SessionRecord} session
+ * @param {string} more
+ */
+const placeWords = (state, session, more) =>
+  [folderName(session.cwd), machineTag(state, session), more].filter(Boolean).join(' · ');
+
+/**
+ * @param {State} state
  * @param {SessionRecord} one
  * @returns {Row}
  */
-export const stoppedRow = (one) => ({
+export const stoppedRow = (state, one) => ({
   key: one.session_id,
   tone: 'failed',
   agent: one.agent,
   first: one.phase !== 'failed' ? 'Stopped by itself' : one.turns > 0 ? 'Did not come back' : 'Did not start',
   at: one.updated_at,
   second: visible(one.end_message ?? one.end_reason ?? ''),
-  third: `${folderName(one.cwd)} · ${titleOf(one)}`,
+  third: placeWords(state, one, titleOf(one)),
 });
 
 /**
+ * @param {State} state
  * @param {SessionRecord} one
  * @returns {Row}
  */
-export const finishedRow = (one) => ({
+export const finishedRow = (state, one) => ({
   key: one.session_id,
   tone: '',
   agent: one.agent,
   first: titleOf(one),
   at: one.updated_at,
   second: '',
-  third: `${folderName(one.cwd)}${one.cost_usd ? ` · $${one.cost_usd.toFixed(2)}` : ''}`,
+  third: placeWords(state, one, one.cost_usd ? `$${one.cost_usd.toFixed(2)}` : ''),
 });
 
 /**

@@ -3,7 +3,8 @@
 import { h } from '../../js/dom.js';
 import { clockTime, waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
-import { agentTitle, deviceName, nameOf } from '../sessions.js';
+import { deviceName } from '../machines.js';
+import { agentTitle, nameOf } from '../sessions.js';
 import { isGuest, requestKey } from '../state.js';
 import { requestTitle } from './rule_scope.js';
 

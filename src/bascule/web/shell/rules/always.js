@@ -1,5 +1,6 @@
 /** "Allow always…": from one request to a lasting rule, with how far it reaches said before it is made. */
 
+import { deviceIdOf, onDevice } from '../machines.js';
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { fieldsOf } from '../../js/json.js';
@@ -97,7 +98,10 @@ function ourRules(app, state, ask, turn) {
   const once = (ask.asked.options ?? []).find((one) => one.kind === 'allow_once');
   const make = async (/** @type {{folder?: string, sessionId?: string, agent?: string}} */ scope) => {
     try {
-      const { rule } = await app.feed.call('rules:add', { rule: { answer: 'allow', ...about.spec, ...scope } });
+      const { rule } = await app.feed.call('rules:add', {
+        rule: { answer: 'allow', ...about.spec, ...scope },
+        ...onDevice(state, deviceIdOf(state, session)),
+      });
       app.note(`${rule.words}. You find it in Settings, Rules.`);
       turn.answer(ask, { decision: 'allow', option: once?.option_id ?? null });
     } catch (error) {

@@ -1,5 +1,6 @@
 /** The form in which a rule is written, tried on what was asked before, and kept. */
 
+import { where } from '../settings/machine_picker.js';
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
@@ -173,14 +174,16 @@ function editorButtons(context, draft, remove) {
 }
 
 /** @param {Context} context */
-async function save({ app, loaded, again }) {
+async function save(context) {
+  const { app, loaded, again } = context;
   const draft = /** @type {Draft} */ (loaded.draft);
   try {
     const { rule } = await app.feed.call('rules:add', {
       rule: specOf(draft),
       ...(draft.replaces ? { replaces: draft.replaces } : {}),
+      ...where(context),
     });
-    loaded.rules = await app.feed.call('rules:list', {});
+    loaded.rules = await app.feed.call('rules:list', where(context));
     loaded.draft = null;
     app.note(`${rule.words}.`);
   } catch (error) {
@@ -190,9 +193,10 @@ async function save({ app, loaded, again }) {
 }
 
 /** @param {Context} context */
-async function tryRule({ app, loaded, again }) {
+async function tryRule(context) {
+  const { app, loaded, again } = context;
   try {
-    loaded.dryRun = (await app.feed.call('rules:try', { rule: specOf(loaded.draft) })).dryRun;
+    loaded.dryRun = (await app.feed.call('rules:try', { rule: specOf(loaded.draft), ...where(context) })).dryRun;
     loaded.draftProblem = '';
   } catch (error) {
     loaded.draftProblem = /** @type {Error} */ (error).message;

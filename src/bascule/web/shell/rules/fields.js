@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
+import { allAgents } from '../machines.js';
 import { homeOf } from '../sessions.js';
 
 /** @typedef {import('../state.js').State} State */
@@ -62,4 +63,4 @@ export const places = (state, folder) =>
  * @param {string} any what no choice means
  */
 export const agentOptions = (state, any) =>
-  /** @type {[string, string][]} */ ([['', any], ...state.agents.map((one) => [one.name, one.title])]);
+  /** @type {[string, string][]} */ ([['', any], ...allAgents(state).map((one) => [one.name, one.title])]);

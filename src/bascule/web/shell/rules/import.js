@@ -1,5 +1,6 @@
 /** Another tool's permission lists, line by line: each becomes a rule only by its own click. */
 
+import { where } from '../settings/machine_picker.js';
 import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
@@ -9,14 +10,15 @@ import { coded } from './format.js';
 /** @typedef {import('../settings/parts.js').Context} Context */
 
 /** @param {Context} context */
-export function importCard({ app, loaded, again }) {
+export function importCard(context) {
+  const { app, loaded, again } = context;
   const { proposals, read, problems } = loaded.proposals;
   const add = async (/** @type {import('../../js/types.d.ts').Proposal} */ one) => {
     if (!one.rule) return;
     try {
-      await app.feed.call('rules:add', { rule: one.rule });
+      await app.feed.call('rules:add', { rule: one.rule, ...where(context) });
       one.known = true;
-      loaded.rules = await app.feed.call('rules:list', {});
+      loaded.rules = await app.feed.call('rules:list', where(context));
     } catch (error) {
       app.trouble(error);
     }

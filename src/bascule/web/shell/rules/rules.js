@@ -2,7 +2,9 @@
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { machinePicker, pickedDevice, where } from '../settings/machine_picker.js';
 import { problem } from '../settings/parts.js';
+import { onlyOn } from '../machines.js';
 import { FIRST_DRAFT, draftOf } from './draft.js';
 import { ruleEditor } from './editor.js';
 import { foldersOf } from './fields.js';
@@ -15,16 +17,18 @@ import { tryRequest } from './try_request.js';
 /** @typedef {import('./draft.js').Draft} Draft */
 
 /** @param {Context} context */
-export async function loadRules({ app, loaded }) {
-  loaded.rules = await app.feed.call('rules:list', {});
+export async function loadRules(context) {
+  const { app, loaded } = context;
+  loaded.rules = await app.feed.call('rules:list', where(context));
 }
 
 /**
  * @param {Context} context
- * @param {State} state
+ * @param {State} everywhere
  */
-export function rulesPart(context, state) {
+export function rulesPart(context, everywhere) {
   const { loaded, again } = context;
+  const state = onlyOn(everywhere, pickedDevice(context, everywhere)?.device);
   const begin = (/** @type {Draft} */ draft) => {
     loaded.draft = draft;
     loaded.dryRun = null;
@@ -40,6 +44,7 @@ export function rulesPart(context, state) {
   const owner = !state.me || state.me.role === 'owner';
   return [
     partHead(owner ? does : null),
+    machinePicker(context, everywhere),
     problem(loaded.problem || loaded.rules?.problem),
     loaded.draft && ruleEditor(context, state, (ruleId) => void remove(context, ruleId)),
     loaded.proposals && importCard(context),
@@ -68,10 +73,11 @@ const partHead = (does) =>
  * @param {Context} context
  * @param {string} ruleId
  */
-async function remove({ app, loaded, again }, ruleId) {
+async function remove(context, ruleId) {
+  const { app, loaded, again } = context;
   try {
-    await app.feed.call('rules:remove', { ruleId });
-    loaded.rules = await app.feed.call('rules:list', {});
+    await app.feed.call('rules:remove', { ruleId, ...where(context) });
+    loaded.rules = await app.feed.call('rules:list', where(context));
     app.note('The rule is gone. What it answered asks again.');
   } catch (error) {
     app.trouble(error);
@@ -83,10 +89,11 @@ async function remove({ app, loaded, again }, ruleId) {
  * @param {Context} context
  * @param {State} state
  */
-async function propose({ app, loaded, again }, state) {
+async function propose(context, state) {
+  const { app, loaded, again } = context;
   const folder = loaded.importFolder || foldersOf(state)[0] || '';
   try {
-    loaded.proposals = await app.feed.call('rules:import', folder ? { folder } : {});
+    loaded.proposals = await app.feed.call('rules:import', { ...(folder ? { folder } : {}), ...where(context) });
     loaded.importFolder = folder;
   } catch (error) {
     app.trouble(error);

@@ -1,5 +1,6 @@
 /** A command that an agent might ask to run, and how the rules would answer it. */
 
+import { where } from '../settings/machine_picker.js';
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
@@ -101,7 +102,8 @@ function whoAndWhere({ again }, state, tried, folder) {
  * @param {Tried} tried
  * @param {string} folder
  */
-async function ask({ app, again }, tried, folder) {
+async function ask(context, tried, folder) {
+  const { app, again } = context;
   /** @type {import('../../js/types.d.ts').TryRequest} */
   const request = {
     toolClass: 'command',
@@ -110,7 +112,7 @@ async function ask({ app, again }, tried, folder) {
     ...(tried.agent ? { agent: tried.agent } : {}),
   };
   try {
-    tried.result = (await app.feed.call('rules:try', { request })).tried;
+    tried.result = (await app.feed.call('rules:try', { request, ...where(context) })).tried;
     tried.problem = '';
   } catch (error) {
     tried.problem = /** @type {Error} */ (error).message;

@@ -4,6 +4,7 @@ import { h } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { menu } from '../parts.js';
+import { machineTag, placeKey } from '../machines.js';
 import { agentTitle, groupOf } from '../sessions.js';
 import { filledRecord } from '../state.js';
 
@@ -46,7 +47,7 @@ export function filteredHits(state, hits, only, now) {
   return hits.filter((hit) => {
     const session = recordOf(state, hit.sessionId);
     return (
-      (!only.project || (groupOf(state, session)?.path ?? session.cwd) === only.project) &&
+      (!only.project || placeOf(state, session) === only.project) &&
       (!only.agent || session.agent === only.agent) &&
       Date.parse(hit.at) >= since &&
       (!only.kind || hit.kind === only.kind || hit.firstSeq === 0)
@@ -84,7 +85,14 @@ export function filterChips(state, hits, only, set) {
 }
 
 /**
- * Path and name of each project the sessions belong to, once.
+ * The same path on another machine is another place.
+ * @param {State} state
+ * @param {import('../state.js').SessionRecord} session
+ */
+const placeOf = (state, session) => placeKey(state, session.device, groupOf(state, session)?.path ?? session.cwd);
+
+/**
+ * Key and name of each project the sessions belong to, once.
  * @param {State} state
  * @param {import('../state.js').SessionRecord[]} sessions
  */
@@ -92,8 +100,9 @@ function projectsOf(state, sessions) {
   const named = sessions
     .filter((one) => one.cwd)
     .map((one) => {
-      const group = groupOf(state, one);
-      return /** @type {const} */ ([group?.path ?? one.cwd, group?.name ?? folderName(one.cwd)]);
+      const name = groupOf(state, one)?.name ?? folderName(one.cwd);
+      const machine = machineTag(state, one);
+      return /** @type {const} */ ([placeOf(state, one), machine ? `${name} on ${machine}` : name]);
     });
   return [...new Map(named)];
 }

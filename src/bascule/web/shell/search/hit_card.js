@@ -4,6 +4,7 @@ import { h } from '../../js/dom.js';
 import { folderName, moment } from '../../js/format.js';
 import { table } from '../../js/tables.js';
 import { agentLetter } from '../parts.js';
+import { machineTag } from '../machines.js';
 import { statusOf, titleOf } from '../sessions.js';
 import { recordOf } from './filters.js';
 import { marked } from './hits.js';
@@ -66,6 +67,7 @@ function factsOf(state, group) {
   const session = recordOf(state, group.sessionId);
   return [
     session.cwd && folderName(session.cwd),
+    machineTag(state, session),
     moment(group.hits[0].at, Date.now()),
     group.archived ? 'archived' : state.sessions[group.sessionId] && statusOf(state, session).word.toLowerCase(),
   ]

@@ -6,6 +6,7 @@ import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { agentLetter, dot, keyName } from '../parts.js';
 import { usable } from '../library/prompts.js';
+import { machineTag } from '../machines.js';
 import { sessionsInOrder, statusOf, titleOf } from '../sessions.js';
 import { marked } from './hits.js';
 
@@ -76,7 +77,7 @@ function sessionRows(app, wanted) {
         key: one.session_id,
         mark: dot(status.dot, status.word),
         label: underlined(titleOf(one), wanted),
-        note: `${folderName(one.cwd)} · ${status.word.toLowerCase()}`,
+        note: [folderName(one.cwd), machineTag(state, one), status.word.toLowerCase()].filter(Boolean).join(' · '),
         run: () => app.go({ name: 'session', id: one.session_id }),
       };
     });

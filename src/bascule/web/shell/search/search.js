@@ -3,6 +3,7 @@
 import { h, update } from '../../js/dom.js';
 import { count } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
+import { missingNote } from '../connection/missing_note.js';
 import { NO_FILTERS, filterChips, filteredHits } from './filters.js';
 import { hitCard } from './hit_card.js';
 import { NOTHING, bySession, seeker } from './hits.js';
@@ -31,7 +32,8 @@ export function mountSearch(root, app) {
   app.store.subscribe((now, before) => {
     const here = now.route.name === 'search';
     const arrives = here && (before.route.name !== 'search' || (now.loaded && !before.loaded));
-    const listed = here && (now.sessions !== before.sessions || now.archived !== before.archived);
+    const parts = /** @type {const} */ (['sessions', 'archived', 'devices']);
+    const listed = here && parts.some((one) => now[one] !== before[one]);
     if (arrives) screen.look(now.route.q ?? '');
     if (arrives || now.route !== before.route || listed) draw(now);
     if (arrives && matchMedia('(pointer: fine)').matches) screen.input.focus();
@@ -104,7 +106,8 @@ class SearchScreen {
     };
     this.tally.textContent = tallyWords(found, hits.length, groups.length);
     update(this.filters, found.hits.length ? filterChips(state, found.hits, only, set) : []);
-    update(this.results, [...notes(found, groups.length), ...groups.map((group) => this.#card(state, group))]);
+    const cards = groups.map((group) => this.#card(state, group));
+    update(this.results, [missingNote(state), ...notes(found, groups.length), ...cards]);
   }
 
   /**

@@ -3,8 +3,9 @@
 import { h, iconButton, update } from '../../js/dom.js';
 import { folderName, waited } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
-import { dot, menu } from '../parts.js';
-import { agentTitle, deviceName, modelName, ownNames, pullNumber, statusOf, titleOf } from '../sessions.js';
+import { dot, menu, remoteMark } from '../parts.js';
+import { conditionOf, deviceName, deviceOf, isRemote } from '../machines.js';
+import { agentTitle, isOver, modelName, ownNames, pullNumber, statusOf, titleOf } from '../sessions.js';
 import { isGuest, mayAct, shownSession } from '../state.js';
 import { otherWay } from '../terminal/chat_or_screen.js';
 import { exportChoices, openSessionMenu } from './bar_menu.js';
@@ -139,7 +140,11 @@ function factsLine(state, session) {
     h('span', { title: session.cwd }, icon('folder', 14), folderName(session.cwd)),
     between(),
     // Who was sent a link to one session is told nothing about machines.
-    state.devices.length > 0 && [h('span', null, icon('device', 14), deviceName(state, session)), between()],
+    state.devices.length > 0 && [
+      h('span', null, icon('device', 14), deviceName(state, session)),
+      isRemote(state, session) && remoteMark(state, session),
+      between(),
+    ],
     h('span', null, names.filter((word, n) => word && names.indexOf(word) === n).join(', ')),
     pull && [
       between(),
@@ -165,6 +170,14 @@ function pill(state, session) {
       dot('ending', 'not connected'),
       h('span', { class: 'lastseen' }, 'Last seen '),
       `${waited(Date.now() - state.line.heardAt)} ago`,
+    );
+  const device = deviceOf(state, session);
+  if (device && !device.online && !isOver(session))
+    return h(
+      'span',
+      { class: 'pill' },
+      dot('ending', 'not connected'),
+      conditionOf(state, device, Date.now()).word.replace(/^a/, 'A'),
     );
   const status = statusOf(state, session);
   const word = status.dot === 'blocked' && !mayAct(state, session.session_id) ? 'Needs an answer' : status.word;

@@ -1,5 +1,6 @@
 /** Going on from a finished turn in a second session, where the agent can; the first one stays as it is. */
 
+import { agentOf } from '../machines.js';
 import { mayStart } from '../state.js';
 import { editsAfter } from './editing.js';
 
@@ -11,7 +12,7 @@ import { editsAfter } from './editing.js';
  */
 export function mayBranch(state, id) {
   const session = state.sessions[id];
-  const agent = state.agents.find((one) => one.name === session?.agent);
+  const agent = session && agentOf(state, session);
   const first = agent?.drivers?.[0] ?? session?.driver; // `forks` is said of this way
   return Boolean(session?.agent_session_id && agent?.forks && first === session.driver && mayStart(state));
 }

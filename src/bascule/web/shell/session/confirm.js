@@ -1,6 +1,7 @@
 /** Two questions Bascule itself asks, in place above the composer: stop this turn, end this session. */
 
 import { h, update } from '../../js/dom.js';
+import { deviceName, unreachable } from '../machines.js';
 import { shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -60,10 +61,26 @@ export function mountConfirm(root, app) {
 }
 
 /**
+ * What can't be done is not asked about: its machine is away.
+ * @param {App} app
+ * @param {string} sessionId
+ * @param {string} what
+ */
+function isOutOfReach(app, sessionId, what) {
+  const state = app.store.get();
+  const session = state.sessions[sessionId];
+  if (!session || !unreachable(state, session)) return false;
+  const name = deviceName(state, session);
+  app.note(`It can’t be ${what} now: it runs on ${name}, which does not hear this page. Try again when it is back.`);
+  return true;
+}
+
+/**
  * @param {App} app
  * @param {string} sessionId
  */
 export function confirmInterrupt(app, sessionId) {
+  if (isOutOfReach(app, sessionId, 'stopped')) return;
   app.store.set({
     confirm: {
       sessionId,
@@ -81,6 +98,7 @@ export function confirmInterrupt(app, sessionId) {
  * @param {string} sessionId
  */
 export function confirmEnd(app, sessionId) {
+  if (isOutOfReach(app, sessionId, 'ended')) return;
   app.store.set({
     confirm: {
       sessionId,

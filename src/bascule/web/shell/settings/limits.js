@@ -5,7 +5,9 @@ import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { sizeWords, waited } from '../../js/format.js';
+import { several } from '../machines.js';
 import { limitField, setLimit } from './limit_field.js';
+import { isHere, machinePicker, pickedDevice } from './machine_picker.js';
 import { partHead, problem } from './parts.js';
 
 /** @typedef {import('./parts.js').Context} Context */
@@ -45,13 +47,17 @@ const ROWS = [
 export function limitsPart(context, state) {
   const { app, loaded } = context;
   const { settings } = loaded;
-  const owner = state.me?.role === 'owner';
+  const device = pickedDevice(context, state);
+  const here = isHere(context, state);
+  const owner = state.me?.role === 'owner' && here;
   return [
     partHead(
       'Limits',
-      'Limits for agents on this machine. Idle sessions and terminals do not count as ' +
-        'working. Before a limit ends a session you are told, and can keep it.',
+      `Limits for agents on ${several(state) ? device?.name : 'this machine'}. Idle sessions and terminals do not ` +
+        'count as working. Before a limit ends a session you are told, and can keep it.' +
+        (here ? '' : ' They are changed on that machine: another one must not widen them.'),
     ),
+    machinePicker(context, state),
     problem(loaded.problem),
     settings && [
       h(

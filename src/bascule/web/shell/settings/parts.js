@@ -1,12 +1,20 @@
-/** The plain parts of the settings: look, agents, devices. */
+/** The plain parts of the settings: look, agents. */
 
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
+import { several } from '../machines.js';
 import { dot } from '../parts.js';
+import { machinePicker, pickedDevice } from './machine_picker.js';
 import { agentCard } from '../start/agents.js';
 
-/** @typedef {{app: import('../app.js').App, loaded: Record<string, any>, again: () => void}} Context */
+/**
+ * @typedef {object} Context
+ * @property {import('../app.js').App} app
+ * @property {Record<string, any>} loaded
+ * @property {() => void} again
+ * @property {() => void} reload loads the part in view once more
+ */
 /** @typedef {import('../state.js').State} State */
 
 /**
@@ -113,10 +121,14 @@ export async function renameMe(app, name) {
  * @param {Context} context
  * @param {State} state
  */
-export function agentsPart({ app }, state) {
+export function agentsPart(context, state) {
+  const { app } = context;
+  const device = pickedDevice(context, state);
+  const on = several(state) ? (device?.name ?? '') : 'this machine';
   return [
-    partHead('Agents', 'What is installed on this machine. Bascule uses each as it is.'),
-    agentCard(app, state, { unasked: true, open: true, state: (agent) => agentState(app, agent) }),
+    partHead('Agents', `What is installed on ${on}. Bascule uses each as it is.`),
+    machinePicker(context, state),
+    agentCard(app, state, device, { unasked: true, open: true, state: (agent) => agentState(app, agent) }),
   ];
 }
 
@@ -155,44 +167,4 @@ function agentState(app, agent) {
         'Reconnect',
       ),
   );
-}
-
-/**
- * @param {Context} _
- * @param {State} state
- */
-export function devicesPart(_, state) {
-  return [
-    partHead('Devices', 'Machines whose agents you can use from here.'),
-    h(
-      'div',
-      { class: 'table-frame' },
-      h(
-        'table',
-        { class: 'data-table' },
-        h(
-          'thead',
-          null,
-          h(
-            'tr',
-            null,
-            ['Device', 'State', 'Version'].map((one) => h('th', null, one)),
-          ),
-        ),
-        h(
-          'tbody',
-          null,
-          state.devices.map((device) =>
-            h(
-              'tr',
-              { 'data-key': device.device },
-              h('td', null, h('span', { class: 'data-table__name' }, icon('device'), h('b', null, device.name))),
-              h('td', null, device.online ? 'connected' : 'away'),
-              h('td', null, device.version),
-            ),
-          ),
-        ),
-      ),
-    ),
-  ];
 }

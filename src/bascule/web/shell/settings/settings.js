@@ -10,7 +10,10 @@ import { auditPart, loadAudit } from './audit.js';
 import { browsersPart } from './browsers.js';
 import { limitsPart } from './limits.js';
 import { loadRules, rulesPart } from '../rules/rules.js';
-import { agentsPart, devicesPart, generalPart } from './parts.js';
+import { loadAgents } from '../connecting.js';
+import { pickedDevice, where } from './machine_picker.js';
+import { loadMachines, machinesPart } from './machines.js';
+import { agentsPart, generalPart } from './parts.js';
 import { stopEverything } from './stop_everything.js';
 import { usagePart } from '../composer/usage.js';
 
@@ -35,9 +38,13 @@ const PARTS = [
     mark: 'terminal',
     label: 'Agents',
     draw: agentsPart,
-    load: async ({ app }) => app.store.set({ agents: await app.api.agents() }),
+    load: async (context) => {
+      const { app } = context;
+      const device = pickedDevice(context, app.store.get());
+      if (device?.online) await loadAgents(app.store, app.api, device.device);
+    },
   },
-  { name: 'devices', mark: 'device', label: 'Devices', draw: devicesPart },
+  { name: 'devices', mark: 'device', label: 'Machines', draw: machinesPart, load: loadMachines },
   {
     name: 'browsers',
     mark: 'key',
@@ -53,8 +60,11 @@ const PARTS = [
     mark: 'clock',
     label: 'Limits',
     draw: limitsPart,
-    load: async ({ app, loaded }) => {
-      [loaded.settings, loaded.limits] = await Promise.all([app.api.settings(), app.api.limits()]);
+    load: async (context) => {
+      const { app, loaded } = context;
+      loaded.settings = loaded.limits = null;
+      const there = where(context);
+      [loaded.settings, loaded.limits] = await Promise.all([app.api.settings(there), app.api.limits(there)]);
     },
   },
   {
@@ -78,10 +88,14 @@ const USAGE_PAUSE = 1000;
 export function mountSettings(root, app) {
   const again = () => draw(app.store.get());
   /** `loaded` is what the parts have loaded. @type {Context} */
-  const context = { app, loaded: {}, again };
+  const context = { app, loaded: {}, again, reload: () => reload() };
   const stopAll = stopEverything(app, again);
   let asked = '';
   let drawn = '';
+  const reload = () => {
+    asked = '';
+    again();
+  };
 
   /** @param {State} state */
   function draw(state) {
@@ -121,10 +135,11 @@ export function mountSettings(root, app) {
   };
 
   app.store.subscribe((now, before) => {
-    const parts = /** @type {const} */ (['route', 'agents', 'devices', 'theme', 'me']);
+    const parts = /** @type {const} */ (['route', 'agentsOf', 'devices', 'pairings', 'theme', 'me']);
     const usage = now.route.part === 'usage' && now.sessions !== before.sessions;
     if (usage) countUsage();
-    if (parts.some((one) => now[one] !== before[one]) || now.line.phase !== before.line.phase) draw(now);
+    const counted = now.route.part === 'devices' && (now.tick !== before.tick || now.sessions !== before.sessions);
+    if (counted || parts.some((one) => now[one] !== before[one]) || now.line.phase !== before.line.phase) draw(now);
   });
   draw(app.store.get());
 }

@@ -1,11 +1,14 @@
-/** The button that stops every agent on every device, after one question. */
+/** The button that stops every agent on every machine, after one question; then what became of it on each. */
 
 import { h } from '../../js/dom.js';
 import { count } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { several } from '../machines.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
+/** @typedef {import('../../js/types.d.ts').DeviceOutcome} Outcome */
 
 /**
  * @param {App} app
@@ -13,26 +16,69 @@ import { icon } from '../../js/icons.js';
  */
 export function stopEverything(app, again) {
   let asked = false;
+  /** What became of it, while it is shown. @type {Outcome[]} */
+  let outcomes = [];
   const ask = (/** @type {boolean} */ now) => {
     asked = now;
+    outcomes = [];
     again();
   };
   const stop = () => {
     asked = false;
     void app.api
       .stopEverything()
-      .then((answer) => app.note(`${answer.ended} stopped.`), app.trouble)
+      .then((answer) => {
+        outcomes = answer.devices ?? [];
+        if (outcomes.length < 2) app.note(outcomes.map(outcomeWords).join(' ') || `${answer.ended} stopped.`);
+      }, app.trouble)
       .finally(again);
   };
   return (/** @type {State} */ state) => {
     if (state.me && state.me.role !== 'owner') return null;
-    return asked ? question(state, stop, () => ask(false)) : button(() => ask(true));
+    if (asked) return question(state, stop, () => ask(false));
+    return outcomes.length > 1 ? result(outcomes, () => ask(false)) : button(() => ask(true));
   };
+}
+
+/**
+ * "laptop: will stop when it is back."
+ * @param {Outcome} one
+ */
+export function outcomeWords(one) {
+  const name = visible(one.name);
+  if (one.outcome === 'waiting') return `${name}: will stop when it is back.`;
+  if (one.outcome === 'refused') return `${name}: not stopped. ${visible(one.message ?? '')}`;
+  return `${name}: ${one.ended ? `${count(one.ended, 'agent')} stopped` : 'nothing ran'}.`;
 }
 
 /** @param {() => void} onclick */
 const button = (onclick) =>
   h('button', { type: 'button', class: 'panic', onclick }, icon('stop'), h('span', null, 'Stop everything'));
+
+/**
+ * @param {Outcome[]} outcomes
+ * @param {() => void} done
+ */
+const result = (outcomes, done) =>
+  h(
+    'div',
+    { class: 'card sure', role: 'status', 'aria-label': 'What was stopped' },
+    h(
+      'ul',
+      { class: 'outcomes' },
+      outcomes.map((one) =>
+        h(
+          'li',
+          { 'data-key': one.device, class: `is-${one.outcome}` },
+          icon(MARKS[one.outcome], 14),
+          h('span', null, outcomeWords(one)),
+        ),
+      ),
+    ),
+    h('button', { type: 'button', class: 'button line', onclick: done }, 'Done'),
+  );
+
+const MARKS = { done: 'check', waiting: 'clock', refused: 'alert' };
 
 /**
  * @param {State} state
@@ -41,11 +87,17 @@ const button = (onclick) =>
  */
 function question(state, stop, cancel) {
   const running = Object.values(state.sessions).filter((one) => !['ended', 'failed'].includes(one.phase)).length;
-  const devices = state.devices.filter((one) => one.online).length;
+  const away = state.devices.filter((one) => !one.online).map((one) => one.name);
+  const where = several(state) ? count(state.devices.length, 'machine') : (state.devices[0]?.name ?? 'this machine');
   return h(
     'div',
     { class: 'card sure', role: 'alertdialog', 'aria-label': 'Stop everything' },
-    h('p', null, `Stop all ${count(running, 'agent')} on ${count(devices, 'device')} now?`),
+    h(
+      'p',
+      null,
+      `Stop all ${count(running, 'agent')} on ${where} now?`,
+      away.length > 0 && ` ${away.join(', ')} ${away.length === 1 ? 'is' : 'are'} away.`,
+    ),
     h('button', { type: 'button', class: 'button danger', onclick: stop }, 'Stop everything'),
     h('button', { type: 'button', class: 'button quiet', onclick: cancel }, 'Cancel'),
   );

@@ -7,6 +7,7 @@ import { age, count, folderName, money } from '../../js/format.js';
 import { agentLetter, dot } from '../parts.js';
 import { shownSession } from '../state.js';
 import { openTerminal, terminalNote, terminalWords } from './found_session.js';
+import { hereId, onDevice, several } from '../machines.js';
 import { own, put } from '../../js/tables.js';
 
 const DOTS = { idle: 'waiting', waiting: 'blocked', working: 'running' };
@@ -37,7 +38,9 @@ export function mountFound(composer, app) {
 
   /** @param {State} state */
   function look(state) {
-    const wait = state.found?.looking.running ? PROGRESS_MS : LOOK_MS;
+    const lists = Object.values(state.found);
+    const looking = lists.some((one) => one.looking.running);
+    const wait = looking ? PROGRESS_MS : LOOK_MS;
     const me = state.me;
     if (
       asking ||
@@ -49,18 +52,18 @@ export function mountFound(composer, app) {
       Date.now() - asked < wait
     )
       return;
-    if (state.found && state.collapsed.includes(GROUP) && !state.found.looking.running) return;
+    const devices = state.devices.filter((one) => one.online && (isOpen(state, one) || !state.found[one.device]));
+    if (!devices.length) return;
     asking = true;
     asked = Date.now();
-    app.api
-      .found(state.foundAll ? 1000 : LISTED)
-      .then(
-        (found) => app.store.set({ found }),
-        () => undefined,
-      ) // the device is away: asked again in a while
-      .finally(() => {
-        asking = false;
-      });
+    const limit = state.foundAll ? 1000 : LISTED;
+    const answers = devices.map(async ({ device }) => {
+      const found = await app.api.found(limit, onDevice(state, device)).catch(() => null); // asked again in a while
+      if (found) app.store.set((now) => ({ found: put(now.found, device, found) }));
+    });
+    void Promise.all(answers).finally(() => {
+      asking = false;
+    });
   }
 
   /** @param {State} state */
@@ -99,21 +102,44 @@ export function mountFound(composer, app) {
 
 /**
  * @param {State} state
+ * @param {import('../state.js').Device} device
+ */
+const keyOf = (state, { device }) => (!hereId(state) || device === hereId(state) ? GROUP : `${GROUP}${device}`);
+
+/**
+ * @param {State} state
+ * @param {import('../state.js').Device} device
+ */
+const isOpen = (state, device) =>
+  !state.collapsed.includes(keyOf(state, device)) || Boolean(state.found[device.device]?.looking.running);
+
+/**
+ * One group for each machine.
+ * @param {State} state
  * @param {App} app
  */
-export function foundGroup(state, app) {
-  const found = state.found;
+export const foundGroups = (state, app) => state.devices.map((device) => foundGroup(state, app, device));
+
+/**
+ * @param {State} state
+ * @param {App} app
+ * @param {import('../state.js').Device} device
+ */
+function foundGroup(state, app, device) {
+  const found = state.found[device.device];
   if (!found || (!found.total && !found.looking.running)) return null;
-  const closed = state.collapsed.includes(GROUP);
+  const key = keyOf(state, device);
+  const name = several(state) ? `On ${device.name}` : 'On this machine';
+  const closed = state.collapsed.includes(key);
   const toggle = () =>
     app.store.set((now) => ({
-      collapsed: closed ? now.collapsed.filter((one) => one !== GROUP) : [...now.collapsed, GROUP],
+      collapsed: closed ? now.collapsed.filter((one) => one !== key) : [...now.collapsed, key],
     }));
   const all = found.sessions.filter((one) => !one.archived);
   const shown = state.foundAll ? all : all.filter((one, n) => n < FEW || one.terminal);
   return h(
     'section',
-    { class: 'session-group', 'data-key': GROUP, 'aria-label': 'On this machine' },
+    { class: 'session-group', 'data-key': key, 'aria-label': name },
     h(
       'div',
       { class: 'session-group__head' },
@@ -128,7 +154,7 @@ export function foundGroup(state, app) {
         },
         h('span', { class: `disclosure ${closed ? '' : 'down'}` }, icon('right', 12)),
         icon('device', 14),
-        h('span', { class: 'session-group__name' }, 'On this machine'),
+        h('span', { class: 'session-group__name' }, name),
         h('span', { class: 'count' }, String(found.total)),
       ),
     ),

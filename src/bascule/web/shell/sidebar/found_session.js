@@ -3,6 +3,7 @@
 import { copyButton } from '../../js/copy_button.js';
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
+import { deviceIdOf } from '../machines.js';
 import { agentTitle } from '../sessions.js';
 import { mayStart } from '../state.js';
 
@@ -16,7 +17,8 @@ import { mayStart } from '../state.js';
  */
 export function openTerminal(state, session) {
   const id = session.session_id;
-  const listed = state.found?.sessions.find((one) => one.sessionId === id)?.terminal ?? null;
+  const list = state.found[deviceIdOf(state, session)];
+  const listed = list?.sessions.find((one) => one.sessionId === id)?.terminal ?? null;
   return id in state.foundOpen ? state.foundOpen[id].terminal : listed;
 }
 

@@ -6,12 +6,13 @@ import { count } from '../../js/format.js';
 import { begin, menu } from '../parts.js';
 import { sessionRow } from './rows.js';
 import { countedGroups } from '../session_list.js';
-import { firstDevice, foldedList, groupsOf, isPinned, pinnedSessions } from '../sessions.js';
+import { machineTag } from '../machines.js';
+import { foldedList, groupsOf, isPinned, pinnedSessions } from '../sessions.js';
 import { mayStart, shownSession } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {ReturnType<typeof groupsOf>[number]} Group */
+/** @typedef {import('../sessions.js').Group} Group */
 
 /** Which project's name is being typed right now. @type {string | null} */
 let renaming = null;
@@ -23,13 +24,13 @@ let renaming = null;
  */
 export function projectGroups(state, app, again) {
   const counted = countedGroups(state);
-  const groups = groupsOf(state, counted?.keys());
+  const groups = groupsOf(state, counted?.values());
   if (!groups.length)
     return [state.loaded && h('p', { class: 'nothing' }, 'Projects and their sessions will be listed here.')];
   const firstOther = groups.findIndex((one) => !one.project);
   return groups.flatMap((group, n) => [
     n === firstOther && n > 0 && h('p', { class: 'caption', 'data-key': 'others' }, 'Other folders'),
-    section(state, app, group, Math.max(group.sessions.length, counted?.get(group.key) ?? 0), again),
+    section(state, app, group, Math.max(group.sessions.length, counted?.get(group.key)?.sessions ?? 0), again),
   ]);
 }
 
@@ -59,6 +60,7 @@ export function pinnedGroup(state, app, again) {
  * @param {() => void} again
  */
 function section(state, app, group, total, again) {
+  const machine = machineTag(state, group);
   const closed = state.collapsed.includes(group.key);
   const open = state.unfolded.includes(group.key);
   const shown = foldedList(group.sessions, open, [...state.pins, shownSession(state) ?? '']).filter(
@@ -74,7 +76,7 @@ function section(state, app, group, total, again) {
     {
       class: 'session-group',
       'data-key': `${group.project ? 'project' : 'folder'} ${group.key}`,
-      'aria-label': group.name,
+      'aria-label': machine ? `${group.name} on ${machine}` : group.name,
     },
     renaming === group.key && group.project
       ? nameField(app, group, again)
@@ -94,13 +96,14 @@ function section(state, app, group, total, again) {
             {
               type: 'button',
               class: 'session-group__toggle',
-              title: group.path,
+              title: [group.path, machine && `on ${machine}`].filter(Boolean).join(' '),
               'aria-expanded': String(!closed),
               onclick: toggle,
             },
             h('span', { class: `disclosure ${closed ? '' : 'down'}` }, icon('right', 12)),
             icon('folder', 14),
             h('span', { class: 'session-group__name' }, group.name),
+            machine && h('span', { class: 'session-group__machine' }, machine),
             h('span', { class: 'count' }, String(total)),
           ),
           mayStart(state) &&
@@ -112,7 +115,7 @@ function section(state, app, group, total, again) {
           mayStart(state) &&
             iconButton('plus', `New session in ${group.name}`, {
               class: 'is-small',
-              onclick: () => startIn(app, group.path),
+              onclick: () => startIn(app, group),
             }),
         ),
     !closed &&
@@ -166,11 +169,11 @@ const listButton = (key, words, run) =>
 
 /**
  * @param {App} app
- * @param {string} path
+ * @param {import('../sessions.js').Place} place
  */
-export function startIn(app, path) {
+export function startIn(app, { path, device }) {
   app.go({ name: 'start' });
-  app.events.emit('startFolder', path);
+  app.events.emit('startFolder', { path, device });
 }
 
 /**
@@ -184,7 +187,7 @@ function groupMenu(app, anchor, group, again) {
   menu(
     anchor,
     [
-      { label: 'New session here', icon: 'plus', run: () => startIn(app, group.path) },
+      { label: 'New session here', icon: 'plus', run: () => startIn(app, group) },
       ...(project
         ? [
             {
@@ -221,7 +224,7 @@ function groupMenu(app, anchor, group, again) {
  * @param {Group} group
  */
 function addBack(app, group) {
-  void app.api.addProject(group.path, firstDevice(app.store.get())).catch(app.trouble);
+  void app.api.addProject(group.path, group.device || undefined).catch(app.trouble);
 }
 
 /**

@@ -5,6 +5,7 @@ import { plusMinus } from '../../js/lines.js';
 import { age, clockTime, count } from '../../js/format.js';
 import { confirmEnd } from '../session/confirm.js';
 import { agentLetter, begin, dot, menu } from '../parts.js';
+import { machineTag } from '../machines.js';
 import { agentTitle, isOver, marksOf, modelName, pullNumber, statusOf, titleOf } from '../sessions.js';
 import { mayAct, openRequests, shownSession } from '../state.js';
 
@@ -28,7 +29,8 @@ export function sessionRow(state, app, session, again) {
   const status = statusOf(state, session);
   const chosen = shownSession(state) === id && state.route.name === 'session';
   const sub = subLine(state, session, status);
-  const marks = marksOf(session)
+  const machine = machineTag(state, session);
+  const marks = marksOf(state, session)
     .map((one) => one.title)
     .join('. ');
   const open = (/** @type {HTMLElement} */ anchor) => rowMenu(app, anchor, session, again);
@@ -65,8 +67,16 @@ export function sessionRow(state, app, session, again) {
         'span',
         { class: 'session-row__text' },
         h('span', { class: 'session-row__title', dir: 'auto' }, titleOf(session)),
-        sub && h('span', { class: 'session-row__details' }, agentLetter(session.agent), sub),
+        sub &&
+          h(
+            'span',
+            { class: 'session-row__details' },
+            agentLetter(session.agent),
+            sub,
+            machine && [h('span', { 'aria-hidden': 'true' }, '·'), machineLabel(machine)],
+          ),
       ),
+      !sub && machine && machineLabel(machine),
       !sub && agentLetter(session.agent),
       h('span', { class: 'session-row__age' }, age(session.updated_at || session.created_at, Date.now())),
     ),
@@ -78,6 +88,10 @@ export function sessionRow(state, app, session, again) {
       }),
   );
 }
+
+/** @param {string} name */
+const machineLabel = (name) =>
+  h('span', { class: 'session-row__machine' }, h('span', { class: 'spoken' }, 'on '), name);
 
 /**
  * Agent, model, when it began, and its id.
@@ -210,6 +224,7 @@ function subLine(state, session, status) {
       session.end_message &&
         h('span', { class: 'session-row__cut' }, `· ${session.end_message.split(/[.:]/)[0].toLowerCase()}`),
     ];
+  if (status.word === 'Away') return [status.word];
   if (status.dot === 'running') return [status.word, session.queued ? ` · ${session.queued} queued` : ''];
   if (status.dot === 'starting') return [status.word];
   if (session.held) return [h('span', { class: 'need' }, `${count(session.held, 'message')} held`)];

@@ -1,14 +1,16 @@
-/** The list of sessions: projects and folders, those that need a person first, devices at the bottom. */
+/** The list of sessions: projects and folders, those that need a person first, machines at the bottom. */
 
 import { h, iconButton, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
-import { count, waited } from '../../js/format.js';
-import { foundGroup } from './found.js';
+import { count } from '../../js/format.js';
+import { foundGroups } from './found.js';
 import { fillSlot, folderField, slot } from '../start/folder.js';
-import { dot, keyCap } from '../parts.js';
+import { keyCap } from '../parts.js';
 import { pinnedGroup, projectGroups, showMore } from './projects.js';
 import { sessionRow } from './rows.js';
-import { firstDevice } from '../sessions.js';
+import { deviceById, several, usualDevice } from '../machines.js';
+import { machineSelect } from '../machine_select.js';
+import { machineIndicator } from './machine_indicator.js';
 import { filledRecord, mayStart, openRequests } from '../state.js';
 import { unloggedGroup } from './unlogged.js';
 
@@ -23,14 +25,16 @@ import { unloggedGroup } from './unlogged.js';
  */
 export function mountSidebar(root, app, open) {
   let adding = false;
+  let chosen = ''; // the machine whose folder is added
   const again = () => draw(app.store.get());
+  const device = () => (deviceById(app.store.get(), chosen)?.online ? chosen : usualDevice(app.store.get())?.device);
   const field = folderField(app, {
     label: 'Folder of the project',
     button: 'Add',
     main: true,
-    device: () => firstDevice(app.store.get()),
+    device,
     take: async (path) => {
-      await app.api.addProject(path, firstDevice(app.store.get()));
+      await app.api.addProject(path, device());
       close();
     },
     cancel: () => close(),
@@ -59,12 +63,13 @@ export function mountSidebar(root, app, open) {
         unloggedGroup(state, app, again),
         pinnedGroup(state, app, again),
         projectsHead(state, adding, () => (adding ? close() : add())),
+        adding && several(state) && machineField(state, device() ?? '', (id) => ((chosen = id), again())),
         adding && slot('add'),
         ...projectGroups(state, app, again),
-        foundGroup(state, app),
+        ...foundGroups(state, app),
         archive(state, app, again),
       ),
-      devices(app, state),
+      foot(app, state),
     ]);
     if (adding) fillSlot(root, 'add', field.form);
   }
@@ -131,15 +136,29 @@ const projectsHead = (state, adding, toggle) =>
   );
 
 /**
+ * Whose folder it is: the same path means another one on each machine.
+ * @param {State} state
+ * @param {string} now
+ * @param {(device: string) => void} choose
+ */
+const machineField = (state, now, choose) =>
+  h(
+    'label',
+    { class: 'machine-field', 'data-key': 'machine' },
+    h('span', null, 'On'),
+    machineSelect(state, now, choose),
+  );
+
+/**
  * @param {App} app
  * @param {State} state
  */
-const devices = (app, state) =>
+const foot = (app, state) =>
   h(
     'div',
     { class: 'device-list' },
-    h('p', { class: 'caption' }, 'Devices'),
-    state.devices.map((device) => deviceRow(state, device)),
+    h('p', { class: 'caption' }, several(state) ? 'Machines' : 'Machine'),
+    state.devices.length > 0 && machineIndicator(app, state),
     h(
       'div',
       { class: 'side-foot' },
@@ -241,25 +260,4 @@ function archivedNow(state) {
     (one) => one.archived && !listed.some((other) => other.session_id === one.session_id),
   );
   return [...since, ...listed.map((one) => state.sessions[one.session_id] ?? one).filter((one) => one.archived)];
-}
-
-const LOOPBACK = /^(127\.|localhost$|\[::1\]$)/;
-
-/**
- * @param {State} state
- * @param {import('../state.js').Device} device
- */
-function deviceRow(state, device) {
-  const gone =
-    state.line.phase === 'lost' ? state.line.lostAt : device.online ? null : (state.away[device.device] ?? Date.now());
-  const here = state.devices.length === 1 && LOOPBACK.test(location.hostname);
-  const word = gone ? `away ${waited(Date.now() - gone)}` : here ? 'this machine' : 'connected';
-  return h(
-    'div',
-    { class: 'device-row', 'data-key': device.device, title: `${device.name}, Bascule ${device.version}` },
-    icon('device', 14),
-    h('span', null, device.name),
-    h('small', null, word),
-    dot(gone ? 'failed' : 'waiting', gone ? 'away' : 'connected'),
-  );
 }

@@ -6,6 +6,7 @@ import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
 import { age, count } from '../../js/format.js';
+import { deviceName, onDevice } from '../machines.js';
 import { mayStart } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -31,18 +32,31 @@ export function mountUnlogged(app) {
       (damaged) => app.store.set({ damaged }),
       () => undefined,
     ); // the next connect asks again
-    if (mayStart(app.store.get()))
-      app.api.unlogged().then(
-        (unlogged) => app.store.set({ unlogged }),
-        () => undefined,
-      ); // the same
+    if (mayStart(app.store.get())) void unloggedEverywhere(app).then((unlogged) => app.store.set({ unlogged }));
   }
   app.events.on('unlogged:changed', look);
   app.store.subscribe((state) => {
-    const now = state.line.phase === 'live' ? (state.me?.boot ?? '') : '';
+    const online = state.devices.filter((one) => one.online).map((one) => one.device);
+    const now = state.line.phase === 'live' && state.me ? [state.me.boot, ...online].join(' ') : '';
     if (now && now !== known) look();
     known = now;
   });
+}
+
+/**
+ * @param {App} app
+ * @returns {Promise<Unlogged[]>}
+ */
+async function unloggedEverywhere(app) {
+  const state = app.store.get();
+  const lists = state.devices
+    .filter((one) => one.online)
+    .map(async ({ device }) => {
+      const where = onDevice(state, device);
+      const found = await app.api.unlogged(where).catch(() => []); // its next connect asks again
+      return found.map((one) => ({ ...one, ...where }));
+    });
+  return (await Promise.all(lists)).flat();
 }
 
 /** @param {State} state */
@@ -93,6 +107,7 @@ export function unloggedGroup(state, app, again) {
 function process(app, one, again) {
   const title = visible(one.title || one.agent || one.argv.join(' ') || one.name);
   const facts = [
+    one.device && deviceName(app.store.get(), one),
     one.running ? 'running' : 'ended',
     one.pid && `pid ${one.pid}`,
     one.startedAt && age(one.startedAt, Date.now()),
@@ -185,7 +200,7 @@ function takeUp(app, one, again) {
   busy = one.name;
   again();
   app.api
-    .takeUp(one.name)
+    .takeUp(one.name, onDevice(app.store.get(), one.device))
     .then(({ sessionIds }) => app.go({ name: 'session', id: sessionIds[0] }), app.trouble)
     .finally(() => {
       busy = '';
@@ -203,7 +218,7 @@ function end(app, one, again) {
   busy = one.name;
   again();
   app.api
-    .endProcess(one.name)
+    .endProcess(one.name, onDevice(app.store.get(), one.device))
     .then(({ folder }) => app.note(`Ended. What it wrote is in ${folder}`), app.trouble)
     .finally(() => {
       busy = '';

@@ -5,6 +5,8 @@ import { h } from '../../js/dom.js';
 import { count } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
+import { loadAgents } from '../connecting.js';
+import { talkingAgents } from '../machines.js';
 import { agentLetter, dot } from '../parts.js';
 import { unaskedLines, unaskedOf } from './unasked.js';
 
@@ -22,24 +24,27 @@ import { unaskedLines, unaskedOf } from './unasked.js';
 /**
  * @param {App} app
  * @param {State} state
+ * @param {import('../state.js').Device | undefined} device
  * @param {Does} does
  */
-export function agentCard(app, state, does) {
-  const missing = state.agents.filter((one) => !one.available && one.install);
+export function agentCard(app, state, device, does) {
+  const agents = talkingAgents(state, device?.device);
+  const missing = agents.filter((one) => !one.available && one.install);
   return h(
     'section',
     { class: 'card agent-list', 'aria-label': 'Agents', 'data-key': 'agents' },
     h(
       'header',
       null,
-      h('b', null, `Agents on ${state.devices[0]?.name ?? 'this machine'}`),
+      h('b', null, `Agents on ${device?.name ?? 'this machine'}`),
       h('span', { class: 'spacer' }),
       h(
         'button',
         {
           type: 'button',
           class: 'button quiet',
-          onclick: () => void app.api.agents(true).then((agents) => app.store.set({ agents }), app.trouble),
+          disabled: !device?.online,
+          onclick: () => void loadAgents(app.store, app.api, device?.device ?? '', true).catch(app.trouble),
         },
         icon('refresh', 14),
         'Refresh',
@@ -49,7 +54,7 @@ export function agentCard(app, state, does) {
       'ul',
       null,
       // What can be pressed stands first, the demo last of it.
-      state.agents
+      agents
         .filter((one) => !missing.includes(one))
         .sort((a, b) => Number(rank(a)) - Number(rank(b)))
         .map((agent) => agentRow(agent, does)),

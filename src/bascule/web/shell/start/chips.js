@@ -3,6 +3,7 @@
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { folderName } from '../../js/format.js';
+import { deviceById, deviceIdOf, onDevice, several, startProblem, talkingAgents, usualDevice } from '../machines.js';
 import { agentLetter, menu } from '../parts.js';
 import { agentTitle, homeOf } from '../sessions.js';
 import { trustChoices } from './trust.js';
@@ -33,15 +34,25 @@ export const hasPlan = (agent) => Boolean(agent?.modes?.includes('plan'));
  * @param {Wanted} command
  */
 export function choices(state, command) {
-  const usable = state.agents.filter((one) => one.available);
+  const device = deviceById(state, command.device) ?? usualDevice(state);
+  const known = talkingAgents(state, device?.device);
+  const usable = known.filter((one) => one.available);
   const agent = usable.find((one) => one.name === command.agent) ?? usable.find((one) => !one.demo) ?? usable[0];
+  const isThere = (/** @type {{device?: string}} */ one) => !device || deviceIdOf(state, one) === device.device;
   const latest = Object.values(state.sessions).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
-  const recent = [...new Set(latest.map(homeOf).filter(Boolean))];
-  const device =
-    state.devices.find((one) => one.device === command.device) ??
-    state.devices.find((one) => one.online) ??
-    state.devices[0];
-  return { usable, agent, recent, device, cwd: command.cwd || recent[0] || state.projects[0]?.path || '' };
+  const recent = [...new Set(latest.filter(isThere).map(homeOf).filter(Boolean))];
+  const projects = state.projects.filter(isThere);
+  const problem = device && several(state) ? startProblem(state, device, Date.now()) : '';
+  return {
+    known,
+    usable,
+    agent,
+    recent,
+    projects,
+    device,
+    problem,
+    cwd: command.cwd || recent[0] || projects[0]?.path || '',
+  };
 }
 
 /**
@@ -51,7 +62,7 @@ export function choices(state, command) {
  */
 export function deviceChip(state, { device }, choose) {
   const label = [icon('device', 14), device?.name ?? 'this machine', device && !device.online ? ' (away)' : ''];
-  if (state.devices.length < 2) return h('span', { class: 'chip', 'data-key': 'device' }, label);
+  if (!several(state)) return h('span', { class: 'chip', 'data-key': 'device' }, label);
   return h(
     'button',
     {
@@ -62,22 +73,43 @@ export function deviceChip(state, { device }, choose) {
       onclick: (/** @type {On} */ event) =>
         menu(
           event.currentTarget,
-          state.devices.map((one) => ({
-            label: one.name,
-            note: one.online
-              ? one.agents
-                  .filter((agent) => agent.available)
-                  .map((agent) => agent.title)
-                  .join(', ')
-              : 'away',
-            on: one === device,
-            run: () => choose(one.device),
-          })),
+          state.devices.map((one) => deviceChoice(state, one, one === device, () => choose(one.device))),
         ),
     },
+    h('span', { class: 'spoken' }, 'Machine: '),
     label,
     caret(),
   );
+}
+
+/**
+ * One that can start nothing now says why, and can’t be chosen.
+ * @param {State} state
+ * @param {import('../state.js').Device} device
+ * @param {boolean} on
+ * @param {() => void} run
+ * @returns {import('../parts.js').Entry}
+ */
+function deviceChoice(state, device, on, run) {
+  const problem = startProblem(state, device, Date.now());
+  const agents = talkingAgents(state, device.device).filter((one) => one.available && !one.demo);
+  const note = problem || agents.map((one) => one.title).join(', ') || 'no agent is ready there';
+  return { label: device.name, note, on, off: Boolean(problem), run };
+}
+
+/**
+ * The folders of a machine's latest sessions.
+ * @param {App} app
+ * @param {State} state
+ * @param {Choices} chosen
+ * @returns {Promise<string[]>}
+ */
+async function recentOn(app, state, { device, recent }) {
+  const told = await app.api.recentFolders(onDevice(state, device?.device)).catch(() => null);
+  if (!told) return recent; // the line is down: what this page has seen
+  if (!several(state)) return told.directories;
+  const there = (told.folders ?? []).filter((one) => deviceIdOf(state, one) === device?.device);
+  return there.length ? there.map((one) => one.path) : recent;
 }
 
 /**
@@ -87,13 +119,14 @@ export function deviceChip(state, { device }, choose) {
  * @param {Choices} chosen
  * @param {{choose: (path: string) => void, type: () => void}} does
  */
-export function folderChip(app, state, { cwd, recent }, does) {
+export function folderChip(app, state, chosen, does) {
+  const { cwd, device } = chosen;
   /** @param {HTMLElement} anchor */
   async function open(anchor) {
-    const known = await app.api.recentFolders().catch(() => recent); // the line is down: what this page has seen
-    const trust = await trustChoices(app, cwd, anchor);
+    const known = await recentOn(app, state, chosen);
+    const trust = await trustChoices(app, cwd, anchor, onDevice(state, device?.device));
     const some = known.slice(0, 6);
-    const projects = state.projects.filter((one) => !some.includes(one.path));
+    const projects = chosen.projects.filter((one) => !some.includes(one.path));
     menu(anchor, [
       ...(some.length
         ? [
@@ -133,7 +166,7 @@ export function folderChip(app, state, { cwd, recent }, does) {
       onclick: (/** @type {On} */ event) => void open(event.currentTarget),
     },
     icon('folder', 14),
-    cwd ? (state.projects.find((one) => one.path === cwd)?.name ?? folderName(cwd)) : 'Home folder',
+    cwd ? (chosen.projects.find((one) => one.path === cwd)?.name ?? folderName(cwd)) : 'Home folder',
     caret(),
   );
 }
@@ -143,13 +176,9 @@ export function folderChip(app, state, { cwd, recent }, does) {
  * @param {Choices} chosen
  * @param {(name: string) => void} choose
  */
-export function agentChip(state, { usable, agent }, choose) {
+export function agentChip(state, { known, usable, agent }, choose) {
   if (!agent)
-    return h(
-      'span',
-      { class: 'chip', 'data-key': 'agent' },
-      state.agents.length ? 'No agent is ready' : 'Looking for agents',
-    );
+    return h('span', { class: 'chip', 'data-key': 'agent' }, known.length ? 'No agent is ready' : 'Looking for agents');
   return h(
     'button',
     {

@@ -2,7 +2,8 @@
 
 import { h } from '../../js/dom.js';
 import { age, folderName } from '../../js/format.js';
-import { dot } from '../parts.js';
+import { isRemote, machineTag } from '../machines.js';
+import { dot, remoteMark } from '../parts.js';
 import { workOf } from '../sidebar/rows.js';
 import { agentTitle, pullNumber, sessionsInOrder, statusOf, titleOf } from '../sessions.js';
 
@@ -46,14 +47,22 @@ function row(app, state, session) {
     h(
       'span',
       { class: 'marks' },
+      isRemote(state, session) && remoteMark(state, session),
       session.pull_request &&
         h('span', { class: 'mark-label', title: session.pull_request }, `PR ${pullNumber(session.pull_request)}`),
     ),
     h(
       'small',
       null,
-      `${folderName(session.cwd)} · ${agentTitle(state, session.agent)} · ` +
-        `${status.word.toLowerCase()} · ${age(session.updated_at, Date.now())}`,
+      [
+        folderName(session.cwd),
+        machineTag(state, session),
+        agentTitle(state, session.agent),
+        status.word.toLowerCase(),
+        age(session.updated_at, Date.now()),
+      ]
+        .filter(Boolean)
+        .join(' · '),
       session.added + session.removed > 0 && [' ', workOf(session)[0]],
     ),
   );

@@ -2,6 +2,7 @@
 
 import { h, update } from '../../js/dom.js';
 import { folderName } from '../../js/format.js';
+import { icon } from '../../js/icons.js';
 import { severalAgents } from '../compare/start.js';
 import { startModeChip } from '../composer/chips.js';
 import { offers } from '../composer/offers.js';
@@ -31,6 +32,7 @@ import { unaskedLines, unaskedOf } from './unasked.js';
 
 const FOLDER = 'bascule.cwd'; // where the chosen folder is kept
 const PLAN = 'bascule.plan'; // and whether the next task begins with a plan
+const MACHINE = 'bascule.device'; // and the machine that has it
 const ONLY_PICTURES = 'See the picture.';
 const FIRST_TASK = 'Show me around';
 
@@ -50,7 +52,7 @@ export function mountStart(root, app, prompts) {
     if (!root.hidden) screen.draw(state);
   };
   screen.again = () => draw(app.store.get());
-  app.events.on('startFolder', (path) => screen.useFolder(path));
+  app.events.on('startFolder', ({ path, device }) => screen.useFolder(path, device));
   app.events.on('startPrompt', (offer) => screen.useOffer(offer));
   app.store.subscribe((now, before) => {
     draw(now);
@@ -72,7 +74,15 @@ class StartScreen {
     const cwd = sessionStorage.getItem(FOLDER) ?? '';
     const plan = sessionStorage.getItem(PLAN) !== null;
     /** @type {import('./chips.js').Wanted} */
-    this.command = { device: '', agent: '', driver: '', model: '', mode: 'relay', plan, cwd };
+    this.command = {
+      device: sessionStorage.getItem(MACHINE) ?? '',
+      agent: '',
+      driver: '',
+      model: '',
+      mode: 'relay',
+      plan,
+      cwd,
+    };
     /** One that does not fit into the text box. @type {import('./long_prompt.js').LongPrompt | null} */
     this.long = null;
     this.offeredBy = ''; // the web page that the task comes from
@@ -229,9 +239,12 @@ class StartScreen {
     return choices(this.app.store.get(), this.command).device?.device;
   }
 
-  /** @param {string} path */
-  useFolder(path) {
-    this.#setFolder(path);
+  /**
+   * @param {string} path
+   * @param {string} [device] the one that is chosen, unless said
+   */
+  useFolder(path, device) {
+    this.#setFolder(path, device);
     this.area.focus();
   }
 
@@ -266,11 +279,27 @@ class StartScreen {
     this.again();
   }
 
-  /** @param {string} path */
-  #setFolder(path) {
+  /**
+   * A path means a folder only together with its machine.
+   * @param {string} path
+   * @param {string} [device]
+   */
+  #setFolder(path, device = this.#device() ?? '') {
     this.typesPath = false;
     sessionStorage.setItem(FOLDER, path);
-    this.#choose({ cwd: path });
+    sessionStorage.setItem(MACHINE, device);
+    this.#choose({ cwd: path, device });
+  }
+
+  /**
+   * Its agents and folders are others.
+   * @param {string} device
+   */
+  #setDevice(device) {
+    sessionStorage.removeItem(FOLDER);
+    sessionStorage.setItem(MACHINE, device);
+    this.typesPath = false;
+    this.#choose({ device, cwd: '', driver: '', model: '' });
   }
 
   #typePath() {
@@ -341,7 +370,7 @@ class StartScreen {
       }),
       h('span', { class: 'spacer' }),
       this.several.chip(chosen.usable, chosen.agent),
-      startButton(starting, problem, Boolean(chosen.agent)),
+      startButton(starting, problem || chosen.problem, Boolean(chosen.agent)),
     ]);
     const place = row.querySelector('[data-key=clip]');
     if (place && !place.contains(this.attach[0])) place.append(...this.attach);
@@ -361,16 +390,23 @@ class StartScreen {
       h(
         'div',
         { class: 'chip-row' },
-        deviceChip(state, chosen, (device) => this.#choose({ device })),
+        deviceChip(state, chosen, (device) => this.#setDevice(device)),
         folderChip(app, state, chosen, does),
         chosen.agent && chosen.cwd && this.several.treeChip(folderName(chosen.cwd)),
         h('span', { class: 'spacer', 'data-key': 'spacer' }),
-        idle ? terminalChips(app, state, chosen.cwd) : [],
+        idle ? terminalChips(app, state, chosen) : [],
       ),
       ...(idle ? taskHints(state, chosen, this.command, this.offeredBy) : []),
+      chosen.problem &&
+        h(
+          'p',
+          { class: 'error-message', role: 'status', 'data-key': 'machine' },
+          icon('alert', 14),
+          `${chosen.device?.name}: ${chosen.problem}. Choose another machine, or wait.`,
+        ),
       idle && unaskedLines(unaskedOf(chosen.agent, driverOf(chosen.agent, this.command.driver) || undefined)),
       typesPath && slot('folder'),
-      fresh && agentCard(app, state, { use: (agent) => this.#use(agent) }),
+      fresh && agentCard(app, state, chosen.device, { use: (agent) => this.#use(agent) }),
       addFirst && h('p', { class: 'caption first', 'data-key': 'cap' }, 'Add your first project'),
       addFirst && slot('first'),
       idle && !fresh && recentSessions(app, state),
@@ -418,7 +454,7 @@ class StartScreen {
 
 /**
  * @param {Starting} starting
- * @param {string} problem of the task
+ * @param {string} problem of the task, or of the machine
  * @param {boolean} ready whether there is an agent
  */
 const startButton = (starting, problem, ready) =>

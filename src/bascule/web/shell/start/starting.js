@@ -53,9 +53,9 @@ export class Starting {
 
   async start() {
     const { app, command, several, on } = this;
-    const { agent, cwd, device, usable } = choices(app.store.get(), command);
+    const { agent, cwd, device, usable, problem } = choices(app.store.get(), command);
     const task = on.task();
-    if (on.problem() || !agent || this.isBusy) return;
+    if (on.problem() || problem || !agent || this.isBusy) return;
     const mine = this.#set({ id: '', began: Date.now(), error: null });
     const also = several.chosen(usable, agent);
     const options = { ...task, cwd: cwd || null, permissionMode: command.mode };

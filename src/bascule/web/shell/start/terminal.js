@@ -3,6 +3,7 @@
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { askCard } from '../ask_card.js';
+import { onDevice, screenAgents } from '../machines.js';
 import { agentLetter, menu } from '../parts.js';
 import { mayStart } from '../state.js';
 import { openTerminal } from '../terminal/terminals.js';
@@ -12,14 +13,16 @@ import { openTerminal } from '../terminal/terminals.js';
 /**
  * @param {App} app
  * @param {import('../state.js').State} state
- * @param {string} cwd
+ * @param {import('./chips.js').Choices} chosen
  */
-export function terminalChips(app, state, cwd) {
-  const screens = state.screens.filter((one) => one.available && !one.demo);
+export function terminalChips(app, state, { cwd, device, problem }) {
+  if (problem) return [];
+  const screens = screenAgents(state, device?.device).filter((one) => one.available && !one.demo);
   if (!mayStart(state) || !screens.length) return [];
   const shell = screens.find((one) => one.name === 'shell');
   const agents = screens.filter((one) => one !== shell);
-  const open = (/** @type {string} */ agent) => void openTerminal(app, { agent, cwd: cwd || null });
+  const place = { cwd: cwd || null, ...onDevice(state, device?.device) };
+  const open = (/** @type {string} */ agent) => void openTerminal(app, { agent, ...place });
   return [
     shell &&
       h(
@@ -40,7 +43,7 @@ export function terminalChips(app, state, cwd) {
             menu(event.currentTarget, [
               { title: 'In its own terminal' },
               ...agents.map((one) => ({ label: one.title, note: one.version ?? '', run: () => open(one.name) })),
-              ...unaskedChoices(app, event.currentTarget, agents, cwd),
+              ...unaskedChoices(app, event.currentTarget, agents, place),
             ]),
         },
         agentLetter(agents[0].name),
@@ -55,10 +58,10 @@ export function terminalChips(app, state, cwd) {
  * @param {App} app
  * @param {HTMLElement} anchor
  * @param {import('../state.js').AgentInfo[]} agents
- * @param {string} cwd
+ * @param {{cwd: string | null, device?: string}} place
  * @returns {import('../parts.js').Choice[]}
  */
-function unaskedChoices(app, anchor, agents, cwd) {
+function unaskedChoices(app, anchor, agents, place) {
   const able = agents.filter((one) => one.skips_permissions);
   if (!able.length) return [];
   return [
@@ -72,10 +75,11 @@ function unaskedChoices(app, anchor, agents, cwd) {
           title: `Start ${one.title} without permission prompts?`,
           text:
             `It will run commands and change files without asking you, and Bascule’s rules don’t apply: nothing ` +
-            `stops it in ${cwd || 'your home folder'} or wherever else you may write. Only this terminal is affected.`,
+            `stops it in ${place.cwd || 'your home folder'} or wherever else you may write. Only this terminal is ` +
+            'affected.',
           yes: 'Skip permissions and start',
           danger: true,
-          run: () => void openTerminal(app, { agent: one.name, cwd: cwd || null, skipPermissions: true }),
+          run: () => void openTerminal(app, { agent: one.name, ...place, skipPermissions: true }),
         }),
     })),
   ];

@@ -8,16 +8,18 @@ import { askCard } from '../ask_card.js';
 /**
  * @param {App} app
  * @param {string} cwd
+ * @param {HTMLElement} anchor
+ * @param {{device?: string}} where
  * @returns {Promise<import('../parts.js').Choice[]>} nothing where nobody may trust, or there is no folder
  */
-export async function trustChoices(app, cwd, anchor = /** @type {HTMLElement} */ (document.body)) {
+export async function trustChoices(app, cwd, anchor, where) {
   if (!cwd || app.store.get().me?.role !== 'owner') return [];
-  const trusted = await app.api.trusted().catch(() => null); // the device is away
+  const trusted = await app.api.trusted(where).catch(() => null); // the device is away
   if (!trusted) return [];
   const name = folderName(cwd);
   const set = async (/** @type {boolean} */ yes) => {
     try {
-      await app.api.trust(cwd, yes);
+      await app.api.trust(cwd, yes, where);
       app.note(yes ? `Agents trust ${name} now.` : `${name} is not trusted any more.`);
     } catch (error) {
       app.trouble(error);

@@ -2,7 +2,8 @@
 
 import { h, iconButton } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
-import { agentTitle, deviceName, titleOf } from '../sessions.js';
+import { deviceName } from '../machines.js';
+import { agentTitle, titleOf } from '../sessions.js';
 import { skippedWords, whoTypes, whoseSize } from './format.js';
 
 /** @typedef {import('./format.js').Foot} Foot */

@@ -1,6 +1,7 @@
 /** A conversation as a chat or on the agent's own screen: one click apart, and never both at once. */
 
 import { iconButton } from '../../js/dom.js';
+import { deviceIdOf, onDevice, screenAgents } from '../machines.js';
 import { mayStart } from '../state.js';
 import { isTerminal, openHere, openTerminal } from './terminals.js';
 
@@ -22,7 +23,7 @@ const isOver = (session) => OVER.includes(session.phase);
  */
 export function otherWay(app, state, session) {
   if (!mayStart(state) || !session.agent_session_id) return null;
-  const agent = state.screens.find((one) => one.name === session.agent);
+  const agent = screenAgents(state, deviceIdOf(state, session)).find((one) => one.name === session.agent);
   if (!agent || !agent.drivers?.some((one) => one !== 'terminal')) return null;
   return session.driver === 'terminal'
     ? iconButton('chat', 'Continue as a chat', { onclick: () => void asChat(app, session) })
@@ -59,6 +60,7 @@ async function asTerminal(app, session) {
     await openTerminal(app, {
       agent: session.agent,
       cwd: session.cwd,
+      ...onDevice(app.store.get(), session.device),
       resume: session.agent_session_id ?? '',
       title: session.title || undefined,
     });
@@ -77,6 +79,7 @@ async function asChat(app, session) {
       const made = await app.api.create({
         agent: session.agent,
         cwd: session.cwd,
+        ...onDevice(app.store.get(), session.device),
         resume: session.agent_session_id,
         ...(session.title ? { title: session.title } : {}),
       });
@@ -111,6 +114,7 @@ function twin(state, session, terminal) {
     .filter(
       (one) =>
         one.agent_session_id === session.agent_session_id &&
+        one.device === session.device &&
         one.session_id !== session.session_id &&
         isTerminal(state, one.session_id) === terminal,
     )

@@ -1,6 +1,7 @@
 /** A session in a terminal window of the person's own desktop, or the command that goes on with it there. */
 
 import { openTerminal } from '../sidebar/found_session.js';
+import { deviceIdOf, screenAgents } from '../machines.js';
 import { isOver } from '../sessions.js';
 import { mayStart } from '../state.js';
 import { letGo } from './chat_or_screen.js';
@@ -25,7 +26,9 @@ const isOnScreen = (session) => session.driver === 'terminal' && !session.found 
  * @returns {import('../parts.js').Choice[]}
  */
 export function desktopChoices(app, state, session) {
-  const resumes = session.agent_session_id && state.screens.some((one) => one.name === session.agent);
+  const resumes =
+    session.agent_session_id &&
+    screenAgents(state, deviceIdOf(state, session)).some((one) => one.name === session.agent);
   if (!mayStart(state) || openTerminal(state, session) || !(resumes || isOnScreen(session))) return [];
   return state.desktop?.terminal && LOOPBACK.test(location.hostname)
     ? [

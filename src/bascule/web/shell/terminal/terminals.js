@@ -3,6 +3,7 @@
 import { h } from '../../js/dom.js';
 import { newKey } from '../../js/api.js';
 import { icon } from '../../js/icons.js';
+import { onDevice } from '../machines.js';
 import { isGuest, mayStart, shownSession } from '../state.js';
 import { TerminalPane } from './pane.js';
 
@@ -56,12 +57,6 @@ export function mountTerminals(app) {
     side = pane(side, beside, other, true);
     if (state.loaded && !asked && state.line.phase === 'live') {
       asked = true;
-      app.api
-        .screens()
-        .then((screens) => app.store.set({ screens }))
-        .catch(() => {
-          asked = false;
-        }); // the device is away
       if (mayStart(state))
         app.api
           .desktop()
@@ -196,7 +191,14 @@ function likelySize() {
 
 /**
  * @param {App} app
- * @param {{agent: string, cwd: string | null, resume?: string, title?: string, skipPermissions?: boolean}} command
+ * @param {{
+ *   agent: string,
+ *   cwd: string | null,
+ *   device?: string,
+ *   resume?: string,
+ *   title?: string,
+ *   skipPermissions?: boolean,
+ * }} command
  * @param {{beside?: boolean}} [way]
  */
 export async function openTerminal(app, command, way = {}) {
@@ -215,11 +217,11 @@ export async function openTerminal(app, command, way = {}) {
 /**
  * A shell in a session's folder, beside it where there is room.
  * @param {App} app
- * @param {{session_id: string, cwd: string}} session
+ * @param {{session_id: string, cwd: string, device?: string}} session
  */
 export const openHere = (app, session) =>
   openTerminal(
     app,
-    { agent: 'shell', cwd: session.cwd },
+    { agent: 'shell', cwd: session.cwd, ...onDevice(app.store.get(), session.device) },
     { beside: !isTerminal(app.store.get(), session.session_id) && !matchMedia(PHONE).matches },
   );
