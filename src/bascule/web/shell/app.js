@@ -63,23 +63,8 @@ export function createApp(framePlace) {
   const { go, goTo } = createNavigation(store, live, frames);
   const sendHeld = createOutbox(store, api, notices.trouble, events.emit);
   const list = createSessionList(store, api);
-  const connecting = createConnecting({
-    store,
-    feed,
-    api,
-    live,
-    list,
-    frames,
-    go,
-    sendHeld,
-  });
-  takePushes({
-    store,
-    events,
-    live,
-    list,
-    closeTab: (id) => closeTab(app, id),
-  });
+  const connecting = createConnecting({ store, feed, api, live, list, frames, go, sendHeld });
+  takePushes({ store, events, live, list, closeTab: (id) => closeTab(app, id) });
   events.on('pairings:changed', () => void loadPairings(store, api));
 
   /** What parts of the page offer in the palette. @type {Command[]} */

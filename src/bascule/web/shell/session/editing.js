@@ -9,6 +9,7 @@ import { pointBefore } from '../../js/forks.js';
 import { icon } from '../../js/icons.js';
 import { put, without } from '../../js/tables.js';
 import { endFirst, offerOf, offerWords } from '../making_room.js';
+import { agentOf } from '../machines.js';
 import { mayStart } from '../state.js';
 import { keepDraft } from '../storage.js';
 
@@ -32,7 +33,7 @@ export const editDraft = (id) => `${id}.edit`;
  */
 export function editsAfter(state, id) {
   const session = state.sessions[id];
-  const agent = state.agents.find((one) => one.name === session?.agent);
+  const agent = session && agentOf(state, session);
   return session && mayStart(state) && agent?.forks_at?.includes(session.driver) ? session.forks_after : null;
 }
 
@@ -121,7 +122,7 @@ export async function resend(app, id, edit, prompt, images, again) {
  */
 function commandOf(state, id, { seq, of, at }) {
   const { agent, driver, device, cwd, model, mode, title, agent_session_id: own } = state.sessions[id];
-  const modes = state.agents.find((one) => one.name === agent)?.modes ?? [];
+  const modes = agentOf(state, state.sessions[id])?.modes ?? [];
   return {
     agent,
     device: device || undefined,

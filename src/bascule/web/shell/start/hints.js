@@ -2,6 +2,7 @@
 
 import { h } from '../../js/dom.js';
 import { visible } from '../../js/visible.js';
+import { agentsOf } from '../machines.js';
 import { hasPlan } from './chips.js';
 
 /**
@@ -10,8 +11,9 @@ import { hasPlan } from './chips.js';
  * @param {import('./chips.js').Wanted} wanted
  * @param {string} offeredBy the web page that the task comes from, if it comes from one
  */
-export function taskHints(state, { agent }, wanted, offeredBy) {
-  const missing = wanted.agent && state.agents.length > 0 && agent?.name !== wanted.agent;
+export function taskHints(state, { agent, device }, wanted, offeredBy) {
+  const known = agentsOf(state, device?.device ?? '').length > 0;
+  const missing = wanted.agent && known && agent?.name !== wanted.agent;
   const from = offeredBy && `This prompt comes from ${visible(offeredBy)}. Read it, then press Start.`;
   return [
     from && h('p', { class: 'hint', role: 'status', 'data-key': 'offered' }, from),
