@@ -1,7 +1,7 @@
 """Sends this machine's audit chain to a hub with a store of its own, from where the hub's copy ends.
 
-The hub says how far its copy reaches; then some records go up, and the next ones once it has said so again. So
-at most one frame of them is under way, and nothing else ever waits for it.
+The hub says how far its copy reaches; then some records go up, and the next ones once it has said so again.
+So at most one frame of them is under way, and nothing else ever waits for it.
 """
 
 import asyncio

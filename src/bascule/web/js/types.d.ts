@@ -546,6 +546,8 @@ export interface AgentList {
 }
 
 export interface AuditQuery {
+  device?: string | null;
+  chain?: number | null;
   after?: number;
   limit?: number;
 }
@@ -555,13 +557,16 @@ export interface AuditPage {
   last: number;
 }
 
-export interface Empty {
+export interface AuditNamed {
+  device?: string | null;
 }
 
 export interface AuditVerdict {
   ok: boolean;
   count: number;
+  bad: number | null;
   problem: string | null;
+  copies: AuditCopy[];
 }
 
 export interface ReadContestant {
@@ -633,6 +638,9 @@ export interface CompareBody {
   images?: SentImage[];
   permissionMode?: 'relay' | 'auto_read' | 'auto' | 'deny';
   title?: string | null;
+}
+
+export interface Empty {
 }
 
 export interface DevicesTold {
@@ -1537,6 +1545,19 @@ export interface Conversation {
   session?: string | null;
 }
 
+export interface AuditCopy {
+  device: string;
+  name: string;
+  chain: number;
+  current: boolean;
+  count: number;
+  beganAt: string;
+  copiedAt: string;
+  brokenAt: number | null;
+  problem: string | null;
+  differsAt: number | null;
+}
+
 export interface FileChange {
   path: string;
   status: 'modified' | 'added' | 'deleted' | 'untracked' | 'conflict';
@@ -1943,7 +1964,7 @@ export interface Operations {
   'agents:conversations': { body: ListConversations; answer: Conversations };
   'agents:list': { body: ListAgents; answer: AgentList };
   'audit:list': { body: AuditQuery; answer: AuditPage };
-  'audit:verify': { body: Empty; answer: AuditVerdict };
+  'audit:verify': { body: AuditNamed; answer: AuditVerdict };
   'compare:changes': { body: ReadContestant; answer: ContestantChanges };
   'compare:keep': { body: KeepContestant; answer: Kept };
   'compare:list': { body: ListComparisons; answer: Comparisons };
