@@ -23,7 +23,7 @@ from bascule.store.audit import FIRST, chained
 from bascule.store.base import AuditRecord
 from bascule.store.sqlite import SqliteStore
 
-pytestmark = [pytest.mark.anyio, pytest.mark.row("R16")]
+pytestmark = pytest.mark.anyio
 
 Opener = Callable[[str], Awaitable[SqliteStore]]
 
@@ -125,6 +125,7 @@ def rechain(store_folder: Path) -> None:
         connection.execute("UPDATE meta SET value = ? WHERE name = 'audit_head'", (head,))
 
 
+@pytest.mark.row("R16")
 async def test_what_was_written_before_and_what_is_written_now_is_at_the_hub(open_store: Opener) -> None:
     home, hub = await open_store("home"), await open_store("hub")
     await write(home, "a", "ü", "c")

@@ -16,7 +16,7 @@ from bascule.store.base import AuditRecord
 from bascule.store.device_audit import CHANGED, MAX_CHAINS, NOT_AFTER, OTHER
 from bascule.store.sqlite import SqliteStore
 
-pytestmark = [pytest.mark.anyio, pytest.mark.row("R16")]
+pytestmark = pytest.mark.anyio
 
 LAPTOP, DESK = "laptop", "desk"
 
@@ -48,6 +48,7 @@ async def walked(hub: SqliteStore, device: str = LAPTOP) -> list[tuple[int, int,
     return [(copy.chain, check.checked, check.bad) for copy, check in zip(copies, checks, strict=True)]
 
 
+@pytest.mark.row("R16")
 async def test_what_one_store_sends_another_takes_and_both_chains_hold(
     store: SqliteStore, hub: SqliteStore
 ) -> None:
