@@ -16,6 +16,7 @@ import msgspec
 from tests.waiting import PATIENCE
 from websockets.asyncio.client import connect
 
+from bascule.commands.audit import DATABASE, verify_file
 from bascule.daemon.device import Device
 from bascule.model.codec import Logged, decode_logged
 from bascule.model.events import AnyEvent
@@ -303,6 +304,26 @@ class LiveServer:
             listed += page.json()["sessions"]
             if (cursor := page.json()["next"]) is None:
                 return listed
+
+    async def audit(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """The machine's audit log, and whether it holds. In split mode the hub's copy, when complete."""
+        named = await self._copied_audit() if self.hub is not None else {}
+        records: list[dict[str, Any]] = []
+        while True:
+            page = await self.http.get("/api/audit", params={**named, "after": len(records)})
+            assert page.status_code == 200, page.text
+            if not page.json()["records"]:
+                return records, (await self.http.get("/api/audit/verify", params=named)).json()
+            records += page.json()["records"]
+
+    async def _copied_audit(self) -> dict[str, str]:
+        named = {"device": (self.data / "device").read_text().strip()}
+        written = verify_file(self.data / DATABASE)
+        assert written is not None
+        async with asyncio.timeout(PATIENCE):
+            while (await self.http.get("/api/audit/verify", params=named)).json()["count"] < written.count:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        return named
 
     async def send(self, session: str, text: str) -> None:
         answer = await self.post(f"/api/sessions/{session}/send", text=text)

@@ -509,13 +509,23 @@ def _add_audit(commands: Commands) -> None:
     actions = _group(commands, "audit", "show and verify the audit log")
     listing = _add(actions, "list", "list audit records, oldest first", _lazily("audit", "list_records"))
     listing.add_argument("--after", type=int, default=0, metavar="N")
-    _add(
+    verify = _add(
         actions,
         "verify",
         "verify that no record was changed; works without a server",
         _lazily("audit", "verify"),
     )
-    _add(actions, "export", "print the records as JSON lines with their hashes", _lazily("audit", "export"))
+    export = _add(
+        actions, "export", "print the records as JSON lines with their hashes", _lazily("audit", "export")
+    )
+    for one in (listing, verify, export):
+        one.add_argument(
+            "--device", metavar="NAME_OR_ID", help="the server's copy of the audit log of this machine"
+        )
+    for one in (listing, export):
+        one.add_argument(
+            "--chain", type=int, metavar="N", help="of a machine that began another one: which (the last)"
+        )
 
 
 _GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (

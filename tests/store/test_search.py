@@ -217,7 +217,7 @@ def test_the_index_is_filled_in_half_a_tenth_or_a_fortieth_of_the_time(
 
 
 def test_the_schema_is_at_its_eleventh_version() -> None:
-    assert schema.VERSION == 11
+    assert schema.VERSION == 12
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])

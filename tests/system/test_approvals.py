@@ -199,15 +199,12 @@ async def test_every_execution_has_an_earlier_allow_and_no_line_can_be_forged(se
     assert done.status_code == 200
     await server.wait_for(session, TurnEnded)
 
-    records: list[dict[str, Any]] = []
-    while page := (await server.http.get("/api/audit", params={"after": len(records)})).json()["records"]:
-        records += page
+    records, verdict = await server.audit()
     entries = [one["entry"]["record"] for one in records]
     allows = {one["request_id"]: one for one in entries if one.get("decision") == "allow"}
     assert allows[request.request_id]["actor"] == "owner"
     assert allows[request.request_id]["grant_id"]
     assert allows[request.request_id]["input_sha256"] == request.input_sha256
-    verdict = (await server.http.get("/api/audit/verify")).json()
     assert verdict["ok"] is True
     assert verdict["count"] == len(records)
     # Each thing the agents did follows an allow of exactly that input.

@@ -143,8 +143,8 @@ async def test_flags_that_skip_permissions_only_when_a_person_chose_them(server:
     started = (await server.log(chosen))[0].event
     assert isinstance(started, SessionStarted)
     assert started.skip_permissions
-    audit = (await server.http.get("/api/audit")).text
-    assert audit.count("skipping its permissions") == 1
+    records, _ = await server.audit()
+    assert str(records).count("skipping its permissions") == 1
 
 
 @pytest.mark.row("P3")

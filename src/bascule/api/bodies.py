@@ -333,7 +333,14 @@ class DirectoryQuery(Body, kw_only=True, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
 
 
-class AuditQuery(Body, kw_only=True, frozen=True):
+class AuditNamed(Body, kw_only=True, frozen=True):
+    device: Name | None = None  # the copy of this machine's audit log, instead of the hub's own
+
+
+class AuditQuery(AuditNamed, kw_only=True, frozen=True):
+    """`chain`: of a machine that has begun another one since, which; otherwise the last."""
+
+    chain: Annotated[int, Meta(ge=1, le=1000)] | None = None
     after: Seq = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 200
 

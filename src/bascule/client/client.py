@@ -17,6 +17,8 @@ from bascule.api.answers import (
     CastPage,
     Created,
     DamagedSession,
+    DeviceList,
+    DeviceStatus,
     DevicesTold,
     EndedEverywhere,
     EntriesPage,
@@ -294,6 +296,10 @@ class Client:
         """How this server's machine is connected to a hub; `wait` seconds at most while that is decided."""
         return await self._command("uplink:show", {"wait": wait}, UplinkStatus)
 
+    async def devices(self) -> list[DeviceStatus]:
+        """The machines that the server knows, also those that are away."""
+        return (await self._read("device:list", {}, DeviceList)).devices
+
     async def kill_all(self, device: str | None = None) -> EndedEverywhere:
         """Stop every agent on all machines, or on one."""
         return await self._command("kill-all", {"device": device}, EndedEverywhere)
@@ -347,11 +353,15 @@ class Client:
     async def revoke_grant(self, grant_id: str) -> None:
         await self._command("grants:revoke", {"grantId": grant_id})
 
-    async def audit(self, *, after: int = 0, limit: int = 200) -> AuditPage:
-        return await self._read("audit:list", {"after": after, "limit": limit}, AuditPage)
+    async def audit(
+        self, *, after: int = 0, limit: int = 200, device: str | None = None, chain: int | None = None
+    ) -> AuditPage:
+        """The server's own audit log, or its copy of a machine's."""
+        fields = {"after": after, "limit": limit, "device": device, "chain": chain}
+        return await self._read("audit:list", fields, AuditPage)
 
-    async def verify_audit(self) -> AuditVerdict:
-        return await self._read("audit:verify", {}, AuditVerdict)
+    async def verify_audit(self, device: str | None = None) -> AuditVerdict:
+        return await self._read("audit:verify", {"device": device}, AuditVerdict)
 
     # Following --------------------------------------------------------------------------------------
 

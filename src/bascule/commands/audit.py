@@ -3,30 +3,42 @@
 import argparse
 import sqlite3
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
 
-from bascule.api.answers import AuditVerdict
-from bascule.client import NotRunning
+from bascule.api.answers import AuditCopy, AuditVerdict
+from bascule.client import Client, NotRunning
 from bascule.commands import exits
 from bascule.commands.console import Console
 from bascule.commands.request_prompt import flat
 from bascule.commands.screen import print_json
 from bascule.commands.server_address import connected, data_dir_of
 from bascule.commands.transcript import one_line
+from bascule.model.errors import InvalidInput
 from bascule.store.audit import verify as verify_chain
-from bascule.store.base import AuditRecord
 from bascule.store.reader import connect_read_only
 
 DATABASE = "bascule.db"
 PAGE = 500
 
 
+class _Record(msgspec.Struct, frozen=True):
+    """What is shown of a record. A machine of another version may have actions that are not known here."""
+
+    action: str
+    actor: str
+    session_id: str | None = None
+    address: str = ""
+    decision: str | None = None
+    detail: str = ""
+
+
 class _Entry(msgspec.Struct, frozen=True):
     n: int
     at: str
-    record: AuditRecord
+    record: _Record
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -36,13 +48,30 @@ class _Line(msgspec.Struct, frozen=True):
 async def list_records(args: argparse.Namespace) -> int:
     terminal = Console()
     async with await connected(args) as client:
-        after = args.after
-        while (page := await client.audit(after=after, limit=PAGE)).records:
-            for raw in page.records:
-                entry = msgspec.json.decode(bytes(raw), type=_Line).entry
-                terminal.line(_words(entry))
-            after = page.last
+        async for raw in _records(client, args, args.after):
+            terminal.line(_words(msgspec.json.decode(raw, type=_Line).entry))
     return exits.OK
+
+
+async def _records(client: Client, args: argparse.Namespace, after: int = 0) -> AsyncIterator[bytes]:
+    device = await _device(client, args.device)
+    while (page := await client.audit(after=after, limit=PAGE, device=device, chain=args.chain)).records:
+        for raw in page.records:
+            yield bytes(raw)
+        after = page.last
+
+
+async def _device(client: Client, named: str | None) -> str | None:
+    """The id of the machine that has this id or, alone, this name."""
+    if named is None:
+        return None
+    known = await client.devices()
+    ids = [one.device for one in known if one.device == named] or [
+        one.device for one in known if one.name == named
+    ]
+    if len(ids) > 1:
+        raise InvalidInput(f"There are several machines called {named}: {', '.join(ids)}.")
+    return ids[0] if ids else named  # a machine that was taken off the list still has its copies
 
 
 def _words(entry: _Entry) -> str:
@@ -55,11 +84,8 @@ def _words(entry: _Entry) -> str:
 async def export(args: argparse.Namespace) -> int:
     """Every record as one JSON line with its hashes, on stdout: the chain can be walked with it."""
     async with await connected(args) as client:
-        after = 0
-        while (page := await client.audit(after=after, limit=PAGE)).records:
-            for raw in page.records:
-                print_json(bytes(raw))
-            after = page.last
+        async for raw in _records(client, args):
+            print_json(raw)
     return exits.OK
 
 
@@ -67,12 +93,16 @@ async def verify(args: argparse.Namespace) -> int:
     """Ask the server, or walk the file itself when none runs."""
     try:
         async with await connected(args) as client:
-            verdict = await client.verify_audit()
+            verdict = await client.verify_audit(await _device(client, args.device))
     except NotRunning:
+        if args.device is not None:
+            raise
         verdict = verify_file(Path(data_dir_of(args)) / DATABASE)
         if verdict is None:
             print("There is no audit log yet.")
             return exits.OK
+    for copy in verdict.copies:
+        _print_copy(copy)
     if verdict.ok:
         print(f"ok: {verdict.count} records, each follows from the one before.")
         return exits.OK
@@ -82,6 +112,20 @@ async def verify(args: argparse.Namespace) -> int:
     )
     print("Keep a copy of the state folder and compare it with a backup.", file=sys.stderr)
     return exits.FAILED
+
+
+def _print_copy(copy: AuditCopy) -> None:
+    """A line for what is not as it was: a copy that is broken, a chain that was followed by another."""
+    name = f"{flat(copy.name)} ({flat(copy.device)}), chain {copy.chain}"
+    if copy.problem:
+        print(f"{name}: broken at record {copy.broken_at}: {flat(copy.problem)}.", file=sys.stderr)
+    if not copy.current:
+        where = "" if copy.differs_at is None else f", which differs from record {copy.differs_at} on"
+        print(
+            f"{name}: kept as it was, {copy.count} records. The machine sent another chain{where}: it was "
+            "restored from a backup, or its audit log was rewritten.",
+            file=sys.stderr,
+        )
 
 
 def verify_file(path: Path) -> AuditVerdict | None:

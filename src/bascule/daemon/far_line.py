@@ -1,14 +1,15 @@
-"""One connection to a hub with a store of its own: commands, terminals, and copies of this machine's logs."""
+"""One connection to a hub with a store of its own: commands, terminals, copies of our logs and our audit."""
 
 import asyncio
 import logging
 from collections.abc import Callable
 
+from bascule.daemon.audit_outflow import AuditOutflow
 from bascule.daemon.host import Host
 from bascule.daemon.outflow import Outflow
 from bascule.daemon.tape_streams import TAPE_FRAMES, TapeStreams
 from bascule.daemon.uplink import Send
-from bascule.link.frames import Ack, AnyFrame, Fetch, Resume, Watching, Welcome
+from bascule.link.frames import Ack, AnyFrame, AuditHeld, Fetch, Resume, Watching, Welcome
 from bascule.link.priorities import Priority
 from bascule.link.tape import Tapes
 from bascule.store.replication import SourceStore
@@ -24,6 +25,7 @@ class FarLine:
     ) -> None:
         self._streams = TapeStreams(tapes, send)
         self._outflow = Outflow(store, lambda frame, priority: send(frame, Priority(priority)), close)
+        self._audit = AuditOutflow(store, send, close)
         self._starting: asyncio.Task[None] | None = None
         self._early: list[Resume | Ack | Watching | Fetch] = []  # that came before the outflow has begun
         self._host = host.attach(send)
@@ -38,6 +40,8 @@ class FarLine:
                     self._early.append(frame)
                 else:
                     self._outflow.receive(frame)
+            case AuditHeld():
+                self._audit.receive(frame)
             case _ if isinstance(frame, TAPE_FRAMES):
                 self._streams.receive(frame)
             case _:
@@ -51,6 +55,7 @@ class FarLine:
         for frame in self._early:
             self._outflow.receive(frame)
         self._early.clear()
+        await self._audit.start(welcome)
 
     async def closed(self) -> None:
         self._host.closed()
@@ -58,4 +63,5 @@ class FarLine:
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
+        await self._audit.close()
         await self._outflow.close()

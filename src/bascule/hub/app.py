@@ -9,6 +9,7 @@ from starlette.middleware import Middleware
 
 from bascule.hub import daemon_socket
 from bascule.hub.api import (
+    audit,
     cast,
     comparisons,
     files,
@@ -79,6 +80,7 @@ def operation_table() -> Table:
         *uplink_api.OPERATIONS,
         *limits_api.OPERATIONS,
         *grants_api.OPERATIONS,
+        *audit.OPERATIONS,
         *projects_api.OPERATIONS,
         *files.OPERATIONS,
         *cast.OPERATIONS,

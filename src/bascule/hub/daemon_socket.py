@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from bascule.hub.api.call import AnyCall
 from bascule.hub.api.intake import header
 from bascule.hub.api.operation import Operation
+from bascule.hub.audit_inflow import AuditInflow
 from bascule.hub.door.open_streams import Ending
 from bascule.hub.door.roles import Forbidden
 from bascule.hub.inflow import Inflow
@@ -16,6 +17,7 @@ from bascule.hub.terminal.link_tapes import FROM_TAPE, LinkTapes
 from bascule.hub.wire.ws_protocol import BoundedSocket, binary_frame, text_frame
 from bascule.link.frames import (
     AnyFrame,
+    AuditOutput,
     DaemonConnected,
     LineRefused,
     SessionDiverged,
@@ -52,6 +54,7 @@ class DaemonSocket:
         self._their_store = ""
         self._inflow: Inflow | None = None
         self._is_watching = False
+        self._audit: AuditInflow | None = None
         self._work: set[asyncio.Task[None]] = set()
         self._tapes = call.hub.link_tapes.setdefault(device, LinkTapes())
         self._send_tape = self._send  # one object, by which the tapes know this connection again
@@ -78,6 +81,8 @@ class DaemonSocket:
             await asyncio.gather(*self._work, return_exceptions=True)
             if self._inflow is not None:
                 await self._inflow.stop()
+            if self._audit is not None:
+                await self._audit.stop()
 
     def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
         task = asyncio.create_task(work, name=name)
@@ -109,6 +114,9 @@ class DaemonSocket:
             case SessionOutput() | SessionHead() | SessionDiverged() | SessionForgotten():
                 if self._inflow is not None:
                     self._inflow.receive(frame)
+            case AuditOutput():
+                if self._audit is not None:
+                    self._audit.receive(frame)
             case UnknownFrame() | UnknownAsk():
                 self._device_line.ignore(frame.type)
             case _ if isinstance(frame, FROM_TAPE):
@@ -137,6 +145,8 @@ class DaemonSocket:
         self._device_line.copied, self._device_line.fetch = inflow.waits_for, inflow.fetch
         self._watch_soon()
         self._spawn(inflow.start(), f"resume {self._device}")
+        self._audit = AuditInflow(self._store, self._device, self._send, self._device_line.end)
+        self._spawn(self._audit.start(), f"resume the audit of {self._device}")
 
     def _watch_soon(self) -> None:
         """What people look at is sent before the rest; those who come together are told together."""

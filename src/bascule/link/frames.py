@@ -100,6 +100,29 @@ class SessionForgotten(Frame, frozen=True):
     session_id: Name
 
 
+class AuditRow(Struct, frozen=True):
+    """One record of an audit chain: `hash` is of `prev_hash` and the bytes of `body`.
+
+    The bytes are not JSON in JSON: what somebody wrote into the machine's database must not end the line.
+    """
+
+    body: bytes
+    prev_hash: str
+    hash: str
+
+
+class AuditOutput(Frame, frozen=True):
+    """Records of the machine's audit chain, without a gap, the first of them number `first`.
+
+    Each is on the daemon's disk. The next ones follow once the hub has said `AuditHeld`. `anew`: the hub has
+    copied another chain than this one, which is sent from its first record.
+    """
+
+    first: Whole
+    rows: Annotated[tuple[AuditRow, ...], Meta(min_length=1, max_length=10_000)]
+    anew: bool = False
+
+
 class DeviceStateChanged(Frame, frozen=True, tag="device_state"):
     state: DeviceState
 
@@ -172,6 +195,18 @@ class Ack(Frame, frozen=True):
 
     heads: dict[str, Whole]
     rows: Whole
+
+
+class AuditHeld(Frame, frozen=True):
+    """The hub's copy of the audit chain ends with record `n`, which has this hash and is on the hub's disk.
+
+    The daemon goes on from there. `fault` says why the hub did not take what was sent; nothing more is sent
+    until the next connection.
+    """
+
+    n: Whole
+    hash: str
+    fault: str = ""
 
 
 class Watching(Frame, frozen=True):
@@ -400,6 +435,7 @@ UpFrame = (
     | SessionHead
     | SessionDiverged
     | SessionForgotten
+    | AuditOutput
     | AgentsChanged
     | AgentStatus
     | AgentProblem
@@ -422,6 +458,7 @@ DownFrame = (
     | LineRefused
     | Resume
     | Ack
+    | AuditHeld
     | Watching
     | Fetch
     | Ask

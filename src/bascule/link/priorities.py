@@ -6,6 +6,8 @@ from bascule.link.frames import (
     Ack,
     AnyFrame,
     Ask,
+    AuditHeld,
+    AuditOutput,
     Cancel,
     ClaimSeat,
     CloseTape,
@@ -37,7 +39,7 @@ class Priority(IntEnum):
     TAPE = 1  # terminal output
     LIVE = 2  # rows as they are written, and where the hub stands
     LARGE = 3  # asks and replies that are not small
-    CATCHING_UP = 4  # rows that were written while the hub was away
+    CATCHING_UP = 4  # rows that were written while the hub was away, and the audit chain
 
 
 # What belongs together has one priority, whatever its size, so that it arrives in the order it was sent.
@@ -54,6 +56,8 @@ _FIXED: dict[type[AnyFrame], Priority] = {
     Ack: Priority.LIVE,
     Watching: Priority.LIVE,
     Fetch: Priority.LIVE,
+    AuditHeld: Priority.LIVE,
+    AuditOutput: Priority.CATCHING_UP,  # one at a time, and nobody waits for it
 }
 _BY_SIZE = (Ask, Reply, TapeTyped)
 

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -14,11 +15,14 @@ FIRST = "0" * 64
 _HEAD = "SELECT n, hash FROM audit ORDER BY n DESC LIMIT 1"
 _INSERT = "INSERT INTO audit (n, body, prev_hash, hash) VALUES (?, ?, ?, ?)"
 _WALK = "SELECT n, body, prev_hash, hash FROM audit WHERE n > ? ORDER BY n LIMIT ?"
+_HASH = "SELECT hash FROM audit WHERE n = ?"
 _KEEP_HEAD = "INSERT OR REPLACE INTO meta (name, value) VALUES ('audit_head', ?)"
 _KEPT_HEAD = "SELECT value FROM meta WHERE name = 'audit_head'"
 _OLDEST = "SELECT updated_at FROM sessions WHERE found = 0 AND archived = ? ORDER BY updated_at LIMIT 1"
 _ANY_GRANT = "SELECT 1 FROM grants WHERE id > '' LIMIT 1"
 _BLOCK = 1000
+
+MISSING_END = "records are missing from the end"
 
 _canonical = msgspec.json.Encoder(order="sorted")
 
@@ -35,6 +39,14 @@ class AuditLine(Struct, frozen=True):
     """One line of the export, with its hash, so that the chain can be verified elsewhere."""
 
     entry: msgspec.Raw
+    prev_hash: str
+    hash: str
+
+
+class SentRecord(NamedTuple):
+    """A record as it goes to a hub."""
+
+    body: bytes
     prev_hash: str
     hash: str
 
@@ -72,25 +84,65 @@ class AuditChain:
 
 def lines(connection: sqlite3.Connection, after: int, limit: int) -> list[bytes]:
     """Some of the export, one JSON object a line, without the line ends."""
-    return [
-        encode(AuditLine(msgspec.Raw(body), before, own))
-        for _, body, before, own in connection.execute(_WALK, (after, limit))
-    ]
+    return as_lines(connection.execute(_WALK, (after, limit)))
+
+
+def as_lines(rows: Iterable[tuple[int, bytes, str, str]]) -> list[bytes]:
+    return [encode(AuditLine(msgspec.Raw(body), before, own)) for _, body, before, own in rows]
+
+
+def rows_after(connection: sqlite3.Connection, after: int, limit: int, size: int) -> list[SentRecord]:
+    """Records to send to a hub, of about `size` bytes; one larger comes alone.
+
+    They go as they are, also those that somebody changed: it is the hub that says so.
+    """
+    found: list[SentRecord] = []
+    for _, body, before, own in connection.execute(_WALK, (after, limit)):
+        row = SentRecord(_bytes(body), _text(before), _text(own))
+        size -= len(row.body)
+        if found and size < 0:
+            break
+        found.append(row)
+    return found
+
+
+def _bytes(value: object) -> bytes:
+    """A column of a database that somebody may have written to."""
+    return value if isinstance(value, bytes) else str(value).encode(errors="replace")
+
+
+def _text(value: object) -> str:
+    return _bytes(value).decode(errors="replace")
+
+
+def hash_at(connection: sqlite3.Connection, n: int) -> str | None:
+    """The hash of one record; None when there is none. Number 0 stands before the first."""
+    row = (FIRST,) if n == 0 else connection.execute(_HASH, (n,)).fetchone()
+    return None if row is None else _text(row[0])
 
 
 def verify(connection: sqlite3.Connection) -> AuditCheck:
     """Walk the whole chain; says how many records hold, and the first that does not."""
-    n, own = 0, FIRST
-    for number, body, before, stored in _walk(connection):
-        fault = _fault(n, own, number, body, before, stored)
-        if fault:
-            return AuditCheck(n, own, bad=n + 1, fault=fault)
-        n, own = number, stored
+    walked = walk(_walk(connection))
+    n, own = walked.checked, walked.head
+    if walked.bad is not None:
+        return walked
     if n == 0 and (trace := _trace(connection)):
         return AuditCheck(0, FIRST, bad=1, fault=f"there are no records, though this folder is old ({trace})")
     kept = connection.execute(_KEPT_HEAD).fetchone()
     if (kept[0] if kept else None) != (f"{n} {own}".encode() if n else None):
-        return AuditCheck(n, own, bad=n + 1, fault="records are missing from the end")
+        return AuditCheck(n, own, bad=n + 1, fault=MISSING_END)
+    return walked
+
+
+def walk(rows: Iterable[tuple[int, bytes, str, str]]) -> AuditCheck:
+    """Whether each record follows from the one before, from the first on."""
+    n, own = 0, FIRST
+    for number, body, before, stored in rows:
+        fault = _fault(n, own, number, body, before, stored)
+        if fault:
+            return AuditCheck(n, own, bad=n + 1, fault=fault)
+        n, own = number, stored
     return AuditCheck(n, own)
 
 

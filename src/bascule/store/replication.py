@@ -5,7 +5,9 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from bascule.model.records import SessionRecord
-from bascule.store.base import Listener, Row
+from bascule.store.audit import SentRecord
+from bascule.store.base import AuditCheck, Listener, Row
+from bascule.store.device_audit import DeviceChain, TakenAudit
 
 
 class Replica(NamedTuple):
@@ -74,6 +76,18 @@ class SourceStore(Protocol):
 
     def note_acknowledged(self, hub: str, rows: int) -> "asyncio.Future[None]": ...
 
+    def watch_audit(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` after each commit with audit records. The result ends that."""
+        ...
+
+    async def audit_rows(self, after: int, size: int) -> list[SentRecord]:
+        """Audit records numbered above `after`, of about `size` bytes; one larger comes alone."""
+        ...
+
+    async def audit_hash(self, n: int) -> str | None:
+        """The hash of one audit record; None when there is none."""
+        ...
+
 
 class ReplicaStore(Protocol):
     """The hub's half."""
@@ -123,6 +137,35 @@ class ReplicaStore(Protocol):
 
     async def rows_of(self, device: str) -> int:
         """How many rows were ever taken in from a device. It never falls."""
+        ...
+
+    def take_in_audit(
+        self, device: str, first: int, rows: list[SentRecord], *, anew: bool = False
+    ) -> "asyncio.Future[TakenAudit]":
+        """Add records to the copy of a machine's audit chain, up to the first that is not as it should be.
+
+        They are on the disk when the future is done. `anew` begins another chain of that machine.
+        """
+        ...
+
+    async def audit_copy(self, device: str) -> DeviceChain | None:
+        """Where the copy of the chain ends that the machine sends now."""
+        ...
+
+    async def audit_copies(self) -> list[DeviceChain]:
+        """Of all machines, the oldest chain of each first."""
+        ...
+
+    async def copied_audit_lines(
+        self, device: str, chain: int | None = None, after: int = 0, limit: int = 1000
+    ) -> list[bytes]:
+        """Records of a copy as lines of the export; of the last chain unless one is named."""
+        ...
+
+    async def verify_audit_copy(self, chain: DeviceChain) -> AuditCheck: ...
+
+    async def audit_parted_at(self, chain: DeviceChain) -> int | None:
+        """The first record of a chain that the machine's next chain does not have."""
         ...
 
     async def replica(self, session_id: str) -> Replica | None: ...

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from bascule.model.codec import vocabulary
+from bascule.model.codec import timestamp, vocabulary
 from bascule.model.errors import StorageFailed, StoreDamaged
 from bascule.model.records import RequestRecord, SessionRecord
-from bascule.store import audit, edits, found, listing, reader, replicas, replication, taking_in
+from bascule.store import audit, device_audit, edits, found, listing, reader, replicas, replication, taking_in
+from bascule.store.audit import SentRecord
 from bascule.store.base import (
     ALL_SESSIONS,
     AuditCheck,
@@ -34,6 +35,7 @@ from bascule.store.base import (
     Usage,
 )
 from bascule.store.continuity import go_on
+from bascule.store.device_audit import DeviceChain, TakenAudit
 from bascule.store.examining import examined
 from bascule.store.heads import Heads
 from bascule.store.health import open_sound, quarantined
@@ -49,6 +51,7 @@ from bascule.store.usage import usage
 from bascule.store.writer import AppendStep, Outcome, Step, TakeInStep, WorkStep, Writer
 
 BARRIER = "INSERT OR REPLACE INTO meta (name, value) VALUES ('barrier', randomblob(8))"
+MAX_AUDIT_ROWS = 1000  # that are sent to a hub at a time
 MAX_DAMAGED = 100  # damaged rows that are remembered, for those who ask
 
 T = TypeVar("T")
@@ -79,6 +82,7 @@ class SqliteStore(EventStore, SourceStore, ReplicaStore):
         self._readers = Readers(path, loop)
         self._listeners: dict[object, Listener] = {}
         self._storage_watchers: dict[object, Callable[[], None]] = {}
+        self._audit_watchers: dict[object, Callable[[], None]] = {}
         self._problem = problem
         self._writable = asyncio.Event()
         if problem is None:
@@ -203,6 +207,21 @@ class SqliteStore(EventStore, SourceStore, ReplicaStore):
     async def audit(self, records: list[AuditRecord]) -> None:
         await self.transact(lambda transaction: transaction.audit(records))
 
+    def watch_audit(self, changed: Callable[[], None]) -> Callable[[], None]:
+        name = object()
+        self._audit_watchers[name] = changed
+        return lambda: self._audit_watchers.pop(name, None) and None
+
+    def take_in_audit(
+        self, device: str, first: int, rows: list[SentRecord], *, anew: bool = False
+    ) -> "asyncio.Future[TakenAudit]":
+        at = timestamp(self.clock())
+        return self.transact(
+            lambda transaction: device_audit.take_in(
+                transaction.connection, device, first, rows, at, anew=anew
+            )
+        )
+
     def _report(self, outcome: Outcome) -> None:
         self._loop.call_soon_threadsafe(self._deliver, outcome)
 
@@ -220,6 +239,9 @@ class SqliteStore(EventStore, SourceStore, ReplicaStore):
             self._filler.wake()
         for commit in outcome.committed:
             self._tell(commit)
+        if outcome.audited:
+            for changed in list(self._audit_watchers.values()):
+                changed()
         for step in outcome.steps:
             _settle(step)
 
@@ -391,6 +413,33 @@ class SqliteStore(EventStore, SourceStore, ReplicaStore):
 
     async def audit_lines(self, after: int = 0, limit: int = 1000) -> list[bytes]:
         return await self._readers.run(lambda connection: audit.lines(connection, after, limit))
+
+    async def audit_rows(self, after: int, size: int) -> list[SentRecord]:
+        return await self._readers.run(
+            lambda connection: audit.rows_after(connection, after, MAX_AUDIT_ROWS, size)
+        )
+
+    async def audit_hash(self, n: int) -> str | None:
+        return await self._readers.run(lambda connection: audit.hash_at(connection, n))
+
+    async def audit_copy(self, device: str) -> DeviceChain | None:
+        return await self._readers.run(lambda connection: device_audit.last_chain(connection, device))
+
+    async def audit_copies(self) -> list[DeviceChain]:
+        return await self._readers.run(device_audit.chains)
+
+    async def copied_audit_lines(
+        self, device: str, chain: int | None = None, after: int = 0, limit: int = 1000
+    ) -> list[bytes]:
+        return await self._readers.run(
+            lambda connection: device_audit.lines(connection, device, chain, after, limit)
+        )
+
+    async def verify_audit_copy(self, chain: DeviceChain) -> AuditCheck:
+        return await self._readers.run(lambda connection: device_audit.verify(connection, chain))
+
+    async def audit_parted_at(self, chain: DeviceChain) -> int | None:
+        return await self._readers.run(lambda connection: device_audit.parted_at(connection, chain))
 
     async def query(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Any other read, on a read-only connection and its thread."""

@@ -106,6 +106,7 @@ class Outcome(Struct):
     committed: list[Committed]
     problem: StorageFailed | None
     owed: bool = False  # there is more to put into the search index
+    audited: bool = False  # audit records were added
 
 
 class Writer:
@@ -179,8 +180,10 @@ class Writer:
             return True
         group, go_on = self._gather(step)
         if group:
+            before = self._audited
             committed = self._commit_group(group)
-            self._report(Outcome(group, committed, self._problem, self._transaction.take_owed()))
+            owed, audited = self._transaction.take_owed(), self._audited != before
+            self._report(Outcome(group, committed, self._problem, owed, audited))
             self._checkpointer.wrote(_bytes_in(group))
         return go_on
 
@@ -272,7 +275,9 @@ class Writer:
             self._heads.moved(AUDIT, audited)
 
     def _adds_rows_to_sync(self, steps: list[Step]) -> bool:
-        return self.sync_rows > 0 and any(isinstance(step, AppendStep) and step.bodies for step in steps)
+        return self.sync_rows > 0 and any(
+            isinstance(step, AppendStep) and (step.bodies or step.batch.audit) for step in steps
+        )
 
     def _begin(self) -> None:
         """SQLite would write on into a file that was deleted; what nobody can find again is not stored."""

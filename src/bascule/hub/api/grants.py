@@ -1,12 +1,10 @@
-"""Access: grants, share links, QR codes, tickets for sockets and streams, and the audit log."""
+"""Access: grants, share links, QR codes, and tickets for sockets and streams."""
 
 from collections.abc import Sequence
 from typing import cast
 
-from msgspec import Raw
-
-from bascule.api.answers import AuditPage, AuditVerdict, GrantList, GrantMade, QrCode, TicketMade
-from bascule.api.bodies import AuditQuery, GrantBody, GrantNamed, GrantRename, QrBody, ShareBody, TicketBody
+from bascule.api.answers import GrantList, GrantMade, QrCode, TicketMade
+from bascule.api.bodies import GrantBody, GrantNamed, GrantRename, QrBody, ShareBody, TicketBody
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.operation import Operation
 from bascule.hub.api.views import grant_view
@@ -94,19 +92,6 @@ async def ticket(call: Call[TicketBody]) -> TicketMade:
     return TicketMade(ticket=tickets.issue(call.holder, path), expires_in=tickets.lifetime)
 
 
-async def audit(call: Call[AuditQuery]) -> AuditPage:
-    after, limit = call.body.after, call.body.limit
-    lines = await call.hub.store.audit_lines(after, limit)
-    return AuditPage(records=[Raw(line) for line in lines], last=after + len(lines))
-
-
-async def verify_audit(call: AnyCall) -> AuditVerdict:
-    check = await call.hub.store.verify_audit()
-    return AuditVerdict(
-        ok=check.bad is None and not check.fault, count=check.checked, problem=check.fault or None
-    )
-
-
 OPERATIONS = (
     Operation(
         name="grants:list",
@@ -176,24 +161,5 @@ OPERATIONS = (
         answer=TicketMade,
         run=ticket,
         summary="Create a single-use ticket for a socket or a stream",
-    ),
-    Operation(
-        name="audit:list",
-        method="GET",
-        path="/api/audit",
-        need="owner",
-        body=AuditQuery,
-        answer=AuditPage,
-        run=audit,
-        summary="List the audit log",
-    ),
-    Operation(
-        name="audit:verify",
-        method="GET",
-        path="/api/audit/verify",
-        need="owner",
-        answer=AuditVerdict,
-        run=verify_audit,
-        summary="Verify the audit chain",
     ),
 )

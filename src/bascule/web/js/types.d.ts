@@ -559,6 +559,8 @@ export interface AgentList {
 }
 
 export interface AuditQuery {
+  device?: string | null;
+  chain?: number | null;
   after?: number;
   limit?: number;
 }
@@ -568,10 +570,16 @@ export interface AuditPage {
   last: number;
 }
 
+export interface AuditNamed {
+  device?: string | null;
+}
+
 export interface AuditVerdict {
   ok: boolean;
   count: number;
+  bad: number | null;
   problem: string | null;
+  copies: AuditCopy[];
 }
 
 export interface ReadContestant {
@@ -1599,6 +1607,19 @@ export interface Conversation {
   session?: string | null;
 }
 
+export interface AuditCopy {
+  device: string;
+  name: string;
+  chain: number;
+  current: boolean;
+  count: number;
+  beganAt: string;
+  copiedAt: string;
+  brokenAt: number | null;
+  problem: string | null;
+  differsAt: number | null;
+}
+
 export interface FileChange {
   path: string;
   status: 'modified' | 'added' | 'deleted' | 'untracked' | 'conflict';
@@ -2006,7 +2027,7 @@ export interface Operations {
   'agents:conversations': { body: ListConversations; answer: Conversations };
   'agents:list': { body: ListAgents; answer: AgentList };
   'audit:list': { body: AuditQuery; answer: AuditPage };
-  'audit:verify': { body: Empty; answer: AuditVerdict };
+  'audit:verify': { body: AuditNamed; answer: AuditVerdict };
   'compare:changes': { body: ReadContestant; answer: ContestantChanges };
   'compare:keep': { body: KeepContestant; answer: Kept };
   'compare:list': { body: ListComparisons; answer: Comparisons };
