@@ -15,6 +15,7 @@ from bascule.hub.live.presence import SessionPresence
 from bascule.hub.page.web_files import PageFiles
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal.link_tapes import LinkTapes
+from bascule.hub.waiting_answers import WaitingAnswers
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.uplink import UplinkControl
@@ -35,6 +36,7 @@ class Hub:
     store: EventStore
     grants: GrantBook
     switchboard: Switchboard
+    answers: WaitingAnswers
     settings: Settings
     clock: Callable[[], float]
     feed: Feed

@@ -1,0 +1,1 @@
+-- Keeps the numbers of these files without a gap.
