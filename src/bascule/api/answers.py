@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Raw, Struct, field
 
+from bascule.link.found import FoundList
 from bascule.link.machine import AgentInfo
 from bascule.link.rules import DryRun
 from bascule.model.commands import Done
@@ -297,6 +298,20 @@ class AnswerView(View, frozen=True, kw_only=True):
 
 class AnswerList(View, frozen=True, kw_only=True):
     answers: list[AnswerView]
+
+
+class MissingDevice(View, frozen=True, kw_only=True):
+    """A machine that is not in a list of all of them: it is away, or did not answer in time."""
+
+    device: str
+    name: str
+    last_heard: str | None = None
+
+
+class FoundEverywhere(FoundList, frozen=True, kw_only=True, rename="camel"):
+    """Found sessions of one machine or of all, the newest first; `missing` are those that did not answer."""
+
+    missing: tuple[MissingDevice, ...] = ()
 
 
 class RequestList(View, frozen=True, kw_only=True):
