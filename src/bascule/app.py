@@ -50,6 +50,7 @@ from bascule.state_folder import (
     write_hub_note,
     write_note,
 )
+from bascule.store.answers import AnswerBook
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.devices import DeviceBook
 from bascule.store.grants import GrantBook
@@ -135,6 +136,7 @@ async def _serve(
             projects=projects,
             prompts=PromptBook(store),
             switchboard=switchboard,
+            answer_book=await AnswerBook.open(store),
             settings=settings,
             clock=time.time,
             launches=launches if settings.launch.enabled and agents else None,

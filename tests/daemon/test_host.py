@@ -11,6 +11,7 @@ from tests.daemon.running_daemon import RunningDaemon, running_daemon
 
 from bascule.link.machine import CheckDirectory, EndAll, PauseDevice
 from bascule.model.commands import (
+    Actor,
     AnswerPermission,
     EditPrompt,
     EndSession,
@@ -56,6 +57,10 @@ async def refused(coroutine: Any) -> str:
 
 def allow(request_id: str, **more: Any) -> AnswerPermission:
     return AnswerPermission(session_id="s1", request_id=request_id, decision="allow", **more)
+
+
+def denied(request_id: str) -> AnswerPermission:
+    return AnswerPermission(session_id="s1", request_id=request_id, decision="deny")
 
 
 def prompt(text: str, **more: Any) -> SendPrompt:
@@ -122,7 +127,9 @@ async def test_of_many_answers_at_once_exactly_one_counts(short_dir: Path):
             for _ in range(500)
             for decision in ("allow", "deny")
         ]
-        results = await asyncio.gather(*(daemon.ask(command) for command in commands), return_exceptions=True)
+        people = [Actor("ana", f"grant-{n}") for n in range(len(commands))]
+        asked = (daemon.ask(command, by=by) for command, by in zip(commands, people, strict=True))
+        results = await asyncio.gather(*asked, return_exceptions=True)
         losers = [one for one in results if isinstance(one, Refused)]
         assert len(losers) == 999
         assert {one.refusal().code for one in losers} == {"ALREADY_ANSWERED"}
@@ -132,6 +139,35 @@ async def test_of_many_answers_at_once_exactly_one_counts(short_dir: Path):
         await daemon.until(TurnEnded)
         got = (short_dir / "ledger").read_text().count('"control_response"')
         assert got == 1
+
+
+async def test_the_same_answer_from_the_same_grant_again_is_a_success_and_counts_once(short_dir: Path):
+    async with running_daemon(short_dir) as daemon:
+        daemon.launcher.env["MINI_LEDGER"] = str(short_dir / "ledger")
+        await daemon.start(prompt="ask touch a")
+        request = await daemon.until(PermissionRequested)
+        deny, ana = denied(request.request_id), Actor("ana", "grant-1")
+        await asyncio.gather(*(daemon.ask(deny, by=ana) for _ in range(3)))
+        await daemon.until(TurnEnded)
+        await daemon.ask(deny, by=ana)
+        assert await refused(daemon.ask(allow(request.request_id), by=ana)) == "ALREADY_ANSWERED"
+        assert await refused(daemon.ask(deny, by=Actor("ana", "grant-2"))) == "ALREADY_ANSWERED"
+        assert await refused(daemon.ask(deny, by=Actor("ana"))) == "ALREADY_ANSWERED"
+        assert len(await daemon.events(PermissionAnswered)) == 1
+        await daemon.ask(EndSession(session_id="s1"))
+        await daemon.until(SessionEnded)
+        await daemon.ask(deny, by=ana)
+        assert (short_dir / "ledger").read_text().count('"control_response"') == 1
+
+
+async def test_the_audit_says_when_an_answer_was_given_that_had_to_wait(short_dir: Path):
+    async with running_daemon(short_dir) as daemon:
+        await daemon.start(prompt="ask touch a")
+        request = await daemon.until(PermissionRequested)
+        by = Actor("ana", "grant-1", given_at="2026-01-02T03:04:05.000Z")
+        await daemon.ask(denied(request.request_id), by=by)
+        lines = b"".join(await daemon.store.audit_lines())
+        assert b'"detail":"given at 2026-01-02T03:04:05.000Z"' in lines
 
 
 @pytest.mark.row("S46")

@@ -13,9 +13,10 @@ from bascule.store.sqlite import SqliteStore
 
 
 @asynccontextmanager
-async def switchboard(folder: Path, **more: Any) -> AsyncIterator[Switchboard]:
+async def switchboard(folder: Path, *, grace: float = 0.0, **more: Any) -> AsyncIterator[Switchboard]:
+    """`grace`: seconds that commands wait for a device that was lost; none unless a test is about that."""
     store = SqliteStore.open(folder / "bascule.db", clock=time.time, loop=asyncio.get_running_loop())
-    board = Switchboard(await DeviceBook.open(store), **more)
+    board = Switchboard(await DeviceBook.open(store), grace=grace, **more)
     try:
         yield board
     finally:

@@ -26,6 +26,7 @@ from bascule.model.events import (
     TextAppended,
 )
 from bascule.model.settings import Settings
+from bascule.store.answers import AnswerBook
 from bascule.store.devices import DeviceBook
 from bascule.store.grants import Grant, GrantBook
 from bascule.store.projects import ProjectBook
@@ -96,12 +97,14 @@ async def running_hub(
     limits: WireLimits | None = None,
     steady: Callable[[], float] = time.monotonic,
     page: Callable[[], PageFiles] = page_files,
+    grace: float = 0.0,
+    clock: Callable[[], float] = time.time,
     **settings: Any,
 ) -> AsyncIterator[RunningHub]:
     chosen = Settings(data_dir=str(folder), config_dir=str(folder), port=0, **settings)
     store = SqliteStore.open(folder / "bascule.db", clock=time.time, loop=asyncio.get_running_loop())
-    grants = await GrantBook.open(store)
-    switchboard = Switchboard(await DeviceBook.open(store), this="device-1")
+    grants = await GrantBook.open(store, clock)
+    switchboard = Switchboard(await DeviceBook.open(store), this="device-1", grace=grace)
     app = build_app(
         store=store,
         grants=grants,
@@ -109,6 +112,7 @@ async def running_hub(
         prompts=PromptBook(store),
         switchboard=switchboard,
         replicas=store,
+        answer_book=await AnswerBook.open(store),
         settings=chosen,
         clock=time.time,
         steady=steady,

@@ -53,7 +53,7 @@ async def test_questions_for_a_machine_reach_that_one_and_must_name_it(
     hub: RunningHub, attic: ScriptedDevice
 ) -> None:
     async with hub.client(hub.tokens["owner"]) as http:
-        paths = ("/api/rules", "/api/found-sessions", "/api/comparisons", "/api/projects/trusted")
+        paths = ("/api/rules", "/api/comparisons", "/api/projects/trusted")
         for path in paths:
             assert (await http.get(path)).status_code == 400
             assert (await http.get(path, params={"device": "device-2"})).status_code == 200

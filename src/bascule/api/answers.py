@@ -7,12 +7,14 @@ from typing import Literal
 
 from msgspec import Raw, Struct, field
 
+from bascule.link.found import FoundList
 from bascule.link.machine import AgentInfo
 from bascule.link.rules import DryRun
 from bascule.link.tunnels import TunnelStatus
+from bascule.model.commands import Done
 from bascule.model.events import PromptQueued
 from bascule.model.projects import Project
-from bascule.model.records import RequestRecord, SessionRecord
+from bascule.model.records import AnswerState, RequestRecord, SessionRecord
 from bascule.model.rules import Tried
 from bascule.model.settings import Limits, TerminalSettings
 
@@ -249,10 +251,69 @@ class EventsPage(View, frozen=True, kw_only=True):
     last: int
 
 
+class WaitingAnswerView(Struct, frozen=True):
+    """An answer that waits for the request's machine to come back: what, by whom, and when it was given."""
+
+    decision: str  # allow, deny or answered
+    by: str
+    at: str
+
+
 class RequestView(RequestRecord, kw_only=True):
     """A permission request or a question, with its session's title."""
 
     session_title: str = ""
+    waiting_answer: WaitingAnswerView | None = field(name="waitingAnswer", default=None)
+
+
+class AnswerGiven(Done, frozen=True, kw_only=True):
+    """The machine took the answer; or it `waits`, because the machine is away: `message` says so."""
+
+    waits: bool = False
+    answer_id: str = ""  # of an answer that waits
+    message: str = ""
+
+
+class AnswerView(View, frozen=True, kw_only=True):
+    """An answer that was given while its request's machine was away.
+
+    `state` is waiting, applied, refused (by the machine), expired (an allow that was too old), revoked (its
+    grant no longer holds) or taken_back; `outcome` says it in words.
+    """
+
+    id: str
+    device: str
+    device_name: str
+    session_id: str
+    session_title: str
+    request_id: str
+    decision: str  # allow, deny or answered
+    by: str
+    at: str
+    expires_at: str | None = None
+    sent_at: str | None = None
+    state: AnswerState = "waiting"
+    outcome: str = ""
+    settled_at: str | None = None
+    may_take_back: bool = False  # by who asks
+
+
+class AnswerList(View, frozen=True, kw_only=True):
+    answers: list[AnswerView]
+
+
+class MissingDevice(View, frozen=True, kw_only=True):
+    """A machine that is not in a list of all of them: it is away, or did not answer in time."""
+
+    device: str
+    name: str
+    last_heard: str | None = None
+
+
+class FoundEverywhere(FoundList, frozen=True, kw_only=True, rename="camel"):
+    """Found sessions of one machine or of all, the newest first; `missing` are those that did not answer."""
+
+    missing: tuple[MissingDevice, ...] = ()
 
 
 class RequestList(View, frozen=True, kw_only=True):

@@ -212,6 +212,11 @@ class DeviceNamed(Body, kw_only=True, frozen=True):
     device_id: Name
 
 
+class AnswerNamed(Body, kw_only=True, frozen=True):
+    session_id: Name
+    answer_id: Name
+
+
 class DeviceRename(DeviceNamed, kw_only=True, frozen=True):
     name: Annotated[str, Meta(max_length=100)]
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import NoReturn, get_args
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from bascule.daemon.processes.agent_states import AgentStates
 from bascule.daemon.starting import Starter, tidy_title
 from bascule.daemon.worktrees.comparisons import Comparing
 from bascule.model.commands import (
+    Actor,
     AnswerPermission,
     AnswerQuestion,
     ArchiveSession,
@@ -31,6 +32,7 @@ from bascule.model.commands import (
     StartSession,
 )
 from bascule.model.errors import (
+    AlreadyAnswered,
     NotSupported,
     RequestWithdrawn,
     SessionNotFound,
@@ -38,9 +40,10 @@ from bascule.model.errors import (
     StoreDamaged,
 )
 from bascule.model.events import AnyEvent, ArchivedChanged, TitleChanged
-from bascule.session.answer_checks import check_open
+from bascule.policy.answer_checks import check_open
 from bascule.session.commands import carry_out, end
 from bascule.session.ledger import Ledger
+from bascule.session.repeated_answers import is_repeated
 from bascule.session.supervisor import Supervisor
 from bascule.session.terminal import TerminalSupervisor
 from bascule.store.base import EventStore
@@ -139,15 +142,20 @@ class SessionCommands:
         if command.session_id in self._sessions.live:  # it came back meanwhile
             return await self._reach(envelope)
         if isinstance(command, AnswerPermission | AnswerQuestion):
-            await self._refuse_answer(command)
+            return await self._answer_at_rest(command, envelope.by)
         raise await self._over(command.session_id)
 
-    async def _refuse_answer(self, command: AnswerPermission | AnswerQuestion) -> NoReturn:
-        """Says what became of the request while its agent still ran."""
+    async def _answer_at_rest(self, command: AnswerPermission | AnswerQuestion, by: Actor) -> Done:
+        """Says what became of the request while its agent still ran. The same answer again is a success."""
         await self._check_exists(command.session_id)
         kind = "permission" if isinstance(command, AnswerPermission) else "question"
         request = await self._store.request(command.session_id, command.request_id)
-        check_open(request, command.request_id, kind, command.input_sha256)
+        try:
+            check_open(request, command.request_id, kind, command.input_sha256)
+        except AlreadyAnswered:
+            if await is_repeated(self._store, command, by, request):
+                return Done()
+            raise
         raise RequestWithdrawn(command.request_id, reason="ended")
 
     async def _over(self, session_id: str) -> SessionOver:

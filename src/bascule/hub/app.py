@@ -9,6 +9,7 @@ from starlette.middleware import Middleware
 
 from bascule.hub import daemon_socket
 from bascule.hub.api import (
+    answers,
     audit,
     cast,
     comparisons,
@@ -53,6 +54,7 @@ from bascule.hub.page.web_files import PageFiles, page_files
 from bascule.hub.services import LINK_COMMAND, Hub
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal import viewer
+from bascule.hub.waiting_answers import WaitingAnswers
 from bascule.hub.wire.headers import SecurityHeaders
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
@@ -61,6 +63,7 @@ from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
+from bascule.store.answers import AnswerBook
 from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
@@ -68,11 +71,14 @@ from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
 from bascule.store.replication import ReplicaStore
 
+ANSWERS_CHANGED = encode({"type": "answers:changed"})
+
 
 def operation_table() -> Table:
     """Every operation of the hub."""
     operations: list[Operation] = [*pages.OPERATIONS, *sessions.OPERATIONS, *session_commands.OPERATIONS]
     operations += [
+        *answers.OPERATIONS,
         *machine.OPERATIONS,
         *pairing.OPERATIONS,
         *links.OPERATIONS,
@@ -106,6 +112,7 @@ def build_app(
     projects: ProjectBook,
     prompts: PromptBook,
     switchboard: Switchboard,
+    answer_book: AnswerBook,
     settings: Settings,
     clock: Callable[[], float],
     steady: Callable[[], float] = time.monotonic,
@@ -123,6 +130,7 @@ def build_app(
     per_minute = limits.now.spawns_per_minute
     spawns = Buckets(per_minute, per_minute, steady)
     limits.watch(lambda changed: spawns.set_rate(changed.spawns_per_minute))
+    feed = Feed(store)
     hub = Hub(
         store=store,
         grants=grants,
@@ -132,7 +140,15 @@ def build_app(
         switchboard=switchboard,
         settings=settings,
         clock=clock,
-        feed=Feed(store),
+        feed=feed,
+        answers=WaitingAnswers(
+            switchboard,
+            answer_book,
+            store,
+            grants,
+            allow_seconds=settings.allow_waits_seconds,
+            changed=lambda: feed.notify(None, ANSWERS_CHANGED),
+        ),
         open_streams=OpenStreams(grants, grants.clock),
         tickets=Tickets(grants, steady),
         pairings=Pairings(steady),

@@ -16,6 +16,7 @@ from bascule.hub.live.presence import SessionPresence
 from bascule.hub.page.web_files import PageFiles
 from bascule.hub.switchboard import Switchboard
 from bascule.hub.terminal.link_tapes import LinkTapes
+from bascule.hub.waiting_answers import WaitingAnswers
 from bascule.launch.idempotent import IdempotentLaunches
 from bascule.launch.offers import PromptOffers
 from bascule.link.tunnels import TunnelControl
@@ -37,6 +38,7 @@ class Hub:
     store: EventStore
     grants: GrantBook
     switchboard: Switchboard
+    answers: WaitingAnswers
     settings: Settings
     clock: Callable[[], float]
     feed: Feed

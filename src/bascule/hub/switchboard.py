@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
@@ -44,6 +45,7 @@ LOOK_SECONDS = 2.5
 PING_SECONDS = 10.0  # of silence, after which a connection is asked whether it is still there
 STALE_SECONDS = 15.0
 DEAD_SECONDS = 30.0
+GRACE_SECONDS = 10.0  # after a device was lost, in which commands wait for it to come back
 SLOW_RETRY = 600.0  # seconds to wait for what only a person can change
 
 OTHER = LineRefused("INVALID_MESSAGE", "A connection is of one device for as long as it lasts.", 30.0)
@@ -54,6 +56,14 @@ IN_USE = LineRefused(
     "give this machine an identity of its own by pairing it again.",
     SLOW_RETRY,
 )
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A device whose line is over. Commands wait for `back` a little while."""
+
+    at: float  # on the steady clock
+    back: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Switchboard:
@@ -73,6 +83,7 @@ class Switchboard:
         name: str = "",
         clock: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
+        grace: float = GRACE_SECONDS,
     ) -> None:
         self.this = this
         self.clock = clock
@@ -83,7 +94,10 @@ class Switchboard:
         self._list = DeviceList(book, clock)
         self._first_wait = first_wait
         self._met = asyncio.Event()
+        self._grace = grace
         self._lines: dict[str, DeviceLine] = {}
+        self._lost: dict[str, Lost] = {}
+        self._greeters: list[Callable[[DeviceLine], None]] = []
         self._watchers: list[Callable[[], None]] = []
         self._listeners: list[Callable[[str, News], None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -136,6 +150,10 @@ class Switchboard:
         """Call `heard` with the device and each change of an agent's state, and each problem."""
         self._listeners.append(heard)
 
+    def on_hello(self, greet: Callable[[DeviceLine], None]) -> None:
+        """Call `greet` with each line that is accepted, after the orders and before anybody can ask."""
+        self._greeters.append(greet)
+
     # Devices
 
     def devices(self) -> list[DeviceStatus]:
@@ -180,6 +198,7 @@ class Switchboard:
         if device in self._lines:
             raise InvalidInput("This device is connected: stop its daemon first, or it is back at once.")
         await self._list.book.forget(device, by)
+        self._wake(device)
         self._tell()
 
     def _changed(self, device: str) -> DeviceStatus:
@@ -193,8 +212,34 @@ class Switchboard:
     async def ask(
         self, device: str, command: Command[A], by: Actor, key: str | None = None, *, seconds: float = 30
     ) -> A:
-        """The answer to a command. Raises `Refused`, or `DeviceOffline` when nobody answers."""
-        return await self.ask_by(self.line(device), command, by, key, seconds=seconds)
+        """The answer to a command. Raises `Refused`, or `DeviceOffline` when nobody answers.
+
+        For a device that was lost just now it waits, unsent, until the device is back.
+        """
+        asked_at = self.steady()
+        line = self._lines.get(device) or await self._reached(device, seconds)
+        left = seconds - (self.steady() - asked_at)
+        return await self.ask_by(line, command, by, key, seconds=left)
+
+    async def _reached(self, device: str, seconds: float) -> DeviceLine:
+        """The line of a device, or its next one if that comes in time. Raises `DeviceOffline`."""
+        until = self.steady() + seconds
+        while device not in self._lines and (lost := self._lost.get(device)) is not None:
+            patience = min(lost.at + self._grace, until) - self.steady()
+            if patience <= 0:
+                break
+            try:
+                async with asyncio.timeout(patience):
+                    await lost.back.wait()
+            except TimeoutError:
+                break
+        return self.line(device)
+
+    def _wake(self, device: str) -> None:
+        """Those who waited for it look again."""
+        lost = self._lost.pop(device, None)
+        if lost is not None:
+            lost.back.set()
 
     async def ask_by(
         self, line: DeviceLine, command: Command[A], by: Actor, key: str | None = None, *, seconds: float
@@ -304,6 +349,9 @@ class Switchboard:
             )
         )
         self.orders.deliver(line)  # before anybody else can ask
+        for greet in self._greeters:
+            greet(line)
+        self._wake(hello.device)
         self._tell()
 
     def heard(self, line: DeviceLine, frame: AnyFrame) -> None:
@@ -338,6 +386,7 @@ class Switchboard:
         """A line is over. One that had been superseded changes nothing."""
         if self._lines.get(line.device) is line:
             del self._lines[line.device]
+            self._lost[line.device] = Lost(self.steady())
             self._list.note_heard(line.device, now=True, ago=self.steady() - line.heard_at)
             self._tell()
 

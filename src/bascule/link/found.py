@@ -42,6 +42,7 @@ class FoundItem(Struct, frozen=True, rename="camel"):
     archived: bool
     terminal: OpenTerminal | None
     command: str  # goes on with it in a terminal; empty when its agent can't
+    device: str = ""  # filled in by the hub
 
 
 class Looking(Struct, frozen=True, rename="camel"):

@@ -17,12 +17,16 @@ C_co = TypeVar("C_co", bound="Command[Any]", covariant=True)
 
 
 class Actor(Struct, frozen=True, omit_defaults=True):
-    """Who acts, for the log and the audit: the grant's name, and where it was used from."""
+    """Who acts, for the log and the audit: the grant's name, and where it was used from.
+
+    `given_at` is when they did, of an answer that waited for its machine.
+    """
 
     name: str
     grant_id: str = ""
     address: str = ""
     user_agent: str = ""
+    given_at: str = ""
 
 
 class Command(

@@ -93,6 +93,10 @@ class Pending(Struct):
 
 RequestState = Literal["open", "answered", "delivered", "confirmed", "withdrawn"]
 
+# Of an answer that was given while its machine was away. refused: by the machine; expired: an allow that
+# was too old; revoked: its grant no longer holds.
+AnswerState = Literal["waiting", "applied", "refused", "expired", "revoked", "taken_back"]
+
 
 class RequestRecord(Struct, omit_defaults=True):
     """A permission request or a question, from asked to done. The only place an answer is built from."""

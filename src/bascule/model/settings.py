@@ -115,6 +115,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Sessions may run only in these folders and below; empty means the home folder."""
     device_name: str = ""
     """Name of this machine in the page; empty means its host name."""
+    allow_waits_seconds: int = 600
+    """Seconds that an "allow" waits for a machine that is away; 0 means not at all. A "deny" and the answer
+    to a question wait as long as the request does."""
     default_agent: str = ""
     """Agent used when a start names none; empty means the first installed one, and never the demo agent."""
     default_model: str = ""

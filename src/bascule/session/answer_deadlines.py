@@ -16,7 +16,7 @@ from bascule.model.events import (
 )
 from bascule.model.records import RequestRecord, Write
 from bascule.model.settings import Limits
-from bascule.session.answer_checks import asked_permission, asked_question
+from bascule.policy.answer_checks import asked_permission, asked_question
 from bascule.session.deadlines import Deadlines
 from bascule.session.ending import seconds
 from bascule.session.ledger import Ledger
@@ -87,6 +87,8 @@ def answer_audit(
 ) -> AuditRecord:
     permission = isinstance(answer, PermissionAnswered)
     detail = (answer.rule or "") if isinstance(answer, PermissionAnswered) else ""
+    if by.given_at:  # the record's own time is when it arrived
+        detail = f"given at {by.given_at}" + (f"; {detail}" if detail else "")
     return replace(
         AuditRecord.of(by, "permission" if permission else "question", session_id, detail),
         request_id=answer.request_id,

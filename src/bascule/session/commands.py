@@ -25,7 +25,7 @@ from bascule.model.commands import (
     SetPermissionMode,
     WithdrawPrompt,
 )
-from bascule.model.errors import InvalidInput, LimitReached, SessionOver, StorageFull
+from bascule.model.errors import AlreadyAnswered, InvalidInput, LimitReached, SessionOver, StorageFull
 from bascule.model.events import (
     AnyEvent,
     Interrupted,
@@ -37,14 +37,14 @@ from bascule.model.events import (
 )
 from bascule.model.lifecycle import Phase
 from bascule.model.records import RequestRecord
-from bascule.policy.session_rules import SessionRule, encode_rule, rule_for, words
-from bascule.session.answer_checks import (
+from bascule.policy.answer_checks import (
     asked_permission,
     asked_question,
     check_open,
     permission_answer,
     question_answer,
 )
+from bascule.policy.session_rules import SessionRule, encode_rule, rule_for, words
 from bascule.session.answer_deadlines import answer_audit
 from bascule.session.ending import OVER, STORE_SECONDS
 from bascule.session.ledger import DONE_LATER
@@ -57,6 +57,7 @@ from bascule.session.queueing import (
     queued,
 )
 from bascule.session.reasons import reason_as_message
+from bascule.session.repeated_answers import is_repeated, reply_to
 from bascule.session.supervisor import Supervisor, new_id
 from bascule.store.base import AuditAction, AuditRecord, EventStore, StoredReply
 
@@ -74,12 +75,8 @@ async def carry_out(supervisor: Supervisor, envelope: Envelope[LiveCommand], sto
     match command:
         case SendPrompt():
             return await _send(supervisor, command, envelope)
-        case AnswerPermission():
-            request = await _find(supervisor, command.request_id, store)
-            await _answer_permission(supervisor, command, by, request)
-        case AnswerQuestion():
-            request = await _find(supervisor, command.request_id, store)
-            await _answer_question(supervisor, command, by, request)
+        case AnswerPermission() | AnswerQuestion():
+            await _answer(supervisor, command, by, store)
         case Interrupt():
             await _interrupt(supervisor, command, by)
         case EditPrompt() | WithdrawPrompt() | ReorderPrompts() | ReleasePrompts() | DiscardHeld():
@@ -137,6 +134,22 @@ async def _send(
     return placed
 
 
+async def _answer(
+    supervisor: Supervisor, command: AnswerPermission | AnswerQuestion, by: Actor, store: EventStore
+) -> None:
+    request = await _find(supervisor, command.request_id, store)
+    try:
+        match command:
+            case AnswerPermission():
+                await _answer_permission(supervisor, command, by, request)
+            case AnswerQuestion():
+                await _answer_question(supervisor, command, by, request)
+    except AlreadyAnswered:
+        await supervisor.ledger.settled()  # the first answer may still be on its way to the store
+        if not await is_repeated(store, command, by, request):
+            raise
+
+
 async def _answer_permission(
     supervisor: Supervisor, command: AnswerPermission, by: Actor, request: RequestRecord | None
 ) -> None:
@@ -157,7 +170,8 @@ async def _answer_permission(
     audit = answer_audit(supervisor.ledger.record.session_id, asked, answer, by)
     write = supervisor.driver.answer_permission(asked, answer)  # may refuse; nothing has changed until here
     supervisor.rules += remembered
-    committed = supervisor.log(facts, writes=[write], audit=[audit])
+    reply = reply_to(command, by, request)
+    committed = supervisor.log(facts, writes=[write], audit=[audit], reply=reply)
     supervisor.send_next()
     supervisor.touch()
     await supervisor.ledger.answer(committed)
@@ -171,7 +185,8 @@ async def _answer_question(
     answer = question_answer(asked, command, by.name)
     audit = answer_audit(supervisor.ledger.record.session_id, asked, answer, by)
     write = supervisor.driver.answer_question(asked, answer)
-    committed = supervisor.log([answer], writes=[write], audit=[audit])
+    reply = reply_to(command, by, request)
+    committed = supervisor.log([answer], writes=[write], audit=[audit], reply=reply)
     supervisor.touch()
     await supervisor.ledger.answer(committed)
 

@@ -71,8 +71,17 @@ class Call(Generic[B]):
         board = self.hub.switchboard
         if self.session is not None:
             return board.device_of(self.session.device)
+        return board.device(self._named_device)
+
+    @property
+    def names_device(self) -> bool:
+        """Whether the caller means one device, by its name or because it is a program of this machine."""
+        return self._named_device is not None
+
+    @property
+    def _named_device(self) -> str | None:
         local = self.grant is not None and self.grant.kind == "ephemeral"
-        return board.device(self.device or (board.this if local else None) or None)
+        return self.device or (self.hub.switchboard.this if local else None) or None
 
     async def ask(self, command: Command[A], *, seconds: float = 30) -> A:
         """Send a command to the session's device, or to the device that this call names."""

@@ -1,11 +1,64 @@
 """Sessions begun outside Bascule: list them, follow one, and hand messages to an agent in its terminal."""
 
+import asyncio
+
+from msgspec.structs import replace
+
+from bascule.api.answers import FoundEverywhere, MissingDevice
 from bascule.api.bodies import FoundNamed
 from bascule.hub.api.call import Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
-from bascule.link.found import AwaitFeedback, FollowFound, ListFound, TakeFeedback
+from bascule.link.found import AwaitFeedback, FollowFound, FoundList, ListFound, Looking, TakeFeedback
 from bascule.model.commands import Done
+from bascule.model.errors import BasculeError
+
+ANSWER_SECONDS = 1.0  # that each of several machines has
+SCAN_SECONDS = 30.0  # when they are to answer only after they have looked for new ones
+
+
+async def list_found(call: Call[ListFound]) -> FoundEverywhere:
+    """Of one machine; or, when none is named, of all that answer soon, and who did not."""
+    board = call.hub.switchboard
+    await board.met()
+    known = board.devices()
+    if call.names_device or len(known) < 2:
+        return _joined({call.target: await call.ask(call.body)}, call.body.limit)
+    online = [one.device for one in known if one.online]
+    answers = await asyncio.gather(*(_found_on(call, device) for device in online))
+    found = {device: answer for device, answer in zip(online, answers, strict=True) if answer is not None}
+    joined = _joined(found, call.body.limit)
+    missing = tuple(
+        MissingDevice(device=one.device, name=one.name, last_heard=one.last_heard)
+        for one in known
+        if one.device not in found
+    )
+    return replace(joined, missing=missing)
+
+
+async def _found_on(call: Call[ListFound], device: str) -> FoundList | None:
+    seconds = SCAN_SECONDS if call.body.wait else ANSWER_SECONDS
+    try:
+        return await call.hub.switchboard.ask(device, call.body, call.by, seconds=seconds)
+    except BasculeError:
+        return None  # it is named as missing
+
+
+def _joined(found: dict[str, FoundList], limit: int) -> FoundEverywhere:
+    """One list of all, the newest first, each with its machine."""
+    sessions = [replace(one, device=device) for device, answer in found.items() for one in answer.sessions]
+    sessions.sort(key=lambda one: one.updated_at, reverse=True)
+    looking = [answer.looking for answer in found.values()]
+    return FoundEverywhere(
+        sessions=sessions[:limit],
+        total=sum(answer.total for answer in found.values()),
+        looking=Looking(
+            running=any(one.running for one in looking),
+            done=sum(one.done for one in looking),
+            total=sum(one.total for one in looking),
+            problems=sum(one.problems for one in looking),
+        ),
+    )
 
 
 async def fetch(call: Call[FoundNamed]) -> Done:
@@ -30,13 +83,16 @@ OPERATIONS = (
         for_device=True,
         summary="Have a found session of another machine copied to this hub",
     ),
-    forwarding(
-        ListFound,
+    Operation(
         name="found:list",
         method="GET",
         path="/api/found-sessions",
         need="viewer",
-        summary="List found sessions: those begun outside Bascule",
+        body=ListFound,
+        answer=FoundEverywhere,
+        run=list_found,
+        for_device=True,
+        summary="List found sessions, those begun outside Bascule: of one machine, or of all",
     ),
     forwarding(
         FollowFound,

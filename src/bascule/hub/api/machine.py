@@ -20,6 +20,7 @@ from bascule.api.answers import (
     SettingsView,
 )
 from bascule.api.bodies import DeviceNamed, DeviceRename, DirectoryQuery
+from bascule.hub.api.answers import waiting_answer
 from bascule.hub.api.call import AnyCall, Call
 from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
@@ -51,7 +52,16 @@ async def open_requests(call: AnyCall) -> RequestList:
     requests = await feed.store.open_requests()
     records = {sid: await feed.records.get(sid) for sid in {request.session_id for request in requests}}
     titles = {sid: record.title if record else "" for sid, record in records.items()}
-    return RequestList(requests=[request_view(request, titles[request.session_id]) for request in requests])
+    return RequestList(
+        requests=[
+            request_view(
+                request,
+                titles[request.session_id],
+                waiting_answer(call.hub, request.session_id, request.request_id),
+            )
+            for request in requests
+        ]
+    )
 
 
 async def agents(call: Call[ListAgents]) -> AgentList:
@@ -154,6 +164,7 @@ async def rename_device(call: Call[DeviceRename]) -> DeviceStatus:
 
 async def forget_device(call: Call[DeviceNamed]) -> Done:
     await call.hub.switchboard.forget(call.body.device_id, call.by)
+    call.hub.answers.forget(call.body.device_id)
     return Done()
 
 

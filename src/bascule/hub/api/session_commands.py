@@ -12,8 +12,6 @@ from bascule.hub.door.roles import Need
 from bascule.hub.services import Hub
 from bascule.link.machine import ReconnectAgent, Reconnected
 from bascule.model.commands import (
-    AnswerPermission,
-    AnswerQuestion,
     ArchiveSession,
     DiscardHeld,
     Done,
@@ -119,8 +117,6 @@ OPERATIONS = (
     ),
     _command("interrupt", Interrupt, "Stop the turn, keep the agent", aliases=("session:cancel",)),
     _command("keep", KeepSession, "Keep a session: start its idle and age limits again"),
-    _command("permission", AnswerPermission, "Allow or deny a tool", path="/permissions"),
-    _command("question", AnswerQuestion, "Answer or decline a question", path="/questions"),
     Operation(
         name="session:queue",
         method="POST",

@@ -2,7 +2,7 @@
 
 from msgspec import structs
 
-from bascule.api.answers import GrantView, RequestView, SessionView
+from bascule.api.answers import GrantView, RequestView, SessionView, WaitingAnswerView
 from bascule.model.codec import timestamp
 from bascule.model.lifecycle import chat_status
 from bascule.model.records import RequestRecord, SessionRecord
@@ -20,8 +20,8 @@ def session_view(record: SessionRecord) -> SessionView:
     )
 
 
-def request_view(request: RequestRecord, title: str) -> RequestView:
-    return RequestView(session_title=title, **structs.asdict(request))
+def request_view(request: RequestRecord, title: str, waiting: WaitingAnswerView | None = None) -> RequestView:
+    return RequestView(session_title=title, waiting_answer=waiting, **structs.asdict(request))
 
 
 def grant_view(grant: Grant, open_streams: int = 0) -> GrantView:

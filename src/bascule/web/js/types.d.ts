@@ -558,6 +558,18 @@ export interface AgentList {
   agents: AgentInfo[];
 }
 
+export interface AnswerList {
+  answers: AnswerView[];
+}
+
+export interface AnswerNamed {
+  sessionId: string;
+  answerId: string;
+}
+
+export interface Done {
+}
+
 export interface AuditQuery {
   device?: string | null;
   chain?: number | null;
@@ -661,9 +673,6 @@ export interface DeviceNamed {
   deviceId: string;
 }
 
-export interface Done {
-}
-
 export interface DeviceList {
   devices: DeviceStatus[];
 }
@@ -717,10 +726,11 @@ export interface ListFound {
   wait?: boolean;
 }
 
-export interface FoundList {
+export interface FoundEverywhere {
   sessions: FoundItem[];
   total: number;
   looking: Looking;
+  missing: MissingDevice[];
 }
 
 export interface GrantBody {
@@ -1275,6 +1285,12 @@ export interface AnswerPermission {
   remember?: boolean;
 }
 
+export interface AnswerGiven {
+  waits?: boolean;
+  answerId?: string;
+  message?: string;
+}
+
 export interface SetPermissionMode {
   sessionId: string;
   mode: 'relay' | 'auto_read' | 'auto' | 'deny';
@@ -1607,6 +1623,24 @@ export interface Conversation {
   session?: string | null;
 }
 
+export interface AnswerView {
+  id: string;
+  device: string;
+  deviceName: string;
+  sessionId: string;
+  sessionTitle: string;
+  requestId: string;
+  decision: string;
+  by: string;
+  at: string;
+  expiresAt: string | null;
+  sentAt: string | null;
+  state: 'waiting' | 'applied' | 'refused' | 'expired' | 'revoked' | 'taken_back';
+  outcome: string;
+  settledAt: string | null;
+  mayTakeBack: boolean;
+}
+
 export interface AuditCopy {
   device: string;
   name: string;
@@ -1688,6 +1722,7 @@ export interface FoundItem {
   archived: boolean;
   terminal: OpenTerminal | null;
   command: string;
+  device: string;
 }
 
 export interface Looking {
@@ -1695,6 +1730,12 @@ export interface Looking {
   done: number;
   total: number;
   problems: number;
+}
+
+export interface MissingDevice {
+  device: string;
+  name: string;
+  lastHeard: string | null;
 }
 
 export interface GrantView {
@@ -1797,6 +1838,7 @@ export interface RequestView {
   answered_by?: string | null;
   reason?: string | null;
   session_title?: string;
+  waitingAnswer?: WaitingAnswerView | null;
 }
 
 export interface RuleSpec {
@@ -1936,6 +1978,12 @@ export interface DeltaOp {
   attributes?: Record<string, string | number | number | boolean | null>;
 }
 
+export interface WaitingAnswerView {
+  decision: string;
+  by: string;
+  at: string;
+}
+
 export interface PastAnswer {
   sessionId: string;
   sessionTitle: string;
@@ -2026,6 +2074,8 @@ export interface Operations {
   'addresses:list': { body: Empty; answer: AddressList };
   'agents:conversations': { body: ListConversations; answer: Conversations };
   'agents:list': { body: ListAgents; answer: AgentList };
+  'answers:list': { body: Empty; answer: AnswerList };
+  'answers:take-back': { body: AnswerNamed; answer: Done };
   'audit:list': { body: AuditQuery; answer: AuditPage };
   'audit:verify': { body: AuditNamed; answer: AuditVerdict };
   'compare:changes': { body: ReadContestant; answer: ContestantChanges };
@@ -2042,7 +2092,7 @@ export interface Operations {
   'directories:find': { body: DirectoryQuery; answer: Directories };
   'directories:recent': { body: Empty; answer: RecentDirectories };
   'found:fetch': { body: FoundNamed; answer: Done };
-  'found:list': { body: ListFound; answer: FoundList };
+  'found:list': { body: ListFound; answer: FoundEverywhere };
   'grants:create': { body: GrantBody; answer: GrantMade };
   'grants:list': { body: Empty; answer: GrantList };
   'grants:rename': { body: GrantRename; answer: Done };
@@ -2105,11 +2155,11 @@ export interface Operations {
   'session:model': { body: SetModel; answer: Done };
   'session:open': { body: PageQuery; answer: SessionOpened };
   'session:open-terminal': { body: SessionBody; answer: TerminalOpened };
-  'session:permission': { body: AnswerPermission; answer: Done };
+  'session:permission': { body: AnswerPermission; answer: AnswerGiven };
   'session:permission-mode': { body: SetPermissionMode; answer: Done };
   'session:pull-request': { body: OpenPullRequest; answer: PullRequestOpened };
   'session:pull-request-plan': { body: PlanPullRequest; answer: PullRequestPlan };
-  'session:question': { body: AnswerQuestion; answer: Done };
+  'session:question': { body: AnswerQuestion; answer: AnswerGiven };
   'session:queue': { body: QueueBody; answer: Done };
   'session:queued': { body: SessionBody; answer: Queue };
   'session:reconnect': { body: ReconnectBody; answer: Reconnected | Done };

@@ -25,7 +25,7 @@ from bascule.model.events import (
     QuestionAsked,
 )
 from bascule.model.records import RequestRecord
-from bascule.session.answer_checks import (
+from bascule.policy.answer_checks import (
     DENIED,
     MESSAGE_LENGTH,
     asked_permission,

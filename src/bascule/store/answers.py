@@ -1,0 +1,141 @@
+"""Answers to requests that wait for a machine that is away, and what became of them."""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, get_args
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bascule.model.codec import encode
+from bascule.model.commands import Actor
+from bascule.model.records import AnswerState
+from bascule.store.base import AuditRecord
+from bascule.store.sqlite import SqliteStore
+from bascule.store.transaction import Transaction
+
+log = logging.getLogger(__name__)
+
+COLUMNS = (
+    *("id", "device", "session_id", "request_id", "input_sha256", "decision", "body", "by", "made_at"),
+    *("expires_at", "sent_at", "state", "outcome", "settled_at"),
+)
+NAMES = ", ".join(COLUMNS)
+ALL = f"SELECT {NAMES} FROM answers_waiting ORDER BY n"
+INSERT = f"INSERT INTO answers_waiting ({NAMES}) VALUES ({', '.join('?' for _ in COLUMNS)})"
+CHANGE = "UPDATE answers_waiting SET sent_at = ?, state = ?, outcome = ?, settled_at = ? WHERE id = ?"
+DELETE = "DELETE FROM answers_waiting WHERE id = ?"
+MAX_SETTLED = 200  # kept, to be shown
+
+_actors = msgspec.json.Decoder(Actor)
+
+
+class WaitingAnswer(Struct, frozen=True):
+    """`body` is the command as JSON. `expires_at` is in seconds since the epoch."""
+
+    id: str
+    device: str
+    session_id: str
+    request_id: str
+    input_sha256: str
+    decision: str  # allow, deny or answered
+    body: bytes
+    by: Actor
+    made_at: str
+    expires_at: float | None = None
+    sent_at: str = ""
+    state: AnswerState = "waiting"
+    outcome: str = ""
+    settled_at: str = ""
+
+
+class AnswerBook:
+    """In memory, too: what waits must be at hand the moment its machine says hello."""
+
+    def __init__(self, store: SqliteStore, answers: Iterable[WaitingAnswer]) -> None:
+        self._store = store
+        self._answers = {one.id: one for one in answers}
+
+    @classmethod
+    async def open(cls, store: SqliteStore) -> "AnswerBook":
+        return cls(store, await store.query(_load))
+
+    def all(self) -> list[WaitingAnswer]:
+        """Those that wait and the newest of the others, in the order they were given."""
+        return list(self._answers.values())
+
+    def waiting(self) -> list[WaitingAnswer]:
+        return [one for one in self._answers.values() if one.state == "waiting"]
+
+    def get(self, answer_id: str) -> WaitingAnswer | None:
+        return self._answers.get(answer_id)
+
+    def find(self, session_id: str, request_id: str) -> WaitingAnswer | None:
+        """The one that waits for this request."""
+        wanted = (session_id, request_id)
+        return next((one for one in self.waiting() if (one.session_id, one.request_id) == wanted), None)
+
+    async def add(self, answer: WaitingAnswer, audit: AuditRecord) -> None:
+        """It counts at once, and is on the disk when this returns. Raises `StorageFailed`: it is not kept."""
+        self._answers[answer.id] = answer
+
+        def write(transaction: Transaction) -> None:
+            transaction.connection.execute(INSERT, _values(answer))
+            transaction.audit([audit])
+
+        try:
+            await asyncio.shield(self._store.transact(write))
+        except Exception:
+            self._answers.pop(answer.id, None)
+            raise
+
+    def note_sent(self, answer: WaitingAnswer, at: str) -> WaitingAnswer:
+        """It leaves for its machine. A power cut may lose the note."""
+        return self._change(replace(answer, sent_at=at), None)
+
+    def settle(
+        self, answer: WaitingAnswer, state: AnswerState, outcome: str, at: str, audit: AuditRecord
+    ) -> WaitingAnswer:
+        """It no longer waits. The oldest that were settled are forgotten."""
+        settled = replace(answer, state=state, outcome=outcome, settled_at=at)
+        return self._change(settled, audit)
+
+    def _change(self, changed: WaitingAnswer, audit: AuditRecord | None) -> WaitingAnswer:
+        self._answers[changed.id] = changed
+        past = [one.id for one in self._answers.values() if one.state != "waiting"]
+        forgotten = past[: max(0, len(past) - MAX_SETTLED)]
+        for answer_id in forgotten:
+            del self._answers[answer_id]
+        values = (changed.sent_at, changed.state, changed.outcome, changed.settled_at, changed.id)
+
+        def write(transaction: Transaction) -> None:
+            transaction.connection.execute(CHANGE, values)
+            transaction.connection.executemany(DELETE, [(one,) for one in forgotten])
+            if audit is not None:
+                transaction.audit([audit])
+
+        self._store.transact(write, sync=audit is not None).add_done_callback(_written)
+        return changed
+
+
+def _written(done: "asyncio.Future[None]") -> None:
+    if not done.cancelled() and (error := done.exception()) is not None:
+        log.warning("what became of an answer could not be stored: %s", error)
+
+
+def _values(answer: WaitingAnswer) -> tuple[object, ...]:
+    columns = {name: getattr(answer, name) for name in COLUMNS}
+    return tuple((columns | {"by": encode(answer.by)}).values())
+
+
+def _load(connection: sqlite3.Connection) -> list[WaitingAnswer]:
+    rows = (dict(zip(COLUMNS, values, strict=True)) for values in connection.execute(ALL))
+    return [_answer(columns) for columns in rows if columns["state"] in get_args(AnswerState)]
+
+
+def _answer(columns: dict[str, Any]) -> WaitingAnswer:
+    columns["by"] = _actors.decode(columns["by"])
+    return WaitingAnswer(**columns)
