@@ -545,6 +545,21 @@ export interface AgentList {
   agents: AgentInfo[];
 }
 
+export interface Empty {
+}
+
+export interface AnswerList {
+  answers: AnswerView[];
+}
+
+export interface AnswerNamed {
+  sessionId: string;
+  answerId: string;
+}
+
+export interface Done {
+}
+
 export interface AuditQuery {
   after?: number;
   limit?: number;
@@ -553,9 +568,6 @@ export interface AuditQuery {
 export interface AuditPage {
   records: AuditRow[];
   last: number;
-}
-
-export interface Empty {
 }
 
 export interface AuditVerdict {
@@ -643,9 +655,6 @@ export interface DeviceNamed {
   deviceId: string;
 }
 
-export interface Done {
-}
-
 export interface DeviceList {
   devices: DeviceStatus[];
 }
@@ -694,10 +703,11 @@ export interface ListFound {
   wait?: boolean;
 }
 
-export interface FoundList {
+export interface FoundEverywhere {
   sessions: FoundItem[];
   total: number;
   looking: Looking;
+  missing: MissingDevice[];
 }
 
 export interface GrantBody {
@@ -1237,6 +1247,12 @@ export interface AnswerPermission {
   remember?: boolean;
 }
 
+export interface AnswerGiven {
+  waits?: boolean;
+  answerId?: string;
+  message?: string;
+}
+
 export interface SetPermissionMode {
   sessionId: string;
   mode: 'relay' | 'auto_read' | 'auto' | 'deny';
@@ -1537,6 +1553,24 @@ export interface Conversation {
   session?: string | null;
 }
 
+export interface AnswerView {
+  id: string;
+  device: string;
+  deviceName: string;
+  sessionId: string;
+  sessionTitle: string;
+  requestId: string;
+  decision: string;
+  by: string;
+  at: string;
+  expiresAt: string | null;
+  sentAt: string | null;
+  state: 'waiting' | 'applied' | 'refused' | 'expired' | 'revoked' | 'taken_back';
+  outcome: string;
+  settledAt: string | null;
+  mayTakeBack: boolean;
+}
+
 export interface FileChange {
   path: string;
   status: 'modified' | 'added' | 'deleted' | 'untracked' | 'conflict';
@@ -1605,6 +1639,7 @@ export interface FoundItem {
   archived: boolean;
   terminal: OpenTerminal | null;
   command: string;
+  device: string;
 }
 
 export interface Looking {
@@ -1612,6 +1647,12 @@ export interface Looking {
   done: number;
   total: number;
   problems: number;
+}
+
+export interface MissingDevice {
+  device: string;
+  name: string;
+  lastHeard: string | null;
 }
 
 export interface GrantView {
@@ -1714,6 +1755,7 @@ export interface RequestView {
   answered_by?: string | null;
   reason?: string | null;
   session_title?: string;
+  waitingAnswer?: WaitingAnswerView | null;
 }
 
 export interface RuleSpec {
@@ -1853,6 +1895,12 @@ export interface DeltaOp {
   attributes?: Record<string, string | number | number | boolean | null>;
 }
 
+export interface WaitingAnswerView {
+  decision: string;
+  by: string;
+  at: string;
+}
+
 export interface PastAnswer {
   sessionId: string;
   sessionTitle: string;
@@ -1942,6 +1990,8 @@ export interface AuditRow {
 export interface Operations {
   'agents:conversations': { body: ListConversations; answer: Conversations };
   'agents:list': { body: ListAgents; answer: AgentList };
+  'answers:list': { body: Empty; answer: AnswerList };
+  'answers:take-back': { body: AnswerNamed; answer: Done };
   'audit:list': { body: AuditQuery; answer: AuditPage };
   'audit:verify': { body: Empty; answer: AuditVerdict };
   'compare:changes': { body: ReadContestant; answer: ContestantChanges };
@@ -1957,7 +2007,7 @@ export interface Operations {
   'device:rename': { body: DeviceRename; answer: { device: DeviceStatus } };
   'directories:find': { body: DirectoryQuery; answer: Directories };
   'directories:recent': { body: Empty; answer: RecentDirectories };
-  'found:list': { body: ListFound; answer: FoundList };
+  'found:list': { body: ListFound; answer: FoundEverywhere };
   'grants:create': { body: GrantBody; answer: GrantMade };
   'grants:list': { body: Empty; answer: GrantList };
   'grants:rename': { body: GrantRename; answer: Done };
@@ -2019,11 +2069,11 @@ export interface Operations {
   'session:model': { body: SetModel; answer: Done };
   'session:open': { body: PageQuery; answer: SessionOpened };
   'session:open-terminal': { body: SessionBody; answer: TerminalOpened };
-  'session:permission': { body: AnswerPermission; answer: Done };
+  'session:permission': { body: AnswerPermission; answer: AnswerGiven };
   'session:permission-mode': { body: SetPermissionMode; answer: Done };
   'session:pull-request': { body: OpenPullRequest; answer: PullRequestOpened };
   'session:pull-request-plan': { body: PlanPullRequest; answer: PullRequestPlan };
-  'session:question': { body: AnswerQuestion; answer: Done };
+  'session:question': { body: AnswerQuestion; answer: AnswerGiven };
   'session:queue': { body: QueueBody; answer: Done };
   'session:queued': { body: SessionBody; answer: Queue };
   'session:reconnect': { body: ReconnectBody; answer: Reconnected | Done };
