@@ -196,3 +196,40 @@ async def test_a_session_of_another_machine_is_not_opened_on_this_desktop(
     async with hub.client(hub.tokens["owner"]) as http:
         answer = await http.post("/api/sessions/there/open-terminal", json={})
     assert answer.json()["error"]["code"] == "NOT_SUPPORTED"
+
+
+@pytest.mark.row("R11")
+async def test_found_sessions_of_all_machines_are_one_list_that_names_who_did_not_answer(
+    hub: RunningHub, attic: ScriptedDevice
+) -> None:
+    everywhere = await get(hub, "/api/found-sessions")
+    assert [one["device"] for one in everywhere["sessions"]] == ["device-1", "device-2"]
+    assert (everywhere["total"], everywhere["missing"]) == (2, [])
+    assert everywhere["looking"] == {"running": False, "done": 2, "total": 2, "problems": 0}
+    assert len((await get(hub, "/api/found-sessions", limit=1))["sessions"]) == 1
+
+    attic.mute = True
+    since = time.monotonic()
+    fewer = await get(hub, "/api/found-sessions")
+    assert time.monotonic() - since < PATIENCE / 2
+    assert [one["device"] for one in fewer["sessions"]] == ["device-1"]
+    assert [(one["device"], one["name"]) for one in fewer["missing"]] == [("device-2", "attic")]
+
+    attic.line.closed()
+    without = await get(hub, "/api/found-sessions")
+    assert [one["device"] for one in without["sessions"]] == ["device-1"]
+    assert without["missing"][0]["lastHeard"]
+
+
+async def test_found_sessions_of_one_machine_are_those_of_that_one(
+    hub: RunningHub, attic: ScriptedDevice
+) -> None:
+    there = await get(hub, "/api/found-sessions", device="device-2")
+    assert [one["device"] for one in there["sessions"]] == ["device-2"]
+    assert (there["total"], there["missing"]) == (1, [])
+    assert hub.device.commands == []
+    attic.line.closed()
+    async with hub.client(hub.tokens["owner"]) as http:
+        away = await http.get("/api/found-sessions", params={"device": "device-2"})
+    assert away.status_code == 503
+    assert away.json()["error"]["lastHeard"]

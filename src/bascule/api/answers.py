@@ -311,7 +311,7 @@ class MissingDevice(View, frozen=True, kw_only=True):
 
 
 class FoundEverywhere(FoundList, frozen=True, kw_only=True, rename="camel"):
-    """Found sessions of one machine or of all, the newest first; `missing` are those that did not answer."""
+    """Found sessions of one machine or of all; `missing` are those that did not answer."""
 
     missing: tuple[MissingDevice, ...] = ()
 

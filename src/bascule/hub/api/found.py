@@ -45,9 +45,10 @@ async def _found_on(call: Call[ListFound], device: str) -> FoundList | None:
 
 
 def _joined(found: dict[str, FoundList], limit: int) -> FoundEverywhere:
-    """One list of all, the newest first, each with its machine."""
+    """One list of all, each with its machine: those open in a terminal first, then the newest."""
     sessions = [replace(one, device=device) for device, answer in found.items() for one in answer.sessions]
-    sessions.sort(key=lambda one: one.updated_at, reverse=True)
+    if len(found) > 1:
+        sessions.sort(key=lambda one: (one.terminal is not None, one.updated_at), reverse=True)
     looking = [answer.looking for answer in found.values()]
     return FoundEverywhere(
         sessions=sessions[:limit],

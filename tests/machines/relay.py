@@ -1,0 +1,65 @@
+"""A relay between a machine and its hub, whose connections can be cut and held up."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+
+class Relay:
+    """`target` is the hub's address, `host` the relay's own, by which the hub must let itself be called."""
+
+    def __init__(self) -> None:
+        self.target = ""
+        self.host = ""
+        self._passing = asyncio.Event()
+        self._passing.set()
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}"
+
+    def cut(self) -> None:
+        """Every connection is gone at once. New ones are taken and get nowhere until `mend`."""
+        self._passing.clear()
+        for writer in self._writers:
+            writer.transport.abort()
+
+    def mend(self) -> None:
+        self._passing.set()
+
+    async def join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            await self._passing.wait()
+            target = urlsplit(self.target)
+            there, back = await asyncio.open_connection(target.hostname, target.port)
+            ends = {writer, back}
+            self._writers |= ends
+            try:
+                await asyncio.gather(_copy(reader, back), _copy(there, writer))
+            finally:
+                self._writers -= ends
+                for end in ends:
+                    end.transport.abort()
+
+
+async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    while data := await source.read(65536):
+        target.write(data)
+        await target.drain()
+    raise ConnectionResetError  # one side ended: so does the other
+
+
+@asynccontextmanager
+async def relay() -> AsyncIterator[Relay]:
+    made = Relay()
+    server = await asyncio.start_server(made.join, "127.0.0.1", 0)
+    made.host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield made
+    finally:
+        made.mend()
+        server.close()
+        made.cut()
