@@ -96,7 +96,7 @@ async def test_every_session_says_its_machine_and_the_same_path_on_two_machines_
 
 
 @SIZES
-@pytest.mark.row("R1", "R17")
+@pytest.mark.row("R3")
 async def test_the_indicator_lists_all_machines_and_says_what_is_wrong_with_one(
     tmp_path: Path, browser: Browser, size: Any
 ) -> None:
@@ -240,7 +240,7 @@ async def test_a_machine_that_goes_away_is_said_in_its_sessions_only_and_everyth
 
 
 @SIZES
-@pytest.mark.row("R17")
+@pytest.mark.row("R3")
 async def test_a_machine_is_renamed_paused_and_forgotten_in_the_settings(
     tmp_path: Path, browser: Browser, size: Any
 ) -> None:
@@ -248,7 +248,7 @@ async def test_a_machine_is_renamed_paused_and_forgotten_in_the_settings(
         tab = await open_page(browser, machines, "/settings/devices", size)
         page = tab.page
         card = page.locator(f".machine[data-key={LAPTOP}]")
-        for words in ("OpenCode 0.9.1", "/home/mira/code", "Port the parser", "yes, when the machine starts"):
+        for words in ("OpenCode 0.9.1", "/srv/code", "Port the parser", "yes, when the machine starts"):
             await expect(card.locator(".facts")).to_contain_text(words)
         here = page.locator(f".machine[data-key={TOWER}]")
         await expect(here).to_contain_text("this server")
@@ -280,7 +280,7 @@ async def test_a_machine_is_renamed_paused_and_forgotten_in_the_settings(
 
 
 @SIZES
-@pytest.mark.row("R17")
+@pytest.mark.row("R3")
 async def test_a_machine_that_asks_to_join_is_announced_everywhere_and_let_in_by_its_code(
     tmp_path: Path, browser: Browser, size: Any
 ) -> None:
@@ -315,7 +315,7 @@ async def test_a_machine_that_asks_to_join_is_announced_everywhere_and_let_in_by
         assert other.state == "denied"
 
 
-@pytest.mark.row("R18")
+@pytest.mark.row("R20")
 async def test_stopping_everything_says_what_became_of_it_on_each_machine(
     tmp_path: Path, browser: Browser
 ) -> None:

@@ -21,7 +21,7 @@ LAPTOP_AGENTS = (
     AgentInfo("claude-code", "Claude Code", True, "2.0.9", "/usr/local/bin/claude", models=("opus",)),
     AgentInfo("opencode", "OpenCode", True, "0.9.1", "/usr/local/bin/opencode"),
 )
-ROOTS = ("/home/mira/code", "/srv")
+ROOTS = ("/srv/code", "/srv")
 
 
 STATE = DeviceState(roots=ROOTS, running=1, starts_by_itself=True)

@@ -212,7 +212,7 @@ function awayBanner(app, away) {
     'off',
     away.long ? `${away.name} has been away for ${longWait(away.ms)}. ` : TITLES[away.kind](away.name),
     text,
-    button(away.kind === 'line' ? 'Try now' : 'Look again', () => app.lookAgain()),
+    button(away.kind === 'line' ? 'Try now' : 'Refresh', () => app.lookAgain()),
     away.long ? 'alert' : null,
   );
 }
