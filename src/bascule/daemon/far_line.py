@@ -12,6 +12,7 @@ from bascule.daemon.uplink import Send
 from bascule.link.frames import Ack, AnyFrame, AuditHeld, Fetch, Resume, Watching, Welcome
 from bascule.link.priorities import Priority
 from bascule.link.tape import Tapes
+from bascule.model.errors import StorageFailed
 from bascule.store.replication import SourceStore
 
 log = logging.getLogger(__name__)
@@ -23,6 +24,7 @@ class FarLine:
     def __init__(
         self, host: Host, store: SourceStore, tapes: Tapes, send: Send, close: Callable[[str], None]
     ) -> None:
+        self._store, self._close = store, close
         self._streams = TapeStreams(tapes, send)
         self._outflow = Outflow(store, lambda frame, priority: send(frame, Priority(priority)), close)
         self._audit = AuditOutflow(store, send, close)
@@ -48,6 +50,14 @@ class FarLine:
                 self._host.receive(frame)
 
     async def _start(self, welcome: Welcome) -> None:
+        """Once there is room on this machine's disk: what is sent must be on it. Commands need not wait."""
+        await self._store.writable()
+        try:
+            await self._begin(welcome)
+        except StorageFailed as error:
+            self._close(error.message)  # it is tried again with the next connection
+
+    async def _begin(self, welcome: Welcome) -> None:
         lost = await self._outflow.start(welcome)
         if lost:
             words = "the hub %s was restored from an older copy: %d rows that it had are sent again"
