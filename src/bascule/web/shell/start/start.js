@@ -5,23 +5,17 @@ import { folderName } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { severalAgents } from '../compare/start.js';
 import { startModeChip } from '../composer/chips.js';
-import { offers } from '../composer/offers.js';
-import { attachButton, pictureRow, takePictures, textBox } from '../composer/text_box.js';
-import { control, keyCap } from '../parts.js';
-import { noteUse } from '../library/giving.js';
-import { promptOffers } from '../library/prompt_offers.js';
-import { draftOf, keepDraft, keptOffer } from '../storage.js';
+import { keyCap } from '../parts.js';
 import { agentCard } from './agents.js';
 import { agentChip, choices, deviceChip, folderChip, hasPlan, modelField } from './chips.js';
 import { driverChip, driverOf } from './driver.js';
 import { startFailed } from './failed.js';
 import { fillSlot, folderField, slot } from './folder.js';
 import { taskHints } from './hints.js';
-import { longPromptRow } from './long_prompt.js';
 import { startSteps, welcome } from './progress.js';
 import { recentSessions } from './recent.js';
 import { Starting } from './starting.js';
-import { isTooLong, taskProblem, wholeTask } from './task.js';
+import { TaskBox } from './task_box.js';
 import { terminalChips } from './terminal.js';
 import { unaskedLines, unaskedOf } from './unasked.js';
 
@@ -33,8 +27,6 @@ import { unaskedLines, unaskedOf } from './unasked.js';
 const FOLDER = 'bascule.cwd'; // where the chosen folder is kept
 const PLAN = 'bascule.plan'; // and whether the next task begins with a plan
 const MACHINE = 'bascule.device'; // and the machine that has it
-const ONLY_PICTURES = 'See the picture.';
-const FIRST_TASK = 'Show me around';
 
 /**
  * @param {HTMLElement} root
@@ -43,7 +35,7 @@ const FIRST_TASK = 'Show me around';
  */
 export function mountStart(root, app, prompts) {
   const screen = new StartScreen(app, prompts);
-  root.append(h('div', { class: 'center' }, h('div', { class: 'start' }, screen.head, screen.box, screen.below)));
+  root.append(h('div', { class: 'center' }, h('div', { class: 'start' }, screen.head, screen.task.box, screen.below)));
   /** @param {State} state */
   const draw = (state) => {
     screen.starting.look(state);
@@ -83,115 +75,26 @@ class StartScreen {
       plan,
       cwd,
     };
-    /** One that does not fit into the text box. @type {import('./long_prompt.js').LongPrompt | null} */
-    this.long = null;
-    this.offeredBy = ''; // the web page that the task comes from
-    /** Prompts of the library in the task. @type {{promptId: string, version: number}[]} */
-    this.used = [];
-    /** @type {import('../composer/text_box.js').Picture[]} */
-    this.pictures = [];
     this.typesPath = false;
-    this.text = this.#taskBox();
-    this.area = this.text.area;
-    this.menu = this.#offers(prompts);
+    this.task = new TaskBox(app, prompts, {
+      changed: () => this.again(),
+      send: () => void this.starting.start(),
+    });
+    this.area = this.task.area;
     this.head = h('div', { class: 'start__head' });
-    this.longRow = h('div');
-    this.shots = h('div');
-    this.limit = h('p', { id: 'task-limit', class: 'error-message', hidden: true });
     this.row = h('fieldset', { class: 'composer__row', 'aria-label': 'How it starts' });
-    this.box = h(
-      'div',
-      { class: 'composer is-big' },
-      this.menu.element,
-      this.longRow,
-      this.shots,
-      this.area,
-      this.limit,
-      this.row,
-    );
+    this.task.box.append(this.row);
     this.below = h('div', { class: 'start__block' });
-    this.attach = attachButton(
-      takePictures(
-        this.box,
-        this.area,
-        (one) => this.#setPictures([...this.pictures, one]),
-        (problem) => app.note(problem, { tone: 'bad' }),
-      ),
-    );
     this.folder = this.#folderField();
     this.firstProject = this.#projectField();
     this.several = severalAgents(app, () => this.again());
     this.starting = new Starting(app, this.command, this.several, {
-      task: () => ({ prompt: this.#task(), images: this.pictures }),
+      task: () => ({ prompt: this.task.whole, images: this.task.pictures }),
       problem: () => this.#problem(choices(app.store.get(), this.command)),
       changed: () => this.again(),
-      made: (ids) => this.used.forEach((one) => noteUse(app, one, 'session', ids)),
+      made: (ids) => this.task.noteUse(ids),
       begun: () => this.#empty(),
     });
-  }
-
-  #taskBox() {
-    const text = textBox(
-      {
-        id: 'task',
-        class: 'composer__text tall',
-        rows: 3,
-        'aria-label': 'Task',
-        'aria-describedby': 'task-limit',
-        placeholder: 'Describe the task. / prompt of the library, or paste an image',
-      },
-      {
-        change: () => {
-          keepDraft('start', text.area.value);
-          if (!text.area.value.trim() && !this.long) Object.assign(this, { used: [], offeredBy: '' });
-          this.menu.look();
-          this.again();
-        },
-        sends: (event) => !event.shiftKey || control(event),
-        send: () => void this.starting.start(),
-        firstKey: (event) => this.menu.key(event),
-      },
-    );
-    text.area.value = draftOf('start');
-    return text;
-  }
-
-  /**
-   * Prompts of the library after a slash; an agent that has not started tells no commands yet.
-   * @param {Prompts} prompts
-   */
-  #offers(prompts) {
-    const library = promptOffers(
-      () => null,
-      () => prompts.ensure(),
-      (id) => this.app.events.emit('usePrompt', { id, insert: (text, origin) => this.#insert(text, origin) }),
-    );
-    return offers(this.area, [library], this.text.changed, 'start-offers');
-  }
-
-  /**
-   * @param {string} text
-   * @param {import('../library/giving.js').Origin} origin
-   */
-  #insert(text, origin) {
-    if (origin) this.used.push(origin);
-    this.#put('the prompt library', text);
-  }
-
-  /**
-   * What is written here already stays, above it. What the box can't hold goes with the task as it is.
-   * @param {string} from
-   * @param {string} text
-   * @returns {boolean} whether it is in the box, and so in the draft
-   */
-  #put(from, text) {
-    const together = wholeTask(this.area.value, text);
-    const fits = !isTooLong(together);
-    if (fits) this.text.set(together);
-    else this.long = { from, text: this.long ? `${this.long.text}\n\n${text}` : text };
-    this.text.changed();
-    this.area.focus();
-    return fits;
   }
 
   #folderField() {
@@ -220,15 +123,11 @@ class StartScreen {
     });
   }
 
-  #task() {
-    return wholeTask(this.area.value, this.long?.text ?? '') || (this.pictures.length ? ONLY_PICTURES : '');
-  }
-
   /** @param {Choices} chosen */
   #problem(chosen) {
     if (this.command.plan && hasPlan(chosen.agent) && this.several.chosen(chosen.usable, chosen.agent).length)
       return 'Several agents can’t begin with a plan: choose one agent, or another mode.';
-    return taskProblem(this.long ? this.area.value : this.#task(), this.long?.text);
+    return this.task.problem;
   }
 
   begin() {
@@ -254,7 +153,6 @@ class StartScreen {
    * @param {import('../../js/types.d.ts').OfferedPrompt} offer
    */
   useOffer(offer) {
-    this.offeredBy = offer.origin;
     if (offer.cwd) sessionStorage.setItem(FOLDER, offer.cwd);
     this.#choose({
       ...(offer.cwd ? { cwd: offer.cwd } : {}),
@@ -262,7 +160,7 @@ class StartScreen {
       mode: 'relay',
     });
     this.#setPlan(offer.mode === null || offer.mode === 'plan');
-    if (this.#put(offer.origin, offer.prompt)) keptOffer.drop();
+    this.task.take(offer);
   }
 
   /** @param {boolean} plan */
@@ -270,13 +168,6 @@ class StartScreen {
     if (plan) sessionStorage.setItem(PLAN, '');
     else sessionStorage.removeItem(PLAN);
     this.#choose({ plan });
-  }
-
-  #dropLong() {
-    this.long = null;
-    keptOffer.drop();
-    if (!this.area.value.trim()) this.offeredBy = '';
-    this.again();
   }
 
   /**
@@ -314,21 +205,10 @@ class StartScreen {
     this.again();
   }
 
-  /** @param {import('../composer/text_box.js').Picture[]} pictures */
-  #setPictures(pictures) {
-    this.pictures = pictures;
-    this.again();
-  }
-
   /** The task is in somebody's hands. */
   #empty() {
-    this.text.set('');
-    keepDraft('start', '');
-    this.menu.close();
-    this.pictures = [];
-    this.used = [];
+    this.task.empty();
     this.#setPlan(false);
-    this.#dropLong();
   }
 
   #giveUp() {
@@ -350,15 +230,10 @@ class StartScreen {
    * @param {Choices} chosen
    */
   #drawBox(state, chosen) {
-    const { area, row, limit, starting } = this;
+    const { row, starting, task } = this;
     const problem = this.#problem(chosen);
-    this.box.classList.toggle('is-disabled', starting.isBusy);
-    area.disabled = row.disabled = starting.isBusy;
-    limit.hidden = !problem || !isTooLong(area.value);
-    limit.textContent = limit.hidden ? '' : problem;
-    const drop = (/** @type {number} */ n) => this.#setPictures(this.pictures.filter((_, at) => at !== n));
-    update(this.shots, [pictureRow(this.pictures, drop)]);
-    update(this.longRow, [longPromptRow(this.long, () => this.#dropLong())]);
+    task.draw(problem, starting.isBusy);
+    row.disabled = starting.isBusy;
     update(row, [
       h('span', { 'data-island': '', 'data-key': 'clip' }),
       agentChip(state, chosen, (agent) => this.#choose({ agent, driver: '', model: '' })),
@@ -373,7 +248,7 @@ class StartScreen {
       startButton(starting, problem || chosen.problem, Boolean(chosen.agent)),
     ]);
     const place = row.querySelector('[data-key=clip]');
-    if (place && !place.contains(this.attach[0])) place.append(...this.attach);
+    if (place && !place.contains(task.attach[0])) place.append(...task.attach);
   }
 
   /**
@@ -396,7 +271,7 @@ class StartScreen {
         h('span', { class: 'spacer', 'data-key': 'spacer' }),
         idle ? terminalChips(app, state, chosen) : [],
       ),
-      ...(idle ? taskHints(state, chosen, this.command, this.offeredBy) : []),
+      ...(idle ? taskHints(state, chosen, this.command, this.task.offeredBy) : []),
       chosen.problem &&
         h(
           'p',
@@ -447,7 +322,7 @@ class StartScreen {
   #use(agent) {
     this.#choose({ agent: agent.name, driver: '', model: '' });
     if (!agent.demo) return void this.area.focus();
-    if (!this.#task()) this.area.value = FIRST_TASK;
+    this.task.suggest();
     void this.starting.start();
   }
 }
