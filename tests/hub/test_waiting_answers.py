@@ -365,7 +365,7 @@ async def test_the_answer_to_a_question_waits_too(both: tuple[RunningHub, Script
     asked = QuestionAsked("q1", (Question("Which colour?"),), msgspec.Raw(b"{}"), "2" * 64)
     await append(hub.store, "s1", asked)
     async with hub.socket() as socket:
-        fields = {"sessionId": "s1", "requestId": "q1", "inputSha256": "2" * 64}
+        fields: dict[str, Any] = {"sessionId": "s1", "requestId": "q1", "inputSha256": "2" * 64}
         wrong = await ask(socket, "session:question", **fields, answers={"Which size?": "red"})
         assert wrong["error"]["code"] == "INVALID_INPUT"
         given = await ask(socket, "session:question", **fields, answers={"Which colour?": "red"})
