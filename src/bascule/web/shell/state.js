@@ -65,7 +65,7 @@ import { table } from '../js/tables.js';
  * Who this browser is to the server, and which server answers.
  * @typedef {import('../js/types.d.ts').Hello} Me
  */
-/** @typedef {import('../js/types.d.ts').FoundList} FoundList */
+/** @typedef {import('../js/types.d.ts').FoundEverywhere} FoundList */
 /**
  * @typedef {{sessionId: string, title: string, text: string, yes: string, no: string, run: () => void}} Confirmation
  */
