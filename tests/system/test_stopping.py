@@ -141,8 +141,8 @@ async def test_five_clicks_at_once_are_one_start_one_answer_one_end(make_server:
     assert isinstance(asked, PermissionRequested)
     path, answer = f"/api/sessions/{session}/permissions", {"requestId": asked.request_id}
     allows = [server.http.post(path, json={**answer, "decision": "allow"}) for _ in range(5)]
-    codes = sorted([one.status_code for one in await asyncio.gather(*allows)])
-    assert codes == [200, 409, 409, 409, 409]
+    # The same answer of the same grant is a repetition, not a second answer: the log below has one.
+    assert [one.status_code for one in await asyncio.gather(*allows)] == [200] * 5
     await server.wait_for(session, TurnEnded)
     ends = [server.http.delete(f"/api/sessions/{session}") for _ in range(5)]
     assert {one.status_code for one in await asyncio.gather(*ends)} <= {200, 409}
@@ -171,7 +171,9 @@ async def test_a_request_waits_through_a_kill_and_is_then_allowed_once(make_serv
     body = {"requestId": asked.request_id, "decision": "allow", "inputSha256": asked.input_sha256}
     assert (await server.http.post(f"/api/sessions/{session}/permissions", json=body)).status_code == 200
     await server.wait_for(session, lambda e: isinstance(e, ToolChanged) and e.status == "done")
-    late = await server.http.post(f"/api/sessions/{session}/permissions", json=body)
+    again = await server.http.post(f"/api/sessions/{session}/permissions", json=body)
+    assert again.status_code == 200  # a repetition, which changes nothing
+    late = await server.http.post(f"/api/sessions/{session}/permissions", json={**body, "decision": "deny"})
     assert late.status_code == 409
     assert late.json()["error"]["by"] == "owner"
     rows = [row.event for row in await server.log(session)]
