@@ -5,7 +5,8 @@
 
 import { ReconnectingSocket } from './reconnecting_socket.js';
 
-const LADDER = { first: 500, longest: 5000 };
+// The page is usable again within two seconds of a server that answers, however long it was gone.
+const LADDER = { first: 500, longest: 1200 };
 const PING_EVERY = 10_000;
 const SILENT_AFTER = 25_000;
 
