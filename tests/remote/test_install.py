@@ -94,7 +94,7 @@ async def test_an_address_that_the_machine_cannot_reach_is_refused_before_anythi
         assert "--through-ssh" in done.err
     done = await daemon(hub, far, "install", "far", "--hub-url", "http://hub.example")
     assert (done.code, "not encrypted" in done.err) == (2, True)
-    done = await daemon(hub, far, "install", "far", "--hub-url", "https://hub.invalid")
+    done = await daemon(hub, far, "install", "far", "--hub-url", "https://0.0.0.0:9")
     assert (done.code, "does not reach this hub" in done.err) == (1, True)
     assert not far.program.exists()
     (far.folder / "broken").touch()
