@@ -3,8 +3,6 @@
 import argparse
 import asyncio
 import getpass
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -13,26 +11,25 @@ from pathlib import Path
 from bascule import __version__
 from bascule.api.bodies import PairingBody
 from bascule.client import Client
-from bascule.client.address import ServerFile, read_server_file
+from bascule.client.address import ServerFile
 from bascule.client.pairing import ask_to_join, hub_url, outcome
 from bascule.commands import exits
 from bascule.commands.request_prompt import command_line, flat
+from bascule.commands.server_address import running_server, stop_server
 from bascule.config import load
 from bascule.daemon.device import Device
 from bascule.link.uplink import UplinkStatus
-from bascule.model.liveness import pid_exists
 from bascule.model.settings import Settings
 from bascule.state_folder import HubNote, prepare, read_hub_note, remove_hub_note, write_hub_note
 
 START_SECONDS = 60.0
-STOP_SECONDS = 30.0
 CONNECT_SECONDS = 20.0
 OUTPUT = "daemon.log"  # what the server prints before its own log is open
 
 
 async def start(args: argparse.Namespace) -> int:
     settings = load({"data_dir": args.data})
-    server = _server(settings)
+    server = running_server(settings.data_dir)
     if server is not None:
         print(f"Already running at {server.url} (pid {server.pid}).")
     else:
@@ -54,7 +51,7 @@ async def _start(settings: Settings) -> ServerFile | None:
     while asyncio.get_running_loop().time() < deadline:
         if process.poll() is not None:
             break
-        server = _server(settings)
+        server = running_server(settings.data_dir)
         if server is not None and server.pid == process.pid:
             return server
         await asyncio.sleep(0.05)
@@ -73,17 +70,13 @@ def _spawn(folder: Path) -> "subprocess.Popen[bytes]":
 
 async def stop(args: argparse.Namespace) -> int:
     settings = load({"data_dir": args.data})
-    server = _server(settings)
+    server = running_server(settings.data_dir)
     if server is None:
         print("Not running.")
         return exits.OK
-    os.kill(server.pid, signal.SIGTERM)
-    deadline = asyncio.get_running_loop().time() + STOP_SECONDS
-    while pid_exists(server.pid):
-        if asyncio.get_running_loop().time() > deadline:
-            print(f"The server (pid {server.pid}) did not stop.", file=sys.stderr)
-            return exits.FAILED
-        await asyncio.sleep(0.05)
+    if not await stop_server(server.pid):
+        print(f"The server (pid {server.pid}) did not stop.", file=sys.stderr)
+        return exits.FAILED
     print("Stopped. Agents go on; `bascule down` ends them.")
     return exits.OK
 
@@ -91,7 +84,7 @@ async def stop(args: argparse.Namespace) -> int:
 async def status(args: argparse.Namespace) -> int:
     settings = load({"data_dir": args.data})
     device = _device(settings)
-    server = _server(settings)
+    server = running_server(settings.data_dir)
     if args.json:
         linked = await _uplink(settings, wait=0) if server is not None else UplinkStatus()
         print(_as_json(device, server, linked))
@@ -126,7 +119,7 @@ async def join(args: argparse.Namespace) -> int:
     if not token:
         print("Nothing was joined." if not args.token_stdin else "No token came on stdin.", file=sys.stderr)
         return exits.REFUSED
-    if _server(settings) is not None:
+    if running_server(settings.data_dir) is not None:
         async with await Client.local(settings.data_dir) as client:
             await client.join_hub(url, token)
     else:
@@ -160,7 +153,7 @@ async def leave(args: argparse.Namespace) -> int:
     if note is None:
         print("This machine has joined no hub.")
         return exits.OK
-    if _server(settings) is not None:
+    if running_server(settings.data_dir) is not None:
         async with await Client.local(settings.data_dir) as client:
             await client.leave_hub()
     else:
@@ -192,11 +185,6 @@ def _tell(linked: UplinkStatus) -> int:
 async def _uplink(settings: Settings, wait: float = CONNECT_SECONDS) -> UplinkStatus:
     async with await Client.local(settings.data_dir) as client:
         return await client.uplink(wait)
-
-
-def _server(settings: Settings) -> ServerFile | None:
-    server = read_server_file(settings.data_dir)
-    return server if server is not None and pid_exists(server.pid) else None
 
 
 def _device(settings: Settings) -> Device:

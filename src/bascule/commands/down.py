@@ -2,13 +2,11 @@
 
 import argparse
 import asyncio
-import os
-import signal
 import sys
 from pathlib import Path
 
 from bascule.commands import exits
-from bascule.commands.server_address import data_dir_of
+from bascule.commands.server_address import data_dir_of, stop_server
 from bascule.model.liveness import pid_exists
 from bascule.state_folder import read_note
 from bascule.transport.errors import KeeperError, KeeperGone
@@ -16,7 +14,6 @@ from bascule.transport.keeper import KeeperConnection
 from bascule.transport.words import ExitNotice, Notice
 
 KEEPER = "keeper"
-SERVER_SECONDS = 30.0  # for the server to stop
 # For a process: its stdin is closed, then come TERM and KILL, as when a server ends it.
 GRACE_STDIN, GRACE_TERM = 2.0, 5.0
 END_SECONDS = GRACE_STDIN + GRACE_TERM + 10
@@ -30,7 +27,7 @@ async def down(args: argparse.Namespace) -> int:
     ended = 0
     if note is not None and stopped:
         ended = await _end_by_server(folder)
-        if not await _stop(note.pid):
+        if not await stop_server(note.pid):
             print(f"The server (pid {note.pid}) did not stop.", file=sys.stderr)
             return exits.FAILED
     more, left = await _end_by_keeper(folder / KEEPER)
@@ -60,17 +57,6 @@ async def _end_by_server(folder: Path) -> int:
             if error.refusal().code != "INVALID_MESSAGE":
                 raise
             return (await client.kill_all()).ended  # an older server knows one machine only
-
-
-async def _stop(pid: int) -> bool:
-    """Ask the server to stop; False if it does not."""
-    os.kill(pid, signal.SIGTERM)
-    deadline = asyncio.get_running_loop().time() + SERVER_SECONDS
-    while pid_exists(pid):
-        if asyncio.get_running_loop().time() > deadline:
-            return False
-        await asyncio.sleep(0.05)
-    return True
 
 
 async def _end_by_keeper(folder: Path) -> tuple[int, int]:

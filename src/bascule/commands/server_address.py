@@ -1,11 +1,17 @@
 """Finds the server that a command talks to."""
 
 import argparse
+import asyncio
 import os
+import signal
 from pathlib import Path
 
 from bascule.client import Client
+from bascule.client.address import ServerFile, read_server_file
 from bascule.config import load
+from bascule.model.liveness import pid_exists
+
+STOP_SECONDS = 30.0
 
 
 def data_dir_of(args: argparse.Namespace) -> str:
@@ -25,6 +31,23 @@ def device_in(folder: str | Path) -> str | None:
         return (Path(folder) / "device").read_text().strip() or None
     except OSError:
         return None
+
+
+def running_server(data_dir: str | Path) -> ServerFile | None:
+    """The server that runs now with this state folder."""
+    server = read_server_file(data_dir)
+    return server if server is not None and pid_exists(server.pid) else None
+
+
+async def stop_server(pid: int) -> bool:
+    """Ask the server to stop; False if it does not."""
+    os.kill(pid, signal.SIGTERM)
+    deadline = asyncio.get_running_loop().time() + STOP_SECONDS
+    while pid_exists(pid):
+        if asyncio.get_running_loop().time() > deadline:
+            return False
+        await asyncio.sleep(0.05)
+    return True
 
 
 async def connected(args: argparse.Namespace) -> Client:

@@ -7,11 +7,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from bascule.client.address import ServerFile, read_server_file
+from bascule.client.address import ServerFile
 from bascule.commands import exits
-from bascule.config import load
+from bascule.commands.server_address import data_dir_of, running_server
 from bascule.config.load import OTHER_NAMES, SEED_NAMES
-from bascule.model.liveness import pid_exists
 from bascule.service.launchd import LaunchAgent
 from bascule.service.link_handler import LinkHandler
 from bascule.service.programs import run_program
@@ -141,8 +140,7 @@ def _runs_by_hand(args: argparse.Namespace) -> str:
 
 def _server(args: argparse.Namespace) -> ServerFile | None:
     """The server that runs now with this state folder."""
-    server = read_server_file(load({"data_dir": args.data}).data_dir)
-    return server if server is not None and pid_exists(server.pid) else None
+    return running_server(data_dir_of(args))
 
 
 async def _answering(args: argparse.Namespace, before: int | None) -> ServerFile | None:

@@ -16,22 +16,20 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
 from bascule import __version__
-from bascule.link.frames import AnyFrame, LineRefused, Ping, Pong, Reply, Welcome
+from bascule.link.frames import AnyFrame, LineRefused, Ping, Reply, Welcome
 from bascule.link.ladder import Ladder
 from bascule.link.line import Line
 from bascule.link.liveness import Liveness
 from bascule.link.priorities import Priority
 from bascule.link.uplink import UplinkState, UplinkStatus
-from bascule.link.wire import MAX_MESSAGE, SUBPROTOCOL, LineError, UnknownFrame
+from bascule.link.wire import AHEAD, CLIENT_ID, MAX_MESSAGE, SUBPROTOCOL, LineError, UnknownFrame
 from bascule.link.words import UnknownAsk
 from bascule.model.errors import NotSupported
 from bascule.model.loopback import is_loopback
 
 log = logging.getLogger(__name__)
 
-CLIENT_ID = "X-Bascule-Client-ID"
 OPEN_SECONDS = 15.0
-AHEAD = 64 * 1024  # bytes that wait in the socket: what is urgent is never far behind them
 LOOK_SECONDS = 1.0
 WAKE_SECONDS = 10.0  # a sleep that took so much longer was the machine's own
 ROUTES = ("/proc/net/route", "/proc/net/ipv6_route")
@@ -229,10 +227,6 @@ class Talk:
                         self._end.receive(frame)
                     case LineRefused():
                         raise LineRefusal(frame)
-                    case Ping():
-                        self._send(Pong(frame.n, frame.clock, self._clock()))
-                    case Pong():
-                        pass  # any byte was the sign of life
                     case UnknownFrame():
                         log.info("the hub sent %s, which this version does not know", frame.type)
                     case UnknownAsk():

@@ -29,13 +29,11 @@ from bascule.link.frames import (
 )
 from bascule.link.line import Line
 from bascule.link.priorities import Priority
-from bascule.link.wire import MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
+from bascule.link.wire import AHEAD, CLIENT_ID, MAX_FRAME, SUBPROTOCOL, LineError, Received, UnknownFrame
 from bascule.link.words import UnknownAsk
 
 log = logging.getLogger("bascule.hub")
 
-CLIENT_ID = b"x-bascule-client-id"
-AHEAD = 64 * 1024  # bytes that wait in the socket: what is urgent is never far behind them
 BROKE_THE_RULES = 4002
 CLOSED = 4000
 WATCH_SECONDS = 0.05
@@ -205,7 +203,7 @@ class DaemonSocket:
 
 
 async def connect_daemon(call: AnyCall) -> None:
-    named = header(call.scope["headers"], CLIENT_ID)
+    named = header(call.scope["headers"], CLIENT_ID.lower().encode())
     device = call.holder.device
     if device is None or named != device:
         raise Forbidden("X-Bascule-Client-ID is not the machine that this token was made for.")

@@ -27,6 +27,7 @@ from bascule.link.frames import (
     Versions,
     Welcome,
 )
+from bascule.link.liveness import DEAD_AFTER, PING_AFTER, STALE_AFTER
 from bascule.link.tape import Tapes
 from bascule.link.versions import agree
 from bascule.model.commands import Actor, Command, SessionBegun, answer_type
@@ -42,9 +43,6 @@ NO_DEVICE = "No device is connected: start its daemon and try again."
 WINDOW = 4 * 1024 * 1024  # bytes of rows that a device may send beyond what was acknowledged
 PROBE_SECONDS = 2.0  # in which a device answers before another machine may take its name
 LOOK_SECONDS = 2.5
-PING_SECONDS = 10.0  # of silence, after which a connection is asked whether it is still there
-STALE_SECONDS = 15.0
-DEAD_SECONDS = 30.0
 GRACE_SECONDS = 10.0  # after a device was lost, in which commands wait for it to come back
 SLOW_RETRY = 600.0  # seconds to wait for what only a person can change
 
@@ -412,12 +410,12 @@ class Switchboard:
                 line.heard_at += slept
             silent = now - line.heard_at
             self._list.note_heard(line.device, ago=silent)
-            if silent >= DEAD_SECONDS:
+            if silent >= DEAD_AFTER:
                 log.info("nothing was heard of %s for %d s: closing its connection", line.device, silent)
                 line.end("silent")
-            elif silent >= PING_SECONDS:
+            elif silent >= PING_AFTER:
                 line.ping()
-                if silent >= STALE_SECONDS and not line.stale:
+                if silent >= STALE_AFTER and not line.stale:
                     line.stale = True
                     self._tell()
 
