@@ -140,6 +140,7 @@ async def test_a_folder_is_trusted_after_plain_words_and_no_longer_by_one_press(
     await claude.create("think")  # its folder is the recent one
     tab = await open_tab(browser, claude.url, claude.token)
     folder = tab.page.locator(".screen-start .k-folder")
+    await expect(folder).to_have_text("work")  # before the list has come there is no folder to trust
     await folder.click()
     await tab.page.get_by_role("menuitem", name="Trust work…").click()
     card = tab.page.get_by_role("dialog", name="Trust work?")

@@ -9,6 +9,12 @@ const READ = new Set(['title', 'aria-label', 'placeholder', 'alt']);
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
 /**
+ * What `h` gave an element to do: remembered here, for to read an element's own `on…` asks the browser each time.
+ * @type {WeakMap<Node, Record<string, any>>}
+ */
+const handlers = new WeakMap();
+
+/**
  * `h('button', { class: 'btn', onclick }, 'Send')`. `on…` become properties, `false`/`null` are left out.
  * @param {string} tag
  * @param {Record<string, any> | null} [props]
@@ -19,7 +25,7 @@ export function h(tag, props, ...children) {
   const element = /** @type {any} */ (document.createElement(tag));
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith('on')) element[name] = value;
+    if (name.startsWith('on')) listen(element, name, value);
     else if (name === 'value') element.value = value;
     else if (name === 'checked') element.checked = true;
     else element.setAttribute(name, value === true ? '' : READ.has(name) ? orderly(String(value)) : String(value));
@@ -34,6 +40,18 @@ export function h(tag, props, ...children) {
 }
 
 /**
+ * @param {any} element
+ * @param {string} name
+ * @param {any} handler
+ */
+function listen(element, name, handler) {
+  element[name] = handler;
+  const all = handlers.get(element);
+  if (all) all[name] = handler;
+  else handlers.set(element, { [name]: handler });
+}
+
+/**
  * @param {string} name
  * @param {string} label
  * @param {Record<string, any>} [props]
@@ -44,26 +62,6 @@ export const iconButton = (name, label, props) =>
     { type: 'button', title: label, 'aria-label': label, ...props, class: `icon-button ${props?.class ?? ''}`.trim() },
     icon(name),
   );
-
-const HANDLERS = [
-  'onclick',
-  'ondblclick',
-  'onkeydown',
-  'oninput',
-  'onchange',
-  'onsubmit',
-  'onpointerdown',
-  'onauxclick',
-  'ondragstart',
-  'ondragover',
-  'ondrop',
-  'ondragend',
-  'oncontextmenu',
-  'ontoggle',
-  'onfocus',
-  'onblur',
-  'onscroll',
-];
 
 /**
  * Make `container` hold what `wanted` says with as few changes as can be, so that focus, scroll positions and
@@ -79,8 +77,12 @@ export function update(container, wanted) {
   matchChildren(container, fresh);
 }
 
-/** @param {Node} node */
-const keyOf = (node) => (node instanceof Element ? node.getAttribute('data-key') : null);
+/**
+ * @param {Node} node
+ * @returns {string | null}
+ */
+const keyOf = (node) =>
+  node.nodeType === Node.ELEMENT_NODE ? /** @type {Element} */ (node).getAttribute('data-key') : null;
 
 /**
  * @param {Node} a
@@ -89,19 +91,29 @@ const keyOf = (node) => (node instanceof Element ? node.getAttribute('data-key')
 const alike = (a, b) => a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
 
 /** @param {Node} parent */
-const byKey = (parent) => new Map([...parent.childNodes].filter(keyOf).map((node) => [keyOf(node), node]));
+function byKey(parent) {
+  /** @type {Map<string, Node>} */
+  const keyed = new Map();
+  for (let node = parent.firstChild; node; node = node.nextSibling) {
+    const key = keyOf(node);
+    if (key) keyed.set(key, node);
+  }
+  return keyed;
+}
 
 /**
  * First, so that the children that stay need not be moved: an element that moves between the press and the release
  * of a button gets no click.
- * @param {Node} old
+ * @param {Map<string, Node>} keyed the children there are
  * @param {Node} fresh
  */
-function dropUnwanted(old, fresh) {
+function dropUnwanted(keyed, fresh) {
   const wanted = byKey(fresh);
-  for (const [key, node] of byKey(old)) {
+  for (const [key, node] of keyed) {
     const match = wanted.get(key);
-    if (!match || !alike(node, match)) node.parentNode?.removeChild(node);
+    if (match && alike(node, match)) continue;
+    node.parentNode?.removeChild(node);
+    keyed.delete(key);
   }
 }
 
@@ -110,15 +122,16 @@ function dropUnwanted(old, fresh) {
  * @param {Node} fresh
  */
 function matchChildren(old, fresh) {
-  dropUnwanted(old, fresh);
   const keyed = byKey(old);
+  if (keyed.size) dropUnwanted(keyed, fresh);
   let place = old.firstChild;
-  for (const child of [...fresh.childNodes]) {
+  for (let child = fresh.firstChild, next; child; child = next) {
+    next = child.nextSibling; // before it may be moved
     const key = keyOf(child);
     const match = key ? keyed.get(key) : place && !keyOf(place) && alike(place, child) ? place : null;
     if (match && alike(match, child)) {
       if (match !== place) old.insertBefore(match, place);
-      else place = place?.nextSibling ?? null;
+      else place = place.nextSibling;
       matchNode(match, child);
     } else {
       old.insertBefore(child, place);
@@ -127,7 +140,7 @@ function matchChildren(old, fresh) {
   while (place) {
     const next = place.nextSibling;
     place.remove();
-    place = /** @type {ChildNode | null} */ (next);
+    place = next;
   }
 }
 
@@ -158,13 +171,16 @@ const isPersons = (element, name) =>
  * @param {any} fresh
  */
 function matchAttributes(old, fresh) {
-  for (const { name } of [...old.attributes])
-    if (!isPersons(old, name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
-  for (const { name, value } of [...fresh.attributes]) {
+  const names = fresh.getAttributeNames();
+  for (const name of names) {
     if (isPersons(old, name)) continue;
+    const value = fresh.getAttribute(name);
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
-  for (const handler of HANDLERS) if (old[handler] !== fresh[handler]) old[handler] = fresh[handler];
+  if (old.attributes.length !== names.length || names.includes('open'))
+    for (const name of old.getAttributeNames())
+      if (!isPersons(old, name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
+  matchHandlers(old, fresh);
   if (
     'value' in fresh &&
     old.nodeName !== 'BUTTON' &&
@@ -174,4 +190,16 @@ function matchAttributes(old, fresh) {
   )
     old.value = fresh.value;
   if (old.nodeName === 'INPUT' && old.checked !== fresh.checked) old.checked = fresh.checked;
+}
+
+/**
+ * @param {any} old
+ * @param {any} fresh
+ */
+function matchHandlers(old, fresh) {
+  const [had, wanted] = [handlers.get(old), handlers.get(fresh)];
+  for (const name in had) if (!wanted?.[name]) old[name] = null;
+  for (const name in wanted) old[name] = wanted[name];
+  if (wanted) handlers.set(old, wanted);
+  else if (had) handlers.delete(old);
 }

@@ -105,11 +105,28 @@ const STROKES = {
 };
 
 /**
+ * Each is drawn once and copied from then on: a page holds hundreds.
+ * @type {Map<string, SVGSVGElement>}
+ */
+const drawn = new Map();
+
+/**
  * @param {string} name
  * @param {number} [size]
  * @returns {SVGSVGElement}
  */
 export function icon(name, size = 16) {
+  const key = `${name} ${size}`;
+  const known = drawn.get(key) ?? draw(name, size);
+  drawn.set(key, known);
+  return /** @type {SVGSVGElement} */ (known.cloneNode(true));
+}
+
+/**
+ * @param {string} name
+ * @param {number} size
+ */
+function draw(name, size) {
   const svg = document.createElementNS(SVG, 'svg');
   const box = name === 'logo' ? 20 : 16;
   svg.setAttribute('viewBox', `0 0 ${box} ${box}`);

@@ -198,9 +198,8 @@ export function branchFor(now, title) {
  * @param {(text: string) => void} [kept]
  */
 function field(kind, label, value, kept) {
-  const element = /** @type {HTMLInputElement} */ (
-    h(kind, { class: 'input', 'aria-label': label, placeholder: label, rows: kind === 'textarea' ? 4 : null, value })
-  );
-  if (kept) element.oninput = () => kept(element.value);
-  return element;
+  const rows = kind === 'textarea' ? 4 : null;
+  const oninput = (/** @type {On<HTMLInputElement>} */ event) => kept?.(event.currentTarget.value);
+  const props = { class: 'input', 'aria-label': label, placeholder: label, rows, value, oninput };
+  return /** @type {HTMLInputElement} */ (h(kind, props));
 }
