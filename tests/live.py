@@ -14,6 +14,7 @@ from typing import Any, Self
 import httpx
 import msgspec
 from tests.waiting import PATIENCE
+from tests.warm import WarmProcess, can_be_warm, source
 from websockets.asyncio.client import connect
 
 from bascule.commands.audit import DATABASE, verify_file
@@ -73,7 +74,7 @@ class LiveServer:
         self.port_flag = True  # whether the port is given by a flag
         self.url = ""
         self.token = ""
-        self.process: asyncio.subprocess.Process | None = None
+        self.process: asyncio.subprocess.Process | WarmProcess | None = None
         self.output: list[str] = []
         self.hub = self._own_hub() if SPLIT and command == "up" else None
         self._client: httpx.AsyncClient | None = None
@@ -120,13 +121,7 @@ class LiveServer:
         port = self.url.rsplit(":", 1)[-1].rstrip("/") if self.url else "0"
         where = ["--port", port] if self.port_flag else []
         with open(self.folder / "stderr.txt", "ab") as stderr:  # noqa: ASYNC230 - handed to the child
-            self.process = await asyncio.create_subprocess_exec(
-                *self.under,
-                *self._command(*where, *flags),
-                env=self._environment(),
-                stdout=asyncio.subprocess.PIPE,
-                stderr=stderr,
-            )
+            self.process = await self._spawn([*where, *flags], stderr.fileno())
         assert self.process.stdout is not None
         line = (await asyncio.wait_for(self.process.stdout.readline(), PATIENCE)).decode().strip()
         if "#token=" not in line:
@@ -137,6 +132,17 @@ class LiveServer:
         if self._client is not None:
             await self._client.aclose()
         self._client = None
+
+    async def _spawn(self, flags: list[str], stderr: int) -> asyncio.subprocess.Process | WarmProcess:
+        environment = self._environment()
+        if not self.under and can_be_warm(environment):
+            return await source().start(self._words(*flags), environment, stderr)
+        return await asyncio.create_subprocess_exec(
+            *(*self.under, *self._command(*flags)),
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr,
+        )
 
     async def refused(self, *flags: str) -> tuple[int, str]:
         """Start it where it can't: the code it ended with and all it said."""
@@ -155,8 +161,10 @@ class LiveServer:
         return process.returncode or 0, said.decode()
 
     def _command(self, *flags: str) -> list[str]:
-        words = ["-m", "bascule", self.command, "--data", str(self.data), "--no-open", *flags]
-        return [sys.executable, *words]
+        return [sys.executable, "-m", "bascule", *self._words(*flags)]
+
+    def _words(self, *flags: str) -> list[str]:
+        return [self.command, "--data", str(self.data), "--no-open", *flags]
 
     def _environment(self) -> dict[str, str]:
         return {
