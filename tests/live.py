@@ -186,6 +186,7 @@ class LiveServer:
                 headers={"authorization": f"Bearer {self.token}"},
                 trust_env=False,
                 timeout=PATIENCE,
+                verify=False,  # plain HTTP: to read the list of authorities takes 40 ms
             )
         return self._client
 

@@ -75,7 +75,7 @@ def quarantine(path: Path, now: float) -> Path:
     for source, goal in zip((path, *sidecars(path)), (target, *sidecars(target)), strict=True):
         if source.exists():
             source.rename(goal)
-    _sync_directory(path.parent)
+    _sync(path.parent)
     return target
 
 
@@ -133,12 +133,15 @@ def _create(path: Path) -> None:
     os.fchmod(descriptor, 0o600)
     os.close(descriptor)
     connection = _connect(draft)
+    connection.execute("PRAGMA journal_mode = MEMORY")  # a draft that is cut off is made anew, so that
+    connection.execute("PRAGMA synchronous = OFF")  # waiting for the disk once, at its end, is enough
     connection.execute("PRAGMA auto_vacuum = NONE")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID:d}")
     migrate(connection)
     connection.close()
+    _sync(draft)
     draft.rename(path)
-    _sync_directory(path.parent)
+    _sync(path.parent)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -176,12 +179,13 @@ def _begin_wal(connection: sqlite3.Connection, path: Path) -> StorageFailed | No
         if problem is None:
             raise
         return problem  # what is stored can still be read
-    _sync_directory(path.parent)
+    _sync(path.parent)
     return None
 
 
-def _sync_directory(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _sync(path: Path) -> None:
+    """Wait until a file, or a folder's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
