@@ -57,7 +57,7 @@ bench: $(VENV)/.dev ## Measure (BENCH=relay, figures go to docs/benchmarks.md)
 	@PYTHONPATH=. $(PY) bench/$(BENCH).py $(ARGS)
 
 chaos: $(VENV)/.dev ## Kill the server KILLS=100 times while sessions stream
-	@CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 tests/chaos $(ARGS)
+	@SCHEDULES=10000 CHAOS_KILLS=$(KILLS) $(PY) -m pytest -n 0 --timeout 3600 tests/chaos tests/link/test_simulator.py $(ARGS)
 
 terminals: $(VENV)/.dev ## Launch into every terminal that Debian has, on a screen without a monitor (installs them if it may)
 	@sh .ci/desktop all

@@ -26,8 +26,8 @@ PASSING = """() => {
   new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
 }"""
 TURN = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
-# Tests run as root in containers, where Chromium's own sandbox can't start. A page of a test lives for seconds: to
-# compile it well costs a quarter of all it costs, and never pays.
+# Tests run as root in containers, where Chromium's own sandbox can't start. A page of a test lives for seconds:
+# to compile it well is a quarter of its cost, and never pays.
 FLAGS = ("--no-sandbox", "--disable-dev-shm-usage", "--js-flags=--no-opt --no-maglev --single-threaded")
 expect.set_options(timeout=PATIENCE_MS)
 

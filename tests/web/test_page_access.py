@@ -26,14 +26,18 @@ SIDEBAR = ["#side", ".bottom-bar"]
 SIDEBAR_SCREENS = ("start", "list", "project-add", "empty")
 
 
-async def findings(tab: Tab, without: list[str]) -> list[str]:
-    """What axe says of the page and of the transcript in view."""
+async def findings(tab: Tab, without: list[str], look: str, seen: set[tuple[str, str]]) -> list[str]:
+    """What axe says of the page and of the transcript in view, where that was not seen just so before."""
     shown = await tab.page.locator("#well iframe:not(.away):visible").all()
     frames = [tab.page.main_frame]
     for one in shown:
         handle = await one.element_handle()
         frame = await handle.content_frame() if handle else None
-        if frame is not None:
+        if frame is None:
+            continue
+        shape = (look, await frame.evaluate("document.body.innerHTML"))
+        if shape not in seen:
+            seen.add(shape)
             frames.append(frame)
     found: list[str] = []
     for frame in frames:
@@ -59,13 +63,16 @@ HEADINGS = "[...document.querySelectorAll('h1')].filter((one) => one.checkVisibi
 LOOKS = ((("dark", DESKTOP), ("light", PHONE)), (("light", DESKTOP), ("dark", PHONE)))
 
 
-async def look_over(tab: Tab, name: str, without: list[str], looks: Any) -> list[str]:
+async def look_over(
+    tab: Tab, name: str, without: list[str], looks: Any, seen: set[tuple[str, str]]
+) -> list[str]:
     found: list[str] = []
     for theme, size in looks:
         await tab.page.emulate_media(color_scheme=theme)
         await tab.page.set_viewport_size(size)
-        where = f"{name} {theme} {size['width']}"
-        found += [f"{where} {one}" for one in await findings(tab, without)]
+        look = f"{theme} {size['width']}"
+        where = f"{name} {look}"
+        found += [f"{where} {one}" for one in await findings(tab, without, look, seen)]
         if await tab.page.evaluate(HEADINGS) > 1:
             found.append(f"{where} has two first headings")
         if size is PHONE:
@@ -123,6 +130,7 @@ async def test_axe_finds_nothing_serious_in_any_part_of_the_settings(
     tmp_path: Path, browser: Browser
 ) -> None:
     found: list[str] = []
+    seen: set[tuple[str, str]] = set()
     async with lantern(tmp_path) as hub:
         tab = await open_tab(
             browser, hub.url, hub.tokens["Mira"], path="/settings/general", reduced_motion="reduce"
@@ -132,7 +140,7 @@ async def test_axe_finds_nothing_serious_in_any_part_of_the_settings(
             await walk_on(tab, hub, path)
             await tab.page.locator(f".settings-body[data-key={path.rsplit('/', 1)[1]}]").wait_for()
             await act(tab, hub)
-            found += await look_over(tab, name, SIDEBAR, LOOKS[number % 2])
+            found += await look_over(tab, name, SIDEBAR, LOOKS[number % 2], seen)
         assert tab.errors == []
     assert found == [], "\n".join(found)
 
@@ -145,6 +153,7 @@ async def test_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_smal
 ) -> None:
     """Each screen is reached once, then seen both ways."""
     found: list[str] = []
+    seen: set[tuple[str, str]] = set()
     first, *others = WALKS[walk]
     async with lantern(tmp_path) as hub:
         tab = await opened(browser, hub, first, LOOKS[0][0][0])
@@ -154,7 +163,7 @@ async def test_axe_finds_nothing_serious_on_any_screen_and_no_phone_meets_a_smal
                 await walk_on(tab, hub, path)
             await act(tab, hub)
             without = [] if name in SIDEBAR_SCREENS else SIDEBAR
-            found += await look_over(tab, name, without, LOOKS[number % 2])
+            found += await look_over(tab, name, without, LOOKS[number % 2], seen)
             assert tab.errors == [], name
     assert found == [], "\n".join(found)
 
@@ -169,7 +178,7 @@ async def test_axe_finds_nothing_serious_on_a_screen_that_needs_a_page_of_its_ow
         looks = LOOKS[ALONE.index(name) % 2]
         tab = await opened(browser, hub, name, looks[0][0])
         await SCREENS[name][2](tab, hub)
-        found = await look_over(tab, name, [] if name in SIDEBAR_SCREENS else SIDEBAR, looks)
+        found = await look_over(tab, name, [] if name in SIDEBAR_SCREENS else SIDEBAR, looks, set())
         assert tab.errors == []
     assert found == [], "\n".join(found)
 
