@@ -26,7 +26,7 @@ PASSING = """() => {
   new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
 }"""
 TURN = "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
-# Tests run as root in containers, where Chromium's own sandbox can't start. A page of a test lives for seconds:
+# Tests run as root in containers, where Chromium's own sandbox can't start. A page lives for seconds there:
 # to compile it well is a quarter of its cost, and never pays.
 FLAGS = ("--no-sandbox", "--disable-dev-shm-usage", "--js-flags=--no-opt --no-maglev --single-threaded")
 expect.set_options(timeout=PATIENCE_MS)
