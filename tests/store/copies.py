@@ -7,7 +7,7 @@ from tests.store.logs import AT
 
 from bascule.model.codec import encode_logged
 from bascule.model.events import AnyEvent, SessionStarted
-from bascule.store.base import EventStore
+from bascule.store.protocols import Log
 
 LAPTOP = "laptop"
 BEGUN = SessionStarted("demo", "stream_json", "/home/ana", "ana", device=LAPTOP)
@@ -17,7 +17,7 @@ def as_rows(events: Sequence[AnyEvent], first: int = 1) -> list[bytes]:
     return [encode_logged(seq, AT, event) for seq, event in enumerate(events, first)]
 
 
-async def log_hash(store: EventStore, session_id: str) -> str:
+async def log_hash(store: Log, session_id: str) -> str:
     """Of a whole log, with the numbers of its rows."""
     digest = sha256()
     for seq, body in await store.read(session_id, 0, 1 << 30):

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-from bascule.store.base import Committed, EventStore, Row
+from bascule.store.base import Committed, Row
+from bascule.store.protocols import Log
 
 
-async def follow(store: EventStore, session_id: str, after: int = 0) -> AsyncGenerator[list[Row], None]:
+async def follow(store: Log, session_id: str, after: int = 0) -> AsyncGenerator[list[Row], None]:
     """Every row after `after`, in order, once. It listens before it reads, so no commit falls between."""
     changed = asyncio.Event()
 

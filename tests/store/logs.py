@@ -37,7 +37,8 @@ from bascule.model.events import (
     TurnEnded,
 )
 from bascule.store import search_index
-from bascule.store.base import Batch, EventStore, Row
+from bascule.store.base import Batch, Row
+from bascule.store.protocols import Log
 
 AT = "2027-01-15T08:00:00.000Z"
 STARTED = SessionStarted("demo", "stream_json", "/home/ana", "ana")
@@ -68,13 +69,11 @@ def step(first_seq: int, *events: AnyEvent, session_id: str = "s1", at: str = AT
     return Batch(session_id, first_seq, at, list(events), **more)  # type: ignore[arg-type]
 
 
-async def begin(store: EventStore, session_id: str = "s1") -> None:
+async def begin(store: Log, session_id: str = "s1") -> None:
     await store.append(step(1, STARTED, session_id=session_id))
 
 
-async def append_all(
-    store: EventStore, events: Sequence[AnyEvent], session_id: str = "s1", size: int = 7
-) -> None:
+async def append_all(store: Log, events: Sequence[AnyEvent], session_id: str = "s1", size: int = 7) -> None:
     """Events from number 1 on, in steps of `size`, all in flight together."""
     waiting = [
         store.append(step(start + 1, *events[start : start + size], session_id=session_id))

@@ -5,7 +5,6 @@ A test class inherits `ReplicaConformance` and brings the fixture `opener`, whic
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Protocol
 
 import pytest
 from tests.store.copies import BEGUN, LAPTOP, as_rows
@@ -14,13 +13,8 @@ from tests.store.logs import STARTED, asked, begin, numbers, opened, step, text
 from bascule.model.errors import Diverged, InvalidInput, OwnerMismatch, StoreConflict
 from bascule.model.events import AnyEvent, EntryClosed, PromptSent, SessionStarted
 from bascule.store import taking_in
-from bascule.store.base import Committed, EventStore
-from bascule.store.replication import ReplicaStore
-
-
-class HubStore(EventStore, ReplicaStore, Protocol):
-    """Both halves of what a hub asks of its store."""
-
+from bascule.store.base import Committed
+from bascule.store.protocols import HubStore
 
 Open = Callable[[], Awaitable[HubStore]]
 TURN = [BEGUN, PromptSent("p1", "find the heron", "ana"), opened(), text("a heron "), EntryClosed("e")]

@@ -224,7 +224,7 @@ async def test_who_watches_is_told_of_each_commit_with_records(store: SqliteStor
 
 async def test_a_record_of_a_step_without_events_is_synced_while_a_hub_copies(store: SqliteStore) -> None:
     synced: list[bool | None] = []
-    store.watch_audit(lambda: synced.append(store._writer._full_sync))  # pyright: ignore[reportPrivateUsage]
+    store.watch_audit(lambda: synced.append(store.engine.full_sync))
     await store.append(step(1, STARTED, audit=[AuditRecord("input", "ana")]))
     release = await store.need_synced_rows()
     await store.append(step(2, audit=[AuditRecord("input", "ana")]))

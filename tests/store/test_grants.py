@@ -106,7 +106,7 @@ async def test_a_revocation_that_could_not_be_stored_holds_and_can_be_repeated(
         await book.revoke("phone")
     assert book.authenticate(secret) is None
     assert [one.id for one in book.list()] == [grant.id]
-    store._writer._connection.execute("PRAGMA query_only = OFF")  # pyright: ignore[reportPrivateUsage]
+    store.engine.connection.execute("PRAGMA query_only = OFF")
     await store.writable()
     assert len(await book.revoke("phone")) == 1
     assert book.list() == []

@@ -24,7 +24,8 @@ from bascule.model.events import (
 )
 from bascule.store import schema, search_index
 from bascule.store.base import SearchHit
-from bascule.store.search import expression, snippet, terms_of
+from bascule.store.fts_words import expression
+from bascule.store.search import snippet, terms_of
 from bascule.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.anyio

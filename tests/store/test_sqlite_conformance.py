@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.store.conformance import Open, StoreConformance
+from tests.store.conformance import DaemonConformance, Open
 from tests.store.conftest import Clock, Opener
 from tests.store.logs import AT, encoded, folded, opened, random_log, step, text
 
@@ -22,7 +22,7 @@ from bascule.store.sqlite import SqliteStore
 pytestmark = pytest.mark.anyio
 
 
-class TestSqliteStore(StoreConformance):
+class TestSqliteStore(DaemonConformance):
     @pytest.fixture
     def opener(self, open_store: Opener) -> Open:
         return open_store

@@ -57,7 +57,7 @@ async def test_a_full_database_refuses_keeps_reading_and_goes_on_by_itself(store
     await _is_sound(store, head)
     assert (await store.page("s1")).seq == head
     # The problem keeps the writer from its own connection, so the limit is lifted behind its back.
-    store._writer._connection.execute("PRAGMA max_page_count = 1000000")  # pyright: ignore[reportPrivateUsage]
+    store.engine.connection.execute("PRAGMA max_page_count = 1000000")
     async with asyncio.timeout(PATIENCE):
         await store.writable()
     assert store.storage_problem is None
@@ -84,7 +84,7 @@ async def test_a_step_behind_a_lost_one_is_told_of_the_disk_even_when_there_is_r
     await begin(store)
     await _limit_pages(store, 60)
     head = await _fill(store)
-    store._writer._connection.execute("PRAGMA max_page_count = 1000000")  # pyright: ignore[reportPrivateUsage]
+    store.engine.connection.execute("PRAGMA max_page_count = 1000000")
     async with asyncio.timeout(PATIENCE):
         await store.writable()
     with pytest.raises(StorageFull):
@@ -126,7 +126,7 @@ async def test_a_disk_that_may_not_be_written_is_never_promised_anything(store: 
         await store.append(step(2, text()))
     assert store.storage_problem is not None
     assert numbers(await store.read("s1", 0)) == [1]
-    store._writer._connection.execute("PRAGMA query_only = OFF")  # pyright: ignore[reportPrivateUsage]
+    store.engine.connection.execute("PRAGMA query_only = OFF")
     async with asyncio.timeout(PATIENCE):
         await store.writable()
     await store.append(step(2, text()))

@@ -341,7 +341,7 @@ async def test_own_rows_wait_for_the_disk_only_while_somebody_relies_on_it(store
     modes: list[int] = []
 
     def look(commit: Committed) -> None:
-        modes.append(store._writer._full_sync or 0)  # pyright: ignore[reportPrivateUsage]
+        modes.append(store.engine.full_sync or 0)
 
     store.listen(look)
     await begin(store)

@@ -27,7 +27,8 @@ from bascule.session.live import LiveSession
 from bascule.session.outbox import ANSWER
 from bascule.session.serving import Services
 from bascule.session.shared_process import MAX_WRITE_ID, on_the_line
-from bascule.store.base import EventStore, ResumePoint
+from bascule.store.base import ResumePoint
+from bascule.store.protocols import DaemonStore
 from bascule.transport.words import SessionState
 
 log = logging.getLogger(__name__)
@@ -58,7 +59,7 @@ class Over:
 class Adopter:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         sessions: LiveSessions,
         launcher: Launching,
         services: Services,

@@ -53,9 +53,10 @@ from bascule.model.commands import Actor, Envelope, ResumeSession
 from bascule.model.errors import BasculeError, DeviceOffline, StorageFull
 from bascule.model.faults import report
 from bascule.model.settings import Settings
-from bascule.store.base import Committed, EventStore
+from bascule.store.base import Committed
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.limits import LimitsBook
+from bascule.store.protocols import DaemonStore
 from bascule.store.rules import RuleBook
 
 log = logging.getLogger(__name__)
@@ -66,7 +67,7 @@ class Host:
 
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         rules: RuleBook,
         comparisons: ComparisonBook,
         launcher: Launching,

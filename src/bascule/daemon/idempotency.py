@@ -11,7 +11,8 @@ from msgspec import Struct, structs
 from bascule.model.codec import encode
 from bascule.model.commands import Command, Envelope, SessionCommand, StartSession
 from bascule.model.errors import KeyReused
-from bascule.store.base import EventStore, StoredReply
+from bascule.store.base import StoredReply
+from bascule.store.protocols import DaemonStore
 
 AnyEnvelope = Envelope[SessionCommand[Any]]
 
@@ -31,7 +32,7 @@ def scoped(envelope: AnyEnvelope) -> str:
 
 
 class IdempotencyKeys:
-    def __init__(self, store: EventStore) -> None:
+    def __init__(self, store: DaemonStore) -> None:
         self._store = store
         self._under_way: dict[str, tuple[str, asyncio.Future[bytes]]] = {}
         self._looking: dict[str, asyncio.Future[None]] = {}  # the last look-up for each session

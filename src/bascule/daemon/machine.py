@@ -39,8 +39,9 @@ from bascule.model.commands import Done, Envelope
 from bascule.model.errors import LimitReached, StorageFailed
 from bascule.model.settings import Settings
 from bascule.session.ending import STORE_SECONDS
-from bascule.store.base import AuditRecord, EventStore
+from bascule.store.base import AuditRecord
 from bascule.store.limits import LimitsBook
+from bascule.store.protocols import DaemonStore
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ log = logging.getLogger(__name__)
 class Machine:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         sessions: LiveSessions,
         launcher: Launching,
         states: AgentStates,

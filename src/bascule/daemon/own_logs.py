@@ -17,7 +17,6 @@ from bascule.store.base import (
     Conversation,
     Devices,
     Edited,
-    EventStore,
     FoundSession,
     Listener,
     Page,
@@ -30,12 +29,13 @@ from bascule.store.base import (
     StoredReply,
     Usage,
 )
+from bascule.store.protocols import DaemonStore
 
 
-class OwnLogs(EventStore):
+class OwnLogs(DaemonStore):
     """Sessions whose log names no machine are older, and of this one."""
 
-    def __init__(self, store: EventStore, device: str) -> None:
+    def __init__(self, store: DaemonStore, device: str) -> None:
         self._store = store
         self._devices = own_devices(device)
         self.epoch = store.epoch

@@ -46,13 +46,13 @@ from bascule.session.ledger import Ledger
 from bascule.session.repeated_answers import is_repeated
 from bascule.session.supervisor import Supervisor
 from bascule.session.terminal import TerminalSupervisor
-from bascule.store.base import EventStore
+from bascule.store.protocols import DaemonStore
 
 
 class SessionCommands:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         sessions: LiveSessions,
         launcher: Launching,
         starter: Starter,

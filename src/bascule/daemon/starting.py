@@ -33,7 +33,8 @@ from bascule.session.queueing import check_prompt, images_of
 from bascule.session.reviving import COULD_NOT_CONNECT
 from bascule.session.serving import Services
 from bascule.session.supervisor import Supervisor, new_id
-from bascule.store.base import EventStore, StoredReply
+from bascule.store.base import StoredReply
+from bascule.store.protocols import DaemonStore
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ BEGINNING = 200  # of a log: its agent was ready within so many entries
 class Starter:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         sessions: LiveSessions,
         launcher: Launching,
         device: Device,

@@ -15,7 +15,8 @@ from bascule.model.errors import NotSupported, StoreDamaged
 from bascule.model.events import AgentSpawned, AnyEvent, Note, SessionReady, TitleChanged
 from bascule.session.agent import Exit
 from bascule.session.ledger import Ledger
-from bascule.store.base import AuditRecord, EventStore
+from bascule.store.base import AuditRecord
+from bascule.store.protocols import DaemonStore
 from bascule.transport.words import About, SessionState
 
 NOTE = (
@@ -33,7 +34,7 @@ NOT_READY = "Its agent was not ready yet when its log was lost, so nobody can te
 class TakingUp:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         sessions: LiveSessions,
         launcher: Launching,
         adopter: Adopter,

@@ -27,7 +27,8 @@ from bascule.model.codec import timestamp
 from bascule.model.commands import Actor, Envelope
 from bascule.model.errors import AgentFailed, CallerError
 from bascule.session.agent import Exit
-from bascule.store.base import AuditRecord, EventStore
+from bascule.store.base import AuditRecord
+from bascule.store.protocols import DaemonStore
 from bascule.transport.errors import KeeperError, KeeperGone
 from bascule.transport.position import Position
 from bascule.transport.spool import put_aside
@@ -69,7 +70,7 @@ class Unlogged:
 
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         sessions: LiveSessions,
         taking_up: TakingUp,
         data: Path,

@@ -64,11 +64,11 @@ from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
 from bascule.store.answers import AnswerBook
-from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
+from bascule.store.protocols import HubStore
 from bascule.store.replication import ReplicaStore
 
 ANSWERS_CHANGED = encode({"type": "answers:changed"})
@@ -107,7 +107,7 @@ def operation_table() -> Table:
 
 def build_app(
     *,
-    store: EventStore,
+    store: HubStore,
     grants: GrantBook,
     projects: ProjectBook,
     prompts: PromptBook,

@@ -23,11 +23,11 @@ from bascule.link.tunnels import TunnelControl
 from bascule.link.uplink import UplinkControl
 from bascule.model.codec import encode
 from bascule.model.settings import Settings
-from bascule.store.base import EventStore
 from bascule.store.grants import GrantBook
 from bascule.store.limits import LimitsBook
 from bascule.store.projects import ProjectBook
 from bascule.store.prompts import PromptBook
+from bascule.store.protocols import HubStore
 from bascule.store.replication import ReplicaStore
 
 LINK_COMMAND = "bascule trust generate --role owner browser"
@@ -35,7 +35,7 @@ LINK_COMMAND = "bascule trust generate --role owner browser"
 
 @dataclass(frozen=True, kw_only=True)
 class Hub:
-    store: EventStore
+    store: HubStore
     grants: GrantBook
     switchboard: Switchboard
     answers: WaitingAnswers

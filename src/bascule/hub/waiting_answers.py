@@ -29,8 +29,9 @@ from bascule.policy.answer_checks import (
     question_answer,
 )
 from bascule.store.answers import AnswerBook, AnswerState, WaitingAnswer
-from bascule.store.base import AuditRecord, EventStore
+from bascule.store.base import AuditRecord
 from bascule.store.grants import Grant, GrantBook
+from bascule.store.protocols import HubStore
 
 log = logging.getLogger("bascule.hub")
 
@@ -60,7 +61,7 @@ class WaitingAnswers:
         self,
         board: Switchboard,
         book: AnswerBook,
-        store: EventStore,
+        store: HubStore,
         grants: GrantBook,
         *,
         allow_seconds: float,

@@ -59,10 +59,11 @@ from bascule.session.queueing import (
 from bascule.session.reasons import reason_as_message
 from bascule.session.repeated_answers import is_repeated, reply_to
 from bascule.session.supervisor import Supervisor, new_id
-from bascule.store.base import AuditAction, AuditRecord, EventStore, StoredReply
+from bascule.store.base import AuditAction, AuditRecord, StoredReply
+from bascule.store.protocols import DaemonStore
 
 
-async def carry_out(supervisor: Supervisor, envelope: Envelope[LiveCommand], store: EventStore) -> Done:
+async def carry_out(supervisor: Supervisor, envelope: Envelope[LiveCommand], store: DaemonStore) -> Done:
     """Returns once the facts would survive a power cut."""
     if supervisor.ledger.storage_full:
         problem = store.storage_problem or "The disk takes nothing just now."
@@ -135,7 +136,7 @@ async def _send(
 
 
 async def _answer(
-    supervisor: Supervisor, command: AnswerPermission | AnswerQuestion, by: Actor, store: EventStore
+    supervisor: Supervisor, command: AnswerPermission | AnswerQuestion, by: Actor, store: DaemonStore
 ) -> None:
     request = await _find(supervisor, command.request_id, store)
     try:
@@ -191,7 +192,7 @@ async def _answer_question(
     await supervisor.ledger.answer(committed)
 
 
-async def _find(supervisor: Supervisor, request_id: str, store: EventStore) -> RequestRecord | None:
+async def _find(supervisor: Supervisor, request_id: str, store: DaemonStore) -> RequestRecord | None:
     """The request: from memory while it can be answered, else from the store, to say why not.
 
     Nothing may be awaited between this look-up and the answer, so an open one is never read from the store.

@@ -16,7 +16,8 @@ from bascule.model.events import AnyEvent
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import Pending, RequestRecord, RequestState, SessionRecord, Write
 from bascule.model.session_fold import NO_RECORD_CHANGE, SessionFold
-from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, StoredReply
+from bascule.store.base import AuditRecord, Batch, ResumePoint, StoredReply
+from bascule.store.protocols import DaemonStore
 
 SETTLED: frozenset[RequestState] = frozenset({"delivered", "confirmed", "withdrawn"})
 SETTLED_KEPT = 256  # settled requests remembered, to tell a second answer who was first
@@ -57,7 +58,7 @@ class Ledger:
     """
 
     def __init__(
-        self, store: EventStore, point: ResumePoint, clock: Callable[[], float], *, once: bool = False
+        self, store: DaemonStore, point: ResumePoint, clock: Callable[[], float], *, once: bool = False
     ) -> None:
         self._fold = SessionFold(point.record, point.pending, point.requests)
         self.record = self._fold.record
@@ -72,7 +73,7 @@ class Ledger:
 
     @classmethod
     def new(
-        cls, store: EventStore, session_id: str, clock: Callable[[], float], *, once: bool = False
+        cls, store: DaemonStore, session_id: str, clock: Callable[[], float], *, once: bool = False
     ) -> "Ledger":
         record = SessionRecord(session_id=session_id)
         return cls(store, ResumePoint(record, Pending(), 0, 0, None, [], []), clock, once=once)

@@ -5,7 +5,8 @@ import hashlib
 from bascule.model.codec import encode
 from bascule.model.commands import Actor, AnswerPermission, AnswerQuestion, Done
 from bascule.model.records import RequestRecord
-from bascule.store.base import EventStore, StoredReply
+from bascule.store.base import StoredReply
+from bascule.store.protocols import DaemonStore
 
 AnyAnswer = AnswerPermission | AnswerQuestion
 
@@ -18,7 +19,7 @@ def reply_to(command: AnyAnswer, by: Actor, request: RequestRecord) -> StoredRep
 
 
 async def is_repeated(
-    store: EventStore, command: AnyAnswer, by: Actor, request: RequestRecord | None
+    store: DaemonStore, command: AnyAnswer, by: Actor, request: RequestRecord | None
 ) -> bool:
     """Whether this request was answered by the same grant, and with the same decision."""
     if request is None or not by.grant_id:

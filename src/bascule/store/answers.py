@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Iterable
 from typing import Any, get_args
 
@@ -14,7 +13,8 @@ from bascule.model.codec import encode
 from bascule.model.commands import Actor
 from bascule.model.records import AnswerState
 from bascule.store.base import AuditRecord
-from bascule.store.sqlite import SqliteStore
+from bascule.store.connection import Connection
+from bascule.store.protocols import BookStore
 from bascule.store.transaction import Transaction
 
 log = logging.getLogger(__name__)
@@ -55,12 +55,12 @@ class WaitingAnswer(Struct, frozen=True):
 class AnswerBook:
     """In memory, too: what waits must be at hand the moment its machine says hello."""
 
-    def __init__(self, store: SqliteStore, answers: Iterable[WaitingAnswer]) -> None:
+    def __init__(self, store: BookStore, answers: Iterable[WaitingAnswer]) -> None:
         self._store = store
         self._answers = {one.id: one for one in answers}
 
     @classmethod
-    async def open(cls, store: SqliteStore) -> "AnswerBook":
+    async def open(cls, store: BookStore) -> "AnswerBook":
         return cls(store, await store.query(_load))
 
     def all(self) -> list[WaitingAnswer]:
@@ -131,7 +131,7 @@ def _values(answer: WaitingAnswer) -> tuple[object, ...]:
     return tuple((columns | {"by": encode(answer.by)}).values())
 
 
-def _load(connection: sqlite3.Connection) -> list[WaitingAnswer]:
+def _load(connection: Connection) -> list[WaitingAnswer]:
     rows = (dict(zip(COLUMNS, values, strict=True)) for values in connection.execute(ALL))
     return [_answer(columns) for columns in rows if columns["state"] in get_args(AnswerState)]
 

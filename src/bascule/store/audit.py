@@ -1,6 +1,5 @@
 """The audit log: who did what, in a hash chain, so that a changed record is detected."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from msgspec import Struct
 
 from bascule.model.codec import encode
 from bascule.store.base import AuditCheck, AuditRecord
+from bascule.store.connection import Connection
 
 FIRST = "0" * 64
 _HEAD = "SELECT n, hash FROM audit ORDER BY n DESC LIMIT 1"
@@ -58,7 +58,7 @@ def chained(prev_hash: str, body: bytes) -> str:
 class AuditChain:
     """The writer's end of the chain."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._head: tuple[int, str] | None = None
 
@@ -82,7 +82,7 @@ class AuditChain:
         self._head = (n, before)
 
 
-def lines(connection: sqlite3.Connection, after: int, limit: int) -> list[bytes]:
+def lines(connection: Connection, after: int, limit: int) -> list[bytes]:
     """Some of the export, one JSON object a line, without the line ends."""
     return as_lines(connection.execute(_WALK, (after, limit)))
 
@@ -91,7 +91,7 @@ def as_lines(rows: Iterable[tuple[int, bytes, str, str]]) -> list[bytes]:
     return [encode(AuditLine(msgspec.Raw(body), before, own)) for _, body, before, own in rows]
 
 
-def rows_after(connection: sqlite3.Connection, after: int, limit: int, size: int) -> list[SentRecord]:
+def rows_after(connection: Connection, after: int, limit: int, size: int) -> list[SentRecord]:
     """Records to send to a hub, of about `size` bytes; one larger comes alone.
 
     They go as they are, also those that somebody changed: it is the hub that says so.
@@ -115,13 +115,13 @@ def _text(value: object) -> str:
     return _bytes(value).decode(errors="replace")
 
 
-def hash_at(connection: sqlite3.Connection, n: int) -> str | None:
+def hash_at(connection: Connection, n: int) -> str | None:
     """The hash of one record; None when there is none. Number 0 stands before the first."""
     row = (FIRST,) if n == 0 else connection.execute(_HASH, (n,)).fetchone()
     return None if row is None else _text(row[0])
 
 
-def verify(connection: sqlite3.Connection) -> AuditCheck:
+def verify(connection: Connection) -> AuditCheck:
     """Walk the whole chain; says how many records hold, and the first that does not."""
     walked = walk(_walk(connection))
     n, own = walked.checked, walked.head
@@ -146,7 +146,7 @@ def walk(rows: Iterable[tuple[int, bytes, str, str]]) -> AuditCheck:
     return AuditCheck(n, own)
 
 
-def _trace(connection: sqlite3.Connection) -> str:
+def _trace(connection: Connection) -> str:
     """Other evidence that the server was used, if the audit log is empty. Every start adds a record."""
     oldest = [row[0] for archived in (0, 1) for row in connection.execute(_OLDEST, (archived,))]
     if oldest:
@@ -154,7 +154,7 @@ def _trace(connection: sqlite3.Connection) -> str:
     return "it has grants" if connection.execute(_ANY_GRANT).fetchone() else ""
 
 
-def _walk(connection: sqlite3.Connection) -> Iterator[tuple[int, bytes, str, str]]:
+def _walk(connection: Connection) -> Iterator[tuple[int, bytes, str, str]]:
     after = 0
     while block := connection.execute(_WALK, (after, _BLOCK)).fetchall():
         yield from block

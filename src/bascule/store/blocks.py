@@ -1,8 +1,9 @@
 """Writes many rows with few statements: it takes half the time, and one switch between threads per block."""
 
-import sqlite3
 from collections.abc import Sequence
 from itertools import chain
+
+from bascule.store.connection import Connection
 
 BLOCK = 64
 
@@ -16,9 +17,7 @@ def block_of(statement: str, columns: int) -> str:
     return statement.replace(row, ", ".join([row] * BLOCK))
 
 
-def write_rows(
-    connection: sqlite3.Connection, one: str, block: str, rows: Sequence[tuple[Value, ...]]
-) -> None:
+def write_rows(connection: Connection, one: str, block: str, rows: Sequence[tuple[Value, ...]]) -> None:
     """`one` is the statement for a single row, `block` the same for `BLOCK` of them."""
     whole = len(rows) - len(rows) % BLOCK
     for start in range(0, whole, BLOCK):

@@ -1,7 +1,5 @@
 """Stored comparisons: their sessions, their work trees, and which result was kept."""
 
-import sqlite3
-
 import msgspec
 
 from bascule.model.codec import encode
@@ -9,8 +7,9 @@ from bascule.model.commands import Actor
 from bascule.model.comparisons import Comparison
 from bascule.model.errors import CallerError, StoreDamaged
 from bascule.store.base import AuditRecord
+from bascule.store.connection import Connection
+from bascule.store.protocols import BookStore
 from bascule.store.rows import check, checksum
-from bascule.store.sqlite import SqliteStore
 from bascule.store.transaction import Transaction
 
 ALL = "SELECT id, body, crc FROM comparisons ORDER BY n DESC LIMIT ?"
@@ -31,7 +30,7 @@ class ComparisonNotFound(CallerError):
 class ComparisonBook:
     """Over the same database as the logs; every change is on disk before it is reported."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: BookStore) -> None:
         self._store = store
 
     async def list(self) -> "list[Comparison]":
@@ -77,7 +76,7 @@ class ComparisonBook:
         await self._store.transact(write)
 
 
-def _all(connection: sqlite3.Connection) -> tuple[list[Comparison], list[StoreDamaged]]:
+def _all(connection: Connection) -> tuple[list[Comparison], list[StoreDamaged]]:
     sound: list[Comparison] = []
     damaged: list[StoreDamaged] = []
     for values in connection.execute(ALL, (MAX_LISTED,)):
@@ -88,7 +87,7 @@ def _all(connection: sqlite3.Connection) -> tuple[list[Comparison], list[StoreDa
     return sound, damaged
 
 
-def _one(connection: sqlite3.Connection, statement: str, value: str) -> Comparison | None:
+def _one(connection: Connection, statement: str, value: str) -> Comparison | None:
     values = connection.execute(statement, (value,)).fetchone()
     return None if values is None else _decoded(*values)
 

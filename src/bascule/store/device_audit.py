@@ -4,7 +4,6 @@ What does not follow is kept out, and the copy is marked as broken there. Nothin
 changed: a machine with another chain than was copied gets a new one beside it.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 from bascule.store import audit
 from bascule.store.audit import FIRST, SentRecord, chained
 from bascule.store.base import AuditCheck
+from bascule.store.connection import Connection
 
 MAX_CHAINS = 16  # of one machine
 MAX_BODY = 1024 * 1024
@@ -69,19 +69,19 @@ class _Record(Struct, frozen=True):
     record: dict[str, Any]
 
 
-def last_chain(connection: sqlite3.Connection, device: str) -> DeviceChain | None:
+def last_chain(connection: Connection, device: str) -> DeviceChain | None:
     """The one that the machine sends now."""
     row = connection.execute(LAST, (device,)).fetchone()
     return None if row is None else DeviceChain(*row)
 
 
-def chains(connection: sqlite3.Connection) -> list[DeviceChain]:
+def chains(connection: Connection) -> list[DeviceChain]:
     """Of all machines, the oldest of each first."""
     return [DeviceChain(*row) for row in connection.execute(CHAINS)]
 
 
 def take_in(
-    connection: sqlite3.Connection, device: str, first: int, rows: list[SentRecord], at: str, *, anew: bool
+    connection: Connection, device: str, first: int, rows: list[SentRecord], at: str, *, anew: bool
 ) -> TakenAudit:
     """Add records up to the first that is not as it should be."""
     copy = last_chain(connection, device) or DeviceChain(device, 1, at, at)
@@ -106,7 +106,7 @@ def take_in(
 
 
 def _refuse(
-    connection: sqlite3.Connection, copy: DeviceChain, number: int, fault: str, *, began: bool = False
+    connection: Connection, copy: DeviceChain, number: int, fault: str, *, began: bool = False
 ) -> TakenAudit:
     """Mark the copy as broken at this record, which is kept out."""
     marked = copy._replace(broken_at=number, fault=fault)
@@ -114,7 +114,7 @@ def _refuse(
     return TakenAudit(marked, fault, began)
 
 
-def _fault(connection: sqlite3.Connection, chain: DeviceChain, number: int, row: SentRecord) -> str:
+def _fault(connection: Connection, chain: DeviceChain, number: int, row: SentRecord) -> str:
     if number <= chain.n:
         held = connection.execute(HELD, (chain.device, chain.chain, number)).fetchone()
         return "" if held is not None and SentRecord(*held) == row else OTHER
@@ -137,9 +137,7 @@ def _not_a_record(number: int, body: bytes) -> str:
     return "" if said == number else f"it says that it is record {said}"
 
 
-def lines(
-    connection: sqlite3.Connection, device: str, chain: int | None, after: int, limit: int
-) -> list[bytes]:
+def lines(connection: Connection, device: str, chain: int | None, after: int, limit: int) -> list[bytes]:
     """Some of a copy, as lines of the export; of the chain that the machine sends now unless one is named."""
     if chain is None:
         last = last_chain(connection, device)
@@ -147,7 +145,7 @@ def lines(
     return audit.as_lines(connection.execute(WALK, (device, chain, after, limit)))
 
 
-def verify(connection: sqlite3.Connection, chain: DeviceChain) -> AuditCheck:
+def verify(connection: Connection, chain: DeviceChain) -> AuditCheck:
     """Walk a copy; says how many of its records hold, and the first that does not."""
     walked = audit.walk(_records(connection, chain))
     if walked.bad is None and (walked.checked, walked.head) != (chain.n, chain.hash):
@@ -157,12 +155,12 @@ def verify(connection: sqlite3.Connection, chain: DeviceChain) -> AuditCheck:
     return walked
 
 
-def parted_at(connection: sqlite3.Connection, chain: DeviceChain) -> int | None:
+def parted_at(connection: Connection, chain: DeviceChain) -> int | None:
     """The first record of this chain that the machine's next chain has not, or has another one for."""
     return connection.execute(PARTED, (chain.device, chain.chain)).fetchone()[0]
 
 
-def _records(connection: sqlite3.Connection, chain: DeviceChain) -> Iterator[tuple[int, bytes, str, str]]:
+def _records(connection: Connection, chain: DeviceChain) -> Iterator[tuple[int, bytes, str, str]]:
     after = 0
     while block := connection.execute(WALK, (chain.device, chain.chain, after, BLOCK)).fetchall():
         yield from block

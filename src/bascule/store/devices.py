@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,7 +13,8 @@ from bascule.model.codec import encode, timestamp
 from bascule.model.commands import Actor
 from bascule.model.errors import CallerError
 from bascule.store.base import AuditRecord
-from bascule.store.sqlite import SqliteStore
+from bascule.store.connection import Connection
+from bascule.store.protocols import BookStore
 from bascule.store.transaction import Transaction
 
 log = logging.getLogger(__name__)
@@ -82,14 +82,14 @@ class DeviceBook:
     """In memory, too. What people change is on disk before it is reported; what is heard, a little later."""
 
     def __init__(
-        self, store: SqliteStore, devices: Iterable[DeviceRecord], standing: Iterable[StandingCommand]
+        self, store: BookStore, devices: Iterable[DeviceRecord], standing: Iterable[StandingCommand]
     ) -> None:
         self._store = store
         self._devices = {one.device: one for one in devices}
         self._standing = {(one.device, one.kind): one for one in standing}
 
     @classmethod
-    async def open(cls, store: SqliteStore) -> "DeviceBook":
+    async def open(cls, store: BookStore) -> "DeviceBook":
         return cls(store, *await store.query(_load))
 
     @property
@@ -181,7 +181,7 @@ def _put(transaction: Transaction, record: DeviceRecord) -> None:
     _execute(transaction, PUT, tuple(getattr(record, name) for name in COLUMNS))
 
 
-def _load(connection: sqlite3.Connection) -> tuple[list[DeviceRecord], list[StandingCommand]]:
+def _load(connection: Connection) -> tuple[list[DeviceRecord], list[StandingCommand]]:
     devices = [_record(dict(zip(COLUMNS, values, strict=True))) for values in connection.execute(ALL)]
     standing = [
         StandingCommand(device, kind, command, _actors.decode(by), at)

@@ -1,12 +1,12 @@
 """Files that a session's tools changed: one small row each, so that the log need not be read."""
 
-import sqlite3
 from collections.abc import Iterable
 
 from bascule.model.entries import AnyEntry, ToolEntry
 from bascule.model.errors import SessionNotFound
 from bascule.store import reader
 from bascule.store.base import Edited
+from bascule.store.connection import Connection
 from bascule.store.rows import decode_entry, entry_body
 
 MAX_FILES = 500
@@ -23,14 +23,14 @@ ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first
 MAX_EDITS = 5000
 
 
-def keep(connection: sqlite3.Connection, session_id: str, entry: AnyEntry) -> None:
+def keep(connection: Connection, session_id: str, entry: AnyEntry) -> None:
     """Note the files a finished tool changed. Called in the transaction that stores its entry."""
     if isinstance(entry, ToolEntry) and entry.diffs and entry.status == "done":
         for path, (added, removed) in _counted(entry).items():
             connection.execute(KEEP, (session_id, path, entry.first_seq, added, removed))
 
 
-def edited(connection: sqlite3.Connection, session_id: str) -> list[Edited]:
+def edited(connection: Connection, session_id: str) -> list[Edited]:
     """Newest change first, those not yet folded included."""
     row = reader.session_row(connection, session_id)
     if row is None:
@@ -70,7 +70,7 @@ def _add(files: dict[str, Edited], path: str, first_seq: int, added: int, remove
 
 
 def _put_patches(
-    connection: sqlite3.Connection, session_id: str, files: list[Edited], known: dict[int, ToolEntry]
+    connection: Connection, session_id: str, files: list[Edited], known: dict[int, ToolEntry]
 ) -> None:
     room = MAX_PATCHES
     for file in files:
@@ -88,7 +88,7 @@ def _put_patches(
         room -= len(file.patch)
 
 
-def _entry(connection: sqlite3.Connection, session_id: str, first_seq: int) -> ToolEntry | None:
+def _entry(connection: Connection, session_id: str, first_seq: int) -> ToolEntry | None:
     values = connection.execute(ENTRY, (session_id, first_seq)).fetchone()
     entry = None if values is None else decode_entry(entry_body(session_id, *values))
     return entry if isinstance(entry, ToolEntry) else None

@@ -1,14 +1,13 @@
 """Reads every session's record once at startup, to list the damaged ones."""
 
-import sqlite3
-
 from bascule.model.errors import StoreDamaged
+from bascule.store.connection import Connection
 from bascule.store.rows import SESSION_COLUMNS, SESSION_TABLES, decode_session
 
 EXAMINED = f"SELECT {SESSION_COLUMNS}, archived, found FROM {SESSION_TABLES}"
 
 
-def examined(connection: sqlite3.Connection) -> list[StoreDamaged]:
+def examined(connection: Connection) -> list[StoreDamaged]:
     """The damage in our own sessions, including damage that listing or resuming would not meet."""
     damaged: list[StoreDamaged] = []
     for *values, archived, found in connection.execute(EXAMINED):
@@ -27,7 +26,7 @@ def examined(connection: sqlite3.Connection) -> list[StoreDamaged]:
     return damaged
 
 
-def processes(connection: sqlite3.Connection) -> dict[str, str]:
+def processes(connection: Connection) -> dict[str, str]:
     """Each session of ours, and the keeper's name of its process where that is not the session's own."""
     known: dict[str, str] = {}
     for *values, _, found in connection.execute(EXAMINED):

@@ -1,11 +1,11 @@
 """Found sessions in the store: listed apart from ours, deleted when their files are gone."""
 
-import sqlite3
 from collections.abc import Iterator
 from datetime import datetime
 
 from bascule.model.errors import StoreDamaged
 from bascule.store.base import FoundSession
+from bascule.store.connection import Connection
 from bascule.store.reader import FOUND
 from bascule.store.rows import (
     SESSION_COLUMNS,
@@ -17,6 +17,7 @@ from bascule.store.rows import (
 )
 from bascule.store.search_text import text_of
 from bascule.store.transaction import Transaction
+from bascule.store.words import words_of
 
 IS_FOUND = f"SELECT {SESSION_COLUMNS} FROM {SESSION_TABLES} WHERE session_id = ? AND found = 1"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
@@ -24,8 +25,6 @@ INDEXED = """
 SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND open = 0 AND NOT EXISTS
     (SELECT 1 FROM search_owed WHERE session_id = entries.session_id AND first_seq = entries.first_seq)
 """
-DROP_TEXT = "INSERT INTO search_text (search_text, rowid, words) VALUES ('delete', ?, ?)"
-DROP_TITLE = "INSERT INTO search_titles (search_titles, rowid, words) VALUES ('delete', ?, ?)"
 # The session's own row goes last: while it is there, its log may be deleted.
 TABLES = (
     *("events", "entries", "requests", "outbox", "edits", "search_owed", "search_sessions"),
@@ -38,7 +37,7 @@ WHEN = "SELECT updated_at FROM sessions WHERE session_id = ? AND found = 1"
 LOWEST = -(1 << 31)  # a number and a place in a log share 64 bits
 
 
-def found_sessions(connection: sqlite3.Connection) -> tuple[list[FoundSession], list[StoreDamaged]]:
+def found_sessions(connection: Connection) -> tuple[list[FoundSession], list[StoreDamaged]]:
     """Found sessions with their import state, newest first; and the damaged ones."""
     sound: list[FoundSession] = []
     damaged: list[StoreDamaged] = []
@@ -81,21 +80,21 @@ def delete(transaction: Transaction, session_id: str) -> None:
     drop_text(connection, session_id)
     number = connection.execute(NUMBER, (session_id,)).fetchone()
     if number is not None and number[1]:
-        connection.execute(DROP_TITLE, number)
+        words_of(connection).drop_title(connection, *number)
     transaction.forget(session_id)
     for table in TABLES:
         connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
 
 
-def drop_text(connection: sqlite3.Connection, session_id: str) -> None:
+def drop_text(connection: Connection, session_id: str) -> None:
     """Take what a session says out of the search index; called while its entries are there."""
     number = connection.execute(NUMBER, (session_id,)).fetchone()
     if number is not None:
         for first_seq, words in _indexed(connection, session_id):
-            connection.execute(DROP_TEXT, (number[0] << 32 | first_seq, words))
+            words_of(connection).drop(connection, number[0] << 32 | first_seq, words)
 
 
-def _indexed(connection: sqlite3.Connection, session_id: str) -> Iterator[tuple[int, str]]:
+def _indexed(connection: Connection, session_id: str) -> Iterator[tuple[int, str]]:
     """What the index holds no copy of and must be told again to be rid of it."""
     for values in connection.execute(INDEXED, (session_id,)).fetchall():
         try:
@@ -106,7 +105,7 @@ def _indexed(connection: sqlite3.Connection, session_id: str) -> Iterator[tuple[
             yield values[0], text
 
 
-def search_number(connection: sqlite3.Connection, session_id: str) -> int:
+def search_number(connection: Connection, session_id: str) -> int:
     """A session's place in search results: ours in the order they come, the found below them by their age."""
     when = connection.execute(WHEN, (session_id,)).fetchone()
     if when is None:

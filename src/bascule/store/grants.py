@@ -5,7 +5,6 @@ A revoked grant opens nothing; its hash stays for a while, so that whoever still
 
 import hmac
 import secrets
-import sqlite3
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Literal, get_args
@@ -16,8 +15,9 @@ from msgspec import Struct, structs
 from bascule.model.codec import encode
 from bascule.model.errors import InvalidInput, StoreDamaged
 from bascule.store.base import AuditRecord
+from bascule.store.connection import Connection
+from bascule.store.protocols import BookStore
 from bascule.store.rows import check, checksum
-from bascule.store.sqlite import SqliteStore
 from bascule.store.transaction import Transaction
 
 Role = Literal["owner", "operator", "viewer", "session", "daemon", "site"]
@@ -59,7 +59,7 @@ _decoder = msgspec.json.Decoder(Grant)
 class GrantBook:
     """All grants, cached by the hash of their secret. A change is on disk before it is reported."""
 
-    def __init__(self, store: SqliteStore, clock: Callable[[], float]) -> None:
+    def __init__(self, store: BookStore, clock: Callable[[], float]) -> None:
         self._store = store
         self.clock = clock
         self._by_hash: dict[str, Grant] = {}
@@ -69,7 +69,7 @@ class GrantBook:
         self._callbacks: dict[object, Callable[[Grant], None]] = {}
 
     @classmethod
-    async def open(cls, store: SqliteStore, clock: Callable[[], float] | None = None) -> "GrantBook":
+    async def open(cls, store: BookStore, clock: Callable[[], float] | None = None) -> "GrantBook":
         """`clock` is what grants run out by; the store's own unless given."""
         book = cls(store, clock or store.clock)
         sound, damaged = await store.query(_load)
@@ -250,7 +250,7 @@ class GrantBook:
         self._by_hash.pop(secret_hash, None)
 
 
-def _load(connection: sqlite3.Connection) -> "tuple[list[tuple[str, Grant]], list[StoreDamaged]]":
+def _load(connection: Connection) -> "tuple[list[tuple[str, Grant]], list[StoreDamaged]]":
     """A grant that does not match its checksum is not honoured: its role or its end may be another."""
     sound: list[tuple[str, Grant]] = []
     damaged: list[StoreDamaged] = []

@@ -8,7 +8,6 @@ of their logs.
 
 import base64
 import binascii
-import sqlite3
 
 from bascule.model.errors import InvalidInput, StoreDamaged
 from bascule.store.base import (
@@ -20,6 +19,7 @@ from bascule.store.base import (
     SessionFilter,
     SessionPage,
 )
+from bascule.store.connection import Connection
 from bascule.store.reader import Records, current_records
 from bascule.store.rows import LIVE_PHASES
 
@@ -60,10 +60,10 @@ WHERE agent = ? AND conversation = ? AND conversation <> '' AND sessions.found =
 """
 _RECENT = """
 SELECT * FROM (SELECT updated_at, session_id FROM sessions WHERE found = 0 AND archived = {archived}
-               ORDER BY updated_at DESC LIMIT 1000)
+               ORDER BY updated_at DESC LIMIT 1000) AS newest
 """
 _RECENT_FOLDERS = f"""
-SELECT home, device FROM ({_RECENT.format(archived=0)} UNION ALL {_RECENT.format(archived=1)})
+SELECT home, device FROM ({_RECENT.format(archived=0)} UNION ALL {_RECENT.format(archived=1)}) AS recent
 CROSS JOIN session_index USING (session_id)
 WHERE home <> '' {{condition}} GROUP BY home, device ORDER BY max(updated_at) DESC LIMIT ?
 """
@@ -74,7 +74,7 @@ _NO_BOUND = ("\U0010ffff", "")  # before the first row
 
 
 def page(
-    connection: sqlite3.Connection, where: SessionFilter, limit: int, cursor: str | None
+    connection: Connection, where: SessionFilter, limit: int, cursor: str | None
 ) -> tuple[SessionPage, list[StoreDamaged]]:
     """The page after a cursor, and the damaged rows that are left out of it."""
     at, session_id = _NO_BOUND if cursor is None else _position(cursor)
@@ -105,35 +105,33 @@ def _query(where: SessionFilter, values: dict[str, object]) -> str:
     return _PAGE.format(condition=chosen)
 
 
-def counts(connection: sqlite3.Connection, archived: bool) -> SessionCounts:
+def counts(connection: Connection, archived: bool) -> SessionCounts:
     folders = connection.execute(_FOLDERS, {"archived": int(archived), "limit": MAX_FOLDERS}).fetchall()
     number = [int(connection.execute(_COUNT, (each,)).fetchone()[0]) for each in (0, 1)]
     return SessionCounts([FolderCount(*row) for row in folders], *number)
 
 
-def orphans(connection: sqlite3.Connection) -> Records:
+def orphans(connection: Connection) -> Records:
     """Sessions whose agent went away, or could not be started again."""
     return current_records(connection, connection.execute(_ORPHANS))
 
 
-def live(connection: sqlite3.Connection) -> Records:
+def live(connection: Connection) -> Records:
     """Sessions in a phase in which an agent runs, archived ones included."""
     return current_records(connection, connection.execute(_LIVE_RECORDS))
 
 
-def of_conversation(connection: sqlite3.Connection, conversation: Conversation) -> Records:
+def of_conversation(connection: Connection, conversation: Conversation) -> Records:
     return current_records(connection, connection.execute(_OF_CONVERSATION, conversation))
 
 
-def recent_folders(connection: sqlite3.Connection, limit: int, devices: Devices) -> list[tuple[str, str]]:
+def recent_folders(connection: Connection, limit: int, devices: Devices) -> list[tuple[str, str]]:
     condition, values = _of_devices(devices)
     query = _RECENT_FOLDERS.format(condition=condition)
     return [(row[0], row[1]) for row in connection.execute(query, (*values, limit))]
 
 
-def conversations(
-    connection: sqlite3.Connection, agent: str | None, devices: Devices
-) -> dict[Conversation, str]:
+def conversations(connection: Connection, agent: str | None, devices: Devices) -> dict[Conversation, str]:
     """The session of each of the agents' own conversations; of one agent, or of all."""
     condition, values = _of_devices(devices)
     query = _CONVERSATIONS + condition

@@ -1,12 +1,12 @@
 """Projects: the folders of the sidebar, in the order they were added. Removing one keeps its sessions."""
 
 import secrets
-import sqlite3
 
 from bascule.model.codec import timestamp
 from bascule.model.errors import CallerError
 from bascule.model.projects import Project
-from bascule.store.sqlite import SqliteStore
+from bascule.store.connection import Connection
+from bascule.store.protocols import BookStore
 from bascule.store.transaction import Transaction
 
 COLUMNS = "id, device, path, name, collapsed, added_at, added_by"
@@ -35,7 +35,7 @@ class TooManyProjects(CallerError):
 class ProjectBook:
     """Over the same database as the logs; every change is on disk before it is reported."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: BookStore) -> None:
         self._store = store
 
     async def list(self) -> list[Project]:
@@ -89,11 +89,11 @@ class ProjectBook:
         return await self._store.transact(write)
 
 
-def _all(connection: sqlite3.Connection) -> list[Project]:
+def _all(connection: Connection) -> list[Project]:
     return [_project(values) for values in connection.execute(ALL, (MAX_PROJECTS,))]
 
 
-def _one(connection: sqlite3.Connection, project_id: str) -> Project:
+def _one(connection: Connection, project_id: str) -> Project:
     values = connection.execute(ONE, (project_id,)).fetchone()
     if values is None:
         raise ProjectNotFound("There is no such project.")

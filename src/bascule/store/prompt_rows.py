@@ -1,6 +1,5 @@
 """Rows of the prompt library: its SQL, and each row with its checksum."""
 
-import sqlite3
 from typing import Any
 
 import msgspec
@@ -8,8 +7,10 @@ import msgspec
 from bascule.model.codec import encode
 from bascule.model.errors import CallerError, StoreDamaged
 from bascule.model.prompts import PromptContent, PromptUse, PromptVersion, SavedPrompt
+from bascule.store.connection import Connection
 from bascule.store.rows import check, checksum
-from bascule.store.search import expression, terms_of
+from bascule.store.search import terms_of
+from bascule.store.words import words_of
 
 ALL = "SELECT id, body, crc FROM prompts ORDER BY n DESC"
 ONE = "SELECT id, body, crc FROM prompts WHERE id = ?"
@@ -32,12 +33,6 @@ TRIM_USES = """
 DELETE FROM prompt_uses WHERE prompt_id = ? AND n <=
 (SELECT n FROM prompt_uses WHERE prompt_id = ? ORDER BY n DESC LIMIT 1 OFFSET ?)
 """
-FORGET_WORDS = "DELETE FROM prompt_words WHERE rowid = (SELECT n FROM prompts WHERE id = ?)"
-ADD_WORDS = "INSERT INTO prompt_words (rowid, words) VALUES ((SELECT n FROM prompts WHERE id = ?), ?)"
-FIND = """
-SELECT id, snippet(prompt_words, 0, char(1), char(1), '…', 24) FROM prompt_words
-JOIN prompts ON prompts.n = prompt_words.rowid WHERE prompt_words MATCH ? ORDER BY rank LIMIT ?
-"""
 
 _head = msgspec.json.Decoder(SavedPrompt)
 _content = msgspec.json.Decoder(PromptContent)
@@ -47,7 +42,7 @@ class SavedPromptNotFound(CallerError):
     code = "SAVED_PROMPT_NOT_FOUND"
 
 
-def all_heads(connection: sqlite3.Connection) -> tuple[list[SavedPrompt], list[StoreDamaged]]:
+def all_heads(connection: Connection) -> tuple[list[SavedPrompt], list[StoreDamaged]]:
     """The newest first, removed ones too."""
     sound: list[SavedPrompt] = []
     damaged: list[StoreDamaged] = []
@@ -59,7 +54,7 @@ def all_heads(connection: sqlite3.Connection) -> tuple[list[SavedPrompt], list[S
     return sound, damaged
 
 
-def head_of(connection: sqlite3.Connection, prompt_id: str) -> SavedPrompt:
+def head_of(connection: Connection, prompt_id: str) -> SavedPrompt:
     """Raises `SavedPromptNotFound`."""
     values = connection.execute(ONE, (prompt_id,)).fetchone()
     if values is None:
@@ -67,12 +62,12 @@ def head_of(connection: sqlite3.Connection, prompt_id: str) -> SavedPrompt:
     return _decoded(*values)
 
 
-def head_with_key(connection: sqlite3.Connection, key: str) -> SavedPrompt | None:
+def head_with_key(connection: Connection, key: str) -> SavedPrompt | None:
     values = connection.execute(BY_KEY, (key,)).fetchone()
     return None if values is None else _decoded(*values)
 
 
-def content_of(connection: sqlite3.Connection, prompt_id: str, version: int) -> PromptContent:
+def content_of(connection: Connection, prompt_id: str, version: int) -> PromptContent:
     """Raises `SavedPromptNotFound`."""
     values = connection.execute(CONTENT, (prompt_id, version)).fetchone()
     if values is None:
@@ -80,34 +75,34 @@ def content_of(connection: sqlite3.Connection, prompt_id: str, version: int) -> 
     return _content.decode(check(_name(prompt_id), version, values[0], values[1], "record"))
 
 
-def insert_head(connection: sqlite3.Connection, prompt: SavedPrompt, key: str | None) -> None:
+def insert_head(connection: Connection, prompt: SavedPrompt, key: str | None) -> None:
     body = encode(prompt)
     connection.execute(INSERT, (prompt.id, key, body, checksum(_name(prompt.id), 0, body)))
 
 
-def change_head(connection: sqlite3.Connection, prompt: SavedPrompt) -> None:
+def change_head(connection: Connection, prompt: SavedPrompt) -> None:
     body = encode(prompt)
     connection.execute(CHANGE, (body, checksum(_name(prompt.id), 0, body), prompt.id))
 
 
-def add_version(connection: sqlite3.Connection, prompt: SavedPrompt, content: PromptContent) -> None:
+def add_version(connection: Connection, prompt: SavedPrompt, content: PromptContent) -> None:
     body = encode(content)
     crc = checksum(_name(prompt.id), prompt.version, body)
     values = (prompt.id, prompt.version, prompt.title, prompt.updated_at, prompt.updated_by, body, crc)
     connection.execute(ADD_VERSION, values)
 
 
-def index_words(connection: sqlite3.Connection, prompt: SavedPrompt, text: str) -> None:
-    connection.execute(FORGET_WORDS, (prompt.id,))
-    connection.execute(ADD_WORDS, (prompt.id, "\n".join((prompt.title, " ".join(prompt.tags), text))))
+def index_words(connection: Connection, prompt: SavedPrompt, text: str) -> None:
+    words = "\n".join((prompt.title, " ".join(prompt.tags), text))
+    words_of(connection).set_prompt(connection, prompt.id, words)
 
 
-def versions_of(connection: sqlite3.Connection, prompt_id: str) -> list[PromptVersion]:
+def versions_of(connection: Connection, prompt_id: str) -> list[PromptVersion]:
     rows: list[Any] = connection.execute(VERSIONS, (prompt_id,)).fetchall()
     return [PromptVersion(version=n, title=title, at=at, by=by) for n, title, at, by in rows]
 
 
-def uses_of(connection: sqlite3.Connection, prompt_id: str, limit: int) -> list[PromptUse]:
+def uses_of(connection: Connection, prompt_id: str, limit: int) -> list[PromptUse]:
     rows: list[Any] = connection.execute(USES, (prompt_id, limit)).fetchall()
     return [
         PromptUse(version=n, kind=kind, session_id=session_id, at=at, by=by)
@@ -115,13 +110,12 @@ def uses_of(connection: sqlite3.Connection, prompt_id: str, limit: int) -> list[
     ]
 
 
-def found_in(connection: sqlite3.Connection, text: str, limit: int) -> dict[str, list[str]]:
+def found_in(connection: Connection, text: str, limit: int) -> dict[str, list[str]]:
     """Ids of the prompts with these words, the best first, each with text around a match, in pieces.
 
     Every second piece is a match.
     """
-    rows = connection.execute(FIND, (expression(terms_of(text)), limit))
-    return {prompt_id: around.split("\x01") for prompt_id, around in rows}
+    return words_of(connection).prompts(connection, terms_of(text), limit)
 
 
 def _name(prompt_id: str) -> str:

@@ -1,7 +1,6 @@
 """The prompt library: saved prompts, every version of each, and which sessions used it."""
 
 import secrets
-import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -20,7 +19,8 @@ from bascule.model.prompts import (
     UseKind,
 )
 from bascule.store import prompt_rows as rows
-from bascule.store.sqlite import SqliteStore
+from bascule.store.connection import Connection
+from bascule.store.protocols import BookStore
 from bascule.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class PromptChanged(CallerError):
 class PromptBook:
     """Over the same database as the logs; every change is on disk before it is reported."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: BookStore) -> None:
         self._store = store
 
     async def list(self) -> "list[SavedPrompt]":
@@ -118,7 +118,7 @@ class PromptBook:
         """
         now = timestamp(self._store.clock())
 
-        def write(connection: sqlite3.Connection) -> SavedPrompt:
+        def write(connection: Connection) -> SavedPrompt:
             before = rows.head_of(connection, prompt_id)
             same = rows.content_of(connection, prompt_id, before.version) == content
             if same and source in (None, before.source):
@@ -155,7 +155,7 @@ class PromptBook:
         """What has no versions. A removed prompt stays in the store and can be brought back."""
         now = timestamp(self._store.clock())
 
-        def write(connection: sqlite3.Connection) -> SavedPrompt:
+        def write(connection: Connection) -> SavedPrompt:
             before = rows.head_of(connection, prompt_id)
             after = replace(
                 before,
@@ -180,7 +180,7 @@ class PromptBook:
         """Note that a version was given to agents: to these sessions, or to a terminal without one."""
         now = timestamp(self._store.clock())
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: Connection) -> None:
             rows.head_of(connection, prompt_id)
             for session_id in sessions or [None]:
                 connection.execute(rows.ADD_USE, (prompt_id, version, kind, session_id, now, by.name))
@@ -192,12 +192,12 @@ class PromptBook:
         """The newest first."""
         return await self._store.query(lambda connection: rows.uses_of(connection, prompt_id, limit))
 
-    async def _change(self, write: Callable[[sqlite3.Connection], T]) -> T:
+    async def _change(self, write: Callable[[Connection], T]) -> T:
         return await self._store.transact(lambda transaction: write(transaction.connection))
 
 
 def _add_version(
-    connection: sqlite3.Connection, before: SavedPrompt, after: SavedPrompt, content: PromptContent
+    connection: Connection, before: SavedPrompt, after: SavedPrompt, content: PromptContent
 ) -> None:
     """A scratch pad is saved while somebody types: one version for each day is enough."""
     same_day = before.updated_at[:10] == after.updated_at[:10]

@@ -15,10 +15,11 @@ from typing import Any, TypeVar
 
 from bascule.model.codec import Logged, decode_leniently, encode
 from bascule.model.entries import AnyEntry, Fold
-from bascule.model.errors import SessionNotFound, StoreDamaged
+from bascule.model.errors import BasculeError, SessionNotFound, StoreDamaged
 from bascule.model.records import Pending, RequestRecord, SessionRecord, Write
 from bascule.model.session_fold import SessionFold
 from bascule.store.base import Page, ResumePoint, Row, StoredReply
+from bascule.store.connection import Connection
 from bascule.store.projection import may_lag, merged
 from bascule.store.rows import (
     SESSION_COLUMNS,
@@ -34,7 +35,6 @@ from bascule.store.rows import (
     event_row,
     lenient_text,
 )
-from bascule.store.sqlite_errors import in_our_words
 
 READERS = 3
 CACHE_KIB = 1024  # of pages, for each reader
@@ -83,17 +83,23 @@ Records = tuple[list[SessionRecord], list[StoreDamaged]]
 class Readers:
     """A few read-only connections, each used by one thread at a time."""
 
-    def __init__(self, path: Path, loop: asyncio.AbstractEventLoop) -> None:
-        self._path = path
+    def __init__(
+        self,
+        connect: Callable[[], Connection],
+        in_our_words: Callable[[Exception, str | None], Exception],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._connect = connect
+        self._in_our_words = in_our_words
         self._loop = loop
-        self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        self._idle: SimpleQueue[Connection] = SimpleQueue()
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="store reader")
 
-    async def run(self, work: Callable[[sqlite3.Connection], T], session_id: str | None = None) -> T:
+    async def run(self, work: Callable[[Connection], T], session_id: str | None = None) -> T:
         """Do the work on a connection, inside one read transaction: it sees one moment of the database."""
         return await self._loop.run_in_executor(self._threads, self._run, work, session_id)
 
-    def _run(self, work: Callable[[sqlite3.Connection], T], session_id: str | None) -> T:
+    def _run(self, work: Callable[[Connection], T], session_id: str | None) -> T:
         try:
             connection = self._take()
             try:
@@ -103,17 +109,25 @@ class Readers:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 self._idle.put(connection)
-        except sqlite3.Error as error:
-            raise in_our_words(error, session_id) from error
+        except BasculeError:
+            raise
+        except Exception as error:
+            ours = self._in_our_words(error, session_id)
+            if ours is error:
+                raise
+            raise ours from error
 
-    def _take(self) -> sqlite3.Connection:
+    def _take(self) -> Connection:
         try:
             return self._idle.get_nowait()
         except Empty:
-            return connect_read_only(self._path)
+            return self._connect()
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._threads.shutdown)
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._threads.shutdown()
         while not self._idle.empty():
             self._idle.get_nowait().close()
 
@@ -134,13 +148,13 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 # What is asked ----------------------------------------------------------------------------------------
 
 
-def stored_row(connection: sqlite3.Connection, session_id: str) -> SessionRow | None:
+def stored_row(connection: Connection, session_id: str) -> SessionRow | None:
     """Its row as it was last written."""
     values = connection.execute(SESSION, (session_id,)).fetchone()
     return None if values is None else decode_session(values)
 
 
-def session_row(connection: sqlite3.Connection, session_id: str) -> SessionRow | None:
+def session_row(connection: Connection, session_id: str) -> SessionRow | None:
     """Its row as of the end of its log."""
     row = stored_row(connection, session_id)
     if row is None:
@@ -151,19 +165,19 @@ def session_row(connection: sqlite3.Connection, session_id: str) -> SessionRow |
     return row
 
 
-def record(connection: sqlite3.Connection, session_id: str) -> SessionRecord | None:
+def record(connection: Connection, session_id: str) -> SessionRecord | None:
     values = connection.execute(RECORD, (session_id,)).fetchone()
     return None if values is None else current_record(connection, values)
 
 
-def current_record(connection: sqlite3.Connection, values: tuple[Any, ...]) -> SessionRecord:
+def current_record(connection: Connection, values: tuple[Any, ...]) -> SessionRecord:
     """The record in these values (session_id, seq, record, crc), as of the end of its log."""
     found = decode_record(*values)
     _fold_rest(connection, found)
     return found
 
 
-def _fold_rest(connection: sqlite3.Connection, record: SessionRecord) -> bytes | None:
+def _fold_rest(connection: Connection, record: SessionRecord) -> bytes | None:
     """Fold what the log has beyond a stored record onto it. Gives the last offsets found there, if any."""
     offsets: bytes | None = None
     if not may_lag(record):
@@ -175,7 +189,7 @@ def _fold_rest(connection: sqlite3.Connection, record: SessionRecord) -> bytes |
     return offsets
 
 
-def current_records(connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> Records:
+def current_records(connection: Connection, rows: Iterable[tuple[Any, ...]]) -> Records:
     """The sessions that can be read, and what is wrong with the others."""
     sound: list[SessionRecord] = []
     damaged: list[StoreDamaged] = []
@@ -187,16 +201,16 @@ def current_records(connection: sqlite3.Connection, rows: Iterable[tuple[Any, ..
     return sound, damaged
 
 
-def records(connection: sqlite3.Connection, archived: bool) -> Records:
+def records(connection: Connection, archived: bool) -> Records:
     return current_records(connection, connection.execute(RECORDS, (int(archived),)))
 
 
-def events(connection: sqlite3.Connection, session_id: str, after: int, limit: int) -> list[Row]:
+def events(connection: Connection, session_id: str, after: int, limit: int) -> list[Row]:
     """Rows after `after`, each checked to follow the one before."""
     return [row for row, _ in _checked_log(connection, session_id, after, limit)]
 
 
-def events_up_to(connection: sqlite3.Connection, session_id: str, after: int, size: int) -> list[Row]:
+def events_up_to(connection: Connection, session_id: str, after: int, size: int) -> list[Row]:
     """Rows after `after`, of about `size` bytes in all: at least one, and no other that would exceed it."""
     rows: list[Row] = []
     for row, _ in _checked_log(connection, session_id, after, NO_LIMIT):
@@ -208,7 +222,7 @@ def events_up_to(connection: sqlite3.Connection, session_id: str, after: int, si
 
 
 def _checked_log(
-    connection: sqlite3.Connection, session_id: str, after: int, limit: int
+    connection: Connection, session_id: str, after: int, limit: int
 ) -> Iterator[tuple[Row, bytes | None]]:
     expected = after + 1
     for seq, body, crc, offsets in connection.execute(EVENTS, (session_id, after, limit)):
@@ -223,14 +237,14 @@ def _checked_log(
 
 
 def tail(
-    connection: sqlite3.Connection, session_id: str, folded_seq: int, limit: int = NO_LIMIT
+    connection: Connection, session_id: str, folded_seq: int, limit: int = NO_LIMIT
 ) -> tuple[list[Logged], int]:
     """The end of the log that the stored entries do not hold yet, and its size."""
     rows = events(connection, session_id, folded_seq, limit)
     return [decode_leniently(row.body) for row in rows], sum(len(row.body) for row in rows)
 
 
-def open_entries(connection: sqlite3.Connection, session_id: str) -> list[AnyEntry]:
+def open_entries(connection: Connection, session_id: str) -> list[AnyEntry]:
     return [
         decode_entry(entry_body(session_id, *values))
         for values in connection.execute(OPEN_ENTRIES, (session_id,))
@@ -238,7 +252,7 @@ def open_entries(connection: sqlite3.Connection, session_id: str) -> list[AnyEnt
 
 
 def page(
-    connection: sqlite3.Connection,
+    connection: Connection,
     session_id: str,
     limit: int,
     before: int | None,
@@ -272,7 +286,7 @@ def page(
 class _Nearest:
     """The entries next to a position in the transcript, oldest first, and whether there are more."""
 
-    def __init__(self, connection: sqlite3.Connection, session_id: str, fresh: dict[int, bytes]) -> None:
+    def __init__(self, connection: Connection, session_id: str, fresh: dict[int, bytes]) -> None:
         self._connection, self._session_id, self._fresh = connection, session_id, fresh
 
     def older(self, bound: int, count: int) -> tuple[list[tuple[int, bytes]], bool]:
@@ -294,7 +308,7 @@ class _Nearest:
         }
 
 
-def folded_tail(connection: sqlite3.Connection, session_id: str, row: SessionRow) -> dict[int, bytes]:
+def folded_tail(connection: Connection, session_id: str, row: SessionRow) -> dict[int, bytes]:
     if row.folded_seq == row.record.seq:
         return {}
     fold = Fold(open_entries(connection, session_id))
@@ -303,12 +317,12 @@ def folded_tail(connection: sqlite3.Connection, session_id: str, row: SessionRow
     return {entry.first_seq: encode(entry) for entry in fold.take_dirty()}
 
 
-def request(connection: sqlite3.Connection, session_id: str, request_id: str) -> RequestRecord | None:
+def request(connection: Connection, session_id: str, request_id: str) -> RequestRecord | None:
     values = connection.execute(REQUEST, (session_id, request_id)).fetchone()
     return None if values is None else decode_request(*values)
 
 
-def open_requests(connection: sqlite3.Connection) -> tuple[list[RequestRecord], list[StoreDamaged]]:
+def open_requests(connection: Connection) -> tuple[list[RequestRecord], list[StoreDamaged]]:
     sound: list[RequestRecord] = []
     damaged: list[StoreDamaged] = []
     for values in connection.execute(OPEN_REQUESTS):
@@ -319,18 +333,18 @@ def open_requests(connection: sqlite3.Connection) -> tuple[list[RequestRecord], 
     return sound, damaged
 
 
-def waiting(connection: sqlite3.Connection, session_id: str) -> list[RequestRecord]:
+def waiting(connection: Connection, session_id: str) -> list[RequestRecord]:
     """Requests that are open, or answered and not yet delivered."""
     return [decode_request(*values) for values in connection.execute(WAITING, (session_id,))]
 
 
-def delivered(connection: sqlite3.Connection, session_id: str, limit: int) -> list[RequestRecord]:
+def delivered(connection: Connection, session_id: str, limit: int) -> list[RequestRecord]:
     """The newest requests whose answer arrived and whose tool has not moved since, oldest first."""
     rows = connection.execute(DELIVERED, (session_id, limit)).fetchall()
     return [decode_request(*values) for values in reversed(rows)]
 
 
-def outbox(connection: sqlite3.Connection, session_id: str) -> list[Write]:
+def outbox(connection: Connection, session_id: str) -> list[Write]:
     writes: list[Write] = []
     for write_id, data, crc in connection.execute(OUTBOX, (session_id,)):
         if checksum(session_id, 0, write_id.encode() + data) != crc:
@@ -342,7 +356,7 @@ def outbox(connection: sqlite3.Connection, session_id: str) -> list[Write]:
     return writes
 
 
-def resume_point(connection: sqlite3.Connection, session_id: str) -> ResumePoint | None:
+def resume_point(connection: Connection, session_id: str) -> ResumePoint | None:
     row = session_row(connection, session_id)
     if row is None:
         return None
@@ -358,6 +372,6 @@ def resume_point(connection: sqlite3.Connection, session_id: str) -> ResumePoint
     )
 
 
-def reply(connection: sqlite3.Connection, key: str, since: float) -> StoredReply | None:
+def reply(connection: Connection, key: str, since: float) -> StoredReply | None:
     values = connection.execute(REPLY, (key, since)).fetchone()
     return None if values is None else StoredReply(*values)

@@ -1,8 +1,8 @@
 """Copies of other machines' logs: which there are, how far they reach, and what each hub has of ours."""
 
-import sqlite3
 from typing import Any
 
+from bascule.store.connection import Connection
 from bascule.store.replication import Heads, OwnLog, Replica
 from bascule.store.rows import LIVE_PHASES, checksum
 
@@ -24,7 +24,7 @@ COPIES = "SELECT count(*) FROM replicas WHERE copy_of = ?"
 NOT_UNDERSTOOD = "SELECT session_id FROM replicas WHERE fold_version IS NOT NULL AND fold_version <> ?"
 COUNT = """
 INSERT INTO replica_rows (device, rows) VALUES (?, ?)
-ON CONFLICT (device) DO UPDATE SET rows = rows + excluded.rows RETURNING rows
+ON CONFLICT (device) DO UPDATE SET rows = replica_rows.rows + excluded.rows RETURNING rows
 """
 COUNTED = "SELECT rows FROM replica_rows WHERE device = ?"
 CRCS = "SELECT crc FROM events WHERE session_id = ? AND seq BETWEEN ? AND ? ORDER BY seq"
@@ -42,11 +42,11 @@ ACKNOWLEDGED = "SELECT rows FROM links WHERE hub = ?"
 NOTE_ACKNOWLEDGED = "INSERT OR REPLACE INTO links (hub, rows) VALUES (?, ?)"
 
 
-def any_replica(connection: sqlite3.Connection) -> bool:
+def any_replica(connection: Connection) -> bool:
     return connection.execute(ANY).fetchone() is not None
 
 
-def replica(connection: sqlite3.Connection, session_id: str) -> Replica | None:
+def replica(connection: Connection, session_id: str) -> Replica | None:
     values = connection.execute(ONE, (session_id,)).fetchone()
     if values is None:
         return None
@@ -54,46 +54,46 @@ def replica(connection: sqlite3.Connection, session_id: str) -> Replica | None:
     return Replica(name, device, copy_of, bool(gone), fold_version)
 
 
-def put(connection: sqlite3.Connection, one: Replica) -> None:
+def put(connection: Connection, one: Replica) -> None:
     connection.execute(PUT, one)
 
 
-def heads_of(connection: sqlite3.Connection, device: str, after: str, limit: int) -> Heads:
+def heads_of(connection: Connection, device: str, after: str, limit: int) -> Heads:
     return {name: (seq, crc) for name, seq, crc in connection.execute(HEADS, (device, after, limit))}
 
 
-def head_of(connection: sqlite3.Connection, session_id: str) -> tuple[int, int]:
+def head_of(connection: Connection, session_id: str) -> tuple[int, int]:
     values = connection.execute(HEAD, (session_id,)).fetchone()
     return (0, 0) if values is None else (values[0], values[1])
 
 
-def gone_sessions(connection: sqlite3.Connection, device: str) -> list[str]:
+def gone_sessions(connection: Connection, device: str) -> list[str]:
     return [name for (name,) in connection.execute(GONE, (device,))]
 
 
-def not_understood(connection: sqlite3.Connection, vocabulary: str) -> list[str]:
+def not_understood(connection: Connection, vocabulary: str) -> list[str]:
     """Sessions with rows that another version did not know: this one may."""
     return [name for (name,) in connection.execute(NOT_UNDERSTOOD, (vocabulary,))]
 
 
-def count_rows(connection: sqlite3.Connection, device: str, new: int) -> int:
+def count_rows(connection: Connection, device: str, new: int) -> int:
     return int(connection.execute(COUNT, (device, new)).fetchall()[0][0])
 
 
-def rows_of(connection: sqlite3.Connection, device: str) -> int:
+def rows_of(connection: Connection, device: str) -> int:
     return _number(connection.execute(COUNTED, (device,)).fetchone())
 
 
-def checksums(connection: sqlite3.Connection, session_id: str, first: int, last: int) -> list[int]:
+def checksums(connection: Connection, session_id: str, first: int, last: int) -> list[int]:
     """Those of the stored rows `first` to `last`."""
     return [crc for (crc,) in connection.execute(CRCS, (session_id, first, last))]
 
 
-def own_logs(connection: sqlite3.Connection) -> list[OwnLog]:
+def own_logs(connection: Connection) -> list[OwnLog]:
     return [_own(values) for values in connection.execute(OWN)]
 
 
-def own_log(connection: sqlite3.Connection, session_id: str) -> OwnLog | None:
+def own_log(connection: Connection, session_id: str) -> OwnLog | None:
     values = connection.execute(ONE_OWN, (session_id,)).fetchone()
     return None if values is None else _own(values)
 
@@ -103,7 +103,7 @@ def _own(values: tuple[Any, ...]) -> OwnLog:
     return OwnLog(session_id, seq, bool(live), bool(found), updated_at)
 
 
-def checksums_at(connection: sqlite3.Connection, positions: dict[str, int]) -> dict[str, int]:
+def checksums_at(connection: Connection, positions: dict[str, int]) -> dict[str, int]:
     """Of each row's bytes alone, as a hub stores it: ours also covers how far the agent's output was read."""
     found: dict[str, int] = {}
     for session_id, seq in positions.items():
@@ -113,7 +113,7 @@ def checksums_at(connection: sqlite3.Connection, positions: dict[str, int]) -> d
     return found
 
 
-def acknowledged(connection: sqlite3.Connection, hub: str) -> int:
+def acknowledged(connection: Connection, hub: str) -> int:
     return _number(connection.execute(ACKNOWLEDGED, (hub,)).fetchone())
 
 

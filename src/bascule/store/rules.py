@@ -1,7 +1,6 @@
 """The stored lasting rules, cached in memory."""
 
 import secrets
-import sqlite3
 from collections.abc import Sequence
 
 import msgspec
@@ -15,8 +14,9 @@ from bascule.model.records import RequestRecord, SessionRecord
 from bascule.model.rules import RuleSpec, StandingRule, spec_of
 from bascule.store import reader
 from bascule.store.base import AuditRecord, Devices
+from bascule.store.connection import Connection
+from bascule.store.protocols import BookStore
 from bascule.store.rows import check, checksum, decode_request
-from bascule.store.sqlite import SqliteStore
 from bascule.store.transaction import Transaction
 
 ALL = "SELECT id, body, crc, used, used_at FROM rules ORDER BY n"
@@ -47,13 +47,13 @@ class Past(Struct, frozen=True):
 class RuleBook:
     """Over the same database as the logs; every change is on disk, and audited, before it is reported."""
 
-    def __init__(self, store: SqliteStore, rules: Sequence[StandingRule], damaged: int) -> None:
+    def __init__(self, store: BookStore, rules: Sequence[StandingRule], damaged: int) -> None:
         self._store = store
         self._rules = {rule.id: rule for rule in rules}
         self.damaged = damaged
 
     @classmethod
-    async def open(cls, store: SqliteStore) -> "RuleBook":
+    async def open(cls, store: BookStore) -> "RuleBook":
         rules, damaged = await store.query(_load)
         store.remember(damaged)
         return cls(store, rules, len(damaged))
@@ -151,7 +151,7 @@ class RuleBook:
         return rule
 
 
-def _load(connection: sqlite3.Connection) -> "tuple[list[StandingRule], list[StoreDamaged]]":
+def _load(connection: Connection) -> "tuple[list[StandingRule], list[StoreDamaged]]":
     sound: list[StandingRule] = []
     damaged: list[StoreDamaged] = []
     for rule_id, body, crc, used, used_at in connection.execute(ALL):
@@ -165,7 +165,7 @@ def _load(connection: sqlite3.Connection) -> "tuple[list[StandingRule], list[Sto
     return sound, damaged
 
 
-def _past(connection: sqlite3.Connection, limit: int, devices: Devices) -> list[Past]:
+def _past(connection: Connection, limit: int, devices: Devices) -> list[Past]:
     sessions: dict[str, SessionRecord | None] = {}
     found: list[Past] = []
     of = "" if devices is None else OF_DEVICES.format(", ".join("?" for _ in devices))

@@ -1,58 +1,41 @@
 """Full-text search over all transcripts. A query is words only, never search syntax."""
 
 import re
-import sqlite3
 import unicodedata
-from time import monotonic
 
-from bascule.model.errors import InvalidInput, LimitReached, StoreDamaged
+from bascule.model.errors import InvalidInput, StoreDamaged
 from bascule.store import reader
 from bascule.store.base import SearchHit, SearchResult
+from bascule.store.connection import Connection
 from bascule.store.rows import decode_entry, entry_body
 from bascule.store.search_index import row_id
 from bascule.store.search_text import shown_of
+from bascule.store.words import words_of
 
 MAX_TERMS = 16
 MAX_QUERY = 400
 SECONDS = 2.0  # a search that takes longer holds up the readers of everybody else
 AROUND = 80  # characters shown on either side of the first match
 TITLES_AT_MOST = 20
-STEPS_BETWEEN_LOOKS = 5000
 
-TEXT = """
-SELECT rowid FROM search_text WHERE search_text MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?
-"""
-TITLES = """
-SELECT search_titles.rowid, session_id FROM search_titles
-JOIN search_sessions ON search_sessions.n = search_titles.rowid
-WHERE search_titles MATCH ? ORDER BY search_titles.rowid DESC LIMIT ?
-"""
 SESSION = "SELECT session_id FROM search_sessions WHERE n = ?"
 ENTRY = "SELECT first_seq, body, crc FROM entries WHERE session_id = ? AND first_seq = ?"
 NUMBER = "SELECT n FROM search_sessions WHERE session_id = ?"
-OWED = "SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT 100000)"
+OWED = "SELECT count(*) FROM (SELECT 1 FROM search_owed LIMIT 100000) AS owed"
 
 _word = re.compile(r"\w+")
 
 
-def search(connection: sqlite3.Connection, text: str, limit: int, session_id: str | None) -> SearchResult:
+def search(connection: Connection, text: str, limit: int, session_id: str | None) -> SearchResult:
     """Newest first, titles before messages. Raises `InvalidInput` when there is nothing to look for."""
     terms = terms_of(text)
-    deadline = monotonic() + SECONDS
-    connection.set_progress_handler(lambda: monotonic() > deadline, STEPS_BETWEEN_LOOKS)
-    try:
+    with words_of(connection).limited(connection, SECONDS):
         hits = _search(connection, terms, limit, session_id)
         return SearchResult(hits, int(connection.execute(OWED).fetchone()[0]))
-    except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
-            raise LimitReached("This search takes too long; give longer words.") from None
-        raise
-    finally:
-        connection.set_progress_handler(None, 0)
 
 
 def terms_of(text: str) -> list[str]:
-    """The words to look for. Each becomes one quoted string, so no sign in it can mean anything."""
+    """The words to look for, without signs that could mean anything to a database."""
     text = "".join(" " if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in text)
     terms = [term for term in text[:MAX_QUERY].split() if any(letter.isalnum() for letter in term)]
     if not terms:
@@ -60,19 +43,11 @@ def terms_of(text: str) -> list[str]:
     return terms[:MAX_TERMS]
 
 
-def expression(terms: list[str]) -> str:
-    quoted = ['"' + term.replace('"', '""') + '"' for term in terms]
-    # People search while they type: the last word may be half there. One letter would match everything.
-    return " ".join(quoted) + ("*" if len(terms[-1]) > 1 else "")
-
-
-def _search(
-    connection: sqlite3.Connection, terms: list[str], limit: int, session_id: str | None
-) -> list[SearchHit]:
-    wanted = expression(terms)
+def _search(connection: Connection, terms: list[str], limit: int, session_id: str | None) -> list[SearchHit]:
+    words = words_of(connection)
     hits: list[SearchHit] = []
     if session_id is None:
-        for _, found in connection.execute(TITLES, (wanted, min(limit, TITLES_AT_MOST))).fetchall():
+        for found in words.titles(connection, terms, min(limit, TITLES_AT_MOST)):
             hits += _title_hit(connection, found, terms)
         low, high = -(1 << 63), (1 << 63) - 1
     else:
@@ -81,8 +56,7 @@ def _search(
             return []
         low, high = row_id(number[0], 0), row_id(number[0], 0xFFFFFFFF)
     names: dict[int, str] = {}
-    rows = connection.execute(TEXT, (wanted, low, high, limit - len(hits))).fetchall()
-    for (rowid,) in rows:
+    for rowid in words.texts(connection, terms, low, high, limit - len(hits)):
         number = rowid >> 32
         if number not in names:
             names[number] = connection.execute(SESSION, (number,)).fetchone()[0]
@@ -90,7 +64,7 @@ def _search(
     return hits
 
 
-def _title_hit(connection: sqlite3.Connection, session_id: str, terms: list[str]) -> list[SearchHit]:
+def _title_hit(connection: Connection, session_id: str, terms: list[str]) -> list[SearchHit]:
     try:
         record = reader.record(connection, session_id)
     except StoreDamaged:
@@ -103,7 +77,7 @@ def _title_hit(connection: sqlite3.Connection, session_id: str, terms: list[str]
 
 
 def _message_hit(
-    connection: sqlite3.Connection, session_id: str, first_seq: int, terms: list[str]
+    connection: Connection, session_id: str, first_seq: int, terms: list[str]
 ) -> list[SearchHit]:
     values = connection.execute(ENTRY, (session_id, first_seq)).fetchone()
     try:

@@ -8,7 +8,6 @@ entries folded whose folding was put off. A damaged index is made again; no step
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from time import monotonic, thread_time
@@ -16,10 +15,12 @@ from typing import Protocol, TypeVar
 
 from bascule.model.errors import StorageFailed, StoreDamaged
 from bascule.store import edits, reader
+from bascule.store.connection import Connection
 from bascule.store.found import search_number
 from bascule.store.rows import decode_entry, entry_body
 from bascule.store.search_text import text_of
 from bascule.store.transaction import Transaction
+from bascule.store.words import words_of
 
 log = logging.getLogger(__name__)
 
@@ -42,23 +43,8 @@ ORDER BY owed.session_id, owed.first_seq LIMIT ?
 PAID = "DELETE FROM search_owed WHERE (session_id, first_seq) <= (?, ?)"
 NUMBER = "SELECT n, title FROM search_sessions WHERE session_id = ?"
 NEW_NUMBER = "INSERT INTO search_sessions (n, session_id) VALUES (?, ?)"
-ADD = "INSERT INTO search_text (rowid, words) VALUES (?, ?)"
-ADD_TITLE = "INSERT INTO search_titles (rowid, words) VALUES (?, ?)"
-DROP_TITLE = "INSERT INTO search_titles (search_titles, rowid, words) VALUES ('delete', ?, ?)"
 KEEP_TITLE = "UPDATE search_sessions SET title = ? WHERE n = ?"
-# First below FTS5, which will not even open an index that it finds damaged; then by its own word, because it
-# may hold some of it in memory.
-FORGET = (
-    *(
-        statement.format(table=table)
-        for table in ("search_text", "search_titles")
-        for statement in (
-            "DELETE FROM {table}_data",
-            "DELETE FROM {table}_idx",
-            "INSERT INTO {table}_data (id, block) VALUES (1, x''), (10, zeroblob(7))",
-            "INSERT INTO {table} ({table}) VALUES ('delete-all')",
-        )
-    ),
+OWE_ALL = (
     "UPDATE search_sessions SET title = ''",
     "INSERT OR IGNORE INTO search_owed SELECT session_id, 0 FROM sessions",
     "INSERT OR IGNORE INTO search_owed SELECT session_id, first_seq FROM entries WHERE open = 0",
@@ -122,7 +108,7 @@ class Filler:
                 self._more.set()
                 await asyncio.sleep(RETRY_SECONDS)  # a store that is closing fails at once, every time
                 await self._store.writable()
-            except (StoreDamaged, sqlite3.Error) as damage:
+            except Exception as damage:  # noqa: BLE001 - each database has its own errors
                 if rebuilt or not await self._begin_again(damage):
                     break
                 rebuilt = True
@@ -136,7 +122,7 @@ class Filler:
         log.warning("the search index is damaged and is made again: %s", damage)
         try:
             await self._store.transact(forget_all, sync=False)
-        except (StorageFailed, StoreDamaged, sqlite3.Error):
+        except Exception:
             log.exception("the search index can't be made again")
             return False
         self._more.set()
@@ -155,7 +141,8 @@ class Filler:
 
 
 def forget_all(transaction: Transaction) -> None:
-    for statement in FORGET:
+    words_of(transaction.connection).forget_all(transaction.connection)
+    for statement in OWE_ALL:
         transaction.connection.execute(statement)
 
 
@@ -166,7 +153,7 @@ def pay_some(transaction: Transaction) -> tuple[bool, float]:
     return left, thread_time() - began
 
 
-def _pay_some(connection: sqlite3.Connection) -> bool:
+def _pay_some(connection: Connection) -> bool:
     numbers: dict[str, int] = {}
     texts: list[tuple[int, str]] = []
     size = paid = 0
@@ -185,13 +172,13 @@ def _pay_some(connection: sqlite3.Connection) -> bool:
                     texts.append((row_id(numbers[session_id], first_seq), text))
             if size >= SLICE_CHARACTERS:
                 break
-    connection.executemany(ADD, texts)
+    words_of(connection).add(connection, texts)
     if paid:
         connection.execute(PAID, last)
     return size >= SLICE_CHARACTERS or paid == SLICE_ENTRIES
 
 
-def _text(connection: sqlite3.Connection, session_id: str, first_seq: int, body: bytes, crc: int) -> str:
+def _text(connection: Connection, session_id: str, first_seq: int, body: bytes, crc: int) -> str:
     try:
         entry = decode_entry(entry_body(session_id, first_seq, body, crc))
     except StoreDamaged as damage:
@@ -201,7 +188,7 @@ def _text(connection: sqlite3.Connection, session_id: str, first_seq: int, body:
     return text_of(entry)
 
 
-def _pay_title(connection: sqlite3.Connection, session_id: str) -> int:
+def _pay_title(connection: Connection, session_id: str) -> int:
     try:
         record = reader.record(connection, session_id)
     except StoreDamaged as damage:
@@ -211,14 +198,14 @@ def _pay_title(connection: sqlite3.Connection, session_id: str) -> int:
     now = record.title if record is not None else ""
     if now != before:
         if before:
-            connection.execute(DROP_TITLE, (number, before))
+            words_of(connection).drop_title(connection, number, before)
         if now:
-            connection.execute(ADD_TITLE, (number, now))
+            words_of(connection).add_title(connection, number, now)
         connection.execute(KEEP_TITLE, (now, number))
     return len(now)
 
 
-def _numbered(connection: sqlite3.Connection, session_id: str) -> tuple[int, str]:
+def _numbered(connection: Connection, session_id: str) -> tuple[int, str]:
     found = connection.execute(NUMBER, (session_id,)).fetchone()
     if found is not None:
         return found

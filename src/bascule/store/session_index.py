@@ -1,8 +1,7 @@
 """The index of sessions: what lists choose them by, written beside a record when one of these changes."""
 
-import sqlite3
-
 from bascule.model.records import SessionRecord
+from bascule.store.connection import Connection
 
 UPSERT = """
 INSERT OR REPLACE INTO session_index
@@ -25,5 +24,5 @@ def facts_of(record: SessionRecord) -> Facts:
     )
 
 
-def write(connection: sqlite3.Connection, session_id: str, facts: Facts) -> None:
+def write(connection: Connection, session_id: str, facts: Facts) -> None:
     connection.execute(UPSERT, (session_id, *facts))

@@ -1,6 +1,5 @@
 """One transaction of the writer: checks each step, then writes all of them to the tables."""
 
-import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from copy import copy
@@ -15,6 +14,7 @@ from bascule.store import edits, reader, replicas, session_index
 from bascule.store.audit import AuditChain
 from bascule.store.base import AuditRecord, Batch, Committed, StoredReply
 from bascule.store.blocks import block_of, write_rows
+from bascule.store.connection import Connection
 from bascule.store.projection import MAX_DELIVERED, SessionState
 from bascule.store.replication import Replica
 from bascule.store.rows import SessionRow, checksum, encode_session, event_checksum
@@ -65,7 +65,7 @@ DELETE FROM replies WHERE key IN (SELECT key FROM replies WHERE at < ? ORDER BY 
 class Transaction:
     """The writer's view of the database: its connection, the sessions it has in memory, the audit chain."""
 
-    def __init__(self, connection: sqlite3.Connection, clock: Callable[[], float]) -> None:
+    def __init__(self, connection: Connection, clock: Callable[[], float]) -> None:
         self.connection = connection
         self._clock = clock
         self._chain = AuditChain(connection)
@@ -74,7 +74,7 @@ class Transaction:
         self._unfolded: dict[
             str, SessionState
         ] = {}  # those with a part of the log to be folded in spare time
-        self._replicas = replicas.any_replica(connection)
+        self._replicas: bool | None = None  # whether there are any; None until somebody asks
         self._swept_at = float("-inf")
         self._owed = False
         self._early: list[Committed] = []  # written before the end of the transaction
@@ -134,6 +134,13 @@ class Transaction:
         self._touched.pop(session_id, None)
         self._unfolded.pop(session_id, None)
 
+    def forget_all(self) -> None:
+        """Drop everything that is kept in memory of the database: it may have changed by another hand."""
+        for session_id in list(self._sessions):
+            self.forget(session_id)
+        self._chain.forget()
+        self._replicas = None
+
     @property
     def audited(self) -> int | None:
         """The number of the last audit record, when one was added since the store was opened."""
@@ -162,6 +169,8 @@ class Transaction:
         return state
 
     def _replica(self, session_id: str) -> Replica | None:
+        if self._replicas is None:
+            self._replicas = replicas.any_replica(self.connection)
         return replicas.replica(self.connection, session_id) if self._replicas else None
 
     def empty(self, session_id: str) -> SessionState:
@@ -176,7 +185,8 @@ class Transaction:
 
     def touch(self, state: SessionState) -> None:
         self._sessions[state.session_id] = self._touched[state.session_id] = state
-        self._replicas = self._replicas or state.replica is not None
+        if state.replica is not None:
+            self._replicas = True
 
     def write_now(self, session_id: str) -> None:
         """Write what earlier steps of this transaction left in memory, for a step that reads the log."""

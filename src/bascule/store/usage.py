@@ -1,26 +1,25 @@
 """Sums over all sessions: turns and cost for each agent, and the sessions that cost most."""
 
-import sqlite3
-
 from bascule.model.errors import StoreDamaged
 from bascule.store.base import AgentUsage, Usage
+from bascule.store.connection import Connection
 from bascule.store.reader import current_records
 
 # SQLite parses the records, without holding up Python; a record that is no JSON counts as an empty one.
 _JSON = "CASE WHEN json_valid(CAST(record AS TEXT)) THEN CAST(record AS TEXT) ELSE '{}' END"
-_SUMS = f"""
+SUMS = f"""
 SELECT agent, count(*), coalesce(sum(json_extract(json, '$.turns')), 0), sum(json_extract(json, '$.cost_usd'))
 FROM (SELECT agent, {_JSON} AS json FROM sessions JOIN session_index USING (session_id)
       WHERE sessions.found = 0)
 GROUP BY agent ORDER BY agent
 """
-_COSTLIEST = f"""
+COSTLIEST = f"""
 SELECT session_id, seq, record, crc FROM (SELECT *, json_extract({_JSON}, '$.cost_usd') AS cost FROM sessions
                                           WHERE found = 0)
 WHERE cost IS NOT NULL ORDER BY cost DESC, updated_at DESC, session_id LIMIT ?
 """
 
 
-def usage(connection: sqlite3.Connection, costliest: int) -> tuple[Usage, list[StoreDamaged]]:
-    sound, damaged = current_records(connection, connection.execute(_COSTLIEST, (costliest,)))
-    return Usage([AgentUsage(*row) for row in connection.execute(_SUMS)], sound), damaged
+def usage(connection: Connection, costliest: int) -> tuple[Usage, list[StoreDamaged]]:
+    sound, damaged = current_records(connection, connection.execute(COSTLIEST, (costliest,)))
+    return Usage([AgentUsage(*row) for row in connection.execute(SUMS)], sound), damaged

@@ -1,11 +1,9 @@
 """The writer thread: commits all queued steps as one group and reports the result."""
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
@@ -15,10 +13,8 @@ from msgspec import Struct
 from bascule.model.codec import encode_logged
 from bascule.model.errors import BasculeError, StorageFailed
 from bascule.store.base import Batch, Committed
-from bascule.store.checkpoint import BACKSTOP_PAGES, Checkpointer
-from bascule.store.heads import AUDIT, Heads
+from bascule.store.engine import Engine
 from bascule.store.replication import TakenIn
-from bascule.store.sqlite_errors import in_our_words, storage_fault
 from bascule.store.taking_in import Incoming, take_in
 from bascule.store.transaction import Transaction
 
@@ -26,10 +22,7 @@ MAX_GROUP_STEPS = 1024
 MAX_GROUP_EVENTS = 2048  # longer ones would keep the interpreter from the event loop
 MAX_GROUP_BYTES = 4 * 1024 * 1024
 PROBE_SECONDS = 0.25  # between looks at a disk that would not take more
-PROBE_BYTES = 64 * 1024
 PAGE_BYTES = 4096
-
-_PROBE = "INSERT OR REPLACE INTO meta (name, value) VALUES ('probe', zeroblob(?))"
 
 
 class Step:
@@ -110,42 +103,32 @@ class Outcome(Struct):
 
 
 class Writer:
-    """Owns the only connection that writes. `report` is called on its thread, once for each group."""
+    """The only one that writes. `report` is called on its thread, once for each group."""
 
     def __init__(
         self,
-        path: Path,
-        connection: sqlite3.Connection,
+        engine: Engine,
         problem: StorageFailed | None,
         clock: Callable[[], float],
         report: Callable[[Outcome], None],
-        heads: Heads,
     ) -> None:
-        self._path, self._file = path, _identity(path)
-        self._connection = connection
+        self._engine = engine
         self._report = report
-        self._heads = heads
         self._audited: int | None = None
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
-        self._transaction = Transaction(connection, clock)
+        self._transaction = Transaction(engine.connection, clock)
         self._problem = problem
         self._probed_at = 0.0
-        self._full_sync: bool | None = None
         self.sync_rows = 0  # how many rely on rows being on the disk before they are told of them
-        self._ended: Future[bool] = Future()
-        connection.execute(f"PRAGMA wal_autocheckpoint = {BACKSTOP_PAGES:d}")
-        self._checkpointer = Checkpointer(path)
+        self._ended: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="store writer", daemon=True)
         self._thread.start()
 
     def put(self, step: Step) -> None:
         self._queue.put(step)
 
-    def close(self) -> Future[bool]:
-        """Write what is queued and close the connection. True when all is in the file itself.
-
-        Otherwise (a full disk) some of it is still in the write-ahead log, for the next opening to find.
-        """
+    def close(self) -> Future[None]:
+        """Write what is queued and close the database."""
         self._queue.put(None)
         return self._ended
 
@@ -153,22 +136,10 @@ class Writer:
         try:
             while self._serve_one_group():
                 pass
-            self._checkpointer.close()
-            folded_in = self._checkpoint()
-            self._connection.close()
-            self._heads.close()
-            self._ended.set_result(folded_in)
+            self._engine.close()
+            self._ended.set_result(None)
         except BaseException as error:  # noqa: BLE001 - whoever closes the store is told
             self._ended.set_exception(error)
-
-    def _checkpoint(self) -> bool:
-        try:
-            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        except sqlite3.Error as error:
-            if storage_fault(error) is None:
-                raise
-            return False
-        return busy == 0
 
     def _serve_one_group(self) -> bool:
         try:
@@ -184,7 +155,7 @@ class Writer:
             committed = self._commit_group(group)
             owed, audited = self._transaction.take_owed(), self._audited != before
             self._report(Outcome(group, committed, self._problem, owed, audited))
-            self._checkpointer.wrote(_bytes_in(group))
+            self._engine.wrote(_bytes_in(group))
         return go_on
 
     def _gather(self, step: Step | None) -> tuple[list[Step], bool]:
@@ -225,12 +196,12 @@ class Writer:
         """Roll back. The error as it is, or a worse one when even that is not possible."""
         try:
             self._transaction.rollback()
-        except sqlite3.Error as worse:
+        except Exception as worse:  # noqa: BLE001 - of whatever database
             return StorageFailed(f"The database can't be written ({worse}, after {error}).")
         return error
 
     def _after_failure(self, steps: list[Step], error: Exception) -> list[Committed]:
-        fault = storage_fault(error)
+        fault = self._engine.fault(error)
         if fault is not None:
             self._problem, self._probed_at = fault, monotonic()
             self._fail(steps, fault)
@@ -238,7 +209,7 @@ class Writer:
         if len(steps) == 1:
             step = steps[0]
             session_id = step.session_id if isinstance(step, RowsStep) else None
-            step.error = in_our_words(error, session_id)
+            step.error = self._engine.in_our_words(error, session_id)
             return []
         # One of them is at fault, and it must not take the others with it: each for itself, in order.
         committed: list[Committed] = []
@@ -250,8 +221,7 @@ class Writer:
     def _commit(self, steps: list[Step]) -> list[Committed]:
         if not steps:
             return []
-        self._synchronise(any(step.sync for step in steps) or self._adds_rows_to_sync(steps))
-        self._begin()
+        self._begin(any(step.sync for step in steps) or self._adds_rows_to_sync(steps))
         for step in steps:
             if isinstance(step, RowsStep):
                 try:
@@ -261,35 +231,21 @@ class Writer:
             elif isinstance(step, WorkStep):
                 step.result = step.work(self._transaction)
         committed = self._transaction.commit()
-        self._mark(committed)
-        return committed
-
-    def _mark(self, committed: list[Committed]) -> None:
-        """Record each log's last number before the commit is reported."""
-        for record, rows, *_, taken_in in committed:
-            if not record.found and not taken_in:
-                self._heads.moved(record.session_id, rows[-1].seq)
         audited = self._transaction.audited
-        if audited is not None and audited != self._audited:
-            self._audited = audited
-            self._heads.moved(AUDIT, audited)
+        self._engine.committed(committed, audited if audited != self._audited else None)
+        self._audited = audited if audited is not None else self._audited
+        return committed
 
     def _adds_rows_to_sync(self, steps: list[Step]) -> bool:
         return self.sync_rows > 0 and any(
             isinstance(step, AppendStep) and (step.bodies or step.batch.audit) for step in steps
         )
 
-    def _begin(self) -> None:
-        """SQLite would write on into a file that was deleted; what nobody can find again is not stored."""
-        if _identity(self._path) != self._file:
-            raise StorageFailed(f"{self._path} was removed or replaced while in use; nothing is stored.")
+    def _begin(self, full_sync: bool) -> None:
+        self._engine.prepare(full_sync)
         self._transaction.begin()
-
-    def _synchronise(self, full: bool) -> None:
-        """Sets fsync on commit, only for groups that must survive a power cut."""
-        if full != self._full_sync:
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
-            self._full_sync = full
+        if self._engine.renewed():
+            self._transaction.forget_all()
 
     def _fail(self, steps: list[Step], fault: StorageFailed) -> None:
         for step in steps:
@@ -298,26 +254,15 @@ class Writer:
                 self._transaction.unsaved[step.session_id] = fault
 
     def _probe(self) -> None:
-        """See whether there is room again, by writing something about as large as a busy moment."""
+        """See whether there is room again."""
         self._probed_at = monotonic()
         try:
-            for size in (PROBE_BYTES, 0):
-                self._begin()
-                self._connection.execute(_PROBE, (size,))
-                self._connection.execute("COMMIT")
+            self._engine.probe()
             self._problem = None
-        except (sqlite3.Error, StorageFailed) as error:
-            self._problem = storage_fault(self._undo(error)) or self._problem
+        except Exception as error:  # noqa: BLE001 - of whatever database
+            self._problem = self._engine.fault(self._undo(error)) or self._problem
 
 
 def _bytes_in(group: list[Step]) -> int:
     """About what a group adds to the write-ahead log: whole pages, a few now and then for its sessions."""
     return 3 * PAGE_BYTES + 2 * sum(step.size for step in group if isinstance(step, RowsStep))
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -19,7 +19,8 @@ from bascule.link.git import (
     StageFiles,
 )
 from bascule.model.commands import Actor, Done, Envelope
-from bascule.store.base import AuditRecord, EventStore
+from bascule.store.base import AuditRecord
+from bascule.store.protocols import DaemonStore
 
 FolderOf = Callable[[str], Awaitable[str]]
 
@@ -29,7 +30,7 @@ class GitPanel:
 
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         folder_of: FolderOf,
         own: tuple[str, ...],
         environment: Callable[[], tuple[str, str]],

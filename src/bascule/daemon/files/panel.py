@@ -26,13 +26,13 @@ from bascule.link.files import (
 from bascule.model.commands import Envelope
 from bascule.model.errors import SessionNotFound
 from bascule.model.settings import Settings
-from bascule.store.base import EventStore
+from bascule.store.protocols import DaemonStore
 
 AT_ONCE = 4  # slow disks and large repositories must not use up every thread
 
 
 class Panel:
-    def __init__(self, store: EventStore, settings: Settings, roots: Callable[[], tuple[str, ...]]) -> None:
+    def __init__(self, store: DaemonStore, settings: Settings, roots: Callable[[], tuple[str, ...]]) -> None:
         self._store = store
         self._roots = roots
         self.own = (settings.data_dir, settings.config_dir)

@@ -20,7 +20,8 @@ from bascule.model.codec import encode, timestamp
 from bascule.model.commands import Envelope
 from bascule.model.events import PromptQueued, PromptSent
 from bascule.policy.visible import tame
-from bascule.store.base import AuditRecord, Batch, Committed, EventStore, ResumePoint, StoredReply
+from bascule.store.base import AuditRecord, Batch, Committed, ResumePoint, StoredReply
+from bascule.store.protocols import DaemonStore
 
 HOLD_SECONDS = 25.0  # a question is answered at the latest after this
 STEP_SECONDS = 0.5
@@ -38,7 +39,7 @@ class Feedback:
 
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         scan: Scan,
         turn: asyncio.Lock,
         watch: Callable[[str], None],

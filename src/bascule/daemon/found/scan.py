@@ -19,7 +19,8 @@ from bascule.drivers.history.builder import History
 from bascule.link.found import Looking, OpenTerminal
 from bascule.model.errors import BasculeError
 from bascule.model.events import AnyEvent, ArchivedChanged, PromptQueued, TitleChanged
-from bascule.store.base import Batch, EventStore, ResumePoint
+from bascule.store.base import Batch, ResumePoint
+from bascule.store.protocols import DaemonStore
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ class Scan:
 
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         cabinets: list[Cabinet],
         home: str,
         own: tuple[str, ...],

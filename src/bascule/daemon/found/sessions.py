@@ -35,7 +35,8 @@ from bascule.model.errors import BasculeError, InvalidInput, LimitReached, Sessi
 from bascule.model.events import AnyEvent, Note
 from bascule.session.queueing import check_prompt, check_room, queue_changes, queued
 from bascule.session.supervisor import new_id
-from bascule.store.base import AuditRecord, Batch, EventStore, ResumePoint, StoredReply
+from bascule.store.base import AuditRecord, Batch, ResumePoint, StoredReply
+from bascule.store.protocols import DaemonStore
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class OpenInTerminal(InvalidInput):
 class FoundSessions:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         scan: Scan,
         turn: asyncio.Lock,
         prompt_chars: Callable[[], int],

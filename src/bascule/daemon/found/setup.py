@@ -11,12 +11,12 @@ from bascule.daemon.found.scan import Scan
 from bascule.daemon.found.sessions import FoundSessions
 from bascule.model.commands import Actor
 from bascule.model.settings import Settings
-from bascule.store.base import EventStore
 from bascule.store.limits import LimitsBook
+from bascule.store.protocols import DaemonStore
 
 
 def found_sessions(
-    store: EventStore,
+    store: DaemonStore,
     places: tuple[Place, ...],
     settings: Settings,
     limits: LimitsBook,

@@ -22,7 +22,7 @@ from bascule.model.settings import Settings
 from bascule.session.shared import SharedSupervisor
 from bascule.session.shared_process import SharedProcess
 from bascule.session.supervisor import Supervisor, new_id
-from bascule.store.base import EventStore
+from bascule.store.protocols import DaemonStore
 
 AFTER_RESTART_SECONDS = 600.0  # an agent that went away longer ago than this waits for a person
 DOWN = frozenset({"disconnected", "reconnecting"})
@@ -33,7 +33,7 @@ LONG_BEFORE = "The agent went away while Bascule was not running."
 class AgentStates:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         sessions: LiveSessions,
         starter: Starter,
         lock: asyncio.Lock,

@@ -24,7 +24,8 @@ from bascule.session.reviving import COULD_NOT_CONNECT
 from bascule.session.shared import SharedSupervisor
 from bascule.session.shared_process import SharedProcess
 from bascule.session.supervisor import Supervisor, new_id
-from bascule.store.base import AuditRecord, EventStore, StoredReply
+from bascule.store.base import AuditRecord, StoredReply
+from bascule.store.protocols import DaemonStore
 
 BY_ITSELF = Actor("reconnect")
 PATIENCE = 2  # times the limit of a first answer: an earlier conversation has to be read, too
@@ -36,7 +37,7 @@ GAVE_UP = (
 class LostSessions:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         sessions: LiveSessions,
         starter: Starter,
         lock: asyncio.Lock,

@@ -36,8 +36,8 @@ from bascule.model.events import StartOptions
 from bascule.model.lifecycle import Phase
 from bascule.model.settings import Settings
 from bascule.model.titles import title_from
-from bascule.store.base import EventStore
 from bascule.store.comparisons import ComparisonBook
+from bascule.store.protocols import DaemonStore
 
 END_SECONDS = 30.0
 BUSY = frozenset({Phase.STARTING, Phase.RUNNING, Phase.INTERRUPTED})
@@ -46,7 +46,7 @@ BUSY = frozenset({Phase.STARTING, Phase.RUNNING, Phase.INTERRUPTED})
 class Comparing:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         book: ComparisonBook,
         sessions: LiveSessions,
         starter: Starter,

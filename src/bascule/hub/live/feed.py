@@ -11,7 +11,8 @@ from typing import Protocol
 from bascule.hub.live.latest_records import SessionRecords
 from bascule.hub.live.list_pushes import ListPushes
 from bascule.model.codec import encode
-from bascule.store.base import Committed, EventStore, Row
+from bascule.store.base import Committed, Row
+from bascule.store.protocols import HubStore
 
 PAGE_ROWS = 256
 PIECE_BYTES = 256 * 1024
@@ -100,7 +101,7 @@ class _Channel:
 
 
 class Feed:
-    def __init__(self, store: EventStore) -> None:
+    def __init__(self, store: HubStore) -> None:
         self.store = store
         self.listeners: set[Listener] = set()
         self._channels: dict[str, _Channel] = {}

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 
 from bascule.model.records import SessionRecord
-from bascule.store.base import EventStore
+from bascule.store.protocols import HubStore
 
 MAX_KEPT = 1024
 
@@ -11,7 +11,7 @@ MAX_KEPT = 1024
 class SessionRecords:
     """Holds only what commits tell, in their order, so that what it holds is never older than the store."""
 
-    def __init__(self, store: EventStore) -> None:
+    def __init__(self, store: HubStore) -> None:
         self._store = store
         self._kept: OrderedDict[str, SessionRecord] = OrderedDict()
 

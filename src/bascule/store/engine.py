@@ -1,0 +1,48 @@
+"""What differs between databases for the thread that writes: beginning, waiting for the disk, and faults."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from bascule.model.errors import StorageFailed
+from bascule.store.base import Committed
+from bascule.store.connection import Connection
+
+
+class Engine(Protocol):
+    """Used by the writer's thread alone."""
+
+    @property
+    def connection(self) -> Connection: ...
+
+    def prepare(self, full_sync: bool) -> None:
+        """Called before a transaction begins; with `full_sync` its commit must survive a power cut.
+
+        Raises `StorageFailed` when what would be written could not be found again.
+        """
+        ...
+
+    def renewed(self) -> bool:
+        """Called once it has begun: True when another hand may have changed the database since."""
+        ...
+
+    def committed(self, commits: Sequence[Committed], audited: int | None) -> None:
+        """Called after a commit and before anybody hears of it; `audited` is the new end of the audit log."""
+        ...
+
+    def wrote(self, size: int) -> None:
+        """About as many bytes were written; called when nobody waits for it."""
+        ...
+
+    def fault(self, error: BaseException) -> StorageFailed | None:
+        """The error as a problem that may pass (a full disk), after which the same step succeeds."""
+        ...
+
+    def in_our_words(self, error: Exception, session_id: str | None) -> Exception:
+        """The error as one of ours where it means something, else as it is."""
+        ...
+
+    def probe(self) -> None:
+        """Write about as much as a busy moment does, and take it back. Raises while that is not possible."""
+        ...
+
+    def close(self) -> None: ...

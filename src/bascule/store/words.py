@@ -1,0 +1,49 @@
+"""The index of words: texts and titles under a number, found by the words they hold."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from bascule.store.connection import Connection
+from bascule.store.fts_words import FTS
+
+
+class Words(Protocol):
+    """Texts are numbered by `search_index.row_id`, titles by their session's number; higher is newer."""
+
+    def limited(self, connection: Connection, seconds: float) -> AbstractContextManager[None]:
+        """A search inside that takes longer ends with `LimitReached`."""
+        ...
+
+    def add(self, connection: Connection, texts: Sequence[tuple[int, str]]) -> None: ...
+
+    def drop(self, connection: Connection, number: int, text: str) -> None:
+        """`text` is the one that was added."""
+        ...
+
+    def add_title(self, connection: Connection, number: int, title: str) -> None: ...
+
+    def drop_title(self, connection: Connection, number: int, title: str) -> None: ...
+
+    def forget_all(self, connection: Connection) -> None:
+        """Empty the index, however damaged it is."""
+        ...
+
+    def texts(self, connection: Connection, terms: list[str], low: int, high: int, limit: int) -> list[int]:
+        """Numbers of the texts with all these words, the last one also as a beginning; the highest first."""
+        ...
+
+    def titles(self, connection: Connection, terms: list[str], limit: int) -> list[str]:
+        """The same of titles: their sessions."""
+        ...
+
+    def set_prompt(self, connection: Connection, prompt_id: str, text: str) -> None: ...
+
+    def prompts(self, connection: Connection, terms: list[str], limit: int) -> dict[str, list[str]]:
+        """Saved prompts with these words, the best first; each with text in pieces, every second a match."""
+        ...
+
+
+def words_of(connection: Connection) -> Words:
+    """The index of this connection's database; SQLite's own connections do not name theirs."""
+    return getattr(connection, "words", FTS)
