@@ -17,7 +17,14 @@ from bascule.daemon.start_gate import Does, StartGate
 from bascule.daemon.start_memory import StartMemory
 from bascule.daemon.start_notices import StartNotices, send_outside
 from bascule.daemon.trusted_browsers import BrowserBook, SignatureCheck
-from bascule.link.starts import AnswerStartLink, BlockStarts, DecideStart, ListStarts, ReadStartLink
+from bascule.link.starts import (
+    AnswerStartLink,
+    BlockStarts,
+    DecideStart,
+    ListStarts,
+    ReadStartLink,
+    WithdrawStart,
+)
 from bascule.model.commands import Actor, Command, Envelope, ResumeSession, SessionBegun, StartSession
 from bascule.model.errors import ApprovalPending, BadDirectory, LimitReached, StartNotWaiting, StartRefused
 from bascule.model.settings import StartsSettings
@@ -319,6 +326,19 @@ async def test_the_same_command_again_waits_with_the_first_and_hears_how_that_en
     await gate.ask(DecideStart(start_id=first.waiting.id, decision="deny"))
     with pytest.raises(StartRefused, match="Denied on laptop"):
         await gate.start("s3", key="k")
+
+
+@pytest.mark.row("R17")
+async def test_who_asked_may_withdraw_and_another_grant_may_not(make: MakeGate) -> None:
+    gate = make(approval="local_confirm")
+    begun = await gate.start()
+    assert begun.waiting is not None
+    withdraw = WithdrawStart(start_id=begun.waiting.id)
+    with pytest.raises(StartRefused, match="Somebody else"):
+        await gate.ask(withdraw, Actor("Eve", "grant-9", "203.0.113.9", via="office hub"))
+    await gate.ask(withdraw, MIRA)
+    with pytest.raises(StartNotWaiting, match="Withdrawn"):
+        await gate.ask(DecideStart(start_id=begun.waiting.id, decision="approve"))
 
 
 @pytest.mark.row("R17")

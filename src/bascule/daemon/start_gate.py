@@ -26,6 +26,7 @@ from bascule.link.starts import (
     StartByLink,
     StartList,
     StartsState,
+    WithdrawStart,
 )
 from bascule.model.commands import Actor, Done, Envelope, ResumeSession, SessionBegun, StartSession
 from bascule.model.errors import ApprovalPending, BasculeError, StartRefused
@@ -73,6 +74,7 @@ class StartGate:
     def register(self, handlers: Handlers) -> None:
         handlers.add(ListStarts, self._list, reads=True)
         handlers.add(DecideStart, self._decide, urgent=True)
+        handlers.add(WithdrawStart, self._withdraw, urgent=True)
         handlers.add(BlockStarts, self._block, urgent=True)
         handlers.add(ReadStartLink, self._read_link, reads=True)
         handlers.add(AnswerStartLink, self._answer_link, urgent=True)
@@ -227,6 +229,14 @@ class StartGate:
         self._only_here(envelope.by)
         held = self._waiting.get(envelope.command.start_id)
         await self.decide(held, envelope.command.decision, envelope.by, "on this machine")
+        return Done()
+
+    async def _withdraw(self, envelope: Envelope[WithdrawStart]) -> Done:
+        held, by = self._waiting.get(envelope.command.start_id), envelope.by
+        if is_remote(by) and by.grant_id != held.envelope.by.grant_id:
+            raise StartRefused("Somebody else asked for this start; they can withdraw it.")
+        self._waiting.settle(held, "denied", "Withdrawn by who asked for it.")
+        await self._audit(by, "start_decided", held.view, "withdrawn", "deny")
         return Done()
 
     async def _block(self, envelope: Envelope[BlockStarts]) -> Done:

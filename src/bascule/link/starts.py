@@ -26,6 +26,12 @@ class DecideStart(Command[Done], frozen=True, kw_only=True):
     decision: StartDecision
 
 
+class WithdrawStart(Command[Done], frozen=True, kw_only=True):
+    """Whoever asked for it does not want it any more. The only one of these that may come from elsewhere."""
+
+    start_id: Name
+
+
 class BlockStarts(Command[Done], frozen=True, kw_only=True):
     """Refuse every start from elsewhere for a day (True), or take them again."""
 
@@ -59,4 +65,4 @@ class StartsState(Struct, frozen=True, omit_defaults=True, rename="camel"):
     waiting: tuple[WaitingStart, ...] = ()
 
 
-StartsCommand = ListStarts | DecideStart | BlockStarts | ReadStartLink | AnswerStartLink
+StartsCommand = ListStarts | DecideStart | WithdrawStart | BlockStarts | ReadStartLink | AnswerStartLink

@@ -6,6 +6,7 @@ These are for the machine that this server runs on. Its daemon refuses them from
 from typing import TypeVar
 
 from bascule.hub.api.call import AnyCall, Call
+from bascule.hub.api.forwarding import forwarding
 from bascule.hub.api.operation import Operation
 from bascule.link.starts import (
     AnswerStartLink,
@@ -15,6 +16,7 @@ from bascule.link.starts import (
     ReadStartLink,
     StartByLink,
     StartList,
+    WithdrawStart,
 )
 from bascule.model.commands import Command, Done
 from bascule.model.errors import NotSupported
@@ -61,6 +63,14 @@ OPERATIONS = (
         answer=Done,
         run=own,
         summary="Approve or deny a start, or block all for a day; from this machine only",
+    ),
+    forwarding(
+        WithdrawStart,
+        name="starts:withdraw",
+        method="POST",
+        path="/api/starts/{start_id}/withdraw",
+        need="operator",
+        summary="Withdraw a start of one's own that waits for approval",
     ),
     Operation(
         name="starts:block",

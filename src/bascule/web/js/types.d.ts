@@ -1502,6 +1502,10 @@ export interface StartList {
   blockedUntil: number | null;
 }
 
+export interface WithdrawStart {
+  startId: string;
+}
+
 export interface TunnelNamed {
   host: string;
 }
@@ -2231,6 +2235,7 @@ export interface Operations {
   'starts:block': { body: BlockStarts; answer: Done };
   'starts:decide': { body: DecideStart; answer: Done };
   'starts:list': { body: ListStarts; answer: StartList };
+  'starts:withdraw': { body: WithdrawStart; answer: Done };
   'tunnels:close': { body: TunnelNamed; answer: Done };
   'tunnels:list': { body: Empty; answer: TunnelList };
   'tunnels:open': { body: TunnelBody; answer: TunnelStatus };

@@ -5,6 +5,7 @@ import { h } from '../../js/dom.js';
 import { isNear } from '../../js/format.js';
 import { loadPairings } from '../connecting.js';
 import { onDevice } from '../machines.js';
+import { loadTrust } from './browser_trust.js';
 import { machineCard } from './machine_card.js';
 import { pairingCards } from './pairing.js';
 import { partHead, problem } from './parts.js';
@@ -15,6 +16,7 @@ import { partHead, problem } from './parts.js';
 /** @param {Context} context */
 export async function loadMachines({ app, loaded, again }) {
   loaded.limitsOf ??= {};
+  void loadTrust({ app, loaded, again });
   void loadPairings(app.store, app.api);
   const state = app.store.get();
   for (const { device, online } of state.devices)
