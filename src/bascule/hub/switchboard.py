@@ -244,7 +244,8 @@ class Switchboard:
     ) -> A:
         number, answer = line.begin(command, by, key, seconds)
         answered = await self.answered(line, command, number, answer, seconds)
-        if line.copied is not None and isinstance(answered, SessionBegun):
+        begun = isinstance(answered, SessionBegun) and answered.waiting is None
+        if line.copied is not None and begun:
             await line.copied(answered.session_id, answered.seq)  # an answer may overtake its rows
         return answered
 
