@@ -109,7 +109,7 @@ async def test_a_start_waits_for_its_machine_is_denied_with_the_text_kept_and_th
 ) -> None:
     async with two_machines(tmp_path) as machines:
         asking = Asking(machines)
-        tab = await open_tab(browser, machines.hub.url, machines.token, path="/new", size=size)
+        tab = await open_tab(browser, machines.hub.url, machines.token, path="/", size=size)
         page = tab.page
         await start_on_laptop(page)
         head = page.locator(".going h1")
@@ -199,12 +199,12 @@ async def test_a_browser_that_was_given_the_code_signs_its_starts_and_the_code_n
     async with two_machines(tmp_path) as machines:
         asking = Asking(machines)
         asking.show(LAPTOP)
-        tab = await open_tab(browser, machines.hub.url, machines.token, path="/settings/machines", size=size)
+        tab = await open_tab(browser, machines.hub.url, machines.token, path="/settings/devices", size=size)
         page, sent = tab.page, list[str]()
         page.on("request", lambda request: sent.append(f"{request.url} {request.post_data or ''}"))
         page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(str(data))))
         await page.reload()
-        card = page.get_by_role("region", name="laptop")
+        card = page.get_by_role("region", name="laptop", exact=True)
         await card.get_by_role("button", name="Trust this browser").click()
         field = card.get_by_label("Code that laptop shows")
         await field.fill("0123")
@@ -214,7 +214,7 @@ async def test_a_browser_that_was_given_the_code_signs_its_starts_and_the_code_n
         await field.fill("01234-56789-abcde-fghjk-mnpqr-s")
         await field.press("Enter")
         await expect(card).to_contain_text("this browser signs its own")
-        await page.goto(f"{machines.hub.url}/new")
+        await page.goto(f"{machines.hub.url}/")
         await start_on_laptop(page)
         await until(lambda: bool(asking.commands(LAPTOP, StartSession)))
         [start] = asking.commands(LAPTOP, StartSession)

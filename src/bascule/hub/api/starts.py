@@ -80,7 +80,7 @@ OPERATIONS = (
         body=BlockStarts,
         answer=Done,
         run=own,
-        summary="Refuse all starts from elsewhere for a day, or take them again; from this machine only",
+        summary="Block starts from elsewhere for a day, or take them again; from this machine only",
     ),
     # POST, because the token stands in the body: it is in no address, log or history.
     Operation(

@@ -126,7 +126,7 @@ function look(state, id) {
 app.store.subscribe(arrange);
 arrange(app.store.get());
 setInterval(() => app.store.set((state) => ({ tick: state.tick + 1 })), 1000);
-if (trusting) app.go({ name: 'settings', part: 'machines' });
+if (trusting) app.go({ name: 'settings', part: 'devices' });
 const { route } = app.store.get();
 if (route.name === 'session' && route.id) app.frames.ensure(route.id);
 if (approval) void showApproval(place('app'), approval);

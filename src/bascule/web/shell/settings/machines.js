@@ -14,9 +14,10 @@ import { partHead, problem } from './parts.js';
 /** @typedef {import('../state.js').State} State */
 
 /** @param {Context} context */
-export async function loadMachines({ app, loaded, again }) {
+export async function loadMachines(context) {
+  const { app, loaded, again } = context;
   loaded.limitsOf ??= {};
-  void loadTrust({ app, loaded, again });
+  void loadTrust(context);
   void loadPairings(app.store, app.api);
   const state = app.store.get();
   for (const { device, online } of state.devices)

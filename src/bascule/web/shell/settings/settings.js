@@ -84,7 +84,7 @@ const USAGE_PAUSE = 1000;
 /**
  * @param {HTMLElement} root
  * @param {App} app
- * @param {{device: string, code: string, problem: string} | null} trusting a machine's code, of the link that opened this
+ * @param {{device: string, code: string, problem: string} | null} trusting of the link that opened this page
  */
 export function mountSettings(root, app, trusting) {
   const again = () => draw(app.store.get());

@@ -43,7 +43,7 @@ const waitingSteps = (start, device, cancel) =>
       h(
         'p',
         null,
-        `${device.name} asks its owner before it starts anything from elsewhere: there by a notification, or with`,
+        `${device.name} asks before it starts anything from elsewhere. Approve it there: by the notification, or with`,
       ),
       h('p', { class: 'command-line' }, h('code', null, `bascule starts approve ${start.id}`)),
       (start.reasons ?? []).length > 0 && h('p', null, `Unusual: ${visible((start.reasons ?? []).join('; '))}.`),

@@ -4,6 +4,7 @@ import { h } from '../../js/dom.js';
 import { isNear } from '../../js/format.js';
 import { icon } from '../../js/icons.js';
 import { visible } from '../../js/visible.js';
+import { GUARD } from '../requests/answering.js';
 import { mayStart } from '../state.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -11,6 +12,15 @@ import { mayStart } from '../state.js';
 /** @typedef {import('../state.js').Device} Device */
 /** @typedef {import('../../js/types.js').WaitingStart} WaitingStart */
 /** @typedef {{device: Device, start: WaitingStart}} Waiting */
+
+/** Since when each start has been in sight: one that just came under the pointer takes no press. */
+const since = new Map();
+
+/** @param {WaitingStart} start */
+function isInert(start) {
+  if (!since.has(start.id)) since.set(start.id, performance.now());
+  return performance.now() - since.get(start.id) < GUARD;
+}
 
 /**
  * @param {State} state
@@ -126,7 +136,7 @@ function waitingCard(state, app, { device, start }) {
       'footer',
       null,
       approves
-        ? answerButtons(decide)
+        ? answerButtons(decide, isInert(start))
         : [
             h('p', { class: 'hint' }, `Approve it there: by its notification, in a browser on ${device.name}, or with`),
             h('code', null, `bascule starts approve ${start.id}`),
@@ -153,9 +163,22 @@ export const startFacts = (start) =>
     start.message && fact('Note', visible(start.message)),
   );
 
-/** @param {(decision: 'approve' | 'deny' | 'block') => void} decide */
-export const answerButtons = (decide) => [
-  button('is-primary', () => decide('approve'), 'Approve'),
+/**
+ * @param {(decision: 'approve' | 'deny' | 'block') => void} decide
+ * @param {boolean} [inert] it can't be approved yet
+ */
+export const answerButtons = (decide, inert = false) => [
+  h(
+    'button',
+    {
+      type: 'button',
+      class: 'button is-primary',
+      'data-key': 'Approve',
+      disabled: inert,
+      onclick: () => decide('approve'),
+    },
+    'Approve',
+  ),
   button('line', () => decide('deny'), 'Deny'),
   h('span', { class: 'spacer' }),
   button('quiet', () => decide('block'), 'Block all for 24 h'),
