@@ -33,6 +33,13 @@ async def message_in(path: Path) -> str:
     return path.read_text()
 
 
+async def at_hub(hub: Hub, session: str) -> None:
+    """Wait for the first row of a session that its machine began without the hub."""
+    async with asyncio.timeout(PATIENCE):
+        while (await hub.http.get(f"/api/sessions/{session}")).status_code != 200:  # noqa: ASYNC110 - no event yet
+            await asyncio.sleep(0.02)
+
+
 @pytest.mark.row("R17", "R16")
 async def test_a_start_by_a_hub_waits_for_a_link_or_the_command_line_of_its_machine(
     hub: Hub, short_dir: Path
@@ -58,6 +65,7 @@ async def test_a_start_by_a_hub_waits_for_a_link_or_the_command_line_of_its_mach
         assert (
             await laptop.post("/api/starts/link/answer", token=token, decision="approve")
         ).status_code == 200
+        await at_hub(hub, asked["id"])
         await hub.wait_for(asked["id"], TurnEnded)
         assert (await laptop.post("/api/starts/link", token=token)).status_code == 410
         # The next one by the command line.
