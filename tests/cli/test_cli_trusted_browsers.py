@@ -1,11 +1,15 @@
-"""`bascule trust generate --browser` and `revoke`: on the machine alone, without a server."""
+"""Trusted browsers and starts that wait, on the command line: without a server."""
 
 from pathlib import Path
 
 import pytest
 
+from bascule.api.answers import Created
 from bascule.cli import main
+from bascule.commands.run import begun
 from bascule.daemon.trusted_browsers import BrowserBook
+from bascule.model.errors import ApprovalPending
+from bascule.model.starts import WaitingStart
 from bascule.policy.start_signing import tidy_code
 from bascule.state_folder import HubNote, prepare, write_hub_note
 
@@ -43,3 +47,22 @@ def test_without_a_name_nothing_is_made_and_the_usage_is_said(
     assert "bascule trust generate NAME" in capsys.readouterr().err
     assert main(["trust", "generate", "--browser", " ", "--data", str(data)]) == 2
     assert BrowserBook(data).all() == []
+
+
+@pytest.mark.row("R17")
+def test_a_run_that_must_be_approved_first_says_how_and_where() -> None:
+    start = WaitingStart(
+        id="a1",
+        session_id="s9",
+        what="demo (relay)",
+        folder="/srv",
+        words="hi",
+        by="me",
+        browser="bascule",
+        address="10.0.0.2",
+        asked_at=0.0,
+        expires_at=300.0,
+    )
+    with pytest.raises(ApprovalPending, match="bascule starts approve a1"):
+        begun(Created(id="s9", waiting=start))
+    assert begun(Created(id="s9")).id == "s9"
