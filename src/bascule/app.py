@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import gc
+import importlib
 import logging
 import os
 import shlex
@@ -10,7 +11,8 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+import webbrowser
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -23,6 +25,7 @@ from bascule.daemon.far_line import FarLine
 from bascule.daemon.host import Host
 from bascule.daemon.joining import Joining
 from bascule.daemon.launching import Launcher, histories_of
+from bascule.daemon.start_notices import Desktop, StartNotices, no_desktop
 from bascule.hub.app import build_app
 from bascule.hub.launch.bridge_server import bind_bridge, port_in_use, serving_bridge
 from bascule.hub.launch.trusted_sites import TrustedSites
@@ -158,7 +161,8 @@ async def _serve(
         if agents:
             # A probe that was being started when we stopped has nobody else who knows it.
             closing.callback(sweep_probes, mark_of(folder))
-            host = await _host(settings, store, catalogue, limits, device)
+            notices = start_notices(settings, device.name, url)
+            host = await _host(settings, store, catalogue, limits, device, notices)
             closing.push_async_callback(host.close)
         link = await _links(grants, folder, url, settings.public_url or url)
         closing.callback(remove_note, folder)
@@ -210,7 +214,12 @@ async def _serve_bridge(
 
 
 async def _host(
-    settings: Settings, store: SqliteStore, catalogue: Catalogue, limits: LimitsBook, device: Device
+    settings: Settings,
+    store: SqliteStore,
+    catalogue: Catalogue,
+    limits: LimitsBook,
+    device: Device,
+    notices: StartNotices,
 ) -> Host:
     """This machine's daemon, with the sessions that were running."""
     mark = mark_of(Path(settings.data_dir))
@@ -221,9 +230,33 @@ async def _host(
     histories = tuple(histories_of(catalogue))
     books = (await RuleBook.open(store), ComparisonBook(store))
     clocks = (time.time, time.monotonic)
-    host = Host(store, *books, launcher, settings, device, *clocks, histories, limits=limits)
+    host = Host(store, *books, launcher, settings, device, *clocks, histories, limits=limits, notices=notices)
     await host.open()
     return host
+
+
+def start_notices(settings: Settings, device: str, url: str) -> StartNotices:
+    """Links lead to this machine's own server: one that a hub served, the hub could press the button of."""
+    public = (settings.public_url or url).rstrip("/")
+
+    async def open_page(session_id: str) -> None:
+        await asyncio.to_thread(webbrowser.open, f"{url}/sessions/{session_id}")
+
+    def link(token: str) -> str:
+        return f"{public}/#approve={token}"
+
+    return StartNotices(settings.starts, device, show_on_desktop, link, open_page)
+
+
+async def show_on_desktop(
+    title: str, body: str, actions: Mapping[str, Callable[[], Awaitable[None]]], seconds: float
+) -> None:
+    """On this machine's screen. Imported with the first one; where the part is missing, none is shown."""
+    try:
+        show: Desktop = importlib.import_module("bascule.notify.desktop").show
+    except ImportError:
+        show = no_desktop
+    await show(title, body, actions, seconds)
 
 
 def _connect(host: Host, switchboard: Switchboard) -> None:

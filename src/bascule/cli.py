@@ -361,16 +361,37 @@ def _add_terminals(commands: Commands) -> None:
 def _add_trust(commands: Commands) -> None:
     actions = _group(commands, "trust", "manage links to the server, and web sites that may launch agents")
     generate = _add(actions, "generate", "create a link", _lazily("trust", "generate"))
-    generate.add_argument("name", help="name of its user; shown beside what they do")
+    generate.add_argument("name", nargs="?", help="name of its user; shown beside what they do")
+    generate.add_argument(
+        "--browser",
+        metavar="NAME",
+        help="instead of a link: a code with which this browser signs starts on this machine",
+    )
     generate.add_argument("--role", choices=["owner", "operator", "viewer"], default="operator")
     generate.add_argument("--session", metavar="ID", help="limit the link to this session")
     generate.add_argument("--days", type=int, default=30)
     generate.add_argument("--qr", action=argparse.BooleanOptionalAction, help="also print it as a QR code")
-    _add(actions, "list", "list links and trusted web sites", _lazily("trust", "list_grants"))
-    revoke = _add(actions, "revoke", "revoke a link, or the trust in a web site", _lazily("trust", "revoke"))
+    _add(actions, "list", "list links, trusted web sites and browsers", _lazily("trust", "list_grants"))
+    revoke = _add(
+        actions, "revoke", "revoke a link, or the trust in a web site or browser", _lazily("trust", "revoke")
+    )
     revoke.add_argument(
         "grant", metavar="NAME_OR_ID", help="a site's name is its address: https://tool.example"
     )
+
+
+def _add_starts(commands: Commands) -> None:
+    actions = _group(commands, "starts", "approve sessions that are started here from another machine")
+    _add(actions, "list", "list starts that wait", _lazily("starts", "list_starts"))
+    for decision, words in (("approve", "start it"), ("deny", "refuse it")):
+        one = _add(actions, decision, words, _lazily("starts", "decide"))
+        one.add_argument("start", metavar="ID")
+        one.set_defaults(decision=decision)
+    for name, blocked in (("block", True), ("unblock", False)):
+        words = (
+            "refuse all starts from elsewhere for a day" if blocked else "take starts from elsewhere again"
+        )
+        _add(actions, name, words, _lazily("starts", "block")).set_defaults(blocked=blocked)
 
 
 def _add_pair(commands: Commands) -> None:
@@ -536,6 +557,7 @@ _GROUPS: tuple[tuple[tuple[str, ...], Callable[[Commands], None]], ...] = (
     (("sessions",), _add_sessions),
     (("attach", "projects"), _add_terminals),
     (("trust",), _add_trust),
+    (("starts",), _add_starts),
     (("pair",), _add_pair),
     (("prompts",), _add_prompts),
     (("rules",), _add_rules),

@@ -72,6 +72,7 @@ from bascule.link.rules import (
     TryRequest,
     TryRule,
 )
+from bascule.link.starts import ListStarts, ReadStartLink, StartByLink, StartList
 from bascule.link.unlogged import EndProcess, ListUnlogged, PutAside, TakenUp, TakeUpProcess, UnloggedList
 from bascule.model.codec import encode, timestamp
 from bascule.model.commands import (
@@ -92,6 +93,7 @@ from bascule.model.events import (
     SessionStarted,
 )
 from bascule.model.rules import Tried
+from bascule.model.starts import WaitingStart
 from bascule.store.base import Batch
 from bascule.store.sqlite import SqliteStore
 
@@ -117,6 +119,18 @@ RULE = RuleView(
     created_by="ana",
     words="Allow `ls` everywhere",
 )
+START = WaitingStart(
+    id="a1",
+    session_id="s9",
+    what="scripted (relay)",
+    folder="/tmp",
+    words="hello",
+    by="ana",
+    browser="Chrome on Linux",
+    address="10.0.0.2",
+    asked_at=0.0,
+    expires_at=300.0,
+)
 CHANGE = FileChange("a.py", "modified", 1, 0, "@@ -0,0 +1 @@\n+x")
 # Commands that need no session: what the device answers, whatever was asked before.
 ANSWERS: dict[type, Callable[[Any], object]] = {
@@ -133,6 +147,8 @@ ANSWERS: dict[type, Callable[[Any], object]] = {
     FollowFound: lambda command: Followed(command.session_id, OpenTerminal(4242, "idle")),
     AwaitFeedback: lambda _: FeedbackNews("ready"),
     TakeFeedback: lambda _: TakenFeedback("p1", "Message from Bascule"),
+    ListStarts: lambda _: StartList(starts=(), approval="notify_only"),
+    ReadStartLink: lambda _: StartByLink(device="laptop", start=START, block_seconds=86400),
     ListRules: lambda _: RuleViews([RULE]),
     AddRule: lambda _: RULE,
     TryRule: lambda _: DryRun(RULE.words, 0, 0, 0, []),

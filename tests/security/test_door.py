@@ -74,6 +74,8 @@ async def test_public_routes_reveal_next_to_nothing(hub: RunningHub) -> None:
         "/api/links/redeem",
         "/api/pairings",
         "/api/pairings/poll",
+        "/api/starts/link",
+        "/api/starts/link/answer",
         "/assets/{folder}/{name}",
         "/assets/{version}/{folder}/{name}",
         "/assets/{version}/{folder}/{part}/{name}",
@@ -321,6 +323,7 @@ async def test_no_get_changes_anything(hub: RunningHub) -> None:
         "ReadContestant",
         "ListUnlogged",
         "PlanPullRequest",
+        "ListStarts",
     }
     assert {type(command).__name__ for command in hub.device.commands} <= looks
 

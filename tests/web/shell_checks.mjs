@@ -1,7 +1,9 @@
 // Run by test_pure_modules.py: what the parts of the page show, as functions of what the page knows.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { count, folderName, moment, money, ordinal, tokens } from '../../src/bascule/web/js/format.js';
+import { importKey, keyId, sign, signedText, tidyCode } from '../../src/bascule/web/js/start_signing.js';
 import { contestantStatus, timeWords, whyNotKept } from '../../src/bascule/web/shell/compare/comparison.js';
 import { placeholder, typingWords } from '../../src/bascule/web/shell/composer/format.js';
 import { queueInView } from '../../src/bascule/web/shell/composer/queue.js';
@@ -17,6 +19,7 @@ import { movedTabs } from '../../src/bascule/web/shell/session/tabs.js';
 import { exitWords, failureWords } from '../../src/bascule/web/shell/start/failed.js';
 import { START_SECONDS, goingAfter } from '../../src/bascule/web/shell/start/starting.js';
 import { isTooLong, taskProblem, wholeTask } from '../../src/bascule/web/shell/start/task.js';
+import { leftWords } from '../../src/bascule/web/shell/start/waiting_starts.js';
 import { FIRST, filledRecord } from '../../src/bascule/web/shell/state.js';
 
 const session = (more = {}) => filledRecord({ session_id: 's1', agent: 'demo', cwd: '/code/api', ...more });
@@ -242,4 +245,36 @@ test('a browser is called by its maker and its system', () => {
     'Firefox',
     'browser',
   ]);
+});
+
+test('a start that waits for approval goes on by what its machine says of it', () => {
+  const waiting = { id: 'w1', sessionId: 's1', expiresAt: 300, state: 'waiting' };
+  const going = { id: 's1', began: 0, error: null, waiting, seen: 0 };
+  const late = START_SECONDS * 1000 + 1;
+  assert.equal(goingAfter(going, undefined, late, waiting).error, null, 'a person may take longer than an agent');
+  assert.equal(goingAfter(going, undefined, 9000).error, null, 'its machine has not said so yet');
+  assert.equal(goingAfter(going, undefined, 10_001).error.code, 'START_REFUSED', 'its machine forgot it');
+  const denied = goingAfter(going, undefined, 10, { ...waiting, state: 'denied', message: 'Denied on laptop.' });
+  assert.deepEqual(denied.error, { code: 'START_REFUSED', message: 'Denied on laptop.' });
+  assert.equal(goingAfter(denied, undefined, late), denied, 'the first reason stays');
+  const approved = goingAfter(going, undefined, 200_000, { ...waiting, state: 'starting' });
+  assert.deepEqual([approved.waiting, approved.began], [null, 200_000], 'the agent has its own time');
+  assert.equal(goingAfter(going, session({ phase: 'starting' }), 200_000).error, null);
+  assert.equal(goingAfter(going, session({ phase: 'running' }), 200_000), null);
+  assert.equal(leftWords(waiting, 60_000), '4:00');
+  assert.equal(leftWords(waiting, 400_000), '0:00');
+});
+
+test('the page signs what the machine checks', async () => {
+  const { code, key, cases } = JSON.parse(
+    readFileSync(new URL('../fixtures/start_signatures.json', import.meta.url), 'utf8'),
+  );
+  assert.equal(await keyId(code), key);
+  for (const { device, body, at, nonce, text, mac } of cases) {
+    const stamp = { key, at, nonce };
+    assert.equal(await signedText(device, body, stamp), text);
+    assert.deepEqual(await sign(await importKey(code), device, body, stamp), { ...stamp, mac });
+  }
+  assert.equal(tidyCode('o123l-56789-abcde-fghjk-mnpqr-s'), '0123156789ABCDEFGHJKMNPQRS');
+  assert.equal(tidyCode('U'.repeat(26)), '');
 });

@@ -10,6 +10,7 @@ from msgspec import Raw, Struct, field
 from bascule.link.found import FoundList
 from bascule.link.machine import AgentInfo
 from bascule.link.rules import DryRun
+from bascule.link.starts import StartsState
 from bascule.link.tunnels import TunnelStatus
 from bascule.model.commands import Done
 from bascule.model.events import PromptQueued
@@ -17,6 +18,7 @@ from bascule.model.projects import Project
 from bascule.model.records import AnswerState, RequestRecord, SessionRecord
 from bascule.model.rules import Tried
 from bascule.model.settings import Limits, TerminalSettings
+from bascule.model.starts import WaitingStart
 
 
 class View(Struct, frozen=True, rename="camel", kw_only=True):
@@ -96,6 +98,7 @@ class Created(View, frozen=True, kw_only=True):
     seq: int = 0
     model: str | None = None
     created_at: str = ""
+    waiting: WaitingStart | None = None  # it starts once somebody approves it on its machine
 
 
 class Spawned(Struct, frozen=True, kw_only=True):
@@ -342,6 +345,7 @@ class DeviceStatus(Struct, frozen=True, rename="camel"):
     skew_ms: int = 0  # how far its clock is ahead of the hub's
     needs_update: bool = False  # its version and the hub's have no protocol in common
     starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
+    starts: StartsState = StartsState()  # from elsewhere: what they need, and which wait
 
 
 class DeviceOutcome(View, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from bascule.model.comparisons import MAX_CONTESTANTS
 from bascule.model.events import CopiedFrom, PermissionMode
 from bascule.model.fields import Cells, DriverName, Epoch, Name, Seq, Short, Text, Title
 from bascule.model.rules import RuleSpec
+from bascule.model.starts import StartSignature
 
 
 class Body(Struct, rename="camel", forbid_unknown_fields=True, kw_only=True, frozen=True, omit_defaults=True):
@@ -46,6 +47,7 @@ class CreateBody(Body, kw_only=True, frozen=True):
     rows: Cells | None = None
     skip_permissions: bool = False  # the terminal's agent asks nothing; only ever for this session
     worktree: bool = False  # in a git work tree of its own
+    signature: StartSignature | None = None  # of a browser that the machine trusts
 
 
 class LaunchBody(Body, kw_only=True, frozen=True):

@@ -43,13 +43,15 @@ from bascule.client.rules import ClientRules
 from bascule.client.unlogged import ClientUnlogged
 from bascule.link.found import Followed
 from bascule.link.machine import AgentInfo, AgentList, Directory, TrustedFolders
+from bascule.link.starts import StartList
 from bascule.link.tunnels import TunnelStatus
 from bascule.link.uplink import UplinkStatus
 from bascule.model.codec import Logged
-from bascule.model.commands import PromptPlaced
+from bascule.model.commands import Done, PromptPlaced
 from bascule.model.errors import BasculeError
 from bascule.model.events import Decision, PromptQueued
 from bascule.model.records import SessionRecord
+from bascule.model.starts import StartDecision
 
 REPLY_SECONDS = 60
 MAX_PAGE = 200  # sessions in one answer
@@ -309,6 +311,17 @@ class Client:
         return await self._command(
             "daemon:pause" if paused else "daemon:resume", {"device": device}, DevicesTold
         )
+
+    async def starts(self) -> StartList:
+        """Starts from elsewhere that wait for approval on the server's machine."""
+        return await self._read("starts:list", {}, StartList)
+
+    async def decide_start(self, start_id: str, decision: StartDecision) -> None:
+        await self._command("starts:decide", {"startId": start_id, "decision": decision}, Done)
+
+    async def block_starts(self, *, blocked: bool = True) -> None:
+        """The server's machine refuses all starts from elsewhere for a day, or takes them again."""
+        await self._command("starts:block", {"blocked": blocked}, Done)
 
     async def trusted_folders(self) -> list[str]:
         return list((await self._read("projects:trusted", {}, TrustedFolders)).folders)

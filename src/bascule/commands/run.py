@@ -17,7 +17,7 @@ from bascule.commands.console import Console
 from bascule.commands.follow_turn import Conversation
 from bascule.commands.request_prompt import command_line, flat
 from bascule.commands.server_address import connected
-from bascule.model.errors import BasculeError, Refused
+from bascule.model.errors import ApprovalPending, BasculeError, Refused
 from bascule.model.lifecycle import LIVE
 from bascule.model.records import SessionRecord
 
@@ -60,7 +60,7 @@ async def _in_terminal(args: argparse.Namespace) -> int:
             rows=size.lines,
             skip_permissions=args.skip_permissions,
         )
-        created = await client.start(wanted)
+        created = begun(await client.start(wanted))
         if args.detach:
             print(flat(created.id))
             return exits.OK
@@ -102,7 +102,18 @@ async def _start(client: Client, args: argparse.Namespace, prompt: str, message_
         resume=args.resume,
         client_message_id=message_id,
     )
-    return await client.start(wanted)
+    return begun(await client.start(wanted))
+
+
+def begun(created: Created) -> Created:
+    """Raises while the start waits for approval: there is nothing to follow yet."""
+    if created.waiting is not None:
+        follow = command_line("sessions", "show", created.id)
+        raise ApprovalPending(
+            f"It waits for approval on its machine: bascule starts approve {flat(created.waiting.id)}. "
+            f"It runs once it is approved; follow it then with: {follow}"
+        )
+    return created
 
 
 async def _known_session(client: Client, name: str) -> SessionRecord | None:

@@ -172,6 +172,8 @@ def diff_style(line: str) -> Style:
 def _end_words(event: SessionEnded) -> str:
     if event.reason in ("closed", "killed"):  # a person ended it: how the process took it says nothing
         return f"The session was {event.reason}."
+    if event.reason == "user_terminated":
+        return "The session was ended on its machine, from the notification of its start."
     how = f"signal {event.signal}" if event.signal is not None else f"status {event.code}"
     why = f": {one_line(event.message)}" if event.message else ""
     return f"The session ended ({event.reason}, {how}){why}"

@@ -4,13 +4,18 @@ import argparse
 import sys
 
 from bascule.api.answers import GrantView
-from bascule.commands import exits
+from bascule.commands import exits, trusted_browsers
 from bascule.commands.console import Console
 from bascule.commands.request_prompt import command_line, flat
 from bascule.commands.server_address import connected
 
 
 async def generate(args: argparse.Namespace) -> int:
+    if args.browser is not None:
+        return trusted_browsers.generate(args)
+    if args.name is None:
+        print("Name who the link is for: bascule trust generate NAME", file=sys.stderr)
+        return exits.USAGE
     role = "session" if args.session else args.role
     async with await connected(args) as client:
         made = await client.create_grant(args.name, role, days=args.days, session_id=args.session)
@@ -45,6 +50,7 @@ async def list_grants(args: argparse.Namespace) -> int:
         terminal.line("Web sites that may launch agents without the launch window:")
     for grant in sites:
         terminal.line(f"{flat(grant.id)}  {flat(grant.name)}  trusted since {flat(grant.created_at)}")
+    trusted_browsers.list_browsers(args, terminal)
     return exits.OK
 
 
@@ -57,7 +63,9 @@ def _links(grants: list[GrantView]) -> list[GrantView]:
 
 
 async def revoke(args: argparse.Namespace) -> int:
-    """By id, or by a name that only one grant has."""
+    """By id, or by a name that only one grant, or else one browser, has."""
+    if trusted_browsers.revoke(args):
+        return exits.OK
     async with await connected(args) as client:
         grants = await client.grants()
         found = [one for one in grants if one.id == args.grant] or [

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from bascule.agents.command import may_set
 from bascule.model.loopback import is_loopback
-from bascule.model.settings import Settings
+from bascule.model.settings import Settings, StartsSettings
 
 PATHS = ("data_dir", "tls_cert", "tls_key", "roots", "claude_bin", "launch.folder")
 
@@ -58,10 +59,23 @@ def _problems(settings: Settings) -> Iterator[Problem]:
         message = origin_problem(origin)
         if message:
             yield Problem("launch.origins", message)
-    for table in ("limits", "terminal", "acp", "launch"):
+    yield from _wrong_starts(settings.starts)
+    for table in ("limits", "terminal", "acp", "launch", "starts"):
         for name, value in asdict(getattr(settings, table)).items():
             if isinstance(value, int) and value < 0:
                 yield Problem(f"{table}.{name}", f"{value} is below zero; write 0 or more.")
+
+
+def _wrong_starts(starts: StartsSettings) -> Iterator[Problem]:
+    parts = urlsplit(starts.webhook)
+    nearby = parts.scheme == "http" and is_loopback(parts.hostname or "")
+    if starts.webhook and not (parts.hostname and (parts.scheme == "https" or nearby)):
+        yield Problem("starts.webhook", "is no https address; others could read the link on the way.")
+    for key in ("approval", "unusual"):
+        if getattr(starts, key) == "oob_confirm" and not (starts.webhook or starts.command):
+            yield Problem(f"starts.{key}", "oob_confirm needs starts.webhook or starts.command; set one.")
+    if starts.wait_seconds == 0:
+        yield Problem("starts.wait_seconds", "0 leaves nobody time to approve a start; write 1 or more.")
 
 
 def _wrong_paths(settings: Settings) -> Iterator[Problem]:

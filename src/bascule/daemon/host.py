@@ -32,11 +32,15 @@ from bascule.daemon.processes.labels import Labels
 from bascule.daemon.processes.reconnecting import PAUSES
 from bascule.daemon.rules import Rules
 from bascule.daemon.session_commands import SessionCommands
+from bascule.daemon.start_gate import HERE, Does, StartGate
+from bascule.daemon.start_memory import StartMemory
+from bascule.daemon.start_notices import StartNotices, silent_notices
 from bascule.daemon.starting import Starter
 from bascule.daemon.taking_up import TakingUp
 from bascule.daemon.tape_archive import TapeArchive
 from bascule.daemon.tapes import LocalTapes
 from bascule.daemon.trusted import TrustedFolders
+from bascule.daemon.trusted_browsers import SignatureCheck
 from bascule.daemon.unlogged import Unlogged
 from bascule.daemon.worktrees.comparisons import Comparing
 from bascule.link.frames import (
@@ -49,11 +53,11 @@ from bascule.link.frames import (
     Reply,
 )
 from bascule.model.codec import encode
-from bascule.model.commands import Actor, Envelope, ResumeSession
+from bascule.model.commands import Actor, Envelope, ResumeSession, StartSession
 from bascule.model.errors import BasculeError, DeviceOffline, StorageFull
 from bascule.model.faults import report
 from bascule.model.settings import Settings
-from bascule.store.base import Committed
+from bascule.store.base import AuditRecord, Committed
 from bascule.store.comparisons import ComparisonBook
 from bascule.store.limits import LimitsBook
 from bascule.store.protocols import DaemonStore
@@ -78,6 +82,7 @@ class Host:
         histories: tuple[Place, ...] = (),
         pauses: tuple[float, ...] = PAUSES,
         limits: LimitsBook | None = None,
+        notices: StartNotices | None = None,
     ) -> None:
         self._link_name = store.link_name
         store = OwnLogs(store, device.id)
@@ -114,8 +119,9 @@ class Host:
         )
         panel = Panel(store, settings, lambda: launcher.roots)
         git_panel = GitPanel(store, panel.folder_of, panel.own, git_environment)
+        self._gate = gate = self._start_gate(settings, device, notices, folder)
         commands = SessionCommands(
-            store, self.sessions, launcher, self._starter, self._states, comparing, self._found, clock
+            store, self.sessions, launcher, self._starter, self._states, comparing, self._found, gate, clock
         )
         self._handlers = Handlers()
         parts = (
@@ -129,6 +135,7 @@ class Host:
             self._unlogged,
             self.tapes,
             commands,
+            gate,
         )
         for part in parts:
             part.register(self._handlers)
@@ -140,6 +147,21 @@ class Host:
         self._looks = False  # whether the state is about to be looked at
         self._stop_listening: list[Callable[[], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def _start_gate(
+        self, settings: Settings, device: Device, notices: StartNotices | None, folder: Path
+    ) -> StartGate:
+        does = Does(
+            self._run_admitted,
+            self._run_approved,
+            self._check_start,
+            self._end_at_machine,
+            self._look_at_state,
+        )
+        signatures = SignatureCheck(folder, device.id, device.name, self._clock)
+        notices = notices or silent_notices(settings.starts, device.name)
+        memory = StartMemory(folder)
+        return StartGate(self._store, settings.starts, device, memory, signatures, notices, does, self._clock)
 
     async def open(self) -> None:
         """Take up every session that was running when we were last here."""
@@ -158,6 +180,7 @@ class Host:
 
     async def close(self) -> None:
         await self._asks.close()
+        await self._gate.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -171,9 +194,9 @@ class Host:
 
     # Lines
 
-    def attach(self, send: Callable[[AnyFrame], None]) -> HostLine:
+    def attach(self, send: Callable[[AnyFrame], None], *, far: bool = False) -> HostLine:
         """Say who we are on a new line; the agents' versions follow once the hub has welcomed us."""
-        line = HostLine(send, self._asks, self._welcomed, self._left, self._clock)
+        line = HostLine(send, self._asks, self._welcomed, self._left, self._clock, far=far)
         self._lines.append(line)
         self._attempts += 1
         hello = DaemonConnected(
@@ -219,6 +242,7 @@ class Host:
             storage_problem=self._store.storage_problem,
             roots=tuple(self._launcher.roots),
             running=sum(one.ledger.live for one in self.sessions.live.values()),
+            starts=self._gate.state,
         )
 
     def _committed(self, committed: Committed) -> None:
@@ -271,9 +295,36 @@ class Host:
             return await self._begin(handler, envelope)
 
     async def _begin(self, handler: Handler, envelope: Envelope[Any]) -> Struct:
-        if handler.begins:
-            self._machine.check_not_paused()
-        return await handler.run(envelope)
+        if not handler.begins:
+            return await handler.run(envelope)
+        self._machine.check_not_paused()
+        return await self._gate.admit(envelope)
+
+    async def _run_admitted(self, envelope: Envelope[Any]) -> Struct:
+        return await self._handlers.of(envelope.command).run(envelope)
+
+    async def _run_approved(self, envelope: Envelope[Any]) -> Struct:
+        """Long after it was asked for, so its conditions are looked at once more."""
+        self._check_storage()
+        self._machine.check_not_paused()
+        if not self._handlers.of(envelope.command).alone:
+            return await self._run_admitted(envelope)
+        async with self._one_at_a_time:
+            return await self._run_admitted(envelope)
+
+    async def _check_start(self, envelope: Envelope[Any]) -> None:
+        """Nobody is asked to approve what would be refused."""
+        if isinstance(envelope.command, StartSession):
+            await self._starter.check_all((envelope,))
+
+    async def _end_at_machine(self, session_id: str) -> None:
+        live = self.sessions.live.get(session_id)
+        ending = live.end("user_terminated", HERE.name) if live is not None else None
+        if ending is not None:
+            await ending
+            await self._store.audit(
+                [AuditRecord.of(HERE, "session_ended", session_id, "by its notification")]
+            )
 
     async def _go_on(self, session_id: str, by: Actor) -> None:
         """Continue a found session here, because a message is queued for it."""

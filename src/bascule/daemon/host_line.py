@@ -5,6 +5,8 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from bascule.daemon.asks import Asks
 from bascule.link.frames import AnyFrame, Ask, Cancel, LineRefused, Ping, Pong, Welcome
 
@@ -12,7 +14,10 @@ log = logging.getLogger(__name__)
 
 
 class HostLine:
-    """Made by `Host.attach`. `welcome` is the hub's answer to our hello, `refused` its reason against us."""
+    """Made by `Host.attach`; `far` when the hub is another process.
+
+    `welcome` is the hub's answer to our hello, `refused` its reason against us.
+    """
 
     def __init__(
         self,
@@ -21,6 +26,8 @@ class HostLine:
         welcomed: Callable[["HostLine"], None],
         left: Callable[["HostLine"], None],
         clock: Callable[[], float] = time.time,
+        *,
+        far: bool = False,
     ) -> None:
         self.welcome: Welcome | None = None
         self.refused: LineRefused | None = None
@@ -30,11 +37,12 @@ class HostLine:
         self._welcomed = welcomed
         self._left = left
         self._clock = clock
+        self._far = far
 
     def receive(self, frame: AnyFrame) -> None:
         match frame:
             case Ask():
-                self._asks.take(self, frame)
+                self._asks.take(self, replace(frame, by=replace(frame.by, via=self._via)))
             case Cancel():
                 self._asks.cancel(self, frame.ask)
             case Ping():
@@ -49,6 +57,11 @@ class HostLine:
                 log.warning("the hub does not take this connection: %s", frame.message)
             case _:
                 self.ignore(type(frame).__name__)
+
+    @property
+    def _via(self) -> str:
+        """Which hub asks: this side says it, not the hub. Empty for the one in this process."""
+        return ((self.welcome.name if self.welcome else "") or "a hub") if self._far else ""
 
     def send(self, frame: AnyFrame) -> None:
         if self._send is not None:

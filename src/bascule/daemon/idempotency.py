@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from bascule.model.codec import encode
-from bascule.model.commands import Command, Envelope, SessionCommand, StartSession
+from bascule.model.commands import Command, Envelope, ResumeSession, SessionCommand, StartSession
 from bascule.model.errors import KeyReused
 from bascule.store.base import StoredReply
 from bascule.store.protocols import DaemonStore
@@ -18,9 +18,11 @@ AnyEnvelope = Envelope[SessionCommand[Any]]
 
 
 def body_sha256(command: Command[Any]) -> str:
-    """Of what was asked; a session's new id is not part of that."""
+    """Of what was asked; a session's new id is not part of that, nor the signature of this one message."""
     if isinstance(command, StartSession):
-        command = structs.replace(command, session_id="")
+        command = structs.replace(command, session_id="", signature=None)
+    elif isinstance(command, ResumeSession):
+        command = structs.replace(command, signature=None)
     return hashlib.sha256(encode(command)).hexdigest()
 
 

@@ -12,6 +12,7 @@ from bascule.daemon.launching import Launching
 from bascule.daemon.live_sessions import LiveSessions
 from bascule.daemon.modes import checked_mode
 from bascule.daemon.processes.agent_states import AgentStates
+from bascule.daemon.start_gate import StartGate
 from bascule.daemon.starting import Starter, tidy_title
 from bascule.daemon.worktrees.comparisons import Comparing
 from bascule.model.commands import (
@@ -24,6 +25,7 @@ from bascule.model.commands import (
     Envelope,
     KeepSession,
     LiveCommand,
+    QueueChange,
     RenameSession,
     ResumeSession,
     SendPrompt,
@@ -59,6 +61,7 @@ class SessionCommands:
         states: AgentStates,
         comparing: Comparing,
         found: FoundSessions,
+        gate: StartGate,
         clock: Callable[[], float],
     ) -> None:
         self._store = store
@@ -68,6 +71,7 @@ class SessionCommands:
         self._states = states
         self._comparing = comparing
         self._found = found
+        self._gate = gate
         self._clock = clock
 
     def register(self, handlers: Handlers) -> None:
@@ -117,7 +121,10 @@ class SessionCommands:
     async def _reach(self, envelope: Envelope[LiveCommand]) -> Done:
         """A session with a process; or what may be done in one without."""
         command = envelope.command
-        match self._sessions.live.get(command.session_id):
+        live = self._sessions.live.get(command.session_id)
+        if live is None and isinstance(command, SendPrompt | QueueChange):
+            self._gate.check_at_rest(envelope.by)
+        match live:
             case None if self._found.has(command.session_id):
                 return await self._found.carry_out(envelope)
             case None:

@@ -24,6 +24,7 @@ from bascule.hub.api import (
     rules,
     session_commands,
     sessions,
+    starts,
     tunnels,
     unlogged,
 )
@@ -81,6 +82,7 @@ def operation_table() -> Table:
         *answers.OPERATIONS,
         *machine.OPERATIONS,
         *pairing.OPERATIONS,
+        *starts.OPERATIONS,
         *links.OPERATIONS,
         *tunnels.OPERATIONS,
         *uplink_api.OPERATIONS,

@@ -244,7 +244,7 @@ class Switchboard:
     ) -> A:
         number, answer = line.begin(command, by, key, seconds)
         answered = await self.answered(line, command, number, answer, seconds)
-        if line.copied is not None and isinstance(answered, SessionBegun):
+        if line.copied is not None and isinstance(answered, SessionBegun) and answered.waiting is None:
             await line.copied(answered.session_id, answered.seq)  # an answer may overtake its rows
         return answered
 

@@ -11,6 +11,7 @@ from bascule.link.git import GitCommand
 from bascule.link.machine import AgentInfo, AgentState, MachineCommand
 from bascule.link.prompts import PromptFilesCommand
 from bascule.link.rules import RulesCommand
+from bascule.link.starts import StartsCommand, StartsState
 from bascule.link.tape import Arrangement, ReadTape
 from bascule.link.unlogged import UnloggedCommand
 from bascule.model.commands import Actor, AnySessionCommand
@@ -46,6 +47,7 @@ class DeviceState(Struct, frozen=True, omit_defaults=True):
     roots: tuple[str, ...] = ()
     running: Whole = 0  # sessions whose agent runs
     starts_by_itself: bool | None = None  # after the machine was restarted; None: not known
+    starts: StartsState = StartsState()  # from elsewhere: what they need, and which wait
 
 
 # Up: daemon to hub
@@ -231,6 +233,7 @@ DeviceCommand = (
     | ComparisonCommand
     | UnloggedCommand
     | PromptFilesCommand
+    | StartsCommand
     | ReadTape
 )
 

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 
 from bascule.model.events import CopiedFrom, Decision, Image, PermissionMode, StartOptions, snake
 from bascule.model.fields import DriverName, Name, Sha256, Short, Text, Title
+from bascule.model.starts import StartSignature, WaitingStart
 
 A = TypeVar("A")
 C_co = TypeVar("C_co", bound="Command[Any]", covariant=True)
@@ -19,7 +20,8 @@ C_co = TypeVar("C_co", bound="Command[Any]", covariant=True)
 class Actor(Struct, frozen=True, omit_defaults=True):
     """Who acts, for the log and the audit: the grant's name, and where it was used from.
 
-    `given_at` is when they did, of an answer that waited for its machine.
+    `given_at` is when they did, of an answer that waited for its machine. `via` names the hub it came by, if
+    that is another process: the daemon fills it in by the line, and believes nobody else.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Actor(Struct, frozen=True, omit_defaults=True):
     address: str = ""
     user_agent: str = ""
     given_at: str = ""
+    via: str = ""
 
 
 class Command(
@@ -86,10 +89,11 @@ class PromptPlaced(Done, frozen=True, kw_only=True):
 
 
 class SessionBegun(Answer, frozen=True, kw_only=True):
-    """A session was started. `seq` is the last row of its log by then."""
+    """A session was started, or will be. `seq` is the last row of its log by then."""
 
     session_id: str
     seq: int = 0
+    waiting: WaitingStart | None = None  # nothing is started yet: somebody has to approve it
 
 
 # Commands for one session
@@ -126,6 +130,7 @@ class StartSession(SessionCommand[SessionBegun], frozen=True, kw_only=True):
     driver: DriverName | None = None  # how to talk to it; the agent's first way unless said
     worktree: bool = False  # in a git work tree of its own, beside the repository that `cwd` is in
     worktree_of: str | None = None  # filled in by the device that made the tree
+    signature: StartSignature | None = None  # of a browser that the machine trusts
 
 
 class SendPrompt(SessionCommand[PromptPlaced], frozen=True, kw_only=True):
@@ -202,6 +207,8 @@ class ArchiveSession(SessionCommand[Done], frozen=True, kw_only=True):
 
 class ResumeSession(SessionCommand[Done], frozen=True, kw_only=True):
     """Bring an ended session's agent back, on the same log."""
+
+    signature: StartSignature | None = None  # of a browser that the machine trusts
 
 
 class KeepSession(SessionCommand[Done], frozen=True, kw_only=True):

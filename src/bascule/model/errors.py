@@ -118,6 +118,24 @@ class LimitReached(CallerError):
     code = "LIMIT_REACHED"
 
 
+class StartRefused(CallerError):
+    """This machine does not take the start: it is not trusted, was denied, or nobody answered."""
+
+    code = "START_REFUSED"
+
+
+class ApprovalPending(CallerError):
+    """It is not done yet, and is done once somebody approves it on the machine."""
+
+    code = "APPROVAL_PENDING"
+
+
+class StartNotWaiting(CallerError):
+    """It was answered, or is over; or the link was used before."""
+
+    code = "START_NOT_WAITING"
+
+
 class UnknownAgent(CallerError):
     code = "UNKNOWN_AGENT"
 

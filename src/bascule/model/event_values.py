@@ -12,6 +12,7 @@ EndReason = Literal[
     "closed",  # a person ended it
     "exited",  # the agent went by itself
     "killed",  # the panic button
+    "user_terminated",  # from the notification that it was started here
     "idle_limit",
     "time_limit",
     "size_limit",

@@ -59,4 +59,4 @@ def chat_status(phase: Phase, end_reason: str | None) -> str:
         case Phase.FAILED:
             return "error"
         case Phase.ENDED:
-            return "closed" if end_reason in ("closed", "killed") else "exited"
+            return "closed" if end_reason in ("closed", "killed", "user_terminated") else "exited"

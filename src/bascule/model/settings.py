@@ -87,6 +87,32 @@ class LaunchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """A terminal that shows no window within this time has failed."""
 
 
+Approval = Literal["notify_only", "local_confirm", "oob_confirm", "trusted_browsers", "auto"]
+Confirmation = Literal["notify_only", "local_confirm", "oob_confirm"]
+
+
+class StartsSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Sessions that somebody starts here from another machine: see [machines.md](machines.md). Only this file
+    decides; no hub can change it."""
+
+    approval: Approval = "notify_only"
+    """What such a start needs: `notify_only` shows a notification, `local_confirm` waits for an answer on
+    this machine, `oob_confirm` also sends a link by `webhook` or `command`, `trusted_browsers` takes only
+    starts that a trusted browser has signed, `auto` asks and shows nothing."""
+    unusual: Confirmation = "notify_only"
+    """What an unusual one needs besides: a new browser or address, an unusual hour, risky words, a burst."""
+    risky_words: tuple[str, ...] = ("delete", "sudo", "credentials", "rm -rf", "password", "private key")
+    """Words in a prompt that make a start unusual."""
+    wait_seconds: int = 300
+    """A start that nobody approves is refused after this long."""
+    block_seconds: int = 24 * 3600
+    """How long "Block all" refuses such starts."""
+    webhook: str = ""
+    """Address that gets a JSON message with the link to approve a start; https, or http on this machine."""
+    command: tuple[str, ...] = ()
+    """Program and arguments, run for each start that waits, with the message and the link on its stdin."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     data_dir: str
     """State folder: database, spools, logs and keys."""
@@ -135,3 +161,4 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     terminal: TerminalSettings = TerminalSettings()
     acp: AcpSettings = AcpSettings()
     launch: LaunchSettings = LaunchSettings()
+    starts: StartsSettings = StartsSettings()

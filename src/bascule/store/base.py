@@ -37,6 +37,10 @@ AuditAction = Literal[
     "worktree",
     "git",
     "refused",
+    "start_asked",
+    "start_decided",
+    "start_refused",
+    "start_unusual",
 ]
 
 

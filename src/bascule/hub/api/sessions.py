@@ -67,6 +67,7 @@ async def create(call: Call[CreateBody]) -> Created:
         model=record.model if record else body.model or None,
         created_at=record.created_at if record else timestamp(hub.clock()),
         seq=begun.seq,
+        waiting=begun.waiting,
     )
 
 
@@ -81,7 +82,8 @@ async def spawn(call: Call[SpawnBody]) -> Spawned:
         resume=body.resume_session_id,
     )
     begun, agent = await start(call, wanted)
-    return Spawned(session_id=begun.session_id, status="starting", harness=agent)
+    status = "starting" if begun.waiting is None else "pending"
+    return Spawned(session_id=begun.session_id, status=status, harness=agent)
 
 
 async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
@@ -108,6 +110,7 @@ async def start(call: AnyCall, body: CreateBody) -> tuple[SessionBegun, str]:
         title=body.title,
         driver=body.driver,
         worktree=body.worktree,
+        signature=body.signature,
     )
     # The device answers once the session is stored, before its agent has started.
     seconds = hub.limits.now.start_seconds + (90 if body.worktree else 15)

@@ -9,8 +9,13 @@ export const newKey = () => crypto.randomUUID();
 /** @typedef {import('./types.js').Operations} Operations */
 /** @typedef {{device?: string}} Where which machine, once there are several */
 
-/** @param {import('./feed.js').Feed} feed */
-export function createApi(feed) {
+/**
+ * @param {import('./feed.js').Feed} feed
+ * @param {object} [signing] for machines that take only starts of browsers they trust
+ * @param {<B extends Record<string, any>>(body: B, device?: string) => Promise<B>} [signing.signed]
+ * @param {(sessionId: string) => string | undefined} [signing.deviceOf]
+ */
+export function createApi(feed, { signed = async (body) => body, deviceOf = () => undefined } = {}) {
   /**
    * @template {keyof Operations & `session:${string}`} Name
    * @param {Name} type
@@ -30,7 +35,7 @@ export function createApi(feed) {
     requests: () => feed.call('requests:list', {}).then((answer) => answer.requests),
     desktop: () => feed.call('launch:terminal', {}),
     /** @param {Operations['session:create']['body'] & {key?: string, device?: string}} command */
-    create: (command) => feed.call('session:create', command),
+    create: async (command) => feed.call('session:create', await signed(command, command.device)),
     open: inSession('session:open'),
     show: inSession('session:show'),
     entries: inSession('session:entries'),
@@ -43,7 +48,8 @@ export function createApi(feed) {
     interrupt: inSession('session:interrupt'),
     end: inSession('session:end'),
     keep: inSession('session:keep'),
-    resume: inSession('session:resume'),
+    /** @param {string} sessionId */
+    resume: async (sessionId) => feed.call('session:resume', await signed({ sessionId }, deviceOf(sessionId))),
     reconnect: inSession('session:reconnect'),
     /** @param {string} cliType an agent, with all its sessions that lost their process */
     reconnectAgent: (cliType) => feed.call('session:reconnect', { cliType }),
@@ -136,6 +142,19 @@ export function createApi(feed) {
  */
 function machinesApi(feed) {
   return {
+    /**
+     * On this server’s own machine only.
+     * @param {string} startId
+     * @param {'approve' | 'deny' | 'block'} decision
+     */
+    decideStart: (startId, decision) => feed.call('starts:decide', { startId, decision }),
+    /** @param {boolean} blocked */
+    blockStarts: (blocked) => feed.call('starts:block', { blocked }),
+    /**
+     * @param {string} startId
+     * @param {string} device
+     */
+    withdrawStart: (startId, device) => feed.call('starts:withdraw', { startId, device }),
     devices: () => feed.call('device:list', {}).then((answer) => answer.devices),
     /**
      * @param {string} device

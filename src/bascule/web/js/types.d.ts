@@ -50,13 +50,13 @@ export interface EndCancelled {
 
 export interface SessionEnding {
   type: 'session_ending';
-  reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
+  reason: 'closed' | 'exited' | 'killed' | 'user_terminated' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
   by: string;
 }
 
 export interface SessionEnded {
   type: 'session_ended';
-  reason: 'closed' | 'exited' | 'killed' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
+  reason: 'closed' | 'exited' | 'killed' | 'user_terminated' | 'idle_limit' | 'time_limit' | 'size_limit' | 'lost' | 'disconnected' | 'elsewhere';
   code?: number | null;
   signal?: number | null;
   message?: string | null;
@@ -522,7 +522,7 @@ export interface AgentInfo {
 }
 
 export interface AuditRecord {
-  action: 'session_started' | 'session_ended' | 'input' | 'permission' | 'question' | 'rule' | 'mode' | 'interrupt' | 'grant' | 'worktree' | 'git' | 'refused';
+  action: 'session_started' | 'session_ended' | 'input' | 'permission' | 'question' | 'rule' | 'mode' | 'interrupt' | 'grant' | 'worktree' | 'git' | 'refused' | 'start_asked' | 'start_decided' | 'start_refused' | 'start_unusual';
   actor: string;
   session_id?: string | null;
   grant_id?: string;
@@ -698,6 +698,7 @@ export interface DeviceStatus {
   skewMs: number;
   needsUpdate: boolean;
   startsByItself: boolean | null;
+  starts: StartsState;
 }
 
 export interface DirectoryQuery {
@@ -1135,6 +1136,7 @@ export interface CreateBody {
   rows?: number | null;
   skipPermissions?: boolean;
   worktree?: boolean;
+  signature?: StartSignature | null;
 }
 
 export interface Created {
@@ -1144,6 +1146,7 @@ export interface Created {
   seq: number;
   model: string | null;
   createdAt: string;
+  waiting: WaitingStart | null;
 }
 
 export interface EndSession {
@@ -1353,6 +1356,7 @@ export interface Reconnected {
 
 export interface ResumeSession {
   sessionId: string;
+  signature?: StartSignature | null;
 }
 
 export interface ResumeCommand {
@@ -1478,6 +1482,28 @@ export interface SettingsView {
   terminal: TerminalSettings;
   roots: string[];
   configFile: string;
+}
+
+export interface BlockStarts {
+  blocked?: boolean;
+}
+
+export interface DecideStart {
+  startId: string;
+  decision: 'approve' | 'deny' | 'block';
+}
+
+export interface ListStarts {
+}
+
+export interface StartList {
+  starts: WaitingStart[];
+  approval: string;
+  blockedUntil: number | null;
+}
+
+export interface WithdrawStart {
+  startId: string;
 }
 
 export interface TunnelNamed {
@@ -1702,6 +1728,12 @@ export interface DeviceOutcome {
   message: string;
 }
 
+export interface StartsState {
+  approval?: string;
+  blockedUntil?: number | null;
+  waiting?: WaitingStart[];
+}
+
 export interface RecentFolder {
   path: string;
   device: string;
@@ -1915,6 +1947,31 @@ export interface FolderSessions {
   path: string;
   device: string;
   sessions: number;
+}
+
+export interface StartSignature {
+  key: string;
+  at: number;
+  nonce: string;
+  mac: string;
+}
+
+export interface WaitingStart {
+  id: string;
+  sessionId: string;
+  what: string;
+  folder: string;
+  words: string;
+  by: string;
+  browser: string;
+  address: string;
+  via?: string;
+  askedAt: number;
+  expiresAt: number;
+  reasons?: string[];
+  state?: 'waiting' | 'starting' | 'denied' | 'expired' | 'failed';
+  plain?: boolean;
+  message?: string;
 }
 
 export interface FileItem {
@@ -2175,6 +2232,10 @@ export interface Operations {
   'session:typing': { body: TypingBody; answer: Done };
   'session:unsubscribe': { body: SessionBody; answer: Done };
   'settings:show': { body: Empty; answer: SettingsView };
+  'starts:block': { body: BlockStarts; answer: Done };
+  'starts:decide': { body: DecideStart; answer: Done };
+  'starts:list': { body: ListStarts; answer: StartList };
+  'starts:withdraw': { body: WithdrawStart; answer: Done };
   'tunnels:close': { body: TunnelNamed; answer: Done };
   'tunnels:list': { body: Empty; answer: TunnelList };
   'tunnels:open': { body: TunnelBody; answer: TunnelStatus };

@@ -29,6 +29,7 @@ const ENDS = table(
     closed: 'Session ended. Everything is kept. Resume goes on from here.',
     exited: 'The agent left by itself. Everything is kept. Resume goes on from here.',
     killed: 'Everything was stopped. Resume goes on from here.',
+    user_terminated: 'It was ended on its machine, from the notification of its start. Resume goes on from here.',
     idle_limit: 'Ended after a while without a message. Everything is kept. Resume goes on from here.',
     time_limit: 'Ended at its time limit. Everything is kept. Resume goes on from here.',
     size_limit: 'Ended because it wrote more than the limit. Everything is kept.',

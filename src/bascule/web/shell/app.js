@@ -17,6 +17,8 @@ import { keepInPlace, restored, secret } from './storage.js';
 import { mayBranch, offerBranch, showSource, tellCopies } from './session/branching.js';
 import { editMessage } from './session/editing.js';
 import { FIRST, isGuest, mayStart } from './state.js';
+import { deviceIdOf, hereId } from './machines.js';
+import { withSignature } from './start/trusted_keys.js';
 import { ownNames } from './sessions.js';
 import { closeTab } from './session/tabs.js';
 import { Frames } from './frames/frames.js';
@@ -34,7 +36,10 @@ export function createApp(framePlace) {
     onPush: (message) => events.emit(message.type, message),
     onLive: () => connecting.refresh(),
   });
-  const api = createApi(feed);
+  const api = createApi(feed, {
+    signed: (body, device) => withSignature(device || hereId(store.get()), body),
+    deviceOf: (id) => deviceIdOf(store.get(), store.get().sessions[id] ?? {}),
+  });
   const notices = createNotices(store);
   const frames = new Frames(
     framePlace,

@@ -95,6 +95,18 @@ export function takePairing() {
   return match ? match[1] : null;
 }
 
+/** The token of a one-time link that approves a start. */
+export function takeApproval() {
+  const match = /^#approve=([A-Za-z0-9_-]{20,200})$/.exec(location.hash);
+  return match ? match[1] : null;
+}
+
+/** A machine and its code, by which this browser is to sign starts there. It is used when a person says so. */
+export function takeTrust() {
+  const match = /^#trust=([\w-]{1,100})\.([0-9A-Za-z-]{26,40})$/.exec(location.hash);
+  return match ? { device: match[1], code: match[2], problem: '' } : null;
+}
+
 /** The prompt that the launch window hands over, by its id in the fragment. To be taken before the secret is. */
 export function takeOffer() {
   const match = /^#offer=([A-Za-z0-9_-]{10,60})$/.exec(location.hash);

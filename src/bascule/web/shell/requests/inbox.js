@@ -5,6 +5,7 @@ import { h, update } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { agentLetter } from '../parts.js';
 import { badge } from '../sidebar/sidebar.js';
+import { waitingCards } from '../start/waiting_starts.js';
 import { ageOf, finishedRow, inboxItems, keysOf, requestRow, stoppedRow } from './inbox_items.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -27,10 +28,12 @@ export function mountInbox(root, app) {
     const choose = (/** @type {string} */ key) =>
       matchMedia('(max-width: 1020px)').matches ? app.go({ name: 'session', id: key.split('/')[0] }) : pick(key);
     const onkeydown = (/** @type {KeyboardEvent} */ event) => arrow(event, keys);
+    const starts = waitingCards(state, app);
     update(root, [
       inboxHead(items.open.length > 0),
       missingNote(state),
-      keys.length ? inboxList(state, items, choose, onkeydown) : nothingHere(),
+      starts,
+      keys.length || starts ? inboxList(state, items, choose, onkeydown) : nothingHere(),
     ]);
   }
 

@@ -26,6 +26,10 @@ const ACTIONS = table({
   worktree: 'Changed a work tree',
   git: 'Changed the repository',
   refused: 'Was refused',
+  start_asked: 'Asked to start',
+  start_decided: 'Answered a start',
+  start_refused: 'Start refused',
+  start_unusual: 'Unusual start',
 });
 
 /** @param {Context} context */

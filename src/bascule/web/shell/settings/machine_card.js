@@ -8,6 +8,7 @@ import { askCard } from '../ask_card.js';
 import { conditionOf, deviceIdOf, heardAt, hereId, talkingAgents } from '../machines.js';
 import { begin, dot } from '../parts.js';
 import { isOver, titleOf } from '../sessions.js';
+import { approvalWords, trustActions, trustForm } from './browser_trust.js';
 import { outcomeWords } from './stop_everything.js';
 
 /** @typedef {import('./parts.js').Context} Context */
@@ -46,7 +47,8 @@ export function machineCard(context, state, device, owner) {
     ),
     condition.more && h('p', { class: `machine__more is-${condition.kind}` }, visible(condition.more)),
     h('dl', { class: 'facts' }, facts(context, state, device)),
-    owner && h('footer', null, actions(context, state, device, here)),
+    trustForm(context, device),
+    h('footer', null, owner ? actions(context, state, device, here) : trustActions(context, state, device)),
   );
 }
 
@@ -65,8 +67,16 @@ function facts({ app, loaded }, state, device) {
     fact('Bascule', visible(device.version)),
     fact('Last heard', device.online && device.state !== 'stale' ? 'now' : `${heard(state, device)} ago`),
     fact('Starts by itself', startWords(device.startsByItself)),
+    approvalWords(device) && fact('Starts from elsewhere', startsWords(loaded.trusted, device)),
   ];
 }
+
+/**
+ * @param {string[] | undefined} trusted
+ * @param {Device} device
+ */
+const startsWords = (trusted, device) =>
+  `${approvalWords(device)}${trusted?.includes(device.device) ? '; this browser signs its own' : ''}`;
 
 /**
  * @param {string} name
@@ -205,6 +215,7 @@ function actions(context, state, device, here) {
   return [
     button('edit', 'Rename', rename),
     button(device.paused ? 'play' : 'pause', device.paused ? 'Resume' : 'Pause', pause),
+    ...trustActions(context, state, device),
     button('stop', 'Stop its agents', (event) => askStop(context, device, event.currentTarget)),
     !here && button('x', 'Forget', (event) => askForget(context, state, device, event.currentTarget)),
   ];

@@ -5,6 +5,7 @@ import { h } from '../../js/dom.js';
 import { isNear } from '../../js/format.js';
 import { loadPairings } from '../connecting.js';
 import { onDevice } from '../machines.js';
+import { loadTrust } from './browser_trust.js';
 import { machineCard } from './machine_card.js';
 import { pairingCards } from './pairing.js';
 import { partHead, problem } from './parts.js';
@@ -13,8 +14,10 @@ import { partHead, problem } from './parts.js';
 /** @typedef {import('../state.js').State} State */
 
 /** @param {Context} context */
-export async function loadMachines({ app, loaded, again }) {
+export async function loadMachines(context) {
+  const { app, loaded, again } = context;
   loaded.limitsOf ??= {};
+  void loadTrust(context);
   void loadPairings(app.store, app.api);
   const state = app.store.get();
   for (const { device, online } of state.devices)

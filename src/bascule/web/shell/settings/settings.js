@@ -84,11 +84,12 @@ const USAGE_PAUSE = 1000;
 /**
  * @param {HTMLElement} root
  * @param {App} app
+ * @param {{device: string, code: string, problem: string} | null} trusting of the link that opened this page
  */
-export function mountSettings(root, app) {
+export function mountSettings(root, app, trusting) {
   const again = () => draw(app.store.get());
   /** `loaded` is what the parts have loaded. @type {Context} */
-  const context = { app, loaded: {}, again, reload: () => reload() };
+  const context = { app, loaded: { trusting }, again, reload: () => reload() };
   const stopAll = stopEverything(app, again);
   let asked = '';
   let drawn = '';

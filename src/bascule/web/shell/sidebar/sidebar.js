@@ -12,6 +12,7 @@ import { deviceById, several, usualDevice } from '../machines.js';
 import { machineSelect } from '../machine_select.js';
 import { machineIndicator } from './machine_indicator.js';
 import { filledRecord, mayStart, openRequests } from '../state.js';
+import { waitingGroup } from '../start/waiting_starts.js';
 import { unloggedGroup } from './unlogged.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -60,6 +61,7 @@ export function mountSidebar(root, app, open) {
       h(
         'div',
         { class: 'groups' },
+        waitingGroup(state, app),
         unloggedGroup(state, app, again),
         pinnedGroup(state, app, again),
         projectsHead(state, adding, () => (adding ? close() : add())),

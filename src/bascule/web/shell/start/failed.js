@@ -39,6 +39,8 @@ export function failureWords(error, agent, device) {
       return [`${device} is not connected`, 'See that Bascule runs there, then try again. Your text is kept.'];
     case 'INVALID_DIRECTORY':
       return ['That folder can’t be used', error.message];
+    case 'START_REFUSED':
+      return [`${device} did not take it`, `${error.message} Your text is kept.`];
     case 'LIMIT_REACHED':
       return ['No more sessions right now', error.message];
     case 'AGENT_UNAVAILABLE':

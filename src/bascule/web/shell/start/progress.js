@@ -3,7 +3,9 @@
 import { h } from '../../js/dom.js';
 import { icon } from '../../js/icons.js';
 import { duration } from '../../js/format.js';
+import { visible } from '../../js/visible.js';
 import { dot } from '../parts.js';
+import { leftWords, waitsOn } from './waiting_starts.js';
 
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('./starting.js').Going} Going */
@@ -25,12 +27,45 @@ export const welcome = () =>
   );
 
 /**
+ * Nothing is started yet.
+ * @param {import('../../js/types.js').WaitingStart} start
+ * @param {import('../state.js').Device} device
+ * @param {() => void} cancel
+ */
+const waitingSteps = (start, device, cancel) =>
+  h(
+    'div',
+    { class: 'going', 'data-key': 'approval' },
+    h('h1', { class: 'hero is-small' }, dot('starting', 'waiting'), waitsOn(device)),
+    h(
+      'section',
+      { class: 'card steps waiting-card', role: 'status', 'aria-label': 'Approval' },
+      h(
+        'p',
+        null,
+        `${device.name} asks before it starts anything from elsewhere. Approve it there: by the notification, or with`,
+      ),
+      h('p', { class: 'command-line' }, h('code', null, `bascule starts approve ${start.id}`)),
+      (start.reasons ?? []).length > 0 && h('p', null, `Unusual: ${visible((start.reasons ?? []).join('; '))}.`),
+      start.message && h('p', null, visible(start.message)),
+      h(
+        'footer',
+        null,
+        h('span', { class: 'hint' }, `${leftWords(start, Date.now())} left. You can close this page.`),
+        h('span', { class: 'spacer' }),
+        h('button', { type: 'button', class: 'button quiet', onclick: cancel }, 'Cancel'),
+      ),
+    ),
+  );
+
+/**
  * @param {State} state
  * @param {Going} going
  * @param {Choices} chosen
  * @param {() => void} cancel
  */
 export function startSteps(state, going, { agent, device }, cancel) {
+  if (going.waiting && device) return waitingSteps(going.waiting, device, cancel);
   const where = device?.name ?? 'this machine';
   const steps = going.id ? (state.live[going.id]?.steps ?? {}) : {};
   const phase = going.id ? state.sessions[going.id]?.phase : undefined;

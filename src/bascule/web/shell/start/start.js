@@ -343,6 +343,6 @@ const startButton = (starting, problem, ready) =>
       title: starting.isBusy ? 'It is starting' : problem || (ready ? null : 'No agent is ready'),
       onclick: () => void starting.start(),
     },
-    starting.isBusy ? 'Starting' : 'Start',
+    starting.isBusy ? (starting.going?.waiting ? 'Waiting' : 'Starting') : 'Start',
     keyCap('⏎'),
   );

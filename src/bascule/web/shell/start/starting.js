@@ -4,13 +4,19 @@ import { newKey } from '../../js/api.js';
 import { choices, hasPlan } from './chips.js';
 import { driverOf } from './driver.js';
 import { endFirst } from '../making_room.js';
+import { startOf } from './waiting_starts.js';
 
 // As long as a start may take before a person is asked what to do; the server gives the process the same time.
 export const START_SECONDS = 30;
+const FORGOTTEN = 10_000; // milliseconds after which a start that its machine does not name is gone
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../state.js').State} State */
-/** @typedef {{id: string, began: number, error: any}} Going */
+/** @typedef {import('../../js/types.js').WaitingStart} WaitingStart */
+/**
+ * `waiting` while it must be approved on its machine; `seen` is when the machine last said so.
+ * @typedef {{id: string, began: number, error: any, waiting?: WaitingStart | null, seen?: number}} Going
+ */
 /** @typedef {{prompt: string, images: import('../composer/text_box.js').Picture[]}} Task */
 
 /**
@@ -18,9 +24,12 @@ export const START_SECONDS = 30;
  * @param {Going} going
  * @param {import('../state.js').SessionRecord | undefined} session
  * @param {number} now
+ * @param {WaitingStart} [start] what its machine says of the approval
  * @returns {Going | null} null when the agent said its first word
  */
-export function goingAfter(going, session, now) {
+export function goingAfter(going, session, now, start) {
+  if (going.waiting && !session) return approvalAfter(going, now, start);
+  if (going.waiting) going = { ...going, waiting: null, began: now, error: null };
   if (session?.phase === 'failed') {
     if (going.error && going.error.code !== 'START_TIMEOUT') return going;
     return { ...going, error: { code: 'FAILED', message: session.end_message ?? '' } };
@@ -29,6 +38,27 @@ export function goingAfter(going, session, now) {
   if (going.error || now - going.began <= START_SECONDS * 1000) return going;
   return { ...going, error: { code: 'START_TIMEOUT', message: '' } };
 }
+
+/**
+ * @param {Going} going
+ * @param {number} now
+ * @param {WaitingStart | undefined} start
+ * @returns {Going}
+ */
+function approvalAfter(going, now, start) {
+  if (going.error) return going;
+  if (start?.state === 'starting') return { ...going, waiting: null, began: now };
+  if (start && start.state && start.state !== 'waiting') return refused(going, start.message ?? '');
+  if (start || now - (going.seen ?? going.began) <= FORGOTTEN)
+    return start ? { ...going, waiting: start, seen: now } : going;
+  return refused(going, 'It does not wait there any more; Bascule was restarted on that machine. Start again.');
+}
+
+/**
+ * @param {Going} going
+ * @param {string} message
+ */
+const refused = (going, message) => ({ ...going, error: { code: 'START_REFUSED', message } });
 
 export class Starting {
   /**
@@ -90,8 +120,9 @@ export class Starting {
     });
     if (this.going !== mine) return void app.api.end(made.sessionId).catch(app.trouble); // cancelled meanwhile
     this.going.id = made.sessionId;
+    if (made.waiting) Object.assign(this.going, { waiting: made.waiting, seen: Date.now() });
     this.on.made([made.sessionId]);
-    app.live.ensure(made.sessionId);
+    if (!made.waiting) app.live.ensure(made.sessionId);
     this.on.changed();
   }
 
@@ -141,8 +172,15 @@ export class Starting {
     const { going } = this;
     const over = going?.error && going.error.code !== 'START_TIMEOUT';
     this.going = null;
-    if (going?.id && !over) this.#end(going.id);
+    if (going?.waiting && !over) this.#withdraw(going.waiting);
+    else if (going?.id && !over) this.#end(going.id);
     this.on.changed();
+  }
+
+  /** @param {WaitingStart} start */
+  #withdraw(start) {
+    const { device } = choices(this.app.store.get(), this.command);
+    if (device) this.app.api.withdrawStart(start.id, device.device).catch(this.app.trouble);
   }
 
   /** @param {string} id */
@@ -156,8 +194,9 @@ export class Starting {
    */
   look(state) {
     if (!this.going) return;
-    const { id } = this.going;
-    this.going = goingAfter(this.going, id ? state.sessions[id] : undefined, Date.now());
+    const { id, waiting } = this.going;
+    this.going = goingAfter(this.going, id ? state.sessions[id] : undefined, Date.now(), startOf(state, id));
+    if (waiting && !this.going?.waiting && !this.going?.error) this.app.live.ensure(id);
     if (this.going) return;
     this.#begun();
     if (state.route.name !== 'start') return;

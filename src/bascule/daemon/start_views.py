@@ -1,0 +1,68 @@
+"""A command that begins an agent, in the words that people approve it by."""
+
+from typing import Any
+
+from bascule.link.comparisons import StartComparison
+from bascule.link.machine import ReconnectAgent
+from bascule.model.commands import Command, Envelope, ResumeSession, StartSession
+from bascule.model.starts import WaitingStart
+from bascule.policy.unusual import browser_words
+
+FIRST_WORDS = 300  # characters
+LONGEST = 300  # of any other field: what a hub says is not trusted to be short
+
+
+def described(
+    envelope: Envelope[Any], start_id: str, now: float, expires: float, reasons: tuple[str, ...]
+) -> WaitingStart:
+    command, by = envelope.command, envelope.by
+    what, folder = _what(command)
+    prompt = " ".join(prompt_of(command).split())
+    return WaitingStart(
+        id=start_id,
+        session_id=session_of(command),
+        what=what[:LONGEST],
+        folder=folder[:LONGEST],
+        words=prompt if len(prompt) <= FIRST_WORDS else f"{prompt[:FIRST_WORDS]}…",
+        by=by.name[:LONGEST],
+        browser=browser_words(by.user_agent),
+        address=by.address[:LONGEST],
+        via=by.via[:LONGEST],
+        asked_at=now,
+        expires_at=expires,
+        reasons=reasons,
+        plain=isinstance(command, StartSession),
+    )
+
+
+def _what(command: Command[Any]) -> tuple[str, str]:
+    """What would run, and where."""
+    match command:
+        case StartSession():
+            modes = [command.options.permission_mode]
+            modes += ["a terminal"] if command.driver == "terminal" else []
+            modes += ["asking nothing"] if command.options.skip_permissions else []
+            return f"{command.agent} ({', '.join(modes)})", command.cwd
+        case StartComparison():
+            agents = ", ".join(one.agent for one in command.entrants[:5])
+            return f"{agents} ({command.permission_mode}), compared", command.folder
+        case ResumeSession():
+            return f"the session {command.session_id}, resumed", ""
+        case ReconnectAgent():
+            return f"{command.agent}, connected again", ""
+        case _:
+            return type(command).__name__, ""
+
+
+def prompt_of(command: Command[Any]) -> str:
+    return (command.prompt or "") if isinstance(command, StartSession | StartComparison) else ""
+
+
+def session_of(command: Command[Any]) -> str:
+    match command:
+        case StartSession() | ResumeSession() | ReconnectAgent():
+            return command.session_id
+        case StartComparison():
+            return command.entrants[0].session_id if command.entrants else ""
+        case _:
+            return ""

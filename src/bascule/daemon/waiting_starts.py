@@ -1,0 +1,112 @@
+"""The starts that wait for somebody's approval, and for some minutes how each of them ended."""
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import replace
+
+from bascule.model.commands import Envelope
+from bascule.model.errors import LimitReached, StartNotWaiting
+from bascule.model.starts import StartState, WaitingStart
+
+MOST_WAITING = 20
+SHOWN_SECONDS = 600.0  # after its end
+
+
+@dataclass(eq=False)
+class Held:
+    """`token` opens it for who has the link; only its digest is kept."""
+
+    view: WaitingStart
+    envelope: Envelope[Any]
+    token_sha256: str = ""
+    over_at: float | None = None
+    told: list[str] = field(default_factory=list[str])
+
+    @property
+    def waits(self) -> bool:
+        return self.view.state == "waiting"
+
+
+class WaitingStarts:
+    """In memory: after a restart nothing waits, and whoever asked asks again."""
+
+    def __init__(self, clock: Callable[[], float], changed: Callable[[], None]) -> None:
+        self._clock, self._changed = clock, changed
+        self._held: dict[str, Held] = {}
+
+    def views(self) -> tuple[WaitingStart, ...]:
+        return tuple(one.view for one in self._held.values())
+
+    def waiting(self) -> list[Held]:
+        return [one for one in self._held.values() if one.waits]
+
+    def add(self, view: WaitingStart, envelope: Envelope[Any]) -> tuple[Held, str]:
+        """The start, and the token of its link."""
+        if len(self.waiting()) >= MOST_WAITING:
+            raise LimitReached(f"{MOST_WAITING} starts already wait for approval there; answer those first.")
+        token = secrets.token_urlsafe(32)
+        held = self._held[view.id] = Held(view, envelope, _digest(token))
+        self._changed()
+        return held, token
+
+    def with_key(self, key: str | None) -> Held | None:
+        """The one that came with this idempotency key."""
+        return next((one for one in self._held.values() if key and one.envelope.key == key), None)
+
+    def get(self, start_id: str) -> Held:
+        """One that still waits. Raises when it does not."""
+        return self._open(self._held.get(start_id))
+
+    def by_token(self, token: str) -> Held:
+        sha = _digest(token)
+        found = (one for one in self._held.values() if secrets.compare_digest(one.token_sha256, sha))
+        return self._open(next(found, None))
+
+    def _open(self, held: Held | None) -> Held:
+        self.look()
+        if held is None:
+            raise StartNotWaiting(
+                "No such start waits here; it was answered long ago, or Bascule was restarted."
+            )
+        if not held.waits:
+            raise StartNotWaiting(held.view.message or "This start was approved already.")
+        return held
+
+    def settle(self, held: Held, state: StartState, message: str) -> None:
+        held.view = replace(held.view, state=state, message=message)
+        held.over_at = None if state == "starting" else self._clock()
+        self._changed()
+
+    def note(self, held: Held, message: str) -> None:
+        """For those who wait: nobody could be told."""
+        if held.waits:
+            held.view = replace(held.view, message=message)
+            self._changed()
+
+    def started(self, held: Held) -> None:
+        """The session is there, and says the rest."""
+        self._held.pop(held.view.id, None)
+        self._changed()
+
+    def look(self) -> list[Held]:
+        """Those whose time is over by now; what ended long ago is dropped."""
+        now = self._clock()
+        over = [one for one in self.waiting() if one.view.expires_at <= now]
+        for one in over:
+            self.settle(one, "expired", "Nobody approved this start in time.")
+        old = [
+            one
+            for one in self._held.values()
+            if one.over_at is not None and now - one.over_at > SHOWN_SECONDS
+        ]
+        for one in old:
+            self.started(one)
+        return over
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

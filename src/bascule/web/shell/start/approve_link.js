@@ -1,0 +1,66 @@
+/** The page of a one-time link: shows the start that waits, and does nothing until a button is pressed. */
+
+import { h, update } from '../../js/dom.js';
+import { icon } from '../../js/icons.js';
+import { visible } from '../../js/visible.js';
+import { answerButtons, leftWords, startFacts } from './waiting_starts.js';
+
+/** @typedef {import('../../js/types.js').WaitingStart} WaitingStart */
+
+/**
+ * @param {string} path
+ * @param {Record<string, string>} body
+ */
+async function post(path, body) {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body), cache: 'no-store' });
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(told.error?.message ?? 'The server does not answer as it should.');
+  return told;
+}
+
+const DONE = {
+  approve: ['Approved', 'The session starts.'],
+  deny: ['Denied', 'Nothing was started.'],
+  block: ['Blocked', 'Nothing was started, and nothing from elsewhere is for 24 hours.'],
+};
+
+/**
+ * Over everything else, which is not connected.
+ * @param {HTMLElement} behind
+ * @param {string} token
+ */
+export async function showApproval(behind, token) {
+  const card = h('section', { class: 'card waiting-card', 'aria-live': 'polite' });
+  behind.inert = true;
+  document.body.append(
+    h('div', { class: 'approval', role: 'main' }, h('p', { class: 'mark' }, icon('logo', 36)), card),
+  );
+  document.title = 'Approve a session';
+  const say = (/** @type {string} */ title, /** @type {string} */ text) =>
+    update(card, [h('header', null, icon('shield', 18), h('h1', null, title)), h('p', null, visible(text))]);
+  const trouble = (/** @type {unknown} */ error) =>
+    say('This link opens nothing', /** @type {Error} */ (error).message);
+  const decide = (/** @type {keyof typeof DONE} */ decision) =>
+    void post('/api/starts/link/answer', { token, decision }).then(
+      () => say(.../** @type {[string, string]} */ (DONE[decision])),
+      trouble,
+    );
+  try {
+    const { device, start } = await post('/api/starts/link', { token });
+    document.title = `Allow a session on ${device}?`;
+    update(card, [
+      h(
+        'header',
+        null,
+        icon('shield', 18),
+        h('h1', null, `Allow a session on ${visible(device)}?`),
+        h('small', null, `${leftWords(start, Date.now())} left`),
+      ),
+      startFacts(start),
+      h('footer', null, answerButtons(decide)),
+    ]);
+  } catch (error) {
+    trouble(error);
+  }
+}
