@@ -34,7 +34,8 @@ from bascule.model.settings import StartsSettings
 from bascule.model.starts import StartDecision, WaitingStart
 from bascule.policy.start_approval import Signed, is_remote, judge, needs_approval
 from bascule.policy.unusual import StartFacts, asked, learnt, unusual
-from bascule.store.base import AuditAction, AuditRecord, EventStore
+from bascule.store.base import AuditAction, AuditRecord
+from bascule.store.protocols import DaemonStore
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class Does:
 class StartGate:
     def __init__(
         self,
-        store: EventStore,
+        store: DaemonStore,
         settings: StartsSettings,
         device: Device,
         memory: StartMemory,
