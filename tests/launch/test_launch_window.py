@@ -150,6 +150,8 @@ async def test_hidden_characters_and_long_prompts_are_shown_for_what_they_are(
         await page.evaluate(HANDS_OVER, hidden)
         await expect(window.locator("#prompt mark")).to_have_text(["\\u{202e}", "\\u{1b}"])
         await expect(window.locator("#length")).to_have_text(f"{len(hidden):,} characters")
+        await window.set_viewport_size({"width": 720, "height": 640})  # as the button opens it
+        await expect(window.locator("#launch")).to_be_in_viewport(ratio=1)
         await expect(window.locator("#prompt")).not_to_contain_text("the end")
         await window.get_by_role("button", name="Show all").click()
         await expect(window.locator("#prompt")).to_contain_text("the end")
