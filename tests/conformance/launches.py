@@ -137,7 +137,7 @@ async def _launch(
 
 
 async def _arrived(model: ScriptedModel, prompt: str, record: LaunchRecord) -> str:
-    """Until a request to the model holds the prompt exactly and once; tells what it holds if it never does."""
+    """Until a request to the model holds the prompt exactly, and once; else tells what it holds."""
     end, texts = time.monotonic() + PATIENCE, list[str]()
     while time.monotonic() < end:
         texts = [
